@@ -1,0 +1,16 @@
+// The world a run starts in, read once: directory, home, variables. Everything below gets it as a value.
+
+export interface Environment {
+  /** Absolute working directory of the process. */
+  readonly cwd: string;
+  /** Home folder; the root when the variable is unset. */
+  readonly home: string;
+  /** All variables, unfiltered. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Reads the environment of this process. */
+export function processEnvironment(): Environment {
+  const variables = Deno.env.toObject();
+  return { cwd: Deno.cwd(), home: variables.HOME || "/", variables };
+}

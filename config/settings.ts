@@ -1,0 +1,142 @@
+// The tree of settings every room reads, and its defaults. How values get here is the business of layers.
+
+/** Unified thinking level; a number is a token budget, `false` and `0` switch thinking off. */
+export type ThinkingLevel = "minimal" | "low" | "medium" | "high" | "max" | number | false;
+
+export interface Thinking {
+  readonly level: ThinkingLevel;
+  /** What becomes of thinking that another provider wrote. */
+  readonly foreign: "preserve" | "drop";
+}
+
+/** Model parameters (providers section 8). Provider tables may repeat every general one. */
+export interface Parameters {
+  readonly max_tokens: number | string;
+  readonly temperature: number | null;
+  /** Seconds for the whole reply. */
+  readonly timeout: number;
+  /** Seconds until the connection stands. */
+  readonly connect_timeout: number;
+  readonly cache_retention: "short" | "long" | "none";
+  readonly thinking: Thinking;
+  readonly anthropic: ProviderParameters;
+}
+
+/** Parameters of one provider; stronger than the general ones whatever layer they come from. */
+export type ProviderParameters = Readonly<Record<string, unknown>>;
+
+export interface ApprovalPreset {
+  readonly approve?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+export interface ToolSettings {
+  readonly require_approval: boolean;
+  /** Names and `$presets`; a function only from code; `null` = no policy at all. */
+  readonly auto_approve: AutoApprove | null;
+  readonly auto_approve_sandboxed: boolean;
+  readonly presets: Readonly<Record<string, ApprovalPreset>>;
+  readonly approval_profile: "founding" | "v0.11";
+  readonly approval_strict: boolean;
+  readonly autopilot: { readonly enabled: boolean; readonly max_turns: number };
+  /** Calls of one document that may run at once; 0 = no limit. */
+  readonly max_concurrent: number;
+  /** Seconds. */
+  readonly default_timeout: number;
+  readonly status_style: "fence" | "header" | "auto";
+  readonly cursor_after_result: "result" | "stay" | "next";
+  readonly truncate: {
+    readonly max_lines: number;
+    readonly max_bytes: number;
+    /** Bytes the overflow file may grow to. */
+    readonly max_file_size: number;
+    readonly output_path_format: string;
+  };
+  readonly env: { readonly block: readonly string[]; readonly pass: readonly string[] };
+  /** `tools.NAME`: free settings of one tool. */
+  readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+export type AutoApproveFunction = (
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+  context: { readonly toolId: string; readonly document: string | null },
+) => unknown;
+
+export type AutoApprove = readonly string[] | AutoApproveFunction;
+
+export interface SandboxSettings {
+  readonly enabled: boolean;
+  /** `auto`, `required`, or the name of a backend. */
+  readonly backend: string;
+  readonly policy: {
+    readonly rw_paths: readonly RwPath[];
+    readonly network: boolean;
+    readonly allow_privileged: boolean;
+  };
+  readonly backends: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+export type RwPath = string | { readonly path: string; readonly create?: boolean };
+
+export interface Settings {
+  readonly provider: string;
+  readonly model: string | null;
+  readonly parameters: Parameters;
+  readonly providers: Readonly<Record<string, { readonly base_url?: string | null }>>;
+  readonly tools: ToolSettings;
+  readonly sandbox: SandboxSettings;
+}
+
+/** The writable paths of a policy nobody touched. Missing ones are left out without a word (sandbox 7.2). */
+export const DEFAULT_RW_PATHS: readonly string[] = [
+  "urn:flemma:cwd",
+  "urn:flemma:buffer:path",
+  "/tmp",
+  "${TMPDIR:-/tmp}",
+  "${XDG_CACHE_HOME:-~/.cache}",
+  "${XDG_DATA_HOME:-~/.local/share}",
+];
+
+/** What holds when no layer says anything. */
+export const DEFAULT_SETTINGS: Settings = {
+  provider: "anthropic",
+  model: null,
+  parameters: {
+    max_tokens: "50%",
+    temperature: null,
+    timeout: 600,
+    connect_timeout: 10,
+    cache_retention: "short",
+    thinking: { level: "high", foreign: "preserve" },
+    anthropic: {},
+  },
+  providers: {},
+  tools: {
+    require_approval: true,
+    auto_approve: ["$default"],
+    auto_approve_sandboxed: true,
+    presets: {},
+    approval_profile: "founding",
+    approval_strict: false,
+    autopilot: { enabled: true, max_turns: 100 },
+    max_concurrent: 2,
+    default_timeout: 30,
+    status_style: "fence",
+    cursor_after_result: "result",
+    truncate: {
+      max_lines: 2000,
+      max_bytes: 51200,
+      max_file_size: 64 * 1024 * 1024,
+      output_path_format: "${TMPDIR:-/tmp}/flemma_{{ source }}_{{ path }}_{{ id }}.txt",
+    },
+    env: { block: [], pass: [] },
+    named: {},
+  },
+  sandbox: {
+    enabled: true,
+    backend: "auto",
+    policy: { rw_paths: DEFAULT_RW_PATHS, network: true, allow_privileged: false },
+    backends: { bwrap: { path: "bwrap", extra_args: [] } },
+  },
+};

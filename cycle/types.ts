@@ -1,0 +1,100 @@
+// The seams of the cycle: the document it edits, the journal it keeps, the events it gives, the reply it asks for.
+
+import type { Problem } from "../config/problem.ts";
+import type { Edit } from "../parser/edit.ts";
+import type { Chat, Diagnostic } from "../parser/types.ts";
+import type { ProviderError, Usage } from "../providers/types.ts";
+
+/** Holds the current text of one document. In place it is a file, in filter mode memory. */
+export interface DocumentStore {
+  /** Absolute path, or null when unsaved. */
+  readonly path: string | null;
+  readonly chat: Chat;
+  /**
+   * Applies edits that refer to the current `chat` and makes them durable. Fails, with the document as the
+   * other writer left it, when somebody else changed the file in a way that cannot be merged (cli section 4).
+   */
+  commit(edits: readonly Edit[]): Promise<Problem | null>;
+}
+
+/** Who approved a call, bound to its text (S5). */
+export interface Approval {
+  readonly by: "policy" | "person";
+  /** Hash of tool name and input text at the time. */
+  readonly hash: string;
+  /** The resolver that approved, for `by: "policy"`. */
+  readonly source?: string;
+}
+
+/** Durable memory about one document outside of it: approvals, started calls, overwritten bodies. */
+export interface Journal {
+  approval(id: string): Approval | null;
+  recordApproval(id: string, approval: Approval): Promise<void>;
+  /** Names of tools by id of calls that were started and have no recorded end. */
+  started(): ReadonlyMap<string, string>;
+  recordStart(id: string, tool: string): Promise<void>;
+  recordEnd(id: string): Promise<void>;
+  /** Keeps a body that is about to be overwritten; answers where it can be found. */
+  keepBody(id: string, body: string): Promise<string>;
+}
+
+export type AutopilotState = "idle" | "armed" | "sending" | "paused";
+
+/** What happens, as it happens; printed as JSON lines or drawn on a terminal. */
+export type CycleEvent =
+  | {
+    readonly event: "approval:pending";
+    readonly id: string;
+    readonly name: string;
+    readonly preview: string;
+    readonly line: number;
+    readonly source: string;
+  }
+  | { readonly event: "approval:denied"; readonly id: string; readonly name: string; readonly source: string }
+  | { readonly event: "tool:executing"; readonly id: string; readonly name: string; readonly preview: string }
+  | { readonly event: "tool:output"; readonly id: string; readonly text: string }
+  | {
+    readonly event: "tool:finished";
+    readonly id: string;
+    readonly name: string;
+    readonly status: "success" | "error";
+    readonly note?: string;
+  }
+  | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
+  | { readonly event: "text"; readonly text: string }
+  | {
+    readonly event: "request:finished";
+    readonly status: "completed" | "cancelled" | "errored";
+    readonly usage: Usage | null;
+    readonly error?: ProviderError;
+  }
+  | { readonly event: "notice"; readonly code: string; readonly message: string; readonly id?: string }
+  | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
+  | { readonly event: "cursor"; readonly line: number };
+
+export type Emit = (event: CycleEvent) => void;
+
+/** How a send ended. The document already holds whatever arrived. */
+export type SendOutcome =
+  | { readonly kind: "completed"; readonly usage: Usage | null; readonly warnings: readonly string[] }
+  | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "failed"; readonly problem: Problem };
+
+/** Asks the provider and writes the reply into the document; commits through the store. */
+export type Send = (signal: AbortSignal) => Promise<SendOutcome>;
+
+/** Why the cycle came to rest. */
+export type StopReason =
+  | "done"
+  | "pending"
+  | "protected"
+  | "turn-limit"
+  | "yield"
+  | "throttled"
+  | "stepped"
+  | "diagnostics"
+  | "conflict"
+  | "failed"
+  | "cancelled"
+  | "empty";

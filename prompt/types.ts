@@ -1,0 +1,57 @@
+// The conversation as a provider needs it: evaluated parts, independent of any API (providers section 1.1).
+
+import type { Diagnostic } from "../parser/types.ts";
+
+export type Part =
+  | { readonly kind: "text"; readonly text: string }
+  | {
+    readonly kind: "thinking";
+    readonly content: string;
+    readonly signature?: { readonly provider: string; readonly value: string };
+    readonly redacted: boolean;
+  }
+  | {
+    readonly kind: "tool_use";
+    readonly id: string;
+    readonly name: string;
+    readonly input: Readonly<Record<string, unknown>>;
+    /** The model's own JSON text; sent compacted, never re-ordered. */
+    readonly inputText: string;
+  }
+  | {
+    readonly kind: "tool_result";
+    readonly toolUseId: string;
+    readonly name?: string;
+    readonly isError: boolean;
+    readonly parts: readonly Part[];
+  }
+  | {
+    readonly kind: "text_file";
+    readonly mimeType: string;
+    readonly text: string;
+    readonly filename: string;
+  }
+  | {
+    readonly kind: "image" | "pdf";
+    readonly mimeType: string;
+    /** Base64. */
+    readonly data: string;
+    readonly filename: string;
+  }
+  | { readonly kind: "unsupported_file"; readonly filename: string };
+
+export interface PromptMessage {
+  readonly role: "user" | "assistant";
+  readonly parts: readonly Part[];
+}
+
+export interface Prompt {
+  /** Null when the document has no `@System:` message. */
+  readonly system: string | null;
+  readonly history: readonly PromptMessage[];
+  /** Calls without a final result; the provider adds a synthetic error result for each. */
+  readonly unresolved: readonly { readonly id: string; readonly name: string }[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** True when a diagnostic has severity `error`. */
+  readonly blocked: boolean;
+}
