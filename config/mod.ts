@@ -1,0 +1,7 @@
+// Settings and the environment of a run.
+
+export { type Environment, processEnvironment } from "./environment.ts";
+export { type Loaded, type LoadOptions, loadSettings } from "./load.ts";
+export { nearest } from "./nearest.ts";
+export { failure, type Outcome, type Problem, success, thrownText } from "./problem.ts";
+export { DEFAULT_SETTINGS, type Settings } from "./settings.ts";

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import type { Environment } from "../../config/environment.ts";
+import { loadSettings } from "../../config/load.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+
+async function inFolder(
+  files: Record<string, string>,
+  run: (environment: Environment, folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "flemma-config-" });
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.mkdir(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
+    await run({ cwd: folder, home: folder, variables: {} }, folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function settingsOf(environment: Environment, extra = {}) {
+  const loaded = await loadSettings({ environment, ...extra });
+  assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
+  return loaded.value;
+}
+
+Deno.test("without any file the defaults hold", async () => {
+  await inFolder({}, async (environment) => {
+    const { settings, files, origin } = await settingsOf(environment);
+    assert.deepEqual(settings, DEFAULT_SETTINGS);
+    assert.deepEqual(files, []);
+    assert.equal(origin("tools.auto_approve"), "defaults");
+  });
+});
+
+Deno.test("a YAML file lies over the defaults and the command line over both", async () => {
+  const yaml = `
+model: some-model
+thinking: low
+tools:
+  auto_approve: [$readonly]
+  autopilot: false
+  bash: { shell: /bin/sh }
+sandbox:
+  policy: { network: false }
+`;
+  await inFolder({ ".config/flemma/config.yaml": yaml }, async (environment, folder) => {
+    const overrides = { tools: { autopilot: { max_turns: 3 } }, sandbox: false };
+    const { settings, files, origin } = await settingsOf(environment, { overrides });
+    assert.equal(settings.model, "some-model");
+    assert.deepEqual(settings.parameters.thinking, { level: "low", foreign: "preserve" });
+    assert.deepEqual(settings.tools.auto_approve, ["$readonly"]);
+    assert.deepEqual(settings.tools.autopilot, { enabled: false, max_turns: 3 });
+    assert.deepEqual(settings.tools.named.bash, { shell: "/bin/sh" });
+    assert.deepEqual(settings.sandbox.policy.rw_paths, DEFAULT_SETTINGS.sandbox.policy.rw_paths);
+    assert.equal(settings.sandbox.policy.network, false);
+    assert.equal(settings.sandbox.enabled, false);
+    assert.deepEqual(files, [`${folder}/.config/flemma/config.yaml`]);
+    assert.equal(origin("model"), "file");
+    assert.equal(origin("sandbox.enabled"), "command line");
+  });
+});
+
+Deno.test("every mistake of a file is listed with line, column and the nearest key, and nothing applies", async () => {
+  const yaml = [
+    "modle: x", // 1: unknown key with a near name
+    "tools:",
+    "  max_concurrent: -1", // 3: out of range
+    "  autopilot: { enabled: yes please }", // 4: wrong type
+    "  presets: { yolo: { approve: [bash] } }", // 5: no $
+    "rw_paths: []", // 6: known leaf in the wrong place
+    "parameters: { cache_retention: shrt }", // 7: wrong word
+    "",
+  ].join("\n");
+  await inFolder({ "c.yaml": yaml }, async (environment) => {
+    const loaded = await loadSettings({ environment, configPath: "c.yaml" });
+    assert.ok(!loaded.ok);
+    const lines = loaded.problem.message.split("\n");
+    assert.equal(lines.length, 6);
+    assert.match(lines[0]!, /c\.yaml:1:1: unknown key "modle"; did you mean "model"\?/);
+    assert.match(lines[1]!, /c\.yaml:3:19: .*whole number of at least 0/);
+    assert.match(lines[2]!, /c\.yaml:4:25: "tools\.autopilot\.enabled" expects true or false/);
+    assert.match(lines[3]!, /c\.yaml:6:1: unknown key "rw_paths"; it belongs to "sandbox\.policy\.rw_paths"/);
+    assert.match(lines[4]!, /c\.yaml:7:32: .*did you mean "short"\?/);
+    assert.match(lines[5]!, /c\.yaml:5:14: .*must begin with \$/);
+  });
+});
+
+Deno.test("broken YAML names file, line and column", async () => {
+  await inFolder({ "c.yaml": "tools:\n  auto_approve: [bash\n" }, async (environment) => {
+    const loaded = await loadSettings({ environment, configPath: "c.yaml" });
+    assert.ok(!loaded.ok);
+    assert.equal(loaded.problem.code, "config-invalid");
+    assert.match(loaded.problem.message, /c\.yaml:\d+:\d+: /);
+  });
+});
+
+Deno.test("a configuration file that was named must exist; an empty variable means no file", async () => {
+  await inFolder({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
+    const missing = await loadSettings({ environment, configPath: "nowhere.yaml" });
+    assert.ok(!missing.ok && missing.problem.code === "config-missing");
+    const off = { ...environment, variables: { FLEMMA_CONFIG: "" } };
+    assert.equal((await settingsOf(off)).settings.model, null);
+    assert.equal((await settingsOf(environment, { noConfig: true })).settings.model, null);
+    assert.equal((await settingsOf(environment)).settings.model, "from-file");
+  });
+});
+
+Deno.test("a JSON file works and a folder in its place is an error that names it", async () => {
+  await inFolder({ "a.json": '{"tools":{"auto_approve":null}}', "d/x": "" }, async (environment) => {
+    const loaded = await settingsOf(environment, { configPath: "a.json" });
+    assert.equal(loaded.settings.tools.auto_approve, null);
+    const folder = await loadSettings({ environment, configPath: "d" });
+    assert.ok(!folder.ok && folder.problem.code === "config-unreadable");
+  });
+});
+
+Deno.test("names approved for one run are added to whatever list holds", async () => {
+  await inFolder({}, async (environment) => {
+    const { settings } = await settingsOf(environment, { approve: ["bash"] });
+    assert.deepEqual(settings.tools.auto_approve, ["$default", "bash"]);
+  });
+});
+
+Deno.test("keys of the editor plugin are accepted and dropped", async () => {
+  await inFolder({ "c.yaml": "keymaps: { send: x }\nediting: false\n" }, async (environment) => {
+    const { settings } = await settingsOf(environment, { configPath: "c.yaml" });
+    assert.deepEqual(settings, DEFAULT_SETTINGS);
+  });
+});
