@@ -1,0 +1,110 @@
+// Child processes: own session, no inherited environment, whole groups ended.
+
+import assert from "node:assert/strict";
+import { type Running, spawn, type SpawnOptions } from "../../sandbox/spawn.ts";
+
+const OPTIONS: SpawnOptions = { cwd: "/", env: { PATH: "/usr/bin:/bin" } };
+
+function start(argv: string[], options: Partial<SpawnOptions> = {}): Running {
+  const started = spawn(argv, { ...OPTIONS, ...options });
+  assert.ok(started.ok, started.ok ? "" : started.problem.message);
+  return started.value;
+}
+
+async function text(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(stream).text();
+}
+
+/** Reads up to the first line end and leaves the stream to `rest`. */
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<[string, ReadableStreamDefaultReader]> {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let line = "";
+  while (!line.includes("\n")) {
+    const { value, done } = await reader.read();
+    assert.ok(!done, "the stream ended before a full line came");
+    line += value;
+  }
+  return [line.trim(), reader];
+}
+
+async function finish(running: Running): Promise<{ out: string; err: string; code: number }> {
+  const [out, err, { code }] = await Promise.all([
+    text(running.stdout),
+    text(running.stderr),
+    running.status,
+  ]);
+  return { out, err, code };
+}
+
+Deno.test("a child leads its own session and group, and both streams and the exit code come back", async () => {
+  const script = 'read -r _ _ _ _ pgid sid _ < /proc/self/stat; echo "$$ $pgid $sid"; echo oops >&2; exit 42';
+  const running = start(["/bin/sh", "-c", script]);
+  const { out, err, code } = await finish(running);
+  assert.equal(out.trim(), `${running.pid} ${running.pid} ${running.pid}`);
+  assert.equal(err, "oops\n");
+  assert.equal(code, 42);
+});
+
+Deno.test("a child sees only the environment it is given, and an empty standard input", async () => {
+  Deno.env.set("FLEMMA_SPAWN_TEST", "leaked");
+  try {
+    const running = start(["/bin/sh", "-c", 'cat; echo "[$FLEMMA_SPAWN_TEST] [$GIVEN]"'], {
+      env: { ...OPTIONS.env, GIVEN: "yes" },
+    });
+    assert.equal((await finish(running)).out, "[] [yes]\n");
+  } finally {
+    Deno.env.delete("FLEMMA_SPAWN_TEST");
+  }
+});
+
+Deno.test("bytes for standard input arrive whole, also for a child that stops reading", async () => {
+  const bytes = new TextEncoder().encode("x".repeat(300_000));
+  assert.equal((await finish(start(["/usr/bin/wc", "-c"], { stdin: bytes }))).out.trim(), "300000");
+  assert.equal((await finish(start(["/bin/true"], { stdin: bytes }))).code, 0);
+});
+
+Deno.test("words of the command are never read by a shell", async () => {
+  const { out } = await finish(start(["/usr/bin/printf", "%s\n", "$HOME; `id`", "*"]));
+  assert.equal(out, "$HOME; `id`\n*\n");
+});
+
+Deno.test("what cannot start is told apart", () => {
+  const code = (argv: string[], options: Partial<SpawnOptions> = {}) => {
+    const started = spawn(argv, { ...OPTIONS, ...options });
+    return started.ok ? "started" : started.problem.code;
+  };
+  assert.equal(code(["no-such-program-here"]), "program-not-found");
+  assert.equal(code(["/etc/passwd"]), "program-not-executable");
+  assert.equal(code(["/bin/true"], { cwd: "/no/such/folder" }), "no-such-directory");
+  assert.equal(code(["/bin/true", "a\0b"]), "spawn-failed");
+  assert.equal(code(["/bin/true", "a".repeat(3_000_000)]), "spawn-failed");
+  assert.equal(code([]), "spawn-failed");
+});
+
+Deno.test("kill ends the whole group and names the signal", async () => {
+  const running = start(["/bin/sh", "-c", "sleep 600 & echo ready; wait"]);
+  const [, reader] = await firstLine(running.stdout);
+  await running.kill();
+  assert.deepEqual(await running.status, { code: 143, signal: "SIGTERM" });
+  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody of the group holds it");
+  await running.stderr.cancel();
+});
+
+Deno.test("a group that ignores the polite signal is killed", async () => {
+  const running = start(["/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 600; done"]);
+  const [, reader] = await firstLine(running.stdout);
+  await running.kill();
+  assert.deepEqual(await running.status, { code: 137, signal: "SIGKILL" });
+  await reader.cancel();
+  await running.stderr.cancel();
+});
+
+Deno.test("kill after the leader ended takes what it left behind", async () => {
+  const running = start(["/bin/sh", "-c", "sleep 600 & echo ready"]);
+  const [, reader] = await firstLine(running.stdout);
+  assert.deepEqual(await running.status, { code: 0, signal: null });
+  await running.kill();
+  assert.equal((await reader.read()).done, true);
+  await running.kill();
+  await running.stderr.cancel();
+});
