@@ -1,0 +1,259 @@
+// Byte-level classifiers of one line: the single source of truth for what begins or ends structure.
+//
+// Every function takes `(bytes, from, to)`: `from` is the first byte of a line, `to` the end of its text with
+// the line end excluded. What the line end is (LF, or CR LF in a document where every line ends so) is for the
+// caller to know; a CR that is left inside counts as ASCII whitespace. All patterns start in column 1.
+
+/** A half-open range of byte offsets. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+const TICK = 0x60;
+const COLON = 0x3a;
+const AT = 0x40;
+const QUOTE = 0x22;
+const OPEN_PAREN = 0x28;
+const CLOSE_PAREN = 0x29;
+
+/** ASCII whitespace: space, tab, LF, VT, FF, CR. Unicode spaces do not count (chat-format, preamble). */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
+}
+
+/** ASCII letters and digits. The underscore is not a word character (chat-format, preamble). */
+export function isWord(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
+}
+
+function literal(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+const TOOL_USE = literal("**Tool Use:**");
+const TOOL_RESULT = literal("**Tool Result:**");
+const THINKING = literal("<thinking");
+const THINKING_CLOSE = literal("</thinking>");
+const REDACTED = literal("redacted>");
+const SIGNATURE = literal(':signature="');
+const COMMENT_OPEN = literal("<!--");
+const COMMENT_CLOSE = literal("-->");
+const ABORTED = literal("flemma:aborted:");
+const ROLES = ["System", "You", "Assistant"].map(literal);
+
+function startsWith(bytes: Uint8Array, from: number, to: number, word: Uint8Array): boolean {
+  if (to - from < word.length) return false;
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[from + index] !== word[index]) return false;
+  }
+  return true;
+}
+
+function skipSpace(bytes: Uint8Array, from: number, to: number): number {
+  while (from < to && isSpace(bytes[from])) from++;
+  return from;
+}
+
+function skipSpaceBack(bytes: Uint8Array, from: number, to: number): number {
+  while (to > from && isSpace(bytes[to - 1])) to--;
+  return to;
+}
+
+function skipWord(bytes: Uint8Array, from: number, to: number): number {
+  while (from < to && isWord(bytes[from])) from++;
+  return from;
+}
+
+function skipTicks(bytes: Uint8Array, from: number, to: number): number {
+  while (from < to && bytes[from] === TICK) from++;
+  return from;
+}
+
+function indexOf(bytes: Uint8Array, byte: number, from: number, to: number): number {
+  const found = bytes.indexOf(byte, from);
+  return found < 0 || found >= to ? -1 : found;
+}
+
+/** Only whitespace, or nothing at all. */
+export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  return skipSpace(bytes, from, to) === to;
+}
+
+/** A role marker line such as `@You:`; gives the span of the role word (chat-format 4). */
+export function markerRole(bytes: Uint8Array, from: number, to: number): Span | null {
+  if (from >= to || bytes[from] !== AT) return null;
+  const end = skipWord(bytes, from + 1, to);
+  if (end === from + 1 || end >= to || bytes[end] !== COLON) return null;
+  return isBlank(bytes, end + 1, to) ? { from: from + 1, to: end } : null;
+}
+
+/** A marker with text on its own line, `@You: hello`, for the three known roles (chat-format 13). */
+export function legacyMarker(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): { readonly role: Span; readonly text: Span } | null {
+  if (from >= to || bytes[from] !== AT) return null;
+  for (const role of ROLES) {
+    const end = from + 1 + role.length;
+    if (!startsWith(bytes, from + 1, to, role) || end >= to || bytes[end] !== COLON) continue;
+    if (isBlank(bytes, end + 1, to)) return null;
+    return { role: { from: from + 1, to: end }, text: { from: end + 1, to } };
+  }
+  return null;
+}
+
+/** Rule (a): opens a fence that hides markers. The number of backticks (3 or more), else 0 (chat-format 5). */
+export function fenceOpen(bytes: Uint8Array, from: number, to: number): number {
+  const end = skipTicks(bytes, from, to);
+  if (end - from < 3 || indexOf(bytes, TICK, end, to) >= 0) return 0;
+  return end - from;
+}
+
+/** The number of backticks of a line that holds nothing else but whitespace after them, else 0. */
+export function bareTicks(bytes: Uint8Array, from: number, to: number): number {
+  const end = skipTicks(bytes, from, to);
+  return end > from && isBlank(bytes, end, to) ? end - from : 0;
+}
+
+/** Closes a fence of `ticks` backticks under rule (a) (chat-format 5). */
+export function fenceClose(bytes: Uint8Array, from: number, to: number, ticks: number): boolean {
+  return bareTicks(bytes, from, to) >= ticks;
+}
+
+/** Rule (b), the body of a tool block: one or more backticks, a language, and anything (chat-format 5). */
+export interface BlockOpen {
+  readonly ticks: number;
+  /** Word characters, colon, dot, underscore, percent, minus; may be empty. */
+  readonly language: Span;
+  /** What stands behind the language. */
+  readonly info: Span;
+}
+
+/** Reads the opening line of a tool block's body. */
+export function blockOpen(bytes: Uint8Array, from: number, to: number): BlockOpen | null {
+  const end = skipTicks(bytes, from, to);
+  if (end === from) return null;
+  let language = end;
+  while (language < to && isLanguage(bytes[language])) language++;
+  return { ticks: end - from, language: { from: end, to: language }, info: { from: language, to } };
+}
+
+function isLanguage(byte: number | undefined): boolean {
+  return isWord(byte) || byte === COLON || byte === 0x2e || byte === 0x5f || byte === 0x25 || byte === 0x2d;
+}
+
+/** Closes the body of a tool block opened with `ticks` backticks: at least that many, then whitespace. */
+export function blockClose(bytes: Uint8Array, from: number, to: number, ticks: number): boolean {
+  return bareTicks(bytes, from, to) >= ticks;
+}
+
+/** The spans of a Tool Use header. */
+export interface ToolUseHeader {
+  readonly name: Span;
+  readonly id: Span;
+}
+
+/** A Tool Use header: name in backticks, id in backticks inside parentheses, rest ignored (chat-format 6.2). */
+export function toolUseHeader(bytes: Uint8Array, from: number, to: number): ToolUseHeader | null {
+  if (!startsWith(bytes, from, to, TOOL_USE)) return null;
+  const name = ticked(bytes, skipSpace(bytes, from + TOOL_USE.length, to), to);
+  if (name === null) return null;
+  const paren = skipSpace(bytes, name.to + 1, to);
+  if (paren >= to || bytes[paren] !== OPEN_PAREN) return null;
+  const id = ticked(bytes, paren + 1, to);
+  if (id === null || id.to + 1 >= to || bytes[id.to + 1] !== CLOSE_PAREN) return null;
+  const early = indexOf(bytes, CLOSE_PAREN, id.from, id.to);
+  return early < 0 ? { name, id } : null;
+}
+
+/** The spans of a Tool Result header. */
+export interface ToolResultHeader {
+  readonly id: Span;
+  /** The inside of the parentheses, up to the last one, when they are the whole tail of the line. */
+  readonly suffix: Span | null;
+}
+
+/** A Tool Result header with its id and optional suffix (chat-format 7.1). */
+export function toolResultHeader(bytes: Uint8Array, from: number, to: number): ToolResultHeader | null {
+  if (!startsWith(bytes, from, to, TOOL_RESULT)) return null;
+  const id = ticked(bytes, skipSpace(bytes, from + TOOL_RESULT.length, to), to);
+  if (id === null) return null;
+  const open = skipSpace(bytes, id.to + 1, to);
+  const close = skipSpaceBack(bytes, open, to) - 1;
+  const whole = open < close && bytes[open] === OPEN_PAREN && bytes[close] === CLOSE_PAREN;
+  return { id, suffix: whole ? { from: open + 1, to: close } : null };
+}
+
+/** The inside of a run in single backticks that begins at `from`; it holds at least one byte. */
+function ticked(bytes: Uint8Array, from: number, to: number): Span | null {
+  if (from >= to || bytes[from] !== TICK) return null;
+  const end = indexOf(bytes, TICK, from + 1, to);
+  return end > from + 1 ? { from: from + 1, to: end } : null;
+}
+
+/** What an opening thinking tag says. */
+export interface ThinkingTag {
+  /** `<thinking …/>`: the whole block stands on this line. */
+  readonly selfClosed: boolean;
+  readonly redacted: boolean;
+  readonly signature: { readonly provider: Span; readonly value: Span } | null;
+}
+
+/** An opening or self-closed thinking tag that is the whole line (chat-format 6.1). */
+export function thinkingTag(bytes: Uint8Array, from: number, to: number): ThinkingTag | null {
+  if (!startsWith(bytes, from, to, THINKING)) return null;
+  const afterName = from + THINKING.length;
+  if (isTagEnd(bytes, afterName, to)) return { selfClosed: false, redacted: false, signature: null };
+  const attribute = skipSpace(bytes, afterName, to);
+  if (attribute === afterName) return null;
+  if (startsWith(bytes, attribute, to, REDACTED)) {
+    const whole = attribute + REDACTED.length === to;
+    return whole ? { selfClosed: false, redacted: true, signature: null } : null;
+  }
+  const providerEnd = skipWord(bytes, attribute, to);
+  if (providerEnd === attribute || !startsWith(bytes, providerEnd, to, SIGNATURE)) return null;
+  const value = providerEnd + SIGNATURE.length;
+  const quote = indexOf(bytes, QUOTE, value, to);
+  if (quote < 0) return null;
+  const end = skipSpace(bytes, quote + 1, to);
+  const selfClosed = end < to && bytes[end] === 0x2f;
+  if (!isTagEnd(bytes, selfClosed ? end + 1 : end, to)) return null;
+  const signature = { provider: { from: attribute, to: providerEnd }, value: { from: value, to: quote } };
+  return { selfClosed, redacted: false, signature };
+}
+
+function isTagEnd(bytes: Uint8Array, at: number, to: number): boolean {
+  return at + 1 === to && bytes[at] === 0x3e;
+}
+
+/** The line `</thinking>`, exactly. */
+export function thinkingClose(bytes: Uint8Array, from: number, to: number): boolean {
+  return to - from === THINKING_CLOSE.length && startsWith(bytes, from, to, THINKING_CLOSE);
+}
+
+/** An abort marker that is the whole line; gives the span of its trimmed message (chat-format 6.3). */
+export function abortMarker(bytes: Uint8Array, from: number, to: number): Span | null {
+  if (!startsWith(bytes, from, to, COMMENT_OPEN)) return null;
+  const word = skipSpace(bytes, from + COMMENT_OPEN.length, to);
+  if (!startsWith(bytes, word, to, ABORTED)) return null;
+  const text = word + ABORTED.length;
+  const end = to - COMMENT_CLOSE.length;
+  if (end < text || !startsWith(bytes, end, to, COMMENT_CLOSE)) return null;
+  const start = skipSpace(bytes, text, end);
+  return { from: start, to: skipSpaceBack(bytes, start, end) };
+}
+
+/** The first line of a frontmatter block: three backticks and a language word; gives the word (chat-format 3). */
+export function frontmatterOpen(bytes: Uint8Array, from: number, to: number): Span | null {
+  if (skipTicks(bytes, from, to) !== from + 3) return null;
+  const end = skipWord(bytes, from + 3, to);
+  return end > from + 3 && isBlank(bytes, end, to) ? { from: from + 3, to: end } : null;
+}
+
+/** The last line of a frontmatter block: exactly three backticks and whitespace (chat-format 3). */
+export function frontmatterClose(bytes: Uint8Array, from: number, to: number): boolean {
+  return bareTicks(bytes, from, to) === 3;
+}
