@@ -2,7 +2,7 @@
 
 import type { Environment } from "./environment.ts";
 import { type Outcome, type Problem, success } from "./problem.ts";
-import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
+import { type ApprovalPreset, DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { TOOL_TABLES } from "./schema.ts";
 import { checkSettings, overlay } from "./validate.ts";
 
@@ -40,8 +40,8 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
   if (upper.mistakes.length > 0) {
     return invalid(upper.mistakes.map((mistake) => `command line: ${mistake.message}`));
   }
-  const merged = overlay(overlay(defaultTree(), file.value), upper.tree);
-  const settings = toSettings(merged, options.approve ?? []);
+  const given = overlay(overlay({}, file.value), upper.tree);
+  const settings = toSettings(overlay(defaultTree(given), given), options.approve ?? []);
   return success({
     settings,
     files: found.value === null ? [] : [found.value.path],
@@ -53,6 +53,9 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
         : "defaults",
   });
 }
+
+/** A preset as a file writes it: `auto_approve` is the plugin's word for `approve`. */
+type WrittenPreset = ApprovalPreset & { readonly auto_approve?: readonly string[] };
 
 async function findFile(options: LoadOptions): Promise<Outcome<{ path: string; text: string } | null>> {
   if (options.noConfig) return success(null);
@@ -123,9 +126,23 @@ async function readTree(path: string, text: string): Promise<Outcome<Readonly<Re
   }));
 }
 
-function defaultTree(): Record<string, unknown> {
+function defaultTree(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { named: _, ...tools } = DEFAULT_SETTINGS.tools;
-  return structuredClone({ ...DEFAULT_SETTINGS, tools }) as unknown as Record<string, unknown>;
+  const tree = structuredClone({ ...DEFAULT_SETTINGS, tools }) as unknown as Record<string, unknown>;
+  const plugin = lookUp(given, "tools.approval_profile") === "v0.11";
+  return plugin ? overlay(tree, { tools: { auto_approve: ["$standard"] } }) : tree;
+}
+
+/** Both homes of presets hold the same ones; the one under `tools` wins member by member (approval 5). */
+function mergePresets(tree: Readonly<Record<string, unknown>>): Record<string, ApprovalPreset> {
+  const merged: Record<string, ApprovalPreset> = {};
+  for (const home of [tree.presets, lookUp(tree, "tools.presets")]) {
+    for (const [name, preset] of Object.entries((home ?? {}) as Record<string, WrittenPreset>)) {
+      const { auto_approve, ...members } = preset;
+      merged[name] = { ...merged[name], ...(auto_approve ? { approve: auto_approve } : {}), ...members };
+    }
+  }
+  return merged;
 }
 
 function toSettings(tree: Readonly<Record<string, unknown>>, approve: readonly string[]): Settings {
@@ -137,7 +154,8 @@ function toSettings(tree: Readonly<Record<string, unknown>>, approve: readonly s
   }
   const policy = typeof tools.auto_approve === "string" ? [tools.auto_approve] : tools.auto_approve;
   tools.auto_approve = approve.length === 0 ? policy : [...((policy ?? []) as readonly string[]), ...approve];
-  return { ...tree, tools: { ...tools, named } } as unknown as Settings;
+  const { presets: _, ...rest } = tree;
+  return { ...rest, tools: { ...tools, presets: mergePresets(tree), named } } as unknown as Settings;
 }
 
 function lookUp(tree: Readonly<Record<string, unknown>>, key: string): unknown {

@@ -75,7 +75,11 @@ const anthropic: Shape = {
   },
 };
 
-const preset: Shape = { kind: "object", members: { approve: strings, deny: strings } };
+const presets: Shape = {
+  kind: "object",
+  members: {},
+  others: { kind: "object", members: { approve: strings, deny: strings, auto_approve: strings } },
+};
 
 const rwPaths: Shape = {
   kind: "custom",
@@ -93,9 +97,10 @@ const rwPaths: Shape = {
 const autoApprove: Shape = {
   kind: "custom",
   expected: "a list of tool names and $presets, one $preset, or null",
+  // A rule or a module path taken for a tool name would silently approve nothing.
   accepts: (value) =>
     value === null || (typeof value === "string" && value.startsWith("$")) ||
-    (Array.isArray(value) && value.every((item) => typeof item === "string")),
+    (Array.isArray(value) && value.every((item) => typeof item === "string" && /^[^()/\s]+$/.test(item))),
 };
 
 const workingFolder: Shape = { kind: "object", members: { cwd: { kind: "string", nullable: true } } };
@@ -118,7 +123,7 @@ export const SETTINGS_SHAPE: Extract<Shape, { kind: "object" }> = {
         require_approval: boolean,
         auto_approve: autoApprove,
         auto_approve_sandboxed: boolean,
-        presets: { kind: "object", members: {}, others: preset },
+        presets,
         approval_profile: { kind: "word", words: ["founding", "v0.11"] },
         approval_strict: boolean,
         autopilot: {
@@ -172,6 +177,7 @@ export const SETTINGS_SHAPE: Extract<Shape, { kind: "object" }> = {
         },
       },
     },
+    presets,
     editing: editor,
     highlights: editor,
     line_highlights: editor,

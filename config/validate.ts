@@ -104,11 +104,16 @@ function check(shape: Shape, value: unknown, path: readonly string[], mistakes: 
 }
 
 function checkPresetNames(tree: Readonly<Record<string, unknown>>, mistakes: Mistake[]): void {
-  const tools = tree.tools as { presets?: Record<string, unknown> } | undefined;
-  for (const name of Object.keys(tools?.presets ?? {})) {
+  const tools = tree.tools as { presets?: object } | undefined;
+  const homes = [[["presets"], tree.presets], [["tools", "presets"], tools?.presets]] as const;
+  for (
+    const [path, name] of homes.flatMap(([path, home]) =>
+      Object.keys(home ?? {}).map((name) => [path, name] as const)
+    )
+  ) {
     if (!name.startsWith("$")) {
       mistakes.push({
-        path: ["tools", "presets", name],
+        path: [...path, name],
         atKey: true,
         message: `the preset name "${name}" must begin with $; did you mean "$${name}"?`,
       });

@@ -1,0 +1,287 @@
+import assert from "node:assert/strict";
+import { failure, success } from "../../config/problem.ts";
+import { loadSettings } from "../../config/load.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
+import {
+  ApprovalRegistry,
+  createApproval,
+  type Decision,
+  type ResolverFault,
+} from "../../tools/approval/mod.ts";
+
+const CONTEXT = { toolId: "call_1", document: null, dirname: null, cwd: "/" };
+
+/** A sandbox that only answers the questions approval asks. */
+function sandboxLike(
+  facts: { enabled?: boolean; works?: boolean; rw?: string[]; privileged?: boolean },
+): Sandbox {
+  return {
+    enabled: facts.enabled ?? true,
+    policy: () =>
+      success({
+        rw_paths: facts.rw ?? ["/tmp"],
+        network: true,
+        allow_privileged: facts.privileged ?? false,
+        protect: [],
+      }),
+    available: () =>
+      Promise.resolve(
+        facts.works ? success("stand-in") : failure("backend-unavailable", "No backend works."),
+      ),
+    prepare: () => Promise.resolve(failure("backend-unavailable", "Nothing runs here.")),
+    isPathWritable: () => true,
+    notices: () => [],
+  };
+}
+
+const SANDBOXABLE = new Set(["bash", "sb_tool"]);
+const tools = {
+  hasCapability: (tool: string, capability: string) =>
+    capability === "can_auto_approve_if_sandboxed" && SANDBOXABLE.has(tool),
+};
+
+interface Vector {
+  name: string;
+  sure: boolean;
+  note?: string;
+  profile: "v0.11" | "seed";
+  tool: string;
+  input: Record<string, unknown>;
+  config: {
+    tools?: Record<string, unknown>;
+    sandbox?: { enabled?: boolean; backend?: string };
+    presets?: unknown;
+  };
+  frontmatter?: string;
+  frontmatter_language?: string;
+  auto_approve_fn?: string;
+  resolvers?: { name: string; priority?: number; tool?: string; returns?: unknown; throws?: boolean }[];
+  unregister?: string[];
+  sandbox_backend?: "ok" | "broken";
+  sandbox_runtime_override?: boolean;
+  expect: string;
+  source: string;
+}
+
+const KNOWN = new Set(
+  ("name sure note profile tool input config frontmatter frontmatter_language auto_approve_fn resolvers unregister " +
+    "sandbox_backend sandbox_runtime_override expect source").split(" "),
+);
+
+const vectors: Vector[] = Deno.readTextFileSync(new URL("../vectors/approval.jsonl", import.meta.url))
+  .trim().split("\n").map((line) => JSON.parse(line));
+for (const vector of vectors) {
+  for (const field of Object.keys(vector)) {
+    assert.ok(KNOWN.has(field), `unknown field ${field} in ${vector.name}`);
+  }
+}
+
+/** Needs an evaluated document or Lua, which the settings of one file do not have. */
+const needsDocument = (vector: Vector) =>
+  vector.frontmatter !== undefined || vector.auto_approve_fn !== undefined;
+
+/** Vectors that record what this program refuses earlier: the settings file is in error. */
+const REFUSED_BY_SETTINGS: Readonly<Record<string, RegExp>> = {
+  // A preset name without `$` is an error of the file that holds it.
+  "seed-preset-name-without-dollar-ignored": /must begin with \$/,
+};
+
+/** `config:auto_approve` is the oldest name of the config resolver. */
+const SOURCES: Readonly<Record<string, string>> = { "config:auto_approve": "urn:flemma:approval:config" };
+
+for (const vector of vectors.filter((vector) => !needsDocument(vector))) {
+  Deno.test(`approval vector ${vector.name}`, async () => {
+    const { backend, ...sandboxOverrides } = vector.config.sandbox ?? {};
+    const overrides = {
+      ...vector.config,
+      sandbox: sandboxOverrides,
+      tools: { ...vector.config.tools, approval_profile: vector.profile === "seed" ? "founding" : "v0.11" },
+    };
+    const loaded = await loadSettings({
+      environment: { cwd: "/", home: "/", variables: {} },
+      noConfig: true,
+      overrides,
+    });
+    const refusal = REFUSED_BY_SETTINGS[vector.name];
+    if (refusal) {
+      assert.ok(!loaded.ok);
+      assert.match(loaded.problem.message, refusal);
+      return;
+    }
+    assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
+    const settings = loaded.value.settings;
+    const enabled = vector.sandbox_runtime_override ?? settings.sandbox.enabled;
+    const works = vector.sandbox_backend === "ok" && (backend === undefined || backend === "auto");
+    const approval = createApproval({
+      settings: settings.tools,
+      sandbox: sandboxLike({ enabled, works }),
+      tools,
+      root: false,
+    });
+    for (const extra of vector.resolvers ?? []) {
+      const outcome = approval.register(extra.name, {
+        priority: extra.priority ?? 50,
+        resolve(tool) {
+          if (extra.throws) throw new Error("on purpose");
+          return extra.tool === undefined || extra.tool === tool ? extra.returns as Decision : null;
+        },
+      });
+      assert.ok(outcome.ok);
+    }
+    for (const name of vector.unregister ?? []) assert.ok(approval.unregister(name));
+    const verdict = await approval.resolveWithSource(vector.tool, vector.input, CONTEXT);
+    const expected = { decision: vector.expect, source: SOURCES[vector.source] ?? vector.source };
+    assert.deepEqual({ decision: verdict.decision, source: verdict.source }, expected);
+  });
+}
+
+Deno.test("the vectors not run here are those that need an evaluated document", () => {
+  assert.equal(vectors.filter(needsDocument).length, 38);
+  assert.equal(vectors.length, 96);
+});
+
+Deno.test("a name with a dot is refused unless it is a URN of this program, and the error names it", () => {
+  const registry = new ApprovalRegistry();
+  const refused = registry.register("my.module", { resolve: () => "approve" });
+  assert.ok(!refused.ok);
+  assert.match(refused.problem.message, /my\.module/);
+  assert.ok(registry.register("urn:flemma:approval:x.y", { resolve: () => null }).ok);
+  assert.equal(registry.count(), 1);
+});
+
+Deno.test("resolvers are listed by priority, then by name, whatever the order of registration", () => {
+  const registry = new ApprovalRegistry();
+  for (const [name, priority] of [["b", 50], ["z", 90], ["a", 50]] as const) {
+    registry.register(name, { priority, resolve: () => null });
+  }
+  assert.deepEqual(registry.getAll().map((entry) => entry.name), ["z", "a", "b"]);
+  registry.register("b", { priority: 100, resolve: () => null });
+  assert.deepEqual(registry.getAll().map((entry) => entry.name), ["b", "z", "a"]);
+  assert.ok(registry.unregister("z"));
+  assert.ok(!registry.unregister("z"));
+  registry.clear();
+  assert.equal(registry.count(), 0);
+});
+
+Deno.test("the oldest names of built-in resolvers still find them", () => {
+  const approval = createApproval({
+    settings: { ...settingsOf({}), require_approval: false },
+    sandbox: sandboxLike({}),
+    tools,
+    root: false,
+  });
+  assert.equal(approval.get("config:auto_approve")?.name, "urn:flemma:approval:config");
+  assert.ok(approval.has("config:catch_all_approve"));
+  assert.ok(approval.unregister("config:catch_all_approve"));
+  assert.ok(!approval.has("urn:flemma:approval:catch-all"));
+});
+
+function settingsOf(overrides: Partial<import("../../config/settings.ts").ToolSettings>) {
+  return { ...DEFAULTS, ...overrides };
+}
+const { DEFAULT_SETTINGS } = await import("../../config/settings.ts");
+const DEFAULTS = DEFAULT_SETTINGS.tools;
+
+Deno.test("a guard that throws keeps the sandbox and the catch-all from approving", async () => {
+  const faults: ResolverFault[] = [];
+  for (
+    const [settings, source] of [
+      [settingsOf({}), "urn:flemma:approval:sandbox"],
+      [
+        settingsOf({ require_approval: false, auto_approve_sandboxed: false }),
+        "urn:flemma:approval:catch-all",
+      ],
+    ] as const
+  ) {
+    const approval = createApproval({
+      settings,
+      sandbox: sandboxLike({ works: true }),
+      tools,
+      root: false,
+      onFault: (fault) => faults.push(fault),
+    });
+    assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
+    approval.register("guard", { resolve: () => Promise.reject(new Error("guard broke\nat line 2")) });
+    const verdict = await approval.resolveWithSource("bash", {}, CONTEXT);
+    assert.deepEqual(verdict, { decision: "require_approval", source, detail: "guard failed before it" });
+  }
+  assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
+});
+
+Deno.test("an approval by a person's list stands although a guard above it threw", async () => {
+  const approval = createApproval({
+    settings: settingsOf({ auto_approve: ["bash"] }),
+    sandbox: sandboxLike({}),
+    tools,
+    root: false,
+  });
+  approval.register("guard", {
+    priority: 200,
+    resolve() {
+      throw new Error("no");
+    },
+  });
+  assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
+});
+
+Deno.test("a resolver cannot change the input that the next one and the tool see", async () => {
+  const approval = new ApprovalRegistry();
+  const input = { command: "ls", nested: { list: [1] } };
+  let seen: unknown;
+  approval.register("meddler", {
+    priority: 90,
+    resolve(_tool, given) {
+      (given as { command: string }).command = "rm -rf /";
+      return null;
+    },
+  });
+  approval.register("next", {
+    resolve(_tool, given) {
+      seen = given;
+      return "require_approval";
+    },
+  });
+  await approval.resolve("bash", input, CONTEXT);
+  assert.deepEqual(seen, { command: "ls", nested: { list: [1] } });
+  assert.equal(input.command, "ls");
+});
+
+Deno.test("a global function decides by true, false and deny; other answers pass; throwing asks", async () => {
+  for (
+    const [policy, expected, source] of [
+      [() => true, "approve", "urn:flemma:approval:config"],
+      [() => false, "require_approval", "urn:flemma:approval:config"],
+      [() => "deny", "deny", "urn:flemma:approval:config"],
+      [() => "approve", "require_approval", "default"],
+      [() => undefined, "require_approval", "default"],
+      [
+        () => {
+          throw new Error("broken guard");
+        },
+        "require_approval",
+        "urn:flemma:approval:config",
+      ],
+    ] as const
+  ) {
+    const approval = createApproval({
+      settings: settingsOf({ auto_approve: policy, auto_approve_sandboxed: false }),
+      sandbox: sandboxLike({ works: true }),
+      tools,
+      root: false,
+    });
+    const verdict = await approval.resolveWithSource("bash", {}, CONTEXT);
+    assert.deepEqual({ ...verdict }, { decision: expected, source });
+  }
+});
+
+Deno.test("the sandbox approves nothing when everything is writable or root keeps its privileges", async () => {
+  for (const [facts, root] of [[{ rw: ["/"] }, false], [{ privileged: true }, true]] as const) {
+    const approval = createApproval({
+      settings: settingsOf({}),
+      sandbox: sandboxLike({ works: true, ...facts, rw: "rw" in facts ? [...facts.rw] : undefined }),
+      tools,
+      root,
+    });
+    assert.equal(await approval.resolve("bash", {}, CONTEXT), "require_approval");
+  }
+});

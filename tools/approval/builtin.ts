@@ -1,0 +1,87 @@
+// The resolvers every chain has: the person's list, the sandbox, and the catch-all.
+
+import type { ToolSettings } from "../../config/settings.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
+import { expandList, presetsOf } from "./presets.ts";
+import type { ResolverDefinition } from "./types.ts";
+
+/** Capability a tool declares to be approved because a sandbox stands around it. */
+export const SANDBOX_CAPABILITY = "can_auto_approve_if_sandboxed";
+
+/**
+ * Answers by the global `tools.auto_approve` (approval section 4): a list says deny, approve or nothing; a
+ * function says what it says, and one that throws asks a person.
+ */
+export function configResolver(settings: ToolSettings): ResolverDefinition {
+  const policy = settings.auto_approve;
+  const lists = Array.isArray(policy) ? expandList(policy as readonly string[], presetsOf(settings)) : null;
+  return {
+    priority: 100,
+    description: "the auto_approve setting",
+    async resolve(tool, input, context) {
+      if (lists !== null) {
+        if (lists.deny.has(tool)) return "deny";
+        return lists.approve.has(tool) ? "approve" : null;
+      }
+      if (typeof policy !== "function") return null;
+      let answer: unknown;
+      try {
+        answer = await policy(tool, input, context);
+      } catch {
+        // Not hidden: the call waits for a person, and this resolver is named as the one who decided.
+        return "require_approval";
+      }
+      if (answer === true) return "approve";
+      if (answer === false) return "require_approval";
+      return answer === "deny" ? "deny" : null;
+    },
+  };
+}
+
+/** What the sandbox resolver needs to know of tools and of the process. */
+export interface SandboxFacts {
+  hasCapability(tool: string, capability: string): boolean;
+  /** Whether this process runs as the superuser. */
+  readonly root: boolean;
+}
+
+/**
+ * The first condition of approval section 6 that does not hold for a tool, as a sentence; null when the sandbox
+ * approves it. Asks for a real, probed backend, never for the mere presence of a program.
+ */
+export async function sandboxObstacle(
+  tool: string,
+  settings: ToolSettings,
+  sandbox: Sandbox,
+  facts: SandboxFacts,
+): Promise<string | null> {
+  if (settings.auto_approve_sandboxed === false) return "tools.auto_approve_sandboxed is false";
+  if (settings.auto_approve === null) return "no tools.auto_approve is configured";
+  if (!facts.hasCapability(tool, SANDBOX_CAPABILITY)) return `${tool} does not declare ${SANDBOX_CAPABILITY}`;
+  if (!sandbox.enabled) return "the sandbox is disabled";
+  const policy = sandbox.policy();
+  if (!policy.ok) return policy.problem.message;
+  if (policy.value.rw_paths.includes("/")) return "the policy makes everything writable";
+  if (facts.root && policy.value.allow_privileged) return "a privileged sandbox is no barrier for root";
+  const backend = await sandbox.available();
+  return backend.ok ? null : backend.problem.message;
+}
+
+/** Approves what may run by itself because a working sandbox stands around it (approval section 6). */
+export function sandboxResolver(
+  settings: ToolSettings,
+  sandbox: Sandbox,
+  facts: SandboxFacts,
+): ResolverDefinition {
+  return {
+    priority: 25,
+    description: "a working sandbox",
+    resolve: async (tool) =>
+      (await sandboxObstacle(tool, settings, sandbox, facts)) === null ? "approve" : null,
+  };
+}
+
+/** Approves everything that nobody above spoke about; exists only when a person asked for no approval at all. */
+export function catchAllResolver(): ResolverDefinition {
+  return { priority: 0, description: "require_approval is false", resolve: () => "approve" };
+}

@@ -1,0 +1,35 @@
+// Approval: who decides whether a tool call runs, waits for a person, or is blocked.
+
+import type { ToolSettings } from "../../config/settings.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
+import { catchAllResolver, configResolver, type SandboxFacts, sandboxResolver } from "./builtin.ts";
+import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
+
+export { ApprovalRegistry, type ResolverFault } from "./registry.ts";
+export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
+export { expandList, presetsOf } from "./presets.ts";
+export type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
+
+export interface ApprovalParts {
+  readonly settings: ToolSettings;
+  readonly sandbox: Sandbox;
+  readonly tools: { hasCapability(tool: string, capability: string): boolean };
+  /** Whether this process is the superuser. @default asks the system */
+  readonly root?: boolean;
+  readonly onFault?: (fault: ResolverFault) => void;
+}
+
+/** The chain with all built-in resolvers of approval section 3 that these settings call for. */
+export function createApproval(parts: ApprovalParts): ApprovalRegistry {
+  const registry = new ApprovalRegistry(parts.onFault);
+  const facts: SandboxFacts = {
+    hasCapability: (tool, capability) => parts.tools.hasCapability(tool, capability),
+    root: parts.root ?? Deno.uid() === 0,
+  };
+  registry.register("urn:flemma:approval:config", configResolver(parts.settings));
+  registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));
+  if (parts.settings.require_approval === false) {
+    registry.register("urn:flemma:approval:catch-all", catchAllResolver());
+  }
+  return registry;
+}

@@ -1,0 +1,164 @@
+// The chain of approval resolvers: who is asked, in which order, and who decided.
+
+import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
+import type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
+
+/** Something a resolver did wrong; the chain went on without it. */
+export interface ResolverFault {
+  readonly resolver: string;
+  readonly message: string;
+}
+
+/** Names the founding documents gave to built-in resolvers before they were URNs. */
+const OLDER_NAMES: Readonly<Record<string, string>> = {
+  "config:auto_approve": "urn:flemma:approval:config",
+  "frontmatter:auto_approve": "urn:flemma:approval:frontmatter",
+  "config:catch_all_approve": "urn:flemma:approval:catch-all",
+};
+
+/** Resolvers that approve by circumstance, not because somebody named the call. */
+const CIRCUMSTANTIAL: ReadonlySet<string> = new Set([
+  "urn:flemma:approval:risk",
+  "urn:flemma:approval:sandbox",
+  "urn:flemma:approval:catch-all",
+]);
+
+/** Errors of resolvers above this priority lower a circumstantial approval. */
+const GUARDS_ABOVE = 25;
+
+/** Milliseconds a resolver may take before it counts as having thrown. */
+const PATIENCE = 5000;
+
+const DECISIONS: ReadonlySet<unknown> = new Set<Decision>(["approve", "require_approval", "deny"]);
+
+/** Resolvers by name; asked by priority, highest first, then by name (approval sections 1, 2 and 8). */
+export class ApprovalRegistry {
+  readonly #entries = new Map<string, ResolverEntry>();
+  readonly #onFault: (fault: ResolverFault) => void;
+
+  /** @param onFault told of every resolver that threw or gave no valid answer */
+  constructor(onFault: (fault: ResolverFault) => void = () => {}) {
+    this.#onFault = onFault;
+  }
+
+  /** Adds a resolver; the same name again replaces it, also with another priority. */
+  register(name: string, definition: ResolverDefinition): Outcome<void> {
+    if (name === "" || (name.includes(".") && !name.startsWith("urn:flemma:"))) {
+      return failure(
+        "resolver-name",
+        `The approval resolver name "${name}" must not be empty or hold a dot; a dot marks a module path.`,
+      );
+    }
+    this.#entries.set(name, {
+      priority: 50,
+      ...definition,
+      resolve: definition.resolve.bind(definition),
+      name,
+    });
+    return success(undefined);
+  }
+
+  /** Removes a resolver, built-in ones too. True if it was there. */
+  unregister(name: string): boolean {
+    return this.#entries.delete(canonical(name));
+  }
+
+  get(name: string): ResolverEntry | null {
+    const entry = this.#entries.get(canonical(name));
+    return entry === undefined ? null : { ...entry };
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(canonical(name));
+  }
+
+  count(): number {
+    return this.#entries.size;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** Copies of all entries in the order they are asked. */
+  getAll(): ResolverEntry[] {
+    return [...this.#entries.values()]
+      .map((entry) => ({ ...entry }))
+      .sort((a, b) => b.priority - a.priority || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  async resolve(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    context: ApprovalContext,
+  ): Promise<Decision> {
+    return (await this.resolveWithSource(tool, input, context)).decision;
+  }
+
+  /**
+   * Asks one resolver after the other until one answers. Nobody answering means `require_approval` by `default`.
+   * A resolver that throws or answers nonsense passes, but then nothing below may approve by circumstance alone
+   * (sandbox, risk level, catch-all): a broken guard must not open the door.
+   */
+  async resolveWithSource(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    context: ApprovalContext,
+  ): Promise<Verdict> {
+    const frozen = deepFreeze(structuredClone(input));
+    let faulty: string | null = null;
+    for (const entry of this.getAll()) {
+      let answer: unknown;
+      try {
+        answer = await withPatience(entry.resolve(tool, frozen, context));
+      } catch (thrown) {
+        this.#onFault({ resolver: entry.name, message: thrownText(thrown) });
+        if (entry.priority > GUARDS_ABOVE) faulty = entry.name;
+        continue;
+      }
+      if (answer === null || answer === undefined) continue;
+      if (!DECISIONS.has(answer)) {
+        this.#onFault({
+          resolver: entry.name,
+          message: `answered ${describe(answer)}, which is no decision`,
+        });
+        if (entry.priority > GUARDS_ABOVE) faulty = entry.name;
+        continue;
+      }
+      if (answer === "approve" && faulty !== null && CIRCUMSTANTIAL.has(entry.name)) {
+        return { decision: "require_approval", source: entry.name, detail: `${faulty} failed before it` };
+      }
+      return { decision: answer as Decision, source: entry.name };
+    }
+    return { decision: "require_approval", source: "default" };
+  }
+}
+
+function canonical(name: string): string {
+  return OLDER_NAMES[name] ?? name;
+}
+
+async function withPatience<T>(answer: T | Promise<T>): Promise<T> {
+  if (!(answer instanceof Promise)) return answer;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} seconds`)), PATIENCE);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const member of Object.values(value)) deepFreeze(member);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+function describe(value: unknown): string {
+  return typeof value === "function" ? "a function" : JSON.stringify(value) ?? String(value);
+}
