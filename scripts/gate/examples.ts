@@ -1,0 +1,118 @@
+// Runs the examples of README and docs for real and compares what they print with what the page says.
+//
+// A fence `console` holds lines `$ command` and below each the output; a line `…` stands for any lines, and `…` inside a
+// line for any text. A fence whose info string has `file=NAME` writes that file. A page's examples share one folder.
+
+/** One fenced block of a page. */
+export interface Fence {
+  readonly info: string;
+  readonly body: string;
+  readonly line: number;
+}
+
+/** One command of a console block with the output the page shows. */
+export interface Example {
+  readonly command: string;
+  readonly output: readonly string[];
+}
+
+/** The fenced blocks of a Markdown page. */
+export function fencesOf(page: string): Fence[] {
+  const fences: Fence[] = [];
+  const lines = page.split("\n");
+  for (let at = 0; at < lines.length; at++) {
+    const opener = /^(`{3,})([^`]*)$/.exec(lines[at]!);
+    if (!opener) continue;
+    const start = at + 1;
+    while (++at < lines.length && !(lines[at]!.startsWith(opener[1]!) && /^`+\s*$/.test(lines[at]!)));
+    fences.push({ info: opener[2]!.trim(), body: lines.slice(start, at).join("\n"), line: start });
+  }
+  return fences;
+}
+
+/** Splits a console block into commands; a trailing backslash continues a command. */
+export function examplesOf(body: string): Example[] {
+  const examples: { command: string; output: string[] }[] = [];
+  let open = false;
+  for (const line of body.split("\n")) {
+    const last = examples.at(-1);
+    if (open && last) last.command += `\n${line}`;
+    else if (line.startsWith("$ ")) examples.push({ command: line.slice(2), output: [] });
+    else if (last) last.output.push(line);
+    open = open || line.startsWith("$ ") ? line.endsWith("\\") : false;
+  }
+  return examples;
+}
+
+/** Whether printed lines are what the page shows. */
+export function matches(shown: readonly string[], printed: readonly string[]): boolean {
+  if (shown.length === 0) return printed.length === 0;
+  const [first, ...rest] = shown;
+  if (first === "…") {
+    for (let skip = 0; skip <= printed.length; skip++) if (matches(rest, printed.slice(skip))) return true;
+    return false;
+  }
+  if (printed.length === 0) return false;
+  const pattern = first!.split("…").map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*");
+  return new RegExp(`^${pattern}$`).test(printed[0]!) && matches(rest, printed.slice(1));
+}
+
+/** Sentences about every example below `root` that does not do what its page says. */
+export async function checkExamples(root: string): Promise<string[]> {
+  const pages = ["README.md"];
+  for await (const entry of Deno.readDir(`${root}/docs`)) {
+    if (entry.name.endsWith(".md")) pages.push(`docs/${entry.name}`);
+  }
+  const faults: string[] = [];
+  for (const page of pages.sort()) faults.push(...await checkPage(root, page));
+  return faults;
+}
+
+async function checkPage(root: string, page: string): Promise<string[]> {
+  const fences = fencesOf(await Deno.readTextFile(`${root}/${page}`));
+  if (!fences.some((fence) => fence.info === "console")) return [];
+  const folder = await Deno.makeTempDir({ prefix: "flemma-docs-" });
+  const faults: string[] = [];
+  try {
+    for (const part of ["bin", "home", "work"]) await Deno.mkdir(`${folder}/${part}`);
+    await Deno.writeTextFile(
+      `${folder}/bin/flemma`,
+      `#!/bin/sh\nexec "${Deno.execPath()}" run -A --quiet "${root}/cli.ts" "$@"\n`,
+      { mode: 0o755 },
+    );
+    for (const fence of fences) {
+      const file = /(?:^|\s)file=(\S+)/.exec(fence.info)?.[1];
+      if (file !== undefined) await Deno.writeTextFile(`${folder}/work/${file}`, `${fence.body}\n`);
+      if (fence.info !== "console") continue;
+      for (const { command, output } of examplesOf(fence.body)) {
+        const printed = await runExample(command, folder);
+        if (!matches(output, printed)) {
+          faults.push(`${page}:${fence.line}: \`${command}\` printed\n    ${printed.join("\n    ")}`);
+        }
+      }
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  return faults;
+}
+
+async function runExample(command: string, folder: string): Promise<string[]> {
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", `exec 2>&1\n${command}`],
+    cwd: `${folder}/work`,
+    clearEnv: true,
+    env: {
+      PATH: `${folder}/bin:${Deno.env.get("PATH") ?? ""}`,
+      HOME: `${folder}/home`,
+      DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+      NO_COLOR: "1",
+      LANG: "C.UTF-8",
+    },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}

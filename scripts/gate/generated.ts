@@ -1,0 +1,32 @@
+// Files that are made by a script and checked in: writing them, and telling when one is stale.
+
+/** A generated file: its path from the root of the project and its whole text. */
+export interface Generated {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Makes all generated files anew, without touching the disk. */
+export async function generateAll(): Promise<Generated[]> {
+  const makers = await Promise.all([
+    import("../generate/grammar.ts"),
+    import("../generate/validators.ts"),
+    import("../generate/help.ts"),
+  ]);
+  return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
+}
+
+/** The paths whose text on disk is not what the script makes today. */
+export async function staleFiles(root: string): Promise<string[]> {
+  const stale: string[] = [];
+  for (const { path, text } of await generateAll()) {
+    let current: string | null = null;
+    try {
+      current = await Deno.readTextFile(`${root}/${path}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    if (current !== text) stale.push(path);
+  }
+  return stale;
+}

@@ -1,0 +1,32 @@
+// The one gate: format, lint, types, layers, generated files, documented examples, tests.
+
+import { checkTree } from "./gate/layers.ts";
+import { staleFiles } from "./gate/generated.ts";
+import { checkExamples } from "./gate/examples.ts";
+import { print, ROOT, run } from "./gate/root.ts";
+
+const deno = Deno.execPath();
+const steps: readonly [string, () => Promise<boolean>][] = [
+  ["format", async () => await run(deno, ["fmt", "--check", "--quiet"]) === 0],
+  ["lint", async () => await run(deno, ["lint", "--quiet"]) === 0],
+  ["types", async () => await run(deno, ["check", "--quiet", "."]) === 0],
+  ["layers", () => told(checkTree(ROOT))],
+  ["generated files (stale ones are mended by `deno task generate`)", () => told(staleFiles(ROOT))],
+  ["documented examples", () => told(checkExamples(ROOT))],
+  ["tests", async () => await run(deno, ["run", "-A", "scripts/test.ts"]) === 0],
+];
+
+for (const [name, step] of steps) {
+  print(`== ${name}`);
+  if (!await step()) {
+    print(`FAILED: ${name}`);
+    Deno.exit(1);
+  }
+}
+print("all green");
+
+async function told(faults: Promise<string[]>): Promise<boolean> {
+  const lines = await faults;
+  for (const line of lines) print(`  ${line}`);
+  return lines.length === 0;
+}

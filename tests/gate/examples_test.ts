@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { examplesOf, fencesOf, matches } from "../../scripts/gate/examples.ts";
+
+Deno.test("a page's console blocks are split into commands and their output", () => {
+  const page = "Text\n\n```console\n$ echo a \\\n  b\na b\n$ true\n```\n\n````md\n```console\n```\n````\n";
+  const fences = fencesOf(page);
+  assert.deepEqual(fences.map((fence) => fence.info), ["console", "md"]);
+  assert.deepEqual(examplesOf(fences[0]!.body), [
+    { command: "echo a \\\n  b", output: ["a b"] },
+    { command: "true", output: [] },
+  ]);
+});
+
+Deno.test("an ellipsis stands for any text or any lines, everything else must agree", () => {
+  assert.ok(matches(["a…z", "…", "end"], ["a to z", "1", "2", "end"]));
+  assert.ok(!matches(["a…z"], ["a to y"]));
+  assert.ok(!matches(["a"], ["a", "b"]));
+  assert.ok(!matches(["a", "b"], ["a"]));
+  assert.ok(!matches(["a.c"], ["abc"]));
+});
