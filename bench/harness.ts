@@ -1,0 +1,95 @@
+// One way to measure and to print: medians of several runs, each beside a named reference of the same run.
+
+/** One measured figure. `ratio` is value ÷ the value of the case named by `against`. */
+export interface Row {
+  readonly bench: string;
+  readonly case: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly against?: string;
+  readonly ratio?: number;
+  /** The most the ratio (or, without a reference, the value) may be. */
+  readonly goal?: number;
+  readonly ok?: boolean;
+}
+
+/** A figure as a benchmark reports it; the harness adds ratio and verdict. */
+export interface Figure {
+  readonly case: string;
+  readonly value: number;
+  readonly unit: string;
+  /** Name of another case of the same bench. */
+  readonly against?: string;
+  readonly goal?: number;
+  /** The goal is a least, not a most. */
+  readonly atLeast?: boolean;
+}
+
+/** A benchmark module's default export. */
+export interface Bench {
+  readonly name: string;
+  /** One line for people. */
+  readonly about: string;
+  run(): Promise<readonly Figure[]>;
+}
+
+/** Completes figures with ratios and verdicts. */
+export function rowsOf(bench: string, figures: readonly Figure[]): Row[] {
+  return figures.map(({ case: name, value, unit, against, goal, atLeast }) => {
+    const reference = against === undefined ? undefined : figures.find((figure) => figure.case === against);
+    if (against !== undefined && reference === undefined) {
+      throw new Error(`${bench}: no case "${against}" for "${name}"`);
+    }
+    const ratio = reference === undefined ? undefined : value / reference.value;
+    const judged = ratio ?? value;
+    return {
+      bench,
+      case: name,
+      value,
+      unit,
+      ...(against === undefined ? {} : { against, ratio }),
+      ...(goal === undefined ? {} : { goal, ok: atLeast ? judged >= goal : judged <= goal }),
+    };
+  });
+}
+
+/** The middle value of several; the mean of the two middle ones for an even count. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/**
+ * Runs each case `rounds` times in turn, so that a busy moment hurts all alike, and answers the median milliseconds
+ * of each. One unmeasured round goes first.
+ */
+export async function interleaved(
+  cases: Readonly<Record<string, () => unknown>>,
+  rounds: number,
+): Promise<Record<string, number>> {
+  const times: Record<string, number[]> = {};
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, run] of Object.entries(cases)) {
+      const start = performance.now();
+      await run();
+      const spent = performance.now() - start;
+      if (round >= 0) (times[name] ??= []).push(spent);
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+}
+
+/** A table for people. */
+export function table(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    row.case,
+    `${row.value >= 100 ? row.value.toFixed(0) : row.value.toPrecision(3)} ${row.unit}`,
+    row.ratio === undefined ? "" : `${row.ratio.toFixed(2)} × ${row.against}`,
+    row.goal === undefined ? "" : `goal ${row.goal}`,
+    row.ok === undefined ? "" : row.ok ? "ok" : "MISSED",
+  ]);
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(0, ...cells.map((row) => row[column]!.length)));
+  return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd())
+    .join("\n");
+}

@@ -1,0 +1,64 @@
+// Whole processes: what a person waits for before a command has said anything.
+
+import { bundle } from "../scripts/build.ts";
+import { type Bench, type Figure, interleaved } from "./harness.ts";
+
+const ROUNDS = 15;
+
+const bench: Bench = {
+  name: "startup",
+  about: `whole process from the bundle, median of ${ROUNDS} runs, against an empty program`,
+  async run(): Promise<readonly Figure[]> {
+    const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
+    try {
+      const program = `${folder}/flemma.js`;
+      await bundle("cli.ts", program);
+      await Deno.writeTextFile(`${folder}/empty.js`, "");
+      await Deno.writeTextFile(`${folder}/small.chat`, conversation(2_000));
+      await Deno.writeTextFile(`${folder}/large.chat`, conversation(50_000));
+      const start = (args: readonly string[]) => async () => {
+        const { success } = await new Deno.Command(Deno.execPath(), {
+          args: ["run", "-A", ...args],
+          cwd: folder,
+          env: { HOME: folder, NO_COLOR: "1" },
+          stdin: "null",
+          stdout: "null",
+          stderr: "null",
+        }).output();
+        if (!success) throw new Error(`failed: deno run ${args.join(" ")}`);
+      };
+      const times = await interleaved({
+        "empty program": start([`${folder}/empty.js`]),
+        "--version": start([program, "--version"]),
+        "--help": start([program, "--help"]),
+        "status, 2 KB": start([program, "status", "small.chat"]),
+        "status, 50 KB": start([program, "status", "large.chat"]),
+      }, ROUNDS);
+      return Object.entries(times).map(([name, value]) => ({
+        case: name,
+        value,
+        unit: "ms",
+        ...(name === "empty program" ? {} : { against: "empty program" }),
+        ...(name === "status, 50 KB" ? { goal: 1.35 } : {}),
+      }));
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+};
+
+export default bench;
+
+/** A document of about `bytes` bytes: questions, answers, finished calls. */
+function conversation(bytes: number): string {
+  let text = "";
+  for (let turn = 1; text.length < bytes; turn++) {
+    text += `@You:\n\nQuestion ${turn}: what is in file ${turn}?\n\n@Assistant:\nI will look at it.\n\n` +
+      `**Tool Use:** \`read\` (\`call_${turn}\`)\n\n\`\`\`json\n{"path":"file${turn}.txt"}\n\`\`\`\n\n` +
+      `@You:\n\n**Tool Result:** \`call_${turn}\`\n\n\`\`\`\n${
+        "some content of a line\n".repeat(12)
+      }\`\`\`\n\n` +
+      `@Assistant:\nIt holds twelve lines that all say the same.\n\n`;
+  }
+  return `${text}@You:\nThank you.\n`;
+}
