@@ -1,5 +1,6 @@
 // What the sandbox promises to the rooms above it: a resolved policy, a wrapped command, an answer about a path.
 
+import type { Environment } from "../config/environment.ts";
 import type { Outcome, Problem } from "../config/problem.ts";
 
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
@@ -11,19 +12,50 @@ export interface Policy {
   readonly protect: readonly string[];
 }
 
+/** Free settings of one backend, `sandbox.backends.NAME`. */
+export type BackendConfig = Readonly<Record<string, unknown>>;
+
+/** The machine and the run a backend works for. */
+export interface Host {
+  readonly environment: Environment;
+  /** Whether commands run as the superuser. */
+  readonly root: boolean;
+  /** Whether this machine looks like a container; only remedies depend on it. */
+  readonly container: boolean;
+  /** Finds a program once: an absolute path that nothing inside the sandbox can replace (S13). */
+  program(name: string): Outcome<string>;
+}
+
 /** Turns a policy and a command into another command. Same rules as approval resolvers for names and order. */
 export interface Backend {
-  available(config: Readonly<Record<string, unknown>>): Outcome<void> | Promise<Outcome<void>>;
+  /** Presence only; whether it works is found out by the probe. A throwing backend counts as unavailable. */
+  available(config: BackendConfig, host: Host): Outcome<void> | Promise<Outcome<void>>;
   /** Pure: the argument list of sandbox 7.1 and nothing else. */
-  wrap(
+  wrap(policy: Policy, config: BackendConfig, inner: readonly string[]): Outcome<string[]>;
+  /**
+   * What a real run needs beyond `wrap`; absent, the list of `wrap` is run as it is. `policy` then holds only
+   * writable and protected paths that exist.
+   */
+  prepare?(
     policy: Policy,
-    config: Readonly<Record<string, unknown>>,
+    config: BackendConfig,
     inner: readonly string[],
-  ): Outcome<string[]>;
-  /** Runs an empty command under exactly this policy (S13). */
-  probe?(policy: Policy, config: Readonly<Record<string, unknown>>): Promise<Outcome<void>>;
+    host: Host,
+  ): Promise<Outcome<BackendPreparation>>;
+  /** Runs an empty command under exactly this policy (S13). Absent: `/bin/sh -c :` is wrapped and run. */
+  probe?(policy: Policy, config: BackendConfig): Promise<Outcome<void>>;
+  /** Version of the program behind it, for status. */
+  version?(config: BackendConfig, host: Host): Promise<string | null>;
+  /** @default 50 */
   readonly priority?: number;
   readonly description?: string;
+}
+
+/** A failure of the backend itself, before the command could start. */
+export interface SetupFailure extends Problem {
+  readonly code: "sandbox-setup-failed";
+  /** One short sentence for a tool result: nothing ran, and trying again will not help. */
+  readonly forModel: string;
 }
 
 /** How a wrapped command is told apart from its own set-up (sandbox 6.3). */
@@ -34,11 +66,17 @@ export interface Prepared {
   readonly wrapped: boolean;
   /**
    * After the command ended: the set-up failure of the backend, or null when the command itself ran.
-   * `stderr` is what the backend wrote before the command took over.
+   * `stderr` is what the backend wrote before the command took over; `signal` is what ended the process, if
+   * anything did. A process that was killed, by its timeout for instance, is no set-up failure.
    */
-  setupFailure(stderr: string): Promise<Problem | null>;
+  setupFailure(stderr: string, signal?: string | null): Promise<SetupFailure | null>;
   /** Removes whatever preparing left behind. Call once, always. */
   dispose(): Promise<void>;
+}
+
+/** What a backend answers; `fingerprint` is the argument list without names that differ from run to run. */
+export interface BackendPreparation extends Omit<Prepared, "wrapped"> {
+  readonly fingerprint: readonly string[];
 }
 
 /** The sandbox of one run of one document; its policy is fixed when it is made. */
