@@ -1,0 +1,140 @@
+// The document of a command: a file that is changed in place, or standard input that comes back on standard output.
+
+import { thrownText } from "../config/problem.ts";
+import { FileStore, openFile } from "../cycle/session/file_store.ts";
+import { MemoryStore } from "../cycle/session/memory_store.ts";
+import { absolutePath } from "../cycle/session/paths.ts";
+import { checkText } from "../cycle/session/read.ts";
+import { Exit, exitOf } from "./exit.ts";
+import { Interrupts } from "./interrupt.ts";
+import type { Invocation } from "./invocation.ts";
+import { numberOption, switchOption, textOption } from "./options.ts";
+import { passRestThrough, readInput, writeOutput } from "./streams.ts";
+
+interface Opened {
+  /** How messages call the document: as the person named it. */
+  readonly label: string;
+  /** Positional arguments after the document. */
+  readonly targets: readonly string[];
+  readonly interrupts: Interrupts;
+}
+
+export type OpenDocument =
+  | (Opened & { readonly mode: "file"; readonly store: FileStore })
+  | (Opened & { readonly mode: "filter"; readonly store: MemoryStore });
+
+/**
+ * Opens the document a command line names and runs `body` with it. In filter mode the whole document is written to
+ * standard output exactly once, however `body` ends: as it is then, at least as it came (cli section 3).
+ */
+export async function withDocument(
+  invocation: Invocation,
+  body: (document: OpenDocument) => Promise<number>,
+): Promise<number> {
+  const [file, ...targets] = invocation.arguments.positionals;
+  if (file === undefined || file === "-") return await filter(invocation, targets, body);
+  const { messages, environment } = invocation;
+  const opened = await openFile(file, {
+    environment,
+    wait: numberOption(invocation.arguments, "wait") ?? 0,
+    notify: (notice) => messages.notice(notice),
+  });
+  if (!opened.ok) {
+    messages.problem(opened.problem);
+    return exitOf(opened.problem);
+  }
+  const store = opened.value;
+  const interrupts = new Interrupts(() => {});
+  try {
+    return await body({ mode: "file", label: file, targets, interrupts, store });
+  } finally {
+    interrupts.dispose();
+    await store.close();
+  }
+}
+
+async function filter(
+  invocation: Invocation,
+  targets: readonly string[],
+  body: (document: OpenDocument) => Promise<number>,
+): Promise<number> {
+  const { messages } = invocation;
+  let input: { bytes: Uint8Array; complete: boolean };
+  try {
+    input = readInput();
+  } catch (thrown) {
+    messages.say(`flemma: standard input cannot be read: ${thrownText(thrown)}.`);
+    return Exit.failure;
+  }
+  let current = () => input.bytes;
+  let written = false;
+  const finish = () => {
+    if (written) return;
+    written = true;
+    writeOutput(current());
+    if (!input.complete) passRestThrough();
+  };
+  const interrupts = new Interrupts(() => {
+    finish();
+    messages.close();
+  });
+  try {
+    const refused = input.complete ? checkText(input.bytes, "standard input") : {
+      code: "document-too-large",
+      message: "standard input: the document is larger than 1 GiB.",
+    };
+    if (refused !== null) {
+      messages.problem(refused);
+      return Exit.failure;
+    }
+    const path = namedPath(invocation);
+    const store = new MemoryStore(input.bytes, path);
+    current = () => store.chat.bytes;
+    const label = textOption(invocation.arguments, "name") ?? "-";
+    const code = await body({ mode: "filter", label, targets, interrupts, store });
+    const asked = switchOption(invocation.arguments, "exit-code") === true;
+    return code === Exit.person && !asked ? Exit.ok : code;
+  } finally {
+    finish();
+    interrupts.dispose();
+  }
+}
+
+/** The path a document from standard input is known by, absolute; null when it has none. */
+function namedPath(invocation: Invocation): string | null {
+  const name = textOption(invocation.arguments, "name");
+  if (name === undefined) return null;
+  const path = absolutePath(invocation.environment, name);
+  try {
+    // The journal knows a document by its real path, whatever link it was named by.
+    return Deno.realPathSync(path);
+  } catch {
+    // Not written yet: then the name as given is all there is.
+    return path;
+  }
+}
+
+/** Opens a document for a report: no lock, nothing written, standard input when no file is named. */
+export async function readForReport(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<{ readonly label: string; readonly store: FileStore | MemoryStore } | { readonly exit: number }> {
+  const { messages, environment } = invocation;
+  if (file !== undefined && file !== "-") {
+    const opened = await openFile(file, { environment, wait: 0, readOnly: true });
+    if (opened.ok) return { label: file, store: opened.value };
+    messages.problem(opened.problem);
+    return { exit: exitOf(opened.problem) };
+  }
+  const { bytes, complete } = readInput();
+  const refused = complete ? checkText(bytes, "standard input") : {
+    code: "document-too-large",
+    message: "standard input: the document is larger than 1 GiB.",
+  };
+  if (refused !== null) {
+    messages.problem(refused);
+    return { exit: Exit.failure };
+  }
+  const label = textOption(invocation.arguments, "name") ?? "-";
+  return { label, store: new MemoryStore(bytes, namedPath(invocation)) };
+}

@@ -1,0 +1,12 @@
+// One call of the program as its command sees it.
+
+import type { Environment } from "../config/environment.ts";
+import type { Arguments } from "./options.ts";
+import type { Messages } from "./messages.ts";
+
+export interface Invocation {
+  readonly arguments: Arguments;
+  readonly environment: Environment;
+  /** Where words for a person go. */
+  readonly messages: Messages;
+}

@@ -1,0 +1,188 @@
+// What one document's runs remember outside of it: who approved what, what was started, what was overwritten.
+
+import type { Environment } from "../../config/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
+import type { Approval, Journal } from "../types.ts";
+import { documentKey, stateFolder, timestamp } from "./paths.ts";
+import { createFile, writeAll } from "./write.ts";
+
+type Entry =
+  | ({ readonly kind: "approval"; readonly id: string } & Approval)
+  | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
+  | { readonly kind: "end"; readonly id: string }
+  | { readonly kind: "body"; readonly id: string; readonly path: string };
+
+/** Journals larger than this are rewritten without what is over. */
+const COMPACT_BYTES = 256 * 1024;
+
+/** The journal of the document at `path`, or one that ends with the process when it is null (unsaved). */
+export async function openJournal(options: {
+  readonly environment: Environment;
+  readonly path: string | null;
+}): Promise<Outcome<Journal>> {
+  const { environment, path } = options;
+  const folder = `${stateFolder(environment)}/journal`;
+  if (path === null) return success(new RunJournal(environment, "unsaved", null, []));
+  const key = await documentKey(path);
+  const file = `${folder}/${key}.jsonl`;
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    const text = await readIfThere(file);
+    const entries = readEntries(text);
+    if (text.length > COMPACT_BYTES) await compact(file, entries);
+    return success(new RunJournal(environment, key, file, entries));
+  } catch (thrown) {
+    return failure(
+      "state-unwritable",
+      `The journal in ${folder} cannot be used: ${thrownText(thrown)}.`,
+      "Make that folder writable, or name another one with XDG_STATE_HOME.",
+    );
+  }
+}
+
+/** A journal of one process; with a file, every entry is durable before the promise settles. */
+class RunJournal implements Journal {
+  readonly #environment: Environment;
+  readonly #key: string;
+  readonly #file: string | null;
+  readonly #approvals = new Map<string, Approval>();
+  readonly #started = new Map<string, string>();
+
+  constructor(environment: Environment, key: string, file: string | null, entries: readonly Entry[]) {
+    this.#environment = environment;
+    this.#key = key;
+    this.#file = file;
+    for (const entry of entries) this.#apply(entry);
+  }
+
+  approval(id: string): Approval | null {
+    return this.#approvals.get(id) ?? null;
+  }
+
+  recordApproval(id: string, approval: Approval): Promise<void> {
+    return this.#record({ kind: "approval", id, ...approval });
+  }
+
+  started(): ReadonlyMap<string, string> {
+    return this.#started;
+  }
+
+  recordStart(id: string, tool: string): Promise<void> {
+    return this.#record({ kind: "start", id, tool, time: new Date().toISOString() });
+  }
+
+  recordEnd(id: string): Promise<void> {
+    return this.#record({ kind: "end", id });
+  }
+
+  async keepBody(id: string, body: string): Promise<string> {
+    const folder = `${stateFolder(this.#environment)}/bodies`;
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    // Ids come from a model: nothing of them may reach the folder structure.
+    const name = id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+    const unique = crypto.randomUUID().slice(0, 8);
+    const path = `${folder}/${this.#key}-${name}-${timestamp(new Date())}-${unique}.txt`;
+    await createFile(path, new TextEncoder().encode(body));
+    await this.#record({ kind: "body", id, path });
+    return path;
+  }
+
+  async #record(entry: Entry): Promise<void> {
+    this.#apply(entry);
+    if (this.#file === null) return;
+    using file = await Deno.open(this.#file, { create: true, append: true, read: true, mode: 0o600 });
+    const { size } = await file.stat();
+    await writeAll(
+      file,
+      new TextEncoder().encode(await newLineIfTorn(file, size) + JSON.stringify(entry) + "\n"),
+    );
+    await file.syncData();
+  }
+
+  #apply(entry: Entry): void {
+    switch (entry.kind) {
+      case "approval":
+        this.#approvals.set(entry.id, approvalOf(entry));
+        break;
+      case "start":
+        this.#started.set(entry.id, entry.tool);
+        break;
+      case "end":
+        this.#started.delete(entry.id);
+        break;
+      case "body":
+        break;
+    }
+  }
+}
+
+function approvalOf(entry: Approval): Approval {
+  const { by, hash, source } = entry;
+  return source === undefined ? { by, hash } : { by, hash, source };
+}
+
+/** A crash may have left half a line; it must not swallow the next one. */
+async function newLineIfTorn(file: Deno.FsFile, size: number): Promise<string> {
+  if (size === 0) return "";
+  const last = new Uint8Array(1);
+  await file.seek(size - 1, Deno.SeekMode.Start);
+  await file.read(last);
+  return last[0] === 10 ? "" : "\n";
+}
+
+/** Reads whole lines that make sense; a torn one is what a crash leaves and says nothing. */
+function readEntries(text: string): Entry[] {
+  const entries: Entry[] = [];
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (isEntry(value)) entries.push(value);
+    } catch (thrown) {
+      if (!(thrown instanceof SyntaxError)) throw thrown;
+    }
+  }
+  return entries;
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (typeof value !== "object" || value === null) return false;
+  const entry = value as Record<string, unknown>;
+  if (typeof entry.id !== "string") return false;
+  switch (entry.kind) {
+    case "approval":
+      return (entry.by === "policy" || entry.by === "person") && typeof entry.hash === "string";
+    case "start":
+      return typeof entry.tool === "string";
+    case "end":
+      return true;
+    case "body":
+      return typeof entry.path === "string";
+    default:
+      return false;
+  }
+}
+
+/** Keeps the last approval of each call and starts without end. */
+async function compact(file: string, entries: readonly Entry[]): Promise<void> {
+  const approvals = new Map<string, Entry>();
+  const started = new Map<string, Entry>();
+  for (const entry of entries) {
+    if (entry.kind === "approval") approvals.set(entry.id, entry);
+    if (entry.kind === "start") started.set(entry.id, entry);
+    if (entry.kind === "end") started.delete(entry.id);
+  }
+  const lines = [...approvals.values(), ...started.values()].map((entry) => JSON.stringify(entry) + "\n");
+  const temporary = `${file}.${crypto.randomUUID().slice(0, 8)}.tmp`;
+  await createFile(temporary, new TextEncoder().encode(lines.join("")));
+  await Deno.rename(temporary, file);
+}
+
+async function readIfThere(path: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return "";
+    throw thrown;
+  }
+}

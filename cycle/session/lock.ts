@@ -1,0 +1,114 @@
+// One run at a time per document: an advisory lock that the system releases when its holder dies (cli 4.1).
+
+import type { Environment } from "../../config/environment.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
+import { documentKey, stateFolder } from "./paths.ts";
+
+/** Written into the lock file so that others can name who holds it. */
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly path: string;
+}
+
+export interface DocumentLock {
+  /** Says that a dead run's lock was taken over, when that happened. */
+  readonly notice: Problem | null;
+  release(): Promise<void>;
+}
+
+const POLL_MILLISECONDS = 50;
+
+/**
+ * Locks the document whose real path is given, waiting at most `wait` seconds.
+ *
+ * The lock is the system's own on an open file, not the existence of the file: it cannot outlive its holder,
+ * whatever namespace the holder's process number belongs to. The text inside only names the holder; finding some
+ * after the lock was granted means the holder died without saying goodbye. Fails with `document-locked`.
+ */
+export async function lockDocument(
+  realPath: string,
+  options: { readonly environment: Environment; readonly wait: number },
+): Promise<Outcome<DocumentLock>> {
+  const folder = `${stateFolder(options.environment)}/locks`;
+  const lockPath = `${folder}/${await documentKey(realPath)}.lock`;
+  const deadline = Date.now() + options.wait * 1000;
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    while (true) {
+      const file = await Deno.open(lockPath, { create: true, read: true, write: true, mode: 0o600 });
+      if (await file.tryLock(true)) {
+        if (await isStillAt(file, lockPath)) return success(await take(file, lockPath, realPath));
+        file.close();
+        continue;
+      }
+      const holder = await readHolder(file);
+      file.close();
+      if (Date.now() >= deadline) {
+        const who = holder === null ? "another run" : `process ${holder.pid} on ${holder.host}`;
+        return failure(
+          "document-locked",
+          `${realPath} is in use by ${who}.`,
+          "Wait for it to end, or let this command wait with --wait SECONDS.",
+        );
+      }
+      await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
+    }
+  } catch (thrown) {
+    return failure(
+      "state-unwritable",
+      `The lock for ${realPath} cannot be made in ${folder}: ${thrownText(thrown)}.`,
+      "Make that folder writable, or name another one with XDG_STATE_HOME.",
+    );
+  }
+}
+
+async function take(file: Deno.FsFile, lockPath: string, realPath: string): Promise<DocumentLock> {
+  const before = await readHolder(file);
+  const holder: Holder = { pid: Deno.pid, host: Deno.hostname(), path: realPath };
+  await file.truncate(0);
+  await file.seek(0, Deno.SeekMode.Start);
+  await file.write(new TextEncoder().encode(JSON.stringify(holder)));
+  const notice = before === null ? null : {
+    code: "lock-taken-over",
+    message: `The lock of process ${before.pid} on ${before.host}, which is gone, was taken over.`,
+  };
+  return {
+    notice,
+    async release() {
+      // Removed while still held: whoever waits on this file finds that it is no longer the one at the path.
+      await Deno.remove(lockPath);
+      file.close();
+    },
+  };
+}
+
+/** A holder removes its file on release, so the file we locked may no longer be the one others would open. */
+async function isStillAt(file: Deno.FsFile, lockPath: string): Promise<boolean> {
+  const ours = await file.stat();
+  try {
+    const there = await Deno.stat(lockPath);
+    return there.ino === ours.ino && there.dev === ours.dev;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return false;
+    throw thrown;
+  }
+}
+
+async function readHolder(file: Deno.FsFile): Promise<Holder | null> {
+  const buffer = new Uint8Array(8192);
+  await file.seek(0, Deno.SeekMode.Start);
+  const length = await file.read(buffer) ?? 0;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(buffer.subarray(0, length)));
+    return isHolder(value) ? value : null;
+  } catch {
+    // Empty, or its holder is writing it at this moment: held or free, but by nobody we can name.
+    return null;
+  }
+}
+
+function isHolder(value: unknown): value is Holder {
+  return typeof value === "object" && value !== null && "pid" in value && typeof value.pid === "number" &&
+    "host" in value && typeof value.host === "string";
+}

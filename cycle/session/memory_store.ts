@@ -1,0 +1,27 @@
+// A document that exists only in this process: filter mode, where the text comes in and goes out whole.
+
+import type { Problem } from "../../config/problem.ts";
+import type { Edit } from "../../parser/edit.ts";
+import { parse, update } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import type { DocumentStore } from "../types.ts";
+
+export class MemoryStore implements DocumentStore {
+  readonly path: string | null;
+  #chat: Chat;
+
+  /** `path` is the name that relative references use; that file is never touched. */
+  constructor(bytes: Uint8Array, path: string | null) {
+    this.path = path;
+    this.#chat = parse(bytes);
+  }
+
+  get chat(): Chat {
+    return this.#chat;
+  }
+
+  commit(edits: readonly Edit[]): Promise<Problem | null> {
+    if (edits.length > 0) this.#chat = update(this.#chat, edits);
+    return Promise.resolve(null);
+  }
+}

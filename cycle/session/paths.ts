@@ -1,0 +1,52 @@
+// Where a run keeps what does not belong into the document, and which paths its tools must not touch (cli 8, S11).
+
+import type { Environment } from "../../config/environment.ts";
+
+/** The folder of journals, locks and kept texts: `$XDG_STATE_HOME/flemma`, by default `~/.local/state/flemma`. */
+export function stateFolder(environment: Environment): string {
+  return `${absoluteVariable(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
+}
+
+/** The folder of session overrides: `$XDG_RUNTIME_DIR/flemma`, else the state folder. */
+export function runtimeFolder(environment: Environment): string {
+  const runtime = absoluteVariable(environment, "XDG_RUNTIME_DIR");
+  return runtime === null ? stateFolder(environment) : `${runtime}/flemma`;
+}
+
+/** Names one document in the state folder: 32 hexadecimal digits of the SHA-256 of its real path. */
+export async function documentKey(realPath: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(realPath));
+  return new Uint8Array(digest).slice(0, 16).toHex();
+}
+
+/** What stays read-only for tools even where its folder is writable: document, configuration, state. */
+export function protectedPaths(input: {
+  readonly environment: Environment;
+  /** Absolute path, or null when unsaved. */
+  readonly document: string | null;
+  readonly configFiles: readonly string[];
+}): string[] {
+  const paths = [
+    ...(input.document === null ? [] : [input.document]),
+    ...input.configFiles,
+    stateFolder(input.environment),
+    runtimeFolder(input.environment),
+  ];
+  return [...new Set(paths)];
+}
+
+/** Absolute form of a path a person gave; `.` and `..` are left to the system. */
+export function absolutePath(environment: Environment, path: string): string {
+  return path.startsWith("/") ? path : `${environment.cwd}/${path}`;
+}
+
+/** A moment as it stands in file names: sortable, without characters a shell minds. */
+export function timestamp(moment: Date): string {
+  return moment.toISOString().replace(/[-:]/g, "").replace(".", "");
+}
+
+/** The base directory specification tells us to ignore relative values. */
+function absoluteVariable(environment: Environment, name: string): string | null {
+  const value = environment.variables[name];
+  return value !== undefined && value.startsWith("/") ? value.replace(/\/+$/, "") : null;
+}

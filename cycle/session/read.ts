@@ -1,0 +1,117 @@
+// Reading a document: what is refused, and in which words (cli section 9).
+
+import type { Environment } from "../../config/environment.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
+import { absolutePath } from "./paths.ts";
+
+/** Largest document, in bytes. */
+export const MAX_DOCUMENT_BYTES = 1024 ** 3;
+
+/** What tells cheaply that a file is not the one that was read. Times are milliseconds. */
+export interface Stamp {
+  readonly dev: number;
+  readonly ino: number | null;
+  readonly size: number;
+  readonly mtime: number | null;
+  readonly ctime: number | null;
+}
+
+export interface ReadDocument {
+  /** The path after all symbolic links. */
+  readonly realPath: string;
+  readonly bytes: Uint8Array;
+  readonly stamp: Stamp;
+}
+
+/** Reads the document at `path`. Every refusal is one sentence naming the file and the reason. */
+export async function readDocument(path: string, environment: Environment): Promise<Outcome<ReadDocument>> {
+  const refuse = (code: string, reason: string, next?: string) => failure(code, `${path}: ${reason}`, next);
+  try {
+    const realPath = await Deno.realPath(absolutePath(environment, path));
+    const found = await Deno.stat(realPath);
+    if (found.isDirectory) return refuse("document-is-folder", "this is a folder, not a document.");
+    if (!found.isFile) return refuse("document-not-a-file", "this is not a regular file.");
+    if (found.size > MAX_DOCUMENT_BYTES) {
+      return refuse("document-too-large", "the file is larger than 1 GiB.");
+    }
+    using file = await Deno.open(realPath);
+    const before = await file.stat();
+    const bytes = await readAll(file, before.size);
+    const after = stampOf(await file.stat());
+    const bad = checkText(bytes, path);
+    return bad === null ? success({ realPath, bytes, stamp: after }) : { ok: false, problem: bad };
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) {
+      return refuse("document-missing", "there is no such file.", `flemma new ${path}`);
+    }
+    if (thrown instanceof Deno.errors.NotADirectory) {
+      return refuse("document-missing", "a part of the path is not a folder.");
+    }
+    if (thrown instanceof Deno.errors.PermissionDenied || thrown instanceof Deno.errors.NotCapable) {
+      return refuse("document-unreadable", "the file may not be read (permission denied).");
+    }
+    return refuse("document-unreadable", `the file cannot be read: ${thrownText(thrown)}.`);
+  }
+}
+
+/** Refuses bytes that are no text: NUL bytes, or not UTF-8. */
+export function checkText(bytes: Uint8Array, name: string): Problem | null {
+  const nul = bytes.indexOf(0);
+  if (nul >= 0) {
+    return {
+      code: "document-binary",
+      message: `${name}: the text holds a NUL byte (at byte ${nul}), so this is not a text document.`,
+    };
+  }
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return null;
+  } catch {
+    return { code: "document-not-utf8", message: `${name}: the text is not valid UTF-8.` };
+  }
+}
+
+export function stampOf(info: Deno.FileInfo): Stamp {
+  return {
+    dev: info.dev,
+    ino: info.ino,
+    size: info.size,
+    mtime: info.mtime?.getTime() ?? null,
+    ctime: info.ctime?.getTime() ?? null,
+  };
+}
+
+export function sameStamp(a: Stamp, b: Stamp): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtime === b.mtime &&
+    a.ctime === b.ctime;
+}
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  return commonPrefix(a, b) === a.length;
+}
+
+/** Number of equal leading bytes. */
+export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a[at] === b[at]) at++;
+  return at;
+}
+
+/** Reads to the end; the size is only a hint, since the file may grow meanwhile. */
+async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array> {
+  let buffer = new Uint8Array(sizeHint + 1);
+  let length = 0;
+  while (true) {
+    const got = await file.read(buffer.subarray(length));
+    if (got === null) return buffer.subarray(0, length);
+    length += got;
+    if (length === buffer.length) {
+      const larger = new Uint8Array(buffer.length * 2);
+      larger.set(buffer);
+      buffer = larger;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
+
+import type { Environment } from "../../config/environment.ts";
+import { type Problem, thrownText } from "../../config/problem.ts";
+import { documentKey, stateFolder, timestamp } from "./paths.ts";
+import { commonPrefix, sameBytes } from "./read.ts";
+import { createFile, overwriteFile } from "./write.ts";
+
+/** Keeps the old and the new text of one document while it is overwritten. */
+export class OverwriteGuard {
+  readonly #folder: string;
+  readonly #old: string;
+  readonly #new: string;
+
+  private constructor(folder: string, key: string) {
+    this.#folder = folder;
+    this.#old = `${folder}/${key}.old`;
+    this.#new = `${folder}/${key}.new`;
+  }
+
+  static async for(realPath: string, environment: Environment): Promise<OverwriteGuard> {
+    return new OverwriteGuard(`${stateFolder(environment)}/overwrite`, await documentKey(realPath));
+  }
+
+  /** Makes both texts durable; the new one last, so that its presence means both are complete. */
+  async before(old: Uint8Array, text: Uint8Array): Promise<void> {
+    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.after();
+    await createFile(this.#old, old);
+    const temporary = `${this.#new}.tmp`;
+    await removeIfThere(temporary);
+    await createFile(temporary, text);
+    await Deno.rename(temporary, this.#new);
+  }
+
+  async after(): Promise<void> {
+    await removeIfThere(this.#new);
+    await removeIfThere(this.#old);
+  }
+
+  /**
+   * Looks for a write that a crash cut off. A torn document is completed; one that somebody changed since is left
+   * alone and the text we wanted is named. Answers null when there was nothing to do.
+   */
+  async recover(realPath: string, current: Uint8Array): Promise<Problem | null> {
+    let old: Uint8Array;
+    let text: Uint8Array;
+    try {
+      text = await Deno.readFile(this.#new);
+      old = await Deno.readFile(this.#old);
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound) return null;
+      throw thrown;
+    }
+    if (sameBytes(current, old) || sameBytes(current, text)) {
+      await this.after();
+      return null;
+    }
+    if (isTorn(current, old, text)) {
+      await overwriteFile(realPath, current, text);
+      await this.after();
+      return {
+        code: "write-completed",
+        message: `An earlier run was cut off while it wrote ${realPath}; the write was completed.`,
+      };
+    }
+    const kept = `${this.#new}-${timestamp(new Date())}`;
+    await Deno.rename(this.#new, kept);
+    await removeIfThere(this.#old);
+    return {
+      code: "write-not-completed",
+      message: `An earlier run was cut off while it wrote ${realPath}, which was changed since; ` +
+        `what it wanted to write is in ${kept}.`,
+    };
+  }
+}
+
+/** Whether `current` is the new text up to some byte and the old one from there. */
+export function isTorn(current: Uint8Array, old: Uint8Array, text: Uint8Array): boolean {
+  const reached = commonPrefix(current, text);
+  return sameBytes(current.subarray(reached), old.subarray(reached));
+}
+
+/** Saves a text beside its document as `FILE.flemma-<time>`, else in the state folder; answers where. */
+export async function saveAside(
+  realPath: string,
+  bytes: Uint8Array,
+  environment: Environment,
+): Promise<{ readonly path: string } | { readonly error: string }> {
+  const suffix = `.flemma-${timestamp(new Date())}`;
+  const folder = `${stateFolder(environment)}/saved`;
+  const name = realPath.slice(realPath.lastIndexOf("/") + 1);
+  let error = "";
+  for (const path of [realPath + suffix, `${folder}/${name}${suffix}`]) {
+    try {
+      if (path.startsWith(folder)) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+      await createFile(path, bytes);
+      return { path };
+    } catch (thrown) {
+      error = thrownText(thrown);
+    }
+  }
+  return { error };
+}
+
+async function removeIfThere(path: string): Promise<void> {
+  try {
+    await Deno.remove(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+}
