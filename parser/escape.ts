@@ -1,0 +1,217 @@
+// Backslashes that keep a model's words from becoming structure (safety S1), both for writing and for reading.
+//
+// A line is *live* when the parser would read it as structure at the place where it stands. The writer puts
+// one backslash before a live line and before any line that is backslashes followed by a live form; the
+// reader takes one away from the latter. Both sides use the same classifiers as the parser, so they agree.
+//
+// Two notions of an open fence take part (safety, "Details settled"). Role markers are hidden by any open
+// column-1 fence, closed or not, whatever opened it (rule (a) of chat-format 5). Tool use headers, thinking
+// tags and abort markers are hidden only by an ordinary fence that text opened and that is closed again. The
+// writer always closes what it leaves open, so for it both are one and the same state.
+
+import {
+  abortMarker,
+  bareTicks,
+  fenceOpen,
+  markerRole,
+  thinkingClose,
+  thinkingTag,
+  toolUseHeader,
+} from "./lines.ts";
+import type { Chat, Segment, Turn } from "./types.ts";
+
+const encoder = new TextEncoder();
+
+type Classifier = (bytes: Uint8Array, from: number, to: number) => unknown;
+
+function matches(classifier: Classifier, line: string): boolean {
+  const bytes = encoder.encode(line);
+  const answer = classifier(bytes, 0, bytes.length);
+  return answer !== null && answer !== false;
+}
+
+/** A role marker line such as `@You:`. */
+function isMarker(line: string): boolean {
+  return line.startsWith("@") && matches(markerRole, line);
+}
+
+/** A tool use header, an opening or self-closed thinking tag, or an abort marker. */
+function isBlockLine(line: string): boolean {
+  if (line.startsWith("*")) return matches(toolUseHeader, line);
+  if (line.startsWith("<t")) return matches(thinkingTag, line);
+  return line.startsWith("<!") && matches(abortMarker, line);
+}
+
+function withoutBackslashes(line: string): string {
+  let start = 0;
+  while (line[start] === "\\") start++;
+  return line.slice(start);
+}
+
+/**
+ * The state of rule (a) of chat-format 5 after one more line: the number of backticks of the fence that is
+ * open, or 0. `line` has no line end.
+ */
+export function fenceAfter(ticks: number, line: string): number {
+  if (!line.startsWith(ticks === 0 ? "```" : "`")) return ticks;
+  const bytes = encoder.encode(line);
+  if (ticks === 0) return fenceOpen(bytes, 0, bytes.length);
+  return bareTicks(bytes, 0, bytes.length) >= ticks ? 0 : ticks;
+}
+
+/** True for a line that is structure in Assistant text outside every fence. */
+export function isLiveInText(line: string): boolean {
+  return isMarker(line) || isBlockLine(line);
+}
+
+/**
+ * True for a line that reads as a tool use header, a thinking tag or an abort marker unless a *closed* fence
+ * hides it. Such a line must not reach a disk while its fence is still open.
+ */
+export function needsClosedFence(line: string): boolean {
+  return isBlockLine(line);
+}
+
+/** Escapes one finished line of Assistant text; `ticks` is the open fence of rule (a), 0 when none. */
+export function escapeTextLine(line: string, ticks: number): string {
+  return ticks === 0 && isLiveInText(withoutBackslashes(line)) ? `\\${line}` : line;
+}
+
+/** Escapes the content of a thinking block that starts with the fence `ticks` open (0 when none). */
+export function escapeThinking(content: string, ticks = 0): string {
+  return mapThinking(content, ticks, (line) => `\\${line}`, 0);
+}
+
+/** Gives back the content of a thinking block as the provider sent it: the inverse of `escapeThinking`. */
+export function unescapeThinking(content: string, ticks = 0): string {
+  if (!content.includes("\\")) return content;
+  return mapThinking(content, ticks, (line) => line.slice(1), 1);
+}
+
+function mapThinking(
+  content: string,
+  ticks: number,
+  change: (line: string) => string,
+  leastBackslashes: number,
+): string {
+  const lines = content.split("\n").map((line) => {
+    const bare = withoutBackslashes(line);
+    const live = bare.startsWith("</") ? matches(thinkingClose, bare) : ticks === 0 && isMarker(bare);
+    const written = live && line.length - bare.length >= leastBackslashes ? change(line) : line;
+    ticks = fenceAfter(ticks, line);
+    return written;
+  });
+  return lines.join("\n");
+}
+
+/**
+ * Gives back Assistant text as the provider sent it.
+ *
+ * `value` is the whole text of one segment; `ticks` the fence of rule (a) that is open where it begins.
+ */
+export function unescapeText(value: string, ticks = 0): string {
+  if (!value.includes("\\")) return value;
+  const lines = value.split("\n");
+  const closers = laterClosers(lines);
+  let hidden = 0; // the closed ordinary fence we are in (S3)
+  const read = lines.map((line, index) => {
+    const bare = withoutBackslashes(line);
+    const live = bare.length < line.length &&
+      ((ticks === 0 && isMarker(bare)) || (hidden === 0 && isBlockLine(bare)));
+    ticks = fenceAfter(ticks, line);
+    const next = fenceAfter(hidden, line);
+    hidden = hidden === 0 && next > (closers[index] ?? 0) ? 0 : next;
+    return live ? line.slice(1) : line;
+  });
+  return read.join("\n");
+}
+
+/** For each line the longest run of backticks that stands alone on a later line: the best closing fence. */
+function laterClosers(lines: readonly string[]): readonly number[] {
+  const longest = new Array<number>(lines.length);
+  let reached = 0;
+  for (let index = lines.length - 1; index >= 0; index--) {
+    longest[index] = reached;
+    const line = lines[index] ?? "";
+    if (!line.startsWith("```")) continue;
+    const bytes = encoder.encode(line);
+    reached = Math.max(reached, bareTicks(bytes, 0, bytes.length));
+  }
+  return longest;
+}
+
+/**
+ * The segments of an Assistant message with its text and thinking as the provider sent them (S1): what is
+ * sent on and what is shown to a person. Other roles are never escaped and come back as they are.
+ */
+export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
+  if (turn.role !== "Assistant") return turn.segments;
+  const escaped = turn.segments.some((segment) =>
+    (segment.kind === "text" && segment.value.includes("\\")) ||
+    (segment.kind === "thinking" && segment.content.includes("\\"))
+  );
+  if (!escaped) return turn.segments;
+  let ticks = 0;
+  let line = turn.place.start + 1;
+  const fenceAt = (target: number): number => {
+    for (; line < target; line++) ticks = fenceAfter(ticks, chat.lineText(line));
+    return ticks;
+  };
+  return turn.segments.map((segment): Segment => {
+    if (segment.kind === "text" && segment.place !== undefined) {
+      const value = unescapeText(segment.value, fenceAt(segment.place.start));
+      return { kind: "text", value, place: segment.place };
+    }
+    if (segment.kind === "thinking") {
+      const { signature, redacted, place } = segment;
+      const content = unescapeThinking(segment.content, fenceAt(place.start + 1));
+      return { kind: "thinking", content, signature, redacted, place };
+    }
+    return segment;
+  });
+}
+
+/** The fence of rule (a) that is open after the last line of a message: its backticks, or 0. */
+export function openFenceAtEnd(chat: Chat, turn: Turn): number {
+  let ticks = 0;
+  for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
+    ticks = fenceAfter(ticks, chat.lineText(line));
+  }
+  return ticks;
+}
+
+const SPACE = "[ \\t\\v\\f\\r]";
+const BEGINNINGS: readonly RegExp[] = [
+  /^@(?:[A-Za-z0-9]*|[A-Za-z0-9]+:[ \t\v\f\r]*)$/,
+  new RegExp(`^${optionally("**Tool Use:**")}$`),
+  new RegExp(`^\\*\\*Tool Use:\\*\\*${SPACE}*(?:\`(?:[^\`]+(?:\`${SPACE}*(?:\\((?:\`[^\`)]*)?)?)?)?)?$`),
+  new RegExp(`^\\*\\*Tool Use:\\*\\*${SPACE}*\`[^\`]+\`${SPACE}*\\(\`[^\`)]+\`(?:\\)|$)`),
+  new RegExp(`^${optionally("<thinking>")}$`),
+  new RegExp(`^<thinking${SPACE}+(?:redacted>|[A-Za-z0-9]*)$`),
+  new RegExp(`^<thinking${SPACE}+[A-Za-z0-9]+${optionally(':signature="')}$`),
+  new RegExp(`^<thinking${SPACE}+[A-Za-z0-9]+:signature="[^"]*(?:"${SPACE}*/?>?)?$`),
+  new RegExp(`^${optionally("<!--")}$`),
+  new RegExp(`^<!--${SPACE}*${optionally("flemma:aborted:")}$`),
+  new RegExp(`^<!--${SPACE}*flemma:aborted:`),
+];
+
+/** Pattern source for every non-empty beginning of a word, or nothing. */
+function optionally(word: string): string {
+  let source = "";
+  for (const character of [...word].reverse()) {
+    source = `(?:${character.replace(/[*$^.()[\]|?+\\/]/g, "\\$&")}${source})?`;
+  }
+  return source;
+}
+
+/**
+ * True when the unfinished line `partial`, at the start of which nothing has been written yet, may still turn
+ * out to be live in text once more characters arrive. Only such a line has to be held back (S1).
+ */
+export function mayBecomeLive(partial: string): boolean {
+  if (partial === "") return false;
+  const bare = withoutBackslashes(partial);
+  if (bare === "") return true;
+  if (!"@*<".includes(bare.charAt(0))) return false;
+  return BEGINNINGS.some((beginning) => beginning.test(bare));
+}

@@ -1,0 +1,55 @@
+// Turns one file reference into the part that is sent for it, reading the file (chat-format 9.2).
+
+import { thrownText } from "../config/problem.ts";
+import type { FileReference } from "./reference.ts";
+import { mimeOfContent, mimeOfName } from "./mime.ts";
+import type { Part } from "./types.ts";
+
+/** Where relative references start and what `~` stands for; both absolute. */
+export interface Base {
+  readonly folder: string;
+  readonly home: string;
+}
+
+/** A part, or the reason why the reference stays text. `unsupported` parts come with the type found. */
+export type Attachment =
+  | { readonly kind: "part"; readonly part: Part; readonly unsupported?: string }
+  | { readonly kind: "missing"; readonly path: string; readonly reason: string };
+
+/** Reads the file and chooses the kind of part by its type. */
+export async function attach(reference: FileReference, base: Base): Promise<Attachment> {
+  const filename = resolvePath(reference.path, base);
+  let bytes: Uint8Array;
+  try {
+    bytes = await Deno.readFile(filename);
+  } catch (thrown) {
+    return { kind: "missing", path: filename, reason: thrownText(thrown) };
+  }
+  const mimeType = reference.mime ?? mimeOfName(filename) ?? mimeOfContent(bytes);
+  if (mimeType.startsWith("image/")) {
+    return { kind: "part", part: { kind: "image", mimeType, data: bytes.toBase64(), filename } };
+  }
+  if (mimeType === "application/pdf") {
+    return { kind: "part", part: { kind: "pdf", mimeType, data: bytes.toBase64(), filename } };
+  }
+  if (mimeType.startsWith("text/")) {
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    return { kind: "part", part: { kind: "text_file", mimeType, text, filename } };
+  }
+  return { kind: "part", part: { kind: "unsupported_file", filename }, unsupported: mimeType };
+}
+
+/** The absolute path of a decoded reference path, without `.` and `..` steps. */
+export function resolvePath(path: string, base: Base): string {
+  const absolute = path.startsWith("/")
+    ? path
+    : path.startsWith("~/")
+    ? `${base.home}/${path.slice(2)}`
+    : `${base.folder}/${path}`;
+  const steps: string[] = [];
+  for (const step of absolute.split("/")) {
+    if (step === "..") steps.pop();
+    else if (step !== "" && step !== ".") steps.push(step);
+  }
+  return `/${steps.join("/")}`;
+}
