@@ -44,13 +44,17 @@ export async function withDocument(
     return exitOf(opened.problem);
   }
   const store = opened.value;
-  const interrupts = new Interrupts(() => {});
+  const interrupts = new Interrupts((fault) => tellFault(invocation, fault));
   try {
     return await body({ mode: "file", label: file, targets, interrupts, store });
   } finally {
     interrupts.dispose();
     await store.close();
   }
+}
+
+function tellFault({ messages }: Invocation, fault: string | null): void {
+  if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
 }
 
 async function filter(
@@ -74,7 +78,8 @@ async function filter(
     writeOutput(current());
     if (!input.complete) passRestThrough();
   };
-  const interrupts = new Interrupts(() => {
+  const interrupts = new Interrupts((fault) => {
+    tellFault(invocation, fault);
     finish();
     messages.close();
   });

@@ -1,5 +1,6 @@
 // Ctrl-C and termination: once asks the run to end in order, twice ends it at once (cli 4.6).
 
+import { thrownText } from "../config/problem.ts";
 import { Exit } from "./exit.ts";
 
 const TWICE_MILLISECONDS = 2000;
@@ -8,13 +9,13 @@ const TERMINATE_GRACE_MILLISECONDS = 4000;
 
 export class Interrupts {
   readonly #controller = new AbortController();
-  readonly #lastWords: () => void;
+  readonly #lastWords: (fault: string | null) => void;
   readonly #listeners: readonly (readonly [Deno.Signal, () => void])[];
   #last = -Infinity;
   #grace: number | undefined;
 
-  /** `lastWords` runs synchronously before the program is ended at once. */
-  constructor(lastWords: () => void) {
+  /** `lastWords` runs synchronously before the program is ended at once; it is told when a fault is the reason. */
+  constructor(lastWords: (fault: string | null) => void) {
     this.#lastWords = lastWords;
     this.#listeners = (["SIGINT", "SIGTERM"] as const).map((name) =>
       [name, () => this.#receive(name)] as const
@@ -52,12 +53,17 @@ export class Interrupts {
 
   /** A fault nobody awaits would end the process without a word and without the document. */
   readonly #broken = (event: Event): void => {
-    this.#end(Exit.failure);
     event.preventDefault();
+    const thrown = event instanceof PromiseRejectionEvent
+      ? event.reason
+      : event instanceof ErrorEvent
+      ? event.error
+      : event;
+    this.#end(Exit.failure, thrownText(thrown));
   };
 
-  #end(code: number): never {
-    this.#lastWords();
+  #end(code: number, fault: string | null = null): never {
+    this.#lastWords(fault);
     Deno.exit(code);
   }
 }

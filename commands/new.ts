@@ -13,8 +13,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const system = textOption(invocation.arguments, "system");
   const text = `${system === undefined ? "" : `@System:\n${system}\n\n`}@You:\n\n`;
   try {
-    const mode = 0o666 & ~(Deno.umask?.() ?? 0o022);
-    await createFile(absolutePath(environment, file), new TextEncoder().encode(text), mode);
+    // The system takes from this mode what the person's umask takes.
+    await createFile(absolutePath(environment, file), new TextEncoder().encode(text), 0o666);
   } catch (thrown) {
     const reason = thrown instanceof Deno.errors.AlreadyExists
       ? "there is such a file already; it was left alone."

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import type { Environment } from "../../config/environment.ts";
+import { openJournal } from "../../cycle/session/journal.ts";
+import { lockDocument } from "../../cycle/session/lock.ts";
+import { keepMessages, lastMessages } from "../../cycle/session/messages.ts";
+import { documentKey, protectedPaths, runtimeFolder, stateFolder } from "../../cycle/session/paths.ts";
+import { readDocument } from "../../cycle/session/read.ts";
+import { isTorn, OverwriteGuard } from "../../cycle/session/rescue.ts";
+import { appendFile, overwriteFile, replaceFile } from "../../cycle/session/write.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const noFault = () => Promise.resolve(true);
+
+async function withFolder(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-session-" }));
+  try {
+    await body(folder, { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignored", () => {
+  const environment = (variables: Record<string, string>): Environment => ({
+    cwd: "/w",
+    home: "/h",
+    variables,
+  });
+  assert.equal(stateFolder(environment({ XDG_STATE_HOME: "/s" })), "/s/flemma");
+  assert.equal(stateFolder(environment({ XDG_STATE_HOME: "s" })), "/h/.local/state/flemma");
+  assert.equal(runtimeFolder(environment({ XDG_RUNTIME_DIR: "/run/user/1" })), "/run/user/1/flemma");
+  assert.equal(runtimeFolder(environment({})), "/h/.local/state/flemma");
+  const paths = protectedPaths({
+    environment: environment({ XDG_STATE_HOME: "/s" }),
+    document: "/d/a.chat",
+    configFiles: ["/c.yaml"],
+  });
+  assert.deepEqual(paths, ["/d/a.chat", "/c.yaml", "/s/flemma"]);
+});
+
+Deno.test("each refusal to read a document names the file and the reason", () =>
+  withFolder(async (folder, environment) => {
+    const refusal = async (name: string) => {
+      const outcome = await readDocument(name, environment);
+      assert.ok(!outcome.ok, `${name} was read`);
+      assert.ok(outcome.problem.message.startsWith(`${name}: `), outcome.problem.message);
+      assert.ok(!outcome.problem.message.includes("\n"));
+      return outcome.problem.code;
+    };
+    await Deno.mkdir(`${folder}/folder`);
+    await Deno.writeFile(`${folder}/nul`, new Uint8Array([64, 0, 10]));
+    await Deno.writeFile(`${folder}/latin1`, new Uint8Array([0xe4, 10]));
+    await Deno.writeTextFile(`${folder}/half`, "");
+    await Deno.truncate(`${folder}/half`, 1024 ** 3 + 1);
+    await Deno.symlink("nowhere", `${folder}/dangling`);
+    assert.equal(await refusal("missing"), "document-missing");
+    assert.equal(await refusal("dangling"), "document-missing");
+    assert.equal(await refusal("nul/below"), "document-missing");
+    assert.equal(await refusal("folder"), "document-is-folder");
+    assert.equal(await refusal("nul"), "document-binary");
+    assert.equal(await refusal("latin1"), "document-not-utf8");
+    assert.equal(await refusal("half"), "document-too-large");
+    assert.equal(await refusal("/dev/null"), "document-not-a-file");
+  }));
+
+Deno.test("a lock keeps a second run out, names its holder, and is free again after release", () =>
+  withFolder(async (folder, environment) => {
+    const first = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(first.ok);
+    assert.equal(first.value.notice, null);
+    const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(!second.ok);
+    assert.equal(second.problem.code, "document-locked");
+    assert.match(second.problem.message, new RegExp(`process ${Deno.pid} on ${Deno.hostname()}`));
+    const other = await lockDocument(`${folder}/b`, { environment, wait: 0 });
+    assert.ok(other.ok, "another document is another lock");
+    const waiting = lockDocument(`${folder}/a`, { environment, wait: 60 });
+    await first.value.release();
+    const third = await waiting;
+    assert.ok(third.ok);
+    await third.value.release();
+    await other.value.release();
+    assert.deepEqual([...Deno.readDirSync(`${folder}/state/flemma/locks`)], []);
+  }));
+
+Deno.test("many runs that wait for one lock get it one after the other", () =>
+  withFolder(async (folder, environment) => {
+    let inside = 0;
+    let most = 0;
+    await Promise.all(Array.from({ length: 8 }, async () => {
+      const lock = await lockDocument(`${folder}/a`, { environment, wait: 60 });
+      assert.ok(lock.ok);
+      most = Math.max(most, ++inside);
+      await new Promise((done) => setTimeout(done, 0));
+      inside--;
+      await lock.value.release();
+    }));
+    assert.equal(most, 1);
+  }));
+
+Deno.test("a lock whose holder is gone is taken over with a notice that names it", () =>
+  withFolder(async (folder, environment) => {
+    const locks = `${folder}/state/flemma/locks`;
+    await Deno.mkdir(locks, { recursive: true });
+    const left = JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` });
+    await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
+    const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(lock.ok);
+    assert.equal(lock.value.notice?.code, "lock-taken-over");
+    assert.match(lock.value.notice!.message, /4242 on elsewhere/);
+    await lock.value.release();
+  }));
+
+Deno.test("replacing a file keeps its mode, and leaves nothing beside it", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.chat`;
+    for (const mode of [0o600, 0o755, 0o444]) {
+      await Deno.writeTextFile(path, "old");
+      await Deno.chmod(path, mode);
+      const before = (await Deno.stat(path)).ino;
+      assert.ok(await replaceFile(path, bytes("new text"), noFault));
+      assert.equal(await Deno.readTextFile(path), "new text");
+      assert.equal((await Deno.stat(path)).mode! & 0o777, mode);
+      assert.notEqual((await Deno.stat(path)).ino, before);
+      assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
+      await Deno.remove(path);
+    }
+  }));
+
+Deno.test("a file that changed at the last moment is not replaced", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "theirs");
+    assert.equal(await replaceFile(path, bytes("ours"), () => Promise.resolve(false)), null);
+    assert.equal(await Deno.readTextFile(path), "theirs");
+    assert.equal([...Deno.readDirSync(folder)].length, 1);
+  }));
+
+Deno.test("nothing is appended to a file that is another one by now", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "one\n");
+    const read = await readDocument(path, environment);
+    assert.ok(read.ok);
+    const stamp = await appendFile(path, read.value.stamp, bytes("two\n"));
+    assert.equal(stamp?.size, 8);
+    assert.equal(await appendFile(path, read.value.stamp, bytes("three\n")), null);
+    assert.equal(await Deno.readTextFile(path), "one\ntwo\n");
+  }));
+
+Deno.test("a text that is cut off anywhere while it is overwritten is recognised as torn and completed", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a.chat`;
+    const pairs = [["@You:\nold tail\n", "@You:\nnew, longer tail\n"], ["a longer old text", "short"], [
+      "ab",
+      "abc",
+    ]];
+    for (const [old, text] of pairs.map(([a, b]) => [bytes(a!), bytes(b!)] as const)) {
+      for (let cut = 1; cut < text.length; cut++) {
+        const torn = new Uint8Array(Math.max(cut, old.length));
+        torn.set(old);
+        torn.set(text.subarray(0, cut));
+        assert.ok(isTorn(torn, old, text));
+        await Deno.writeFile(path, torn);
+        const guard = await OverwriteGuard.for(path, environment);
+        await guard.before(old, text);
+        await guard.recover(path, torn);
+        const after = await Deno.readFile(path);
+        const same = (a: Uint8Array, b: Uint8Array) =>
+          a.length === b.length && a.every((byte, at) => byte === b[at]);
+        assert.ok(same(after, text) || (same(torn, old) && same(after, old)));
+        assert.equal(await guard.recover(path, after), null, "done once");
+      }
+    }
+  }));
+
+Deno.test("a document that was changed after a cut-off write is left alone, and the text wanted is kept", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "edited since");
+    const guard = await OverwriteGuard.for(path, environment);
+    await guard.before(bytes("old"), bytes("wanted"));
+    const notice = await guard.recover(path, bytes("edited since"));
+    assert.equal(notice?.code, "write-not-completed");
+    assert.equal(await Deno.readTextFile(path), "edited since");
+    const kept = /is in (\S+)\.$/.exec(notice!.message)![1]!;
+    assert.equal(await Deno.readTextFile(kept), "wanted");
+  }));
+
+Deno.test("overwriting makes a file shorter or longer and keeps its inode", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "one two three");
+    const { ino } = await Deno.stat(path);
+    await overwriteFile(path, bytes("one two three"), bytes("one"));
+    assert.equal(await Deno.readTextFile(path), "one");
+    await overwriteFile(path, bytes("one"), bytes("one and more"));
+    assert.equal(await Deno.readTextFile(path), "one and more");
+    assert.equal((await Deno.stat(path)).ino, ino);
+  }));
+
+Deno.test("a journal remembers approvals and starts without end across runs, also after a torn line", () =>
+  withFolder(async (folder, environment) => {
+    const open = async () => {
+      const outcome = await openJournal({ environment, path: `${folder}/a.chat` });
+      assert.ok(outcome.ok);
+      return outcome.value;
+    };
+    const journal = await open();
+    await journal.recordApproval("c1", { by: "person", hash: "h" });
+    await journal.recordApproval("c2", { by: "policy", hash: "i", source: "config" });
+    await journal.recordStart("c1", "bash");
+    await journal.recordStart("c2", "read");
+    await journal.recordEnd("c2");
+    const [entry] = [...Deno.readDirSync(`${folder}/state/flemma/journal`)];
+    const file = `${folder}/state/flemma/journal/${entry!.name}`;
+    await Deno.writeTextFile(file, '{"kind":"end","id":"c', { append: true });
+    const second = await open();
+    assert.deepEqual([...second.started()], [["c1", "bash"]]);
+    assert.deepEqual(second.approval("c1"), { by: "person", hash: "h" });
+    assert.deepEqual(second.approval("c2"), { by: "policy", hash: "i", source: "config" });
+    assert.equal(second.approval("c3"), null);
+    await second.recordEnd("c1");
+    assert.deepEqual([...(await open()).started()], [], "the entry after the torn line counts");
+  }));
+
+Deno.test("a long journal is shortened to what still matters", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a.chat`;
+    const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
+    await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
+    const line = (entry: unknown) => JSON.stringify(entry) + "\n";
+    const noise = line({ kind: "start", id: "x", tool: "bash", time: "" }) + line({ kind: "end", id: "x" });
+    const open = line({ kind: "start", id: "y", tool: "bash", time: "" });
+    await Deno.writeTextFile(file, open + noise.repeat(4000));
+    const outcome = await openJournal({ environment, path });
+    assert.ok(outcome.ok);
+    assert.deepEqual([...outcome.value.started()], [["y", "bash"]]);
+    assert.equal(await Deno.readTextFile(file), open);
+  }));
+
+Deno.test("a kept body is found under the answered path, whatever the id holds", () =>
+  withFolder(async (folder, environment) => {
+    for (const path of [`${folder}/a.chat`, null]) {
+      const outcome = await openJournal({ environment, path });
+      assert.ok(outcome.ok);
+      const kept = await outcome.value.keepBody("../../x`y", "body\n");
+      assert.ok(kept.startsWith(`${folder}/state/flemma/bodies/`), kept);
+      assert.ok(!kept.includes(".."));
+      assert.equal(await Deno.readTextFile(kept), "body\n");
+    }
+  }));
+
+Deno.test("a state folder that cannot be made is told with the variable that moves it", async () => {
+  const environment = { cwd: "/", home: "/", variables: { XDG_STATE_HOME: "/dev/null" } };
+  const journal = await openJournal({ environment, path: "/a.chat" });
+  const lock = await lockDocument("/a.chat", { environment, wait: 0 });
+  for (const outcome of [journal, lock]) {
+    assert.ok(!outcome.ok);
+    assert.equal(outcome.problem.code, "state-unwritable");
+    assert.match(outcome.problem.next!, /XDG_STATE_HOME/);
+  }
+});
+
+Deno.test("kept messages are those of the last run", () =>
+  withFolder(async (_folder, environment) => {
+    assert.equal(await lastMessages(environment), null);
+    keepMessages(environment, ["one", "two"]);
+    keepMessages(environment, ["three"]);
+    assert.equal(await lastMessages(environment), "three\n");
+  }));
