@@ -1,0 +1,170 @@
+// Tool result blocks as text: how they are spelled, and the smallest edits that change one.
+
+import type { Edit } from "./edit.ts";
+import type { Chat, Lifecycle, Result, StatusStyle } from "./types.ts";
+
+/** The spellings this program writes; `pending-fence` is only read. */
+export type WrittenStyle = Exclude<StatusStyle, "pending-fence">;
+
+/** What a finished block holds. */
+export interface FinalBlock {
+  /** Written as it is, one document line for each line of it. */
+  readonly content: string;
+  /** True adds ` (error)` to the header. */
+  readonly error: boolean;
+  /** Word after the opening fence; `json` for data, else empty. */
+  readonly language: "" | "json";
+}
+
+const HEADER = /^(\*\*Tool Result:\*\*\s*`[^`]+`)(.*)$/s;
+const SUFFIX = /^(\s*\()(.*)(\)\s*)$/s;
+const TOKEN = /(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s])+/g;
+const STATUS_WORD = /^(?:pending|approved|rejected|reject|denied|deny|aborted|error)$/;
+const OPENER = /^(`+)(.*?)(\r?)$/s;
+const STATUS_FENCE = /^flemma:(?:tool|pending)(?![A-Za-z0-9_:.%-])/;
+
+const encoder = new TextEncoder();
+
+/** A run of backticks that no run inside `content` can close: at least three, one more than the longest. */
+export function fenceFor(content: string): string {
+  let longest = 2;
+  for (const run of content.matchAll(/`+/g)) longest = Math.max(longest, run[0].length);
+  return "`".repeat(longest + 1);
+}
+
+/** The lines of a finished result block (tool-cycle 4.3). */
+export function finalLines(id: string, block: FinalBlock): string[] {
+  const fence = fenceFor(block.content);
+  const header = `**Tool Result:** \`${id}\`${block.error ? " (error)" : ""}`;
+  return [header, "", fence + block.language, ...block.content.split("\n"), fence];
+}
+
+/** The lines of an empty placeholder (tool-cycle 1.1). */
+export function placeholderLines(id: string, status: Lifecycle, style: WrittenStyle): string[] {
+  const header = `**Tool Result:** \`${id}\``;
+  return style === "header"
+    ? [`${header} (${status})`, "", "```", "```"]
+    : [header, "", "```flemma:tool status=" + status, "```"];
+}
+
+/**
+ * The spelling for new placeholders: the setting, or with `auto` that of the last placeholder already in the
+ * document, else `fence`.
+ */
+export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): WrittenStyle {
+  if (setting !== "auto") return setting;
+  const last = chat.results.findLast((result) => isPlaceholder(result));
+  return last?.style === "header" ? "header" : "fence";
+}
+
+/** True for a result that still stands for work to be done. */
+export function isPlaceholder(result: Result): result is Result & { readonly status: Lifecycle } {
+  return result.status !== null && result.status !== "error";
+}
+
+/** Replaces a block, header through closing fence, by a finished one; extra header tokens go. */
+export function replaceBlock(chat: Chat, result: Result, block: FinalBlock): Edit {
+  return replaceLines(chat, result, finalLines(result.id, block));
+}
+
+/**
+ * Takes the status off a block and leaves its body alone, so that the body becomes the result. Header tokens
+ * go with it; the fence keeps its length.
+ */
+export function stripStatus(chat: Chat, result: Result): Edit[] {
+  const edits: Edit[] = [];
+  const header = chat.lineText(result.header.start);
+  const [, name = "", rest = ""] = HEADER.exec(header) ?? [];
+  if (SUFFIX.test(rest)) {
+    edits.push(lineEdit(chat, result.header.start, header, name + (rest.endsWith("\r") ? "\r" : "")));
+  }
+  const opener = chat.lineText(result.opener.start);
+  const [, ticks = "", info = "", end = ""] = OPENER.exec(opener) ?? [];
+  if (STATUS_FENCE.test(info)) edits.push(lineEdit(chat, result.opener.start, opener, ticks + end));
+  return edits;
+}
+
+/**
+ * Changes the status word of a placeholder in the spelling it has, keeping body and other tokens. The old
+ * `flemma:pending` spelling knows one status only, so such a block takes `style`.
+ */
+export function setStatus(chat: Chat, result: Result, status: Lifecycle, style: WrittenStyle): Edit[] {
+  const lines = statusLines(chat, result, status, style);
+  const edits: Edit[] = [];
+  const header = chat.lineText(result.header.start);
+  if (lines.header !== header) edits.push(lineEdit(chat, result.header.start, header, lines.header));
+  const opener = chat.lineText(result.opener.start);
+  if (lines.opener !== opener) edits.push(lineEdit(chat, result.opener.start, opener, lines.opener));
+  return edits;
+}
+
+/** Marks a placeholder as rejected with a message, which replaces the body (tool-cycle 4.4). */
+export function rejectWith(chat: Chat, result: Result, message: string, style: WrittenStyle): Edit {
+  const { header, opener } = statusLines(chat, result, "rejected", style);
+  const fence = fenceFor(message);
+  const info = OPENER.exec(opener)?.[2] ?? "";
+  return replaceLines(chat, result, [header, "", fence + info, ...message.split("\n"), fence]);
+}
+
+/** Header and opening fence of a block as they read with another status. */
+function statusLines(
+  chat: Chat,
+  result: Result,
+  status: Lifecycle,
+  style: WrittenStyle,
+): { header: string; opener: string } {
+  const header = chat.lineText(result.header.start);
+  const opener = chat.lineText(result.opener.start);
+  const written = result.style === "fence" || result.style === "header" ? result.style : style;
+  const [, ticks = "", info = "", end = ""] = OPENER.exec(opener) ?? [];
+  if (written === "fence") return { header, opener: ticks + infoWithStatus(info, status) + end };
+  return {
+    header: headerWithStatus(header, status),
+    opener: result.style === "pending-fence" ? ticks + end : opener,
+  };
+}
+
+function infoWithStatus(info: string, status: Lifecycle): string {
+  const others = (info.match(TOKEN) ?? []).slice(1).filter((token) => !token.startsWith("status="));
+  return ["flemma:tool", `status=${status}`, ...others].join(" ");
+}
+
+function headerWithStatus(header: string, status: Lifecycle): string {
+  const [, name = header, rest = ""] = HEADER.exec(header) ?? [];
+  const [, before = " (", inside = "", after = rest.endsWith("\r") ? ")\r" : ")"] = SUFFIX.exec(rest) ?? [];
+  const tokens = [...inside.matchAll(TOKEN)];
+  const keyed = tokens.find((token) => {
+    const value = /^status=(.*)$/s.exec(token[0])?.[1];
+    return value !== undefined && STATUS_WORD.test(value.replace(/^(["'])(.*)\1$/s, "$2"));
+  });
+  const token = keyed ?? tokens.find((token) => STATUS_WORD.test(token[0]));
+  if (token === undefined) {
+    return `${name}${before}${[status, ...tokens.map((other) => other[0])].join(" ")}${after}`;
+  }
+  const word = keyed === undefined ? status : `status=${status}`;
+  const changed = inside.slice(0, token.index) + word + inside.slice(token.index + token[0].length);
+  return `${name}${before}${changed}${after}`;
+}
+
+function replaceLines(chat: Chat, result: Result, lines: readonly string[]): Edit {
+  return {
+    from: chat.lineStart(result.place.start),
+    to: chat.lineEnd(result.place.end),
+    insert: lines.join(chat.eol),
+  };
+}
+
+/** Replaces what differs between two readings of one line, so that an edit touches no byte it need not. */
+function lineEdit(chat: Chat, line: number, before: string, after: string): Edit {
+  let head = 0;
+  const shorter = Math.min(before.length, after.length);
+  while (head < shorter && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
+  const start = chat.lineStart(line);
+  return {
+    from: start + encoder.encode(before.slice(0, head)).length,
+    to: start + encoder.encode(before.slice(0, before.length - tail)).length,
+    insert: after.slice(head, after.length - tail),
+  };
+}

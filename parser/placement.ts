@@ -1,0 +1,122 @@
+// Where a new result block goes, so that results stand below their calls and in the order of the calls.
+
+import { type FinalBlock, finalLines, replaceBlock } from "./block.ts";
+import type { Edit } from "./edit.ts";
+import { fenceClose, fenceOpen } from "./lines.ts";
+import type { Call, Chat, Result, Turn } from "./types.ts";
+
+/** A block to be put where the result of `call` belongs. */
+export interface Insertion {
+  readonly call: Call;
+  /** Header through closing fence. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Places new blocks by the table of tool-cycle 3.2. All edits refer to the document as it is, yet the outcome
+ * is that of inserting one block after the other: blocks that share a place form one edit.
+ *
+ * Only for calls without a result. When the calling message ends inside an open fence, its closing fence is
+ * written first, or the new `@You:` would be part of the code (S2).
+ */
+export function insertBlocks(chat: Chat, insertions: readonly Insertion[]): Edit[] {
+  const byTurn = new Map<number, Insertion[]>();
+  for (const insertion of insertions) {
+    const group = byTurn.get(insertion.call.turn.index);
+    if (group === undefined) byTurn.set(insertion.call.turn.index, [insertion]);
+    else group.push(insertion);
+  }
+  const edits: Edit[] = [];
+  for (const [index, group] of byTurn) {
+    const turn = chat.turns[index];
+    if (turn === undefined) throw new RangeError(`turn ${index} is not part of this document`);
+    group.sort((a, b) => a.call.place.from - b.call.place.from);
+    const next = chat.turns[index + 1];
+    if (next?.role !== "You") edits.push(afterTurn(chat, turn, group));
+    else if (next.results.length === 0) edits.push(afterMarker(chat, next, group));
+    else edits.push(...besideResults(chat, turn, next, group));
+  }
+  return edits;
+}
+
+/** Writes a finished block: over the last block of that id, or as a new one when there is none. */
+export function writeResult(chat: Chat, call: Call, block: FinalBlock): Edit[] {
+  const result = chat.result(call.id);
+  if (result !== undefined) return [replaceBlock(chat, result, block)];
+  return insertBlocks(chat, [{ call, lines: finalLines(call.id, block) }]);
+}
+
+function afterTurn(chat: Chat, turn: Turn, group: readonly Insertion[]): Edit {
+  const closing = turn.index === chat.turns.length - 1 ? openFence(chat, turn) : null;
+  return insertAfter(chat, turn.place.end, [
+    ...(closing === null ? [] : [closing]),
+    "",
+    "@You:",
+    "",
+    ...joined(group),
+  ]);
+}
+
+function afterMarker(chat: Chat, next: Turn, group: readonly Insertion[]): Edit {
+  const marker = next.place.start;
+  const textFollows = marker < next.place.end && chat.lineText(marker + 1).trim() !== "";
+  return insertAfter(chat, marker, ["", ...joined(group), ...(textFollows ? [""] : [])]);
+}
+
+function besideResults(chat: Chat, turn: Turn, next: Turn, group: readonly Insertion[]): Edit[] {
+  const anchors = new Map<Result | null, Insertion[]>();
+  for (const insertion of group) {
+    const anchor = predecessor(turn, next, insertion.call);
+    const same = anchors.get(anchor);
+    if (same === undefined) anchors.set(anchor, [insertion]);
+    else same.push(insertion);
+  }
+  const edits: Edit[] = [];
+  for (const [anchor, same] of anchors) {
+    if (anchor !== null) {
+      edits.push(insertAfter(chat, anchor.place.end, ["", ...joined(same)]));
+      continue;
+    }
+    const first = next.results[0];
+    if (first === undefined) continue;
+    const from = chat.lineStart(first.place.start);
+    edits.push({ from, to: from, insert: [...joined(same), "", ""].join(chat.eol) });
+  }
+  return edits;
+}
+
+/** The result in `next` whose call is the closest one before `call`; null when none is before it. */
+function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
+  let closest: Result | null = null;
+  let position = -1;
+  for (const result of next.results) {
+    const caller = turn.calls.findLast((other) => other.id === result.id);
+    if (caller === undefined || caller.place.from >= call.place.from) continue;
+    if (caller.place.from < position) continue;
+    closest = result;
+    position = caller.place.from;
+  }
+  return closest;
+}
+
+/** The fence line that closes what a message leaves open by the rule of message splitting; else null. */
+function openFence(chat: Chat, turn: Turn): string | null {
+  let open = 0;
+  for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
+    const from = chat.lineStart(line);
+    const to = chat.lineEnd(line);
+    if (open === 0) open = fenceOpen(chat.bytes, from, to);
+    else if (fenceClose(chat.bytes, from, to, open)) open = 0;
+  }
+  return open === 0 ? null : "`".repeat(open);
+}
+
+function joined(group: readonly Insertion[]): string[] {
+  return group.flatMap(({ lines }, position) => position === 0 ? lines : ["", ...lines]);
+}
+
+/** New lines below a line. The line end of the last one is the old one's, so a missing final one stays so. */
+function insertAfter(chat: Chat, line: number, lines: readonly string[]): Edit {
+  const at = chat.lineEnd(line);
+  return { from: at, to: at, insert: chat.eol + lines.join(chat.eol) };
+}
