@@ -1,0 +1,12 @@
+// The sandbox room: what tools, the cycle and the commands use of it.
+
+export { backends, registerBuiltinBackends } from "./backends.ts";
+export { toolEnvironment } from "./environment.ts";
+export { expandPath, type PathContext } from "./expand.ts";
+export { type ResolvedPolicy, resolvePolicy } from "./policy.ts";
+export { expandHome, isInside, realPath } from "./realpath.ts";
+export { type BackendEntry, BackendRegistry } from "./registry.ts";
+export { createSandbox, RunSandbox, type SandboxOptions } from "./sandbox.ts";
+export { type ExitStatus, type Running, spawn, type SpawnOptions } from "./spawn.ts";
+export { renderStatus, type SandboxStatus, sandboxStatus, statusExitCode } from "./status.ts";
+export type { Backend, Policy, Prepared, Sandbox, SetupFailure } from "./types.ts";
