@@ -43,6 +43,8 @@ export interface ToolDefinition {
   readonly async?: boolean;
   format_preview?(input: ToolInput, width: number): Preview;
   readonly capabilities?: readonly string[];
+  /** Schema of `tools.NAME`; its `default`s hold where the settings say nothing. */
+  readonly config_schema?: JsonSchema;
   /** Input member that holds a path, for approval rules. */
   readonly path_input?: string;
   /** Input member that holds a shell command, for approval rules. */
@@ -71,8 +73,10 @@ export interface ExecutionContext {
   readonly path: { resolve(path: string): string };
   readonly truncate: Truncate;
   onOutput(chunk: string): void;
-  /** Deep copy of `tools.NAME`, or null. */
+  /** Deep copy of `tools.NAME` with the tool's own defaults, or null when there is neither. */
   getConfig(): Record<string, unknown> | null;
+  /** Gives back what the context had to prepare; called once by whoever runs the tool, never by the tool. */
+  release?(): Promise<void>;
 }
 
 /** Answer of the truncation functions (tool-cycle section 8); field names are the contract of the plugin. */

@@ -1,0 +1,298 @@
+// The tool that runs a shell command inside the sandbox (tools 8.1).
+
+import type { Problem } from "../../config/problem.ts";
+import { findProgram } from "../../sandbox/program.ts";
+import { type ExitStatus, type Running, spawn } from "../../sandbox/spawn.ts";
+import type { Prepared } from "../../sandbox/types.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import { overflowPath, type TruncateSettings } from "../overflow.ts";
+import { STOPPED } from "../run.ts";
+import { formatSize } from "../truncate.ts";
+import { inputValidator } from "../validate.ts";
+import { OutputCollector } from "./output.ts";
+import { labelComment, strictSchema, text } from "./schema.ts";
+import { validators } from "./validators.generated.ts";
+
+/** Seconds a command may ask for at most, unless `tools.bash.max_timeout` says otherwise. */
+export const MAX_TIMEOUT = 600;
+/** Seconds that a timer can count; a longer one would fire at once. */
+const LONGEST_TIMER = 2 ** 31 / 1000 - 1;
+/** Milliseconds for which output is still read after the shell ended. */
+const DRAIN = 200;
+/** Bytes of what the sandbox itself may have to say. */
+const STDERR_BYTES = 16 * 1024;
+/** Bytes of output that are passed on while the command runs; nobody reads more on a terminal. */
+const PROGRESS_BYTES = 1024 * 1024;
+
+/** Result text of a command that printed nothing. */
+const NO_OUTPUT = "(no output)";
+
+export interface BashOptions {
+  readonly truncate: TruncateSettings;
+  /** Seconds. */
+  readonly defaultTimeout: number;
+}
+
+/** The definition of bash for the given limits, which its description names. */
+export function bashTool({ truncate, defaultTimeout }: BashOptions): ToolDefinition {
+  return {
+    name: "bash",
+    description:
+      "Runs a command in a shell and returns its standard output and standard error in the order in " +
+      `which they were written. Of long output the last ${truncate.max_lines} lines or ` +
+      `${
+        formatSize(truncate.max_bytes)
+      } are returned, whichever is less, with the path of a file that holds ` +
+      "all of it. There is no terminal and no standard input: use options that keep programs from asking. " +
+      "Background processes end with the command. A failing command returns its output and its exit code.",
+    input_schema: strictSchema({
+      command: { type: "string", description: "The command, in the syntax of bash." },
+      timeout: {
+        type: ["number", "null"],
+        description: `Seconds after which the command is ended (null: ${defaultTimeout}).`,
+      },
+    }),
+    strict: true,
+    async: true,
+    capabilities: ["can_auto_approve_if_sandboxed"],
+    command_input: "command",
+    config_schema: {
+      type: "object",
+      properties: {
+        shell: { type: "string", default: "bash" },
+        cwd: { type: ["string", "null"], default: "urn:flemma:buffer:path" },
+        env: { type: "object", additionalProperties: { type: "string" }, default: {} },
+        max_timeout: { type: "number", default: MAX_TIMEOUT },
+      },
+    },
+    validate: inputValidator(validators.bash),
+    format_preview: (input) => `$ ${text(input.command)}${labelComment(input)}`,
+    execute: (input, context) => runCommand(input, context, truncate),
+  };
+}
+
+async function runCommand(
+  input: ToolInput,
+  context: ExecutionContext,
+  truncate: TruncateSettings,
+): Promise<ExecutionResult> {
+  const command = text(input.command);
+  if (command.trim() === "") return failed("The command is empty.");
+  if (command.includes("\0")) {
+    return failed("The command holds a NUL character, which no shell can be given.");
+  }
+  const config = context.getConfig() ?? {};
+  const seconds = timeoutOf(input.timeout, context.timeout, config.max_timeout);
+  const { cwd } = context;
+  if (!await isFolder(cwd)) return failed(`The working directory ${cwd} is not a folder.`);
+
+  const policy = context.sandbox.policy();
+  const writable = context.sandbox.enabled && policy.ok ? policy.value.rw_paths : [];
+  const shell = findProgram(text(config.shell) || "bash", context.environment, writable);
+  if (!shell.ok) return failed(sentences(shell.problem));
+
+  // Both streams become one pipe inside the shell, so their order is kept and the pipe for errors belongs to
+  // whatever stands around the shell.
+  const prepared = await context.sandbox.prepare([shell.value, "-c", `exec 2>&1\n${command}`]);
+  if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
+  try {
+    if (context.signal.aborted) return failed(STOPPED);
+    const running = spawn(prepared.value.argv, { cwd, env: context.env });
+    if (!running.ok) {
+      return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : sentences(running.problem));
+    }
+    const collector = new OutputCollector({
+      maxLines: truncate.max_lines,
+      maxBytes: truncate.max_bytes,
+      maxFileSize: truncate.max_file_size,
+      path: overflowPath(
+        truncate.output_path_format,
+        { source: "bash", document: context.document, id: context.toolId },
+        context.environment,
+      ),
+    });
+    try {
+      const end = await watch(running.value, collector, seconds, context);
+      if (end.reason === "cancel") {
+        await collector.abandon();
+        return failed(STOPPED);
+      }
+      return await resultOf(end, await collector.finish(), prepared.value, seconds);
+    } finally {
+      await running.value.kill();
+    }
+  } finally {
+    await prepared.value.dispose();
+  }
+}
+
+/** How a command ended. */
+interface End {
+  readonly reason: "exit" | "timeout" | "cancel";
+  readonly status: ExitStatus;
+  readonly stderr: string;
+}
+
+/** Reads until the shell is gone, its time is over or the person stops it. Afterwards nothing of it runs. */
+async function watch(
+  running: Running,
+  collector: OutputCollector,
+  seconds: number,
+  context: ExecutionContext,
+): Promise<End> {
+  const progress = new Progress(context);
+  const output = new PipeReader(running.stdout, async (chunk) => {
+    progress.push(chunk);
+    await collector.push(chunk);
+  });
+  const stderr: Uint8Array[] = [];
+  let stderrBytes = 0;
+  const errors = new PipeReader(running.stderr, (chunk) => {
+    if (stderrBytes < STDERR_BYTES) stderr.push(chunk.slice(0, STDERR_BYTES - stderrBytes));
+    stderrBytes += chunk.length;
+  });
+  const reason = await firstOf(running, seconds, context.signal);
+  if (reason === "exit") await drained(output, errors);
+  // Also after an orderly end: what the command left in the background ends with it.
+  await running.kill();
+  if (reason !== "exit") await drained(output, errors);
+  await Promise.all([output.stop(), errors.stop()]);
+  return { reason, status: await running.status, stderr: await new Blob(stderr as BlobPart[]).text() };
+}
+
+function firstOf(running: Running, seconds: number, signal: AbortSignal): Promise<End["reason"]> {
+  return new Promise((resolve) => {
+    const settle = (reason: End["reason"]): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      resolve(reason);
+    };
+    const onAbort = (): void => settle("cancel");
+    const timer = setTimeout(() => settle("timeout"), seconds * 1000);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    running.status.then(() => settle("exit"));
+  });
+}
+
+/** Waits for the end of both pipes, but not for a child that keeps one open. */
+async function drained(...pipes: readonly PipeReader[]): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, DRAIN));
+  await Promise.race([Promise.all(pipes.map((pipe) => pipe.ended)), limit]);
+  clearTimeout(timer);
+}
+
+/** Reads one pipe until it ends or is stopped. */
+class PipeReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  /** Resolves when the pipe ended or was stopped and the last chunk was taken. */
+  readonly ended: Promise<void>;
+
+  constructor(pipe: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void | Promise<void>) {
+    this.#reader = pipe.getReader();
+    this.ended = this.#read(take);
+  }
+
+  async #read(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      if (done) return;
+      await take(value);
+    }
+  }
+
+  /** Closes our end; resolves when nothing is being taken any more. */
+  async stop(): Promise<void> {
+    await this.#reader.cancel();
+    await this.ended;
+  }
+}
+
+/** Passes the beginning of the output on while the command runs. */
+class Progress {
+  readonly #context: ExecutionContext;
+  readonly #decoder = new TextDecoder();
+  #passed = 0;
+
+  constructor(context: ExecutionContext) {
+    this.#context = context;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#passed >= PROGRESS_BYTES) return;
+    this.#passed += chunk.length;
+    this.#context.onOutput(this.#decoder.decode(chunk, { stream: true }));
+  }
+}
+
+async function resultOf(
+  end: End,
+  output: string,
+  prepared: Prepared,
+  seconds: number,
+): Promise<ExecutionResult> {
+  if (end.reason === "timeout") {
+    return failed(joined(output, `The command was ended after ${plural(seconds, "second")}.`));
+  }
+  const { code, signal } = end.status;
+  const failure = await prepared.setupFailure(end.stderr, signal);
+  if (failure !== null) return failed(`Sandbox: ${failure.forModel}`);
+  // A shell that fails before it reaches its first line says so on the other pipe.
+  const shown = output || (code === 0 ? "" : end.stderr.trim()) || NO_OUTPUT;
+  if (signal !== null) return failed(joined(shown, `The command was ended by the signal ${signal}.`));
+  if (code === 0) return { success: true, output: shown };
+  const name = SIGNALS[code - 128];
+  const note = name === undefined ? "" : ` (the code of the signal ${name})`;
+  return failed(joined(shown, `The command ended with exit code ${code}${note}.`));
+}
+
+/** The signals a shell tells of as 128 + number, with the numbers all systems agree on. */
+const SIGNALS: Readonly<Record<number, string>> = {
+  1: "SIGHUP",
+  2: "SIGINT",
+  3: "SIGQUIT",
+  4: "SIGILL",
+  6: "SIGABRT",
+  8: "SIGFPE",
+  9: "SIGKILL",
+  11: "SIGSEGV",
+  13: "SIGPIPE",
+  14: "SIGALRM",
+  15: "SIGTERM",
+};
+
+function timeoutOf(asked: unknown, standard: number, maximum: unknown): number {
+  const seconds = typeof asked === "number" && asked > 0 ? asked : standard;
+  const most = typeof maximum === "number" && maximum > 0 ? maximum : MAX_TIMEOUT;
+  return Math.min(seconds, most, LONGEST_TIMER);
+}
+
+function joined(output: string, sentence: string): string {
+  return output === "" ? sentence : `${output}\n\n${sentence}`;
+}
+
+function failed(error: string): ExecutionResult {
+  return { success: false, error };
+}
+
+function sentences(problem: Problem): string {
+  return problem.next === undefined ? problem.message : `${problem.message} ${problem.next}`;
+}
+
+/** For the model: what stands in the way is not the command, and another try changes nothing. */
+function sandboxSentence(problem: Problem): string {
+  return `Sandbox: ${problem.message} Do not repeat the call; a person has to mend this first.`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isDirectory;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,126 @@
+// One pass over a file of any size that keeps a range of its lines within the limits and counts the rest
+// (tools 8.2 rules 3 to 5).
+
+export interface LineRange {
+  /** First line wanted, from 1. */
+  readonly offset: number;
+  /** Number of lines wanted at most; Infinity for all. */
+  readonly count: number;
+  readonly maxLines: number;
+  /** UTF-8 bytes of the kept text, the line feeds between its lines included. */
+  readonly maxBytes: number;
+}
+
+export interface LineSelection {
+  /** Kept lines joined by LF, without CR before it and without a byte order mark. */
+  readonly text: string;
+  /** Number of kept lines. */
+  readonly kept: number;
+  /** Lines of the whole file; a final LF ends the last line. */
+  readonly total: number;
+  /** What ended the selection before the range or the file did. */
+  readonly cutBy: "lines" | "bytes" | null;
+  /** Bytes of the first wanted line when it alone is over the byte limit, so that nothing is kept. */
+  readonly firstLineBytes: number | null;
+}
+
+const LF = 10;
+/** A line this much over the limit is over it even without its CR and its byte order mark. */
+const SLACK = 8;
+
+const encoder = new TextEncoder();
+
+/** Takes the bytes of a file in order; `finish` gives the selection. */
+export class LineSelector {
+  readonly #range: LineRange;
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #lines: string[] = [];
+  #keptBytes = 0;
+  #cutBy: "lines" | "bytes" | null = null;
+  #firstLineBytes: number | null = null;
+  /** Number of the line being read, from 1. */
+  #number = 1;
+  /** The beginning of the line being read, as long as it may be wanted. */
+  #parts: Uint8Array[] = [];
+  #held = 0;
+  /** All bytes of the line being read. */
+  #lineBytes = 0;
+
+  constructor(range: LineRange) {
+    this.#range = range;
+  }
+
+  push(chunk: Uint8Array): void {
+    let from = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, from)) {
+      this.#take(chunk.subarray(from, end));
+      this.#endLine();
+      from = end + 1;
+    }
+    this.#take(chunk.subarray(from));
+  }
+
+  finish(): LineSelection {
+    if (this.#lineBytes > 0) this.#endLine();
+    return {
+      text: this.#lines.join("\n"),
+      kept: this.#lines.length,
+      total: this.#number - 1,
+      cutBy: this.#cutBy,
+      firstLineBytes: this.#firstLineBytes,
+    };
+  }
+
+  get #isWanted(): boolean {
+    const { offset, count } = this.#range;
+    return this.#cutBy === null && this.#number >= offset && this.#number - offset < count;
+  }
+
+  #take(part: Uint8Array): void {
+    this.#lineBytes += part.length;
+    const room = this.#range.maxBytes + SLACK - this.#held;
+    if (part.length === 0 || room <= 0 || !this.#isWanted) return;
+    // The caller may use its buffer again.
+    const held = part.slice(0, room);
+    this.#parts.push(held);
+    this.#held += held.length;
+  }
+
+  #endLine(): void {
+    if (this.#isWanted) this.#keep();
+    this.#parts = [];
+    this.#held = 0;
+    this.#lineBytes = 0;
+    this.#number++;
+  }
+
+  #keep(): void {
+    const { maxLines, maxBytes } = this.#range;
+    if (this.#lines.length >= maxLines) {
+      this.#cutBy = "lines";
+      return;
+    }
+    const line = this.#decoded();
+    const bytes = this.#held < this.#lineBytes ? this.#lineBytes : encoder.encode(line).length;
+    const separator = this.#lines.length === 0 ? 0 : 1;
+    if (this.#keptBytes + separator + bytes > maxBytes) {
+      this.#cutBy = "bytes";
+      if (this.#lines.length === 0) this.#firstLineBytes = this.#lineBytes;
+      return;
+    }
+    this.#lines.push(line);
+    this.#keptBytes += separator + bytes;
+  }
+
+  #decoded(): string {
+    const bytes = new Uint8Array(this.#held);
+    let at = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    let line = this.#decoder.decode(bytes);
+    if (this.#number === 1 && line.startsWith("\ufeff")) line = line.slice(1);
+    return line.endsWith("\r") ? line.slice(0, -1) : line;
+  }
+}

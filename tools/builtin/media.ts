@@ -1,0 +1,99 @@
+// What kind of file something is, by its name and its first bytes (chat-format 9.2, tools 8.2 rule 2).
+
+/** Extensions by type; names are compared in lower case. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "text/plain": "txt",
+  "text/markdown": "md markdown",
+  "text/x-rst": "rst",
+  "text/org": "org",
+  "application/json": "json",
+  "application/yaml": "yaml yml",
+  "application/toml": "toml",
+  "application/xml": "xml",
+  "application/sql": "sql",
+  "text/csv": "csv",
+  "text/html": "html htm",
+  "text/css": "css",
+  "text/x-scss": "scss",
+  "text/x-sass": "sass",
+  "text/jsx": "jsx",
+  "text/tsx": "tsx",
+  "text/x-vue": "vue",
+  "text/x-svelte": "svelte",
+  "application/javascript": "js mjs cjs",
+  "application/typescript": "ts",
+  "text/x-python": "py",
+  "text/x-ruby": "rb",
+  "text/x-go": "go",
+  "text/x-rust": "rs",
+  "text/x-c": "c h",
+  "text/x-c++": "cpp cc cxx hpp",
+  "text/x-java": "java",
+  "text/x-kotlin": "kt",
+  "text/x-swift": "swift",
+  "text/x-php": "php",
+  "text/x-shellscript": "sh bash zsh fish",
+  "text/x-lua": "lua",
+  "text/x-vim": "vim",
+  "text/x-emacs-lisp": "el",
+  "text/x-clojure": "clj",
+  "image/png": "png",
+  "image/jpeg": "jpg jpeg",
+  "image/gif": "gif",
+  "image/svg+xml": "svg",
+  "image/webp": "webp",
+  "image/bmp": "bmp",
+  "application/pdf": "pdf",
+};
+
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries(EXTENSIONS).flatMap(([type, names]) =>
+    names.split(" ").map((name) => [name, type] as const)
+  ),
+);
+
+/** First bytes of the types that a provider takes, as Latin-1 text at an offset. */
+const SIGNATURES: readonly (readonly [type: string, offset: number, bytes: string])[] = [
+  ["image/png", 0, "\x89PNG\r\n\x1a\n"],
+  ["image/jpeg", 0, "\xff\xd8\xff"],
+  ["image/gif", 0, "GIF87a"],
+  ["image/gif", 0, "GIF89a"],
+  ["image/webp", 8, "WEBPVP8"],
+  ["application/pdf", 0, "%PDF-"],
+];
+
+const TEXTUAL = new Set(["json", "javascript", "typescript", "xml", "yaml", "toml", "sql"]);
+
+/** Bytes from the beginning of a file that decide what an unknown one is. */
+export const SNIFFED_BYTES = 8192;
+
+/**
+ * The type of a file, by extension, else by content. Without a known extension a known beginning decides, then
+ * a NUL byte means `application/octet-stream`, and everything else is text.
+ */
+export function mediaType(path: string, beginning: Uint8Array): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const dot = name.lastIndexOf(".");
+  const byName = dot > 0 ? TYPES.get(name.slice(dot + 1).toLowerCase()) : undefined;
+  if (byName !== undefined) return byName;
+  const signature = SIGNATURES.find(([, offset, bytes]) => startsAt(beginning, offset, bytes));
+  if (signature !== undefined) return signature[0];
+  return beginning.subarray(0, SNIFFED_BYTES).includes(0) ? "application/octet-stream" : "text/plain";
+}
+
+/** Whether a file of this type is shown as text. */
+export function isTextual(type: string): boolean {
+  return type.startsWith("text/") || TEXTUAL.has(type.replace("application/", ""));
+}
+
+/** Whether some provider takes a file of this type as it is. */
+export function isAttachable(type: string): boolean {
+  return type.startsWith("image/") || type === "application/pdf";
+}
+
+function startsAt(bytes: Uint8Array, offset: number, expected: string): boolean {
+  for (let at = 0; at < expected.length; at++) {
+    if (bytes[offset + at] !== expected.charCodeAt(at)) return false;
+  }
+  return true;
+}

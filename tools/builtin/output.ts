@@ -1,0 +1,194 @@
+// Collects the output of a process in bounded memory: the last bytes, counts, and the whole in a file once it
+// is over the limits (tools 8.1 rules 6 and 7).
+
+import type { Truncation } from "../definition.ts";
+import { OverflowFile, overflowNotice, withNotice } from "../overflow.ts";
+import { characterStart, truncateTail } from "../truncate.ts";
+
+/** Bytes of the end of the output that stay in memory. */
+export const TAIL_BYTES = 128 * 1024;
+
+const LF = 10;
+const NOTHING = new Uint8Array(0);
+
+export interface CollectorOptions {
+  readonly maxLines: number;
+  readonly maxBytes: number;
+  /** Where the complete output goes once it is over the limits. */
+  readonly path: string;
+  /** Bytes that file may have. */
+  readonly maxFileSize: number;
+}
+
+/**
+ * Takes output chunk by chunk. Blanks and line ends at the very end do not count as output, so they are held
+ * apart until something follows them.
+ */
+export class OutputCollector {
+  readonly #options: CollectorOptions;
+  /** The end of the output, up to its last byte that is not blank. */
+  readonly #text: Tail;
+  /** The blanks since then. */
+  readonly #blanks: Tail;
+  #file: OverflowFile | null = null;
+
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+    // All that was seen before the limits were passed must still be in memory when the file is begun.
+    const keep = Math.max(TAIL_BYTES, 2 * options.maxBytes);
+    this.#text = new Tail(keep);
+    this.#blanks = new Tail(keep);
+  }
+
+  /** Takes the next bytes; waits for the file, so that a flood is slowed down instead of piling up. */
+  async push(chunk: Uint8Array): Promise<void> {
+    if (this.#file === null && this.#passesLimits(chunk)) {
+      const { path, maxFileSize } = this.#options;
+      this.#file = new OverflowFile(path, maxFileSize);
+      await this.#file.write(concat([this.#text.bytes(), this.#blanks.bytes()]));
+    }
+    await this.#file?.write(chunk);
+    let end = chunk.length;
+    while (end > 0 && isBlank(chunk[end - 1])) end--;
+    if (end === 0) {
+      this.#blanks.push(chunk);
+      return;
+    }
+    this.#text.pushAll(this.#blanks);
+    this.#blanks.clear();
+    this.#text.push(chunk.subarray(0, end));
+    this.#blanks.push(chunk.subarray(end));
+  }
+
+  #passesLimits(chunk: Uint8Array): boolean {
+    const bytes = this.#text.total + this.#blanks.total + chunk.length;
+    const lines = this.#text.lineFeeds + this.#blanks.lineFeeds + countLineFeeds(chunk) + 1;
+    return bytes > this.#options.maxBytes || lines > this.#options.maxLines;
+  }
+
+  /** The text to show, with a notice when it is not the whole output; empty when there was none. Call once. */
+  async finish(): Promise<string> {
+    const { maxLines, maxBytes, maxFileSize } = this.#options;
+    const kept = this.#text.bytes();
+    const whole = kept.length === this.#text.total;
+    // Memory may begin in the middle of a character; the output itself is decoded from where it begins.
+    const start = whole ? 0 : characterStart(kept, 0);
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(kept.subarray(start));
+    const shown = truncateTail(text, { maxLines, maxBytes });
+    if (!shown.truncated) {
+      await this.#file?.discard();
+      return shown.content;
+    }
+    this.#file?.close();
+    const truncation: Truncation = {
+      ...shown,
+      total_lines: this.#text.lineFeeds + 1,
+      total_bytes: whole ? shown.total_bytes : this.#text.total,
+    };
+    const notice = overflowNotice(truncation, {
+      direction: "tail",
+      maxBytes,
+      path: this.#file?.usablePath ?? null,
+      cappedAt: this.#file?.capped ? maxFileSize : null,
+      lineBytes: this.#text.lastLineBytes,
+    });
+    return withNotice(shown.content, notice);
+  }
+
+  /** Ends without an answer and takes the file away. */
+  async abandon(): Promise<void> {
+    await this.#file?.discard();
+  }
+}
+
+/** The last bytes of a stream, and counts of all of it. */
+class Tail {
+  readonly #limit: number;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+  /** Bytes since the beginning. */
+  total = 0;
+  lineFeeds = 0;
+  /** Bytes since the last line feed. */
+  lastLineBytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    this.#count(chunk.length, countLineFeeds(chunk), chunk.length - 1 - chunk.lastIndexOf(LF));
+    this.#hold(chunk);
+  }
+
+  /** Appends what another tail saw, of which only the end may be left. */
+  pushAll(other: Tail): void {
+    if (other.total === 0) return;
+    this.#count(other.total, other.lineFeeds, other.lastLineBytes);
+    if (other.total > other.#held) {
+      this.#chunks = [];
+      this.#held = 0;
+    }
+    for (const chunk of other.#chunks) this.#hold(chunk);
+  }
+
+  clear(): void {
+    this.#chunks = [];
+    this.#held =
+      this.total =
+      this.lineFeeds =
+      this.lastLineBytes =
+        0;
+  }
+
+  bytes(): Uint8Array {
+    const all = concat(this.#chunks);
+    return all.subarray(Math.max(0, all.length - this.#limit));
+  }
+
+  #count(bytes: number, lineFeeds: number, lastLineBytes: number): void {
+    this.total += bytes;
+    this.lineFeeds += lineFeeds;
+    this.lastLineBytes = lineFeeds === 0 ? this.lastLineBytes + bytes : lastLineBytes;
+  }
+
+  #hold(chunk: Uint8Array): void {
+    // A small piece must not keep the large buffer it was read into alive.
+    this.#chunks.push(chunk.slice());
+    this.#held += chunk.length;
+    for (
+      let first = this.#chunks[0];
+      first && this.#held - first.length >= this.#limit;
+      first = this.#chunks[0]
+    ) {
+      this.#held -= first.length;
+      this.#chunks.shift();
+    }
+    // Many tiny chunks cost more than their bytes.
+    if (this.#chunks.length > 1024) this.#chunks = [concat(this.#chunks)];
+  }
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
+}
+
+function countLineFeeds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;
+  return count;
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  if (only === undefined) return NOTHING;
+  if (chunks.length === 1) return only;
+  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}

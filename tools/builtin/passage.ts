@@ -1,0 +1,112 @@
+// Finding and replacing a passage in bytes, literally (tools 8.4). Pure.
+
+export type Replacement =
+  | {
+    readonly kind: "replaced";
+    readonly bytes: Uint8Array;
+    readonly count: number;
+    /** The passage was found only after its line ends were made CR LF. */
+    readonly convertedLineEnds: boolean;
+  }
+  | { readonly kind: "absent" }
+  /** `count` includes occurrences that overlap. */
+  | { readonly kind: "ambiguous"; readonly count: number }
+  | { readonly kind: "unchanged" };
+
+const encoder = new TextEncoder();
+// One character for each byte and back, also for bytes that are not UTF-8: string search is the fastest there
+// is, and offsets stay those of the bytes.
+const bytewise = new TextDecoder("windows-1252");
+
+function asCharacters(bytes: Uint8Array): string {
+  return bytewise.decode(bytes);
+}
+
+/**
+ * Replaces the one occurrence of `oldText`, or with `all` every occurrence from the left that does not overlap
+ * the one before. Bytes outside stay as they are. Where every line of the file ends in CR LF and `oldText` is
+ * written with LF, both texts are converted when the passage is not found otherwise.
+ */
+export function replacePassage(
+  bytes: Uint8Array,
+  oldText: string,
+  newText: string,
+  options: { readonly all?: boolean } = {},
+): Replacement {
+  const content = asCharacters(bytes);
+  let oldBytes = encoder.encode(oldText);
+  let newBytes = encoder.encode(newText);
+  let convertedLineEnds = false;
+  let found = occurrences(content, asCharacters(oldBytes));
+  if (
+    found.length === 0 && oldText.includes("\n") && !oldText.includes("\r") && everyLineEndsInCrLf(content)
+  ) {
+    oldBytes = encoder.encode(oldText.replaceAll("\n", "\r\n"));
+    newBytes = encoder.encode(newText.replace(/\r?\n/g, "\r\n"));
+    convertedLineEnds = true;
+    found = occurrences(content, asCharacters(oldBytes));
+  }
+  if (found.length === 0) return { kind: "absent" };
+  if (found.length > 1 && !options.all) return { kind: "ambiguous", count: found.length };
+  const places = withoutOverlaps(found, oldBytes.length);
+  const result = splice(bytes, places, oldBytes.length, newBytes);
+  if (asCharacters(result) === content) return { kind: "unchanged" };
+  return { kind: "replaced", bytes: result, count: places.length, convertedLineEnds };
+}
+
+/** A line of the file that holds the first line of the passage, outer blanks left aside. */
+export function findNearestLine(bytes: Uint8Array, oldText: string): { number: number; text: string } | null {
+  const wanted = (oldText.split("\n", 1)[0] ?? "").trim();
+  if (wanted === "") return null;
+  const content = new TextDecoder().decode(bytes);
+  const at = content.indexOf(wanted);
+  if (at === -1) return null;
+  const start = content.lastIndexOf("\n", at) + 1;
+  const end = content.indexOf("\n", at);
+  return {
+    number: content.slice(0, start).split("\n").length,
+    text: content.slice(start, end === -1 ? content.length : end).replace(/\r$/, ""),
+  };
+}
+
+/** Offsets of all occurrences, overlapping ones too. */
+function occurrences(content: string, wanted: string): number[] {
+  const found: number[] = [];
+  for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, at + 1)) found.push(at);
+  return found;
+}
+
+function everyLineEndsInCrLf(content: string): boolean {
+  return content.includes("\n") && !/(?:^|[^\r])\n/.test(content);
+}
+
+function withoutOverlaps(found: readonly number[], length: number): number[] {
+  const places: number[] = [];
+  let free = 0;
+  for (const at of found) {
+    if (at < free) continue;
+    places.push(at);
+    free = at + length;
+  }
+  return places;
+}
+
+function splice(
+  bytes: Uint8Array,
+  places: readonly number[],
+  length: number,
+  insert: Uint8Array,
+): Uint8Array {
+  const result = new Uint8Array(bytes.length + places.length * (insert.length - length));
+  let read = 0;
+  let write = 0;
+  for (const at of places) {
+    result.set(bytes.subarray(read, at), write);
+    write += at - read;
+    result.set(insert, write);
+    write += insert.length;
+    read = at + length;
+  }
+  result.set(bytes.subarray(read), write);
+  return result;
+}

@@ -1,0 +1,176 @@
+// The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
+
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import { STOPPED } from "../run.ts";
+import { formatSize } from "../truncate.ts";
+import { inputValidator } from "../validate.ts";
+import { fileSentence } from "./files.ts";
+import { type LineSelection, LineSelector } from "./lines.ts";
+import { isAttachable, isTextual, mediaType, SNIFFED_BYTES } from "./media.ts";
+import { escapeReference, fileReference } from "./reference.ts";
+import { labelComment, strictSchema, text } from "./schema.ts";
+import { validators } from "./validators.generated.ts";
+
+const CHUNK = 64 * 1024;
+
+export interface ReadOptions {
+  readonly maxLines: number;
+  readonly maxBytes: number;
+}
+
+/** The definition of read for the given limits, which its description names. */
+export function readTool(limits: ReadOptions): ToolDefinition {
+  return {
+    name: "read",
+    description: "Reads a file. Text is returned by lines, at most " +
+      `${limits.maxLines} lines or ${
+        formatSize(limits.maxBytes)
+      } at a time, whichever is less; a note at the end ` +
+      "says how to go on. Images and PDF files are attached. Relative paths start at the folder of the document.",
+    input_schema: strictSchema({
+      path: { type: "string", description: "The file: absolute, relative, or beginning with ~/." },
+      offset: { type: ["number", "null"], description: "The line to begin with, counted from 1 (null: 1)." },
+      limit: {
+        type: ["number", "null"],
+        description: "The number of lines wanted (null: as many as allowed).",
+      },
+    }),
+    strict: true,
+    capabilities: ["template_tool_result"],
+    path_input: "path",
+    validate: inputValidator(validators.read),
+    format_preview: (input) => `${text(input.path)}${rangeText(input)}${labelComment(input)}`,
+    execute: (input, context) => readFile(input, context, limits),
+  };
+}
+
+function rangeText({ offset, limit }: ToolInput): string {
+  const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
+  if (!isGiven(offset) && !isGiven(limit)) return "";
+  return `  +${isGiven(offset) ? offset : 0}${isGiven(limit) ? `,${limit}` : ""}`;
+}
+
+async function readFile(
+  input: ToolInput,
+  context: ExecutionContext,
+  limits: ReadOptions,
+): Promise<ExecutionResult> {
+  const shown = text(input.path);
+  if (shown === "") return failed("The path is empty.");
+  try {
+    const path = context.path.resolve(shown);
+    const info = await Deno.stat(path);
+    if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
+    // Opening a pipe would wait for somebody to write into it.
+    if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
+    const file = await Deno.open(path);
+    try {
+      return await readOpen(file, { path, shown, size: info.size }, input, limits, context.signal);
+    } finally {
+      file.close();
+    }
+  } catch (thrown) {
+    return failed(fileSentence(shown, "read", thrown));
+  }
+}
+
+interface Source {
+  readonly path: string;
+  /** The path as the model wrote it. */
+  readonly shown: string;
+  readonly size: number;
+}
+
+async function readOpen(
+  file: Deno.FsFile,
+  source: Source,
+  input: ToolInput,
+  limits: ReadOptions,
+  signal: AbortSignal,
+): Promise<ExecutionResult> {
+  const buffer = new Uint8Array(CHUNK);
+  const first = buffer.slice(0, await fill(file, buffer.subarray(0, SNIFFED_BYTES)));
+  const type = mediaType(source.path, first);
+  if (!isTextual(type)) {
+    if (isAttachable(type)) return { success: true, output: fileReference(source.shown, type) };
+    return failed(
+      `${source.shown} is not text (${type}, ${formatSize(source.size)}) and cannot be attached. ` +
+        "Use a program that understands its format.",
+    );
+  }
+  if (first.length === 0) return { success: true, output: "[The file is empty.]" };
+  const offset = wholeNumber(input.offset, 1);
+  const count = wholeNumber(input.limit, Infinity);
+  const selector = new LineSelector({ offset, count, ...limits });
+  selector.push(first);
+  for (let read = await file.read(buffer); read !== null; read = await file.read(buffer)) {
+    if (signal.aborted) return failed(STOPPED);
+    selector.push(buffer.subarray(0, read));
+  }
+  const selection = selector.finish();
+  if (offset > selection.total) {
+    return failed(
+      `Line ${offset} is beyond the end of ${source.shown}, which has ${lineCount(selection.total)}.`,
+    );
+  }
+  return { success: true, output: shownText(selection, offset, source, limits) };
+}
+
+/** Reads until the buffer is full or the file ends; the number of bytes read. */
+async function fill(file: Deno.FsFile, buffer: Uint8Array): Promise<number> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const count = await file.read(buffer.subarray(filled));
+    if (count === null) break;
+    filled += count;
+  }
+  return filled;
+}
+
+function shownText(selection: LineSelection, offset: number, source: Source, limits: ReadOptions): string {
+  const notice = noticeFor(selection, offset, source, limits);
+  const { text, kept } = selection;
+  if (notice === null) return escapeReference(text);
+  return kept === 0 ? notice : `${text}\n\n${notice}`;
+}
+
+/** The bracketed line about what is missing; null when nothing is. */
+function noticeFor(
+  { kept, total, cutBy, firstLineBytes }: LineSelection,
+  offset: number,
+  source: Source,
+  { maxBytes }: ReadOptions,
+): string | null {
+  const size = formatSize(maxBytes);
+  if (firstLineBytes !== null) {
+    const command = `sed -n ${offset}p ${shellQuote(source.shown)} | head -c ${maxBytes}`;
+    return `[Line ${offset} has ${formatSize(firstLineBytes)}, more than the limit of ${size}. ` +
+      `Its beginning: ${command}]`;
+  }
+  const last = offset + kept - 1;
+  const next = `Go on with offset ${last + 1}.`;
+  if (cutBy === "lines") return `[Lines ${offset}-${last} of ${total} are shown. ${next}]`;
+  if (cutBy === "bytes") {
+    return `[Lines ${offset}-${last} of ${total} are shown, up to the limit of ${size}. ${next}]`;
+  }
+  return last < total ? `[${lineCount(total - last)} more in the file. ${next}]` : null;
+}
+
+/** A number without its fraction, at least 1. */
+function wholeNumber(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? Math.max(1, Math.floor(value)) : otherwise;
+}
+
+function lineCount(count: number): string {
+  return `${count} line${count === 1 ? "" : "s"}`;
+}
+
+/** One word for a shell; a leading `~/` stays outside the quotes, where it means the home folder. */
+function shellQuote(path: string): string {
+  if (path.startsWith("~/")) return `~/${shellQuote(path.slice(2))}`;
+  return `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+function failed(error: string): ExecutionResult {
+  return { success: false, error };
+}

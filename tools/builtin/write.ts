@@ -1,0 +1,48 @@
+// The tool that makes or replaces a file (tools 8.3).
+
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import { byteLength, formatSize } from "../truncate.ts";
+import { inputValidator } from "../validate.ts";
+import { fileSentence } from "./files.ts";
+import { labelComment, strictSchema, text } from "./schema.ts";
+import { validators } from "./validators.generated.ts";
+import { inOrder, replaceFile } from "./writing.ts";
+
+/** The definition of write. */
+export function writeTool(): ToolDefinition {
+  return {
+    name: "write",
+    description:
+      "Makes a file with exactly the given content, or replaces the whole content of an existing " +
+      "one. Missing folders are made. Nothing is added to the content, also no line end. To change a part of a " +
+      "file use edit.",
+    input_schema: strictSchema({
+      path: { type: "string", description: "The file: absolute, relative, or beginning with ~/." },
+      content: { type: "string", description: "The whole content." },
+    }),
+    strict: true,
+    path_input: "path",
+    validate: inputValidator(validators.write),
+    format_preview: (input) =>
+      `${text(input.path)}  (${formatSize(byteLength(text(input.content)))})${labelComment(input)}`,
+    execute: writeFile,
+  };
+}
+
+async function writeFile(input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
+  const path = text(input.path);
+  const { content } = input;
+  if (path === "") return { success: false, error: "The path is empty." };
+  if (typeof content !== "string") return { success: false, error: "The content is missing." };
+  const bytes = new TextEncoder().encode(content);
+  try {
+    await inOrder(path, context, (real) =>
+      replaceFile(real, bytes, {
+        shownAs: path,
+        mayWrite: (sibling) => context.sandbox.isPathWritable(sibling),
+      }));
+  } catch (thrown) {
+    return { success: false, error: fileSentence(path, "written", thrown) };
+  }
+  return { success: true, output: `Wrote ${bytes.length} byte${bytes.length === 1 ? "" : "s"} to ${path}.` };
+}

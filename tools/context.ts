@@ -1,0 +1,237 @@
+// Makes what a tool is given besides its input (tools 4). Nothing is computed before a tool asks for it.
+
+import type { Environment } from "../config/environment.ts";
+import type { Problem } from "../config/problem.ts";
+import type { Settings } from "../config/settings.ts";
+import { toolEnvironment } from "../sandbox/environment.ts";
+import { expandPath } from "../sandbox/expand.ts";
+import { parentFolder } from "../sandbox/realpath.ts";
+import type { Prepared, Sandbox } from "../sandbox/types.ts";
+import type { ExecutionContext, JsonSchema, Limits, ToolDefinition, Truncate } from "./definition.ts";
+import { truncateWithOverflow } from "./overflow.ts";
+import { resolvePath } from "./path.ts";
+import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
+
+export interface ContextOptions {
+  readonly definition: Pick<ToolDefinition, "name" | "config_schema">;
+  readonly toolId: string;
+  /** Absolute path of the document, or null when it is unsaved. */
+  readonly document: string | null;
+  readonly settings: Pick<Settings, "tools">;
+  readonly environment: Environment;
+  readonly sandbox: Sandbox;
+  readonly signal: AbortSignal;
+  /** Told what the tool puts out while it runs. */
+  onOutput?(chunk: string): void;
+}
+
+/** A wrapped command, or why nothing may run. */
+export type WrappedCommand =
+  | { readonly ok: true; readonly argv: readonly string[] }
+  | { readonly ok: false; readonly error: string };
+
+/** The context with the names that plugin tools use (tools 4.1). */
+export interface PluginContext extends ExecutionContext {
+  readonly __filename: string | null;
+  readonly __dirname: string | null;
+  readonly tool_id: string;
+  readonly sandbox: PluginSandbox;
+  readonly truncate: PluginTruncate;
+  get_config(): Record<string, unknown> | null;
+  release(): Promise<void>;
+}
+
+export interface PluginSandbox extends Sandbox {
+  /** Wraps a command for `spawn`; what was prepared for it is given back when the tool is done. */
+  wrapCommand(argv: readonly string[]): Promise<WrappedCommand>;
+  wrap_command(argv: readonly string[]): Promise<WrappedCommand>;
+  is_path_writable(path: string): boolean;
+}
+
+export interface PluginTruncate extends Truncate {
+  readonly truncate_head: Truncate["truncateHead"];
+  readonly truncate_tail: Truncate["truncateTail"];
+  readonly truncate_line: Truncate["truncateLine"];
+  readonly truncate_with_overflow: Truncate["truncateWithOverflow"];
+  readonly format_size: Truncate["formatSize"];
+}
+
+/** The context of one call. `cwd` throws when the setting behind it is wrong; `runTool` makes an error of that. */
+export function createContext(options: ContextOptions): PluginContext {
+  return new CallContext(options);
+}
+
+class CallContext implements PluginContext {
+  readonly #options: ContextOptions;
+  readonly #prepared: Prepared[] = [];
+  #listening = true;
+  #cwd: string | undefined;
+  #env: Readonly<Record<string, string>> | undefined;
+  #sandbox: PluginSandbox | undefined;
+  #truncate: PluginTruncate | undefined;
+
+  readonly document: string | null;
+  readonly filename: string | null;
+  readonly dirname: string | null;
+  readonly __filename: string | null;
+  readonly __dirname: string | null;
+  readonly toolId: string;
+  readonly tool_id: string;
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+  readonly environment: Environment;
+  readonly path: { resolve(path: string): string };
+
+  constructor(options: ContextOptions) {
+    this.#options = options;
+    const { document, toolId, environment } = options;
+    this.document = this.filename = this.__filename = document;
+    this.dirname = this.__dirname = document === null ? null : parentFolder(document);
+    this.toolId = this.tool_id = toolId;
+    this.timeout = options.settings.tools.default_timeout;
+    this.signal = options.signal;
+    this.environment = environment;
+    const base = { folder: this.dirname ?? environment.cwd, home: environment.home };
+    this.path = { resolve: (path) => resolvePath(path, base) };
+    // Tools take functions out of the context and call them alone.
+    this.getConfig = this.getConfig.bind(this);
+    this.get_config = this.getConfig;
+    this.onOutput = this.onOutput.bind(this);
+  }
+
+  readonly get_config: () => Record<string, unknown> | null;
+
+  get cwd(): string {
+    return this.#cwd ??= workingFolder(this.getConfig()?.cwd, this.#options);
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return this.#env ??= Object.freeze({
+      ...toolEnvironment(this.environment.variables, this.#options.settings.tools.env, {
+        sandboxed: this.#options.sandbox.enabled,
+      }),
+      ...stringMembers(this.getConfig()?.env),
+    });
+  }
+
+  get sandbox(): PluginSandbox {
+    return this.#sandbox ??= pluginSandbox(this.#options.sandbox, this.#prepared);
+  }
+
+  get truncate(): PluginTruncate {
+    return this.#truncate ??= pluginTruncate(this.#options);
+  }
+
+  getConfig(): Record<string, unknown> | null {
+    const { definition, settings } = this.#options;
+    const defaults = schemaDefaults(definition.config_schema);
+    const set = settings.tools.named[definition.name];
+    if (defaults === null && set === undefined) return null;
+    return structuredClone({ ...defaults, ...set });
+  }
+
+  onOutput(chunk: string): void {
+    if (!this.#listening) return;
+    try {
+      this.#options.onOutput?.(chunk);
+    } catch {
+      // Progress is for show. A screen that went away must not end the tool, and it need not be told again.
+      this.#listening = false;
+    }
+  }
+
+  async release(): Promise<void> {
+    await Promise.all(this.#prepared.splice(0).map((prepared) => prepared.dispose()));
+  }
+}
+
+/** `tools.NAME.cwd` as one whole value; unset, or standing for nothing here, means where the program was started. */
+function workingFolder(setting: unknown, { definition, document, environment }: ContextOptions): string {
+  if (typeof setting !== "string" || setting === "") return environment.cwd;
+  const expansion = expandPath(setting, { environment, document });
+  if (expansion.kind === "unknown-urn") {
+    throw new Error(
+      `The setting tools.${definition.name}.cwd names ${setting}, which this program does not know.`,
+    );
+  }
+  if (expansion.kind === "dropped") return environment.cwd;
+  return resolvePath(expansion.path, { folder: environment.cwd, home: environment.home });
+}
+
+function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
+  const wrapCommand = async (argv: readonly string[]): Promise<WrappedCommand> => {
+    const outcome = await sandbox.prepare(argv);
+    if (!outcome.ok) return { ok: false, error: sentenceOf(outcome.problem) };
+    prepared.push(outcome.value);
+    return { ok: true, argv: outcome.value.argv };
+  };
+  const isPathWritable = (path: string): boolean => sandbox.isPathWritable(path);
+  return {
+    enabled: sandbox.enabled,
+    policy: () => sandbox.policy(),
+    available: () => sandbox.available(),
+    prepare: (inner) => sandbox.prepare(inner),
+    notices: () => sandbox.notices(),
+    isPathWritable,
+    is_path_writable: isPathWritable,
+    wrapCommand,
+    wrap_command: wrapCommand,
+  };
+}
+
+function sentenceOf({ message, next }: Problem): string {
+  return next === undefined ? message : `${message} ${next}`;
+}
+
+function pluginTruncate(options: ContextOptions): PluginTruncate {
+  const { definition, document, environment, settings, toolId } = options;
+  const { max_lines, max_bytes } = settings.tools.truncate;
+  const within = (limits: Limits = {}): Limits => ({ maxLines: max_lines, maxBytes: max_bytes, ...limits });
+  const members: Truncate = {
+    MAX_LINES: max_lines,
+    MAX_BYTES: max_bytes,
+    MAX_LINE_CHARS,
+    truncateHead: (text, limits) => truncateHead(text, within(limits)),
+    truncateTail: (text, limits) => truncateTail(text, within(limits)),
+    truncateLine,
+    formatSize,
+    truncateWithOverflow: (text, { direction, source, id, maxLines, maxBytes }) =>
+      truncateWithOverflow(text, {
+        direction,
+        source: source ?? definition.name,
+        id: id ?? toolId,
+        document,
+        environment,
+        settings: settings.tools.truncate,
+        maxLines,
+        maxBytes,
+      }),
+  };
+  return {
+    ...members,
+    truncate_head: members.truncateHead,
+    truncate_tail: members.truncateTail,
+    truncate_line: members.truncateLine,
+    truncate_with_overflow: members.truncateWithOverflow,
+    format_size: members.formatSize,
+  };
+}
+
+/** The `default`s of a schema's properties, or null when it declares none. */
+function schemaDefaults(schema: JsonSchema | undefined): Record<string, unknown> | null {
+  const properties = schema?.properties;
+  if (typeof properties !== "object" || properties === null) return null;
+  const defaults = Object.entries(properties).flatMap(([name, member]) =>
+    typeof member === "object" && member !== null && "default" in member
+      ? [[name, member.default] as const]
+      : []
+  );
+  return defaults.length === 0 ? null : Object.fromEntries(defaults);
+}
+
+function stringMembers(value: unknown): Record<string, string> {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}

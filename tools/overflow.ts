@@ -1,0 +1,209 @@
+// Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
+
+import type { Environment } from "../config/environment.ts";
+import { type Problem, thrownText } from "../config/problem.ts";
+import type { ToolSettings } from "../config/settings.ts";
+import type { Truncation } from "./definition.ts";
+import { formatSize, truncateHead, truncateTail } from "./truncate.ts";
+
+export type TruncateSettings = ToolSettings["truncate"];
+
+/** What a kept file is named after. */
+export interface OverflowPlace {
+  /** The tool. */
+  readonly source: string;
+  /** Absolute path of the document, or null when unsaved. */
+  readonly document: string | null;
+  /** The call's id. */
+  readonly id: string;
+}
+
+const PARTS = /\{\{\s*(\w+)\s*\}\}|\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)/g;
+
+/**
+ * The path for the complete output, made from `tools.truncate.output_path_format`.
+ *
+ * The pattern is read once from left to right, so that a `$` in the document's path stays a dollar sign. An
+ * id is somebody else's text: separators in it cannot lead to another folder.
+ */
+export function overflowPath(format: string, place: OverflowPlace, environment: Environment): string {
+  const values: Readonly<Record<string, string>> = {
+    source: flat(place.source),
+    path: flat((place.document ?? "").replace(/^\/+/, "")),
+    id: flat(place.id),
+  };
+  const variable = (name: string): string => environment.variables[name] ?? "";
+  let path = format.replace(
+    PARTS,
+    (_all, member?: string, braced?: string, otherwise?: string, bare?: string) => {
+      if (member !== undefined) return values[member] ?? "";
+      if (braced !== undefined) return variable(braced) || (otherwise ?? "");
+      return variable(bare ?? "");
+    },
+  );
+  if (path === "~" || path.startsWith("~/")) path = environment.home + path.slice(1);
+  return path.startsWith("/") ? path : `${environment.cwd}/${path}`;
+}
+
+function flat(text: string): string {
+  // deno-lint-ignore no-control-regex -- these are the characters a file name must not hold
+  return text.toWellFormed().replace(/[/\x00-\x1f]/g, "-");
+}
+
+/** A file that takes complete output up to a number of bytes. Opening and writing may fail; `problem` tells. */
+export class OverflowFile {
+  readonly path: string;
+  readonly #limit: number;
+  #file: Deno.FsFile | null = null;
+  #written = 0;
+  /** Why there is no usable file. */
+  problem: Problem | null = null;
+  /** Whether bytes were left out because of the limit. */
+  capped = false;
+
+  constructor(path: string, limit: number) {
+    this.path = path;
+    this.#limit = limit;
+  }
+
+  /** Appends bytes; the file is made at the first call. Never rejects. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.problem !== null) return;
+    const room = this.#limit - this.#written;
+    if (bytes.length > room) this.capped = true;
+    try {
+      this.#file ??= await createPrivate(this.path);
+      let rest = bytes.subarray(0, room);
+      while (rest.length > 0) {
+        const count = await this.#file.write(rest);
+        this.#written += count;
+        rest = rest.subarray(count);
+      }
+    } catch (thrown) {
+      this.problem = {
+        code: "overflow-unwritable",
+        message: `The complete output could not be kept in ${this.path}: ${thrownText(thrown)}.`,
+      };
+    }
+  }
+
+  /** Closes the file. Afterwards `usablePath` is final. */
+  close(): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+
+  /** The path when the file holds the output, else null. */
+  get usablePath(): string | null {
+    return this.problem === null && this.#written > 0 ? this.path : null;
+  }
+
+  /** Takes the file away again, for output that turned out to fit after all. */
+  async discard(): Promise<void> {
+    this.close();
+    if (this.#written > 0) await removeIfPresent(this.path);
+    this.#written = 0;
+  }
+}
+
+/** Makes a new file for this person only. What stands at the path is removed first, so that a planted link is not followed. */
+async function createPrivate(path: string): Promise<Deno.FsFile> {
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
+  await removeIfPresent(path);
+  return await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+}
+
+async function removeIfPresent(path: string): Promise<void> {
+  try {
+    await Deno.remove(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+}
+
+/** What the notice says besides the numbers. */
+export interface NoticeOptions {
+  readonly direction: "head" | "tail";
+  readonly maxBytes: number;
+  /** Where the complete output is. */
+  readonly path?: string | null;
+  /** The file holds only this many bytes. */
+  readonly cappedAt?: number | null;
+  /** Bytes of the line of which only a part is kept. */
+  readonly lineBytes?: number;
+}
+
+/** The bracketed line for one of the five ways to shorten a text. */
+export function overflowNotice(truncation: Truncation, options: NoticeOptions): string {
+  const total = truncation.total_lines;
+  const size = formatSize(options.maxBytes);
+  const first = options.direction === "head" ? 1 : total - truncation.output_lines + 1;
+  const last = first + truncation.output_lines - 1;
+  let text: string;
+  if (truncation.first_line_exceeds_limit) {
+    text = `Line 1 is larger than the limit of ${size}` +
+      (options.lineBytes === undefined ? "" : ` (${formatSize(options.lineBytes)})`) + ", nothing is shown.";
+  } else if (truncation.last_line_partial) {
+    text = `Only the last ${formatSize(truncation.output_bytes)} of line ${total} are shown` +
+      (options.lineBytes === undefined ? "." : `, which has ${formatSize(options.lineBytes)}.`);
+  } else if (truncation.truncated_by === "bytes") {
+    text = `Lines ${first}-${last} of ${total} are shown, up to the limit of ${size}.`;
+  } else {
+    text = `Lines ${first}-${last} of ${total} are shown.`;
+  }
+  if (options.path) {
+    const part = options.cappedAt
+      ? `The first ${formatSize(options.cappedAt)} of the output`
+      : "The complete output";
+    text += ` ${part}: ${options.path}`;
+  }
+  return `[${text}]`;
+}
+
+/** Kept text and notice, an empty line between; only the notice when nothing was kept. */
+export function withNotice(content: string, notice: string): string {
+  return content === "" ? notice : `${content}\n\n${notice}`;
+}
+
+/** What `truncateWithOverflow` needs to know. */
+export interface OverflowOptions extends OverflowPlace {
+  readonly direction: "head" | "tail";
+  readonly settings: TruncateSettings;
+  readonly environment: Environment;
+  readonly maxLines?: number;
+  readonly maxBytes?: number;
+}
+
+/**
+ * Text within the limits comes back as it is. Longer text is shortened, its complete form kept in a file, and
+ * a notice appended; when the file cannot be written the notice names no path.
+ */
+export async function truncateWithOverflow(text: string, options: OverflowOptions): Promise<string> {
+  const { settings, direction } = options;
+  const maxLines = options.maxLines ?? settings.max_lines;
+  const maxBytes = options.maxBytes ?? settings.max_bytes;
+  const shorten = direction === "head" ? truncateHead : truncateTail;
+  const truncation = shorten(text, { maxLines, maxBytes });
+  if (!truncation.truncated) return truncation.content;
+  const path = overflowPath(settings.output_path_format, options, options.environment);
+  const file = new OverflowFile(path, settings.max_file_size);
+  const bytes = new TextEncoder().encode(text);
+  await file.write(bytes);
+  file.close();
+  const line = direction === "head"
+    ? text.slice(0, endOfFirstLine(text))
+    : text.slice(text.lastIndexOf("\n") + 1);
+  const notice = overflowNotice(truncation, {
+    direction,
+    maxBytes,
+    path: file.usablePath,
+    cappedAt: file.capped ? settings.max_file_size : null,
+    lineBytes: new TextEncoder().encode(line).length,
+  });
+  return withNotice(truncation.content, notice);
+}
+
+function endOfFirstLine(text: string): number {
+  const end = text.indexOf("\n");
+  return end === -1 ? text.length : end;
+}

@@ -1,0 +1,108 @@
+// The one-line summary of a call and of a result (tool-cycle section 11), safe to show (S5).
+
+import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
+import { byBytes } from "./order.ts";
+import { visible } from "./visible.ts";
+import { cutToWidth, displayWidth } from "./width.ts";
+
+/** Cells of a preview when nobody says how wide the text area is. */
+export const DEFAULT_WIDTH = 80;
+
+const NEWLINE = "↵";
+/** Lines of a result that go into its preview. */
+const RESULT_LINES = 10;
+
+/** The part of a definition that a preview needs. */
+export type Previewed = Pick<ToolDefinition, "format_preview">;
+
+/**
+ * `NAME: BODY` in at most `width` cells; cut text ends in `…`. Works for unknown tools too. Control characters,
+ * bidirectional controls and zero-width characters are shown as escapes.
+ */
+export function previewCall(
+  definition: Previewed | undefined,
+  name: string,
+  input: ToolInput,
+  width: number = DEFAULT_WIDTH,
+): string {
+  return cutToWidth(wholePreview(definition, name, input, width), width);
+}
+
+/** Whether `previewCall` leaves something out at this width. */
+export function previewIsCut(
+  definition: Previewed | undefined,
+  name: string,
+  input: ToolInput,
+  width: number = DEFAULT_WIDTH,
+): boolean {
+  const whole = wholePreview(definition, name, input, width);
+  return cutToWidth(whole, width) !== whole;
+}
+
+/** `NAME: CONTENT` of a finished result, its first lines joined, in at most `width` cells. */
+export function previewResult(
+  name: string,
+  content: string,
+  options: { readonly isError?: boolean; readonly width?: number } = {},
+): string {
+  const all = content.trim().split("\n");
+  const body = all.slice(0, RESULT_LINES).map((line) => line.trim()).join(NEWLINE).replace(/[ \t]{2,}/g, " ");
+  const mark = options.isError ? "(error)" : "";
+  const text = [mark, body].filter((part) => part !== "").join(" ");
+  return cutToWidth(visible(text === "" ? name : `${name}: ${text}`), options.width ?? DEFAULT_WIDTH);
+}
+
+function wholePreview(
+  definition: Previewed | undefined,
+  name: string,
+  input: ToolInput,
+  width: number,
+): string {
+  const shownName = oneLine(name);
+  const body = oneLine(previewBody(definition, input, width - displayWidth(`${shownName}: `)));
+  return body === "" ? shownName : `${shownName}: ${body}`;
+}
+
+function oneLine(text: string): string {
+  return visible(text.replace(/\r?\n/g, NEWLINE));
+}
+
+function previewBody(definition: Previewed | undefined, input: ToolInput, width: number): string {
+  if (definition?.format_preview === undefined) return genericBody(input);
+  try {
+    return joinPreview(definition.format_preview(input, width));
+  } catch {
+    // A tool author's formatter met an input it did not expect. The person must still see what is asked for,
+    // and the generic form shows all of it.
+    return genericBody(input);
+  }
+}
+
+function joinPreview(preview: Preview): string {
+  if (typeof preview === "string") return preview;
+  const detail = typeof preview.detail === "string" ? preview.detail : (preview.detail ?? []).join("  ");
+  return [preview.label ?? "", detail].filter((part) => part !== "").join(" — ");
+}
+
+/** Every member of the input: scalars first, then lists and objects, each group by name. */
+function genericBody(input: ToolInput): string {
+  const names = Object.keys(input).sort(byBytes);
+  const scalar = names.filter((name) => !isComposite(input[name]));
+  const composite = names.filter((name) => isComposite(input[name]));
+  return [...scalar, ...composite].map((name) => `${name}=${genericValue(input[name])}`).join(", ");
+}
+
+function isComposite(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function genericValue(value: unknown): string {
+  if (typeof value === "string") return `"${value.replace(/\r?\n/g, NEWLINE).replaceAll('"', '\\"')}"`;
+  if (!isComposite(value)) return String(value);
+  if (Array.isArray(value) && value.length > 0) {
+    return value.length === 1 ? "[1 item]" : `[${value.length} items]`;
+  }
+  const names = Object.keys(value).sort(byBytes);
+  if (names.length <= 2) return `{${names.join(", ")}}`;
+  return `{${names.slice(0, 2).join(", ")}, +${names.length - 2} more}`;
+}

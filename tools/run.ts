@@ -1,0 +1,108 @@
+// Runs one tool and makes one answer out of the ways a tool may give it (tools 1). Never rejects.
+
+import { thrownText } from "../config/problem.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "./definition.ts";
+import { isExecutable } from "./registry.ts";
+
+/** Error of a tool that answered with nothing, or with something that is no result. */
+export const NO_RESULT = "The tool ended without giving a result.";
+
+/** Error of a tool that was stopped by a person. */
+export const STOPPED = "The person stopped this tool before it was done.";
+
+/** Milliseconds a tool that watches the signal itself has for an orderly end. More than bash needs to kill a group. */
+const STOP_GRACE = 5000;
+
+/** Error of a tool that is only a definition. */
+export function notExecutable(name: string): string {
+  return `The tool ${name} cannot be executed by this program.`;
+}
+
+/**
+ * Runs a tool: the first answer counts, be it returned, promised or given to the callback. When the context's
+ * signal aborts, the tool's cancel function is called and the answer is `STOPPED`; a tool without one may
+ * answer itself for a few seconds more. Releases the context at the end.
+ */
+export async function runTool(
+  definition: ToolDefinition,
+  input: ToolInput,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  try {
+    if (!isExecutable(definition)) return { success: false, error: notExecutable(definition.name) };
+    if (context.signal.aborted) return { success: false, error: STOPPED };
+    return await firstAnswer(definition, input, context);
+  } finally {
+    await context.release?.();
+  }
+}
+
+function firstAnswer(
+  definition: ToolDefinition,
+  input: ToolInput,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  return new Promise((resolve) => {
+    let cancel: (() => void) | null = null;
+    let grace: ReturnType<typeof setTimeout> | undefined;
+    const settle = (result: ExecutionResult): void => {
+      clearTimeout(grace);
+      context.signal.removeEventListener("abort", stop);
+      resolve(result);
+    };
+    const answer = (value: unknown): void => settle(resultOf(value));
+    const fail = (thrown: unknown): void => {
+      settle({ success: false, error: thrownText(thrown) || "The tool failed without saying why." });
+    };
+    const stop = (): void => {
+      if (cancel === null) {
+        grace ??= setTimeout(() => settle({ success: false, error: STOPPED }), STOP_GRACE);
+        return;
+      }
+      try {
+        cancel();
+      } catch {
+        // The call is over for the person whatever its cancel function makes of it.
+      }
+      settle({ success: false, error: STOPPED });
+    };
+    const receiveCancel = (given: unknown): void => {
+      cancel = given as () => void;
+      if (context.signal.aborted) stop();
+    };
+    context.signal.addEventListener("abort", stop, { once: true });
+    let returned: unknown;
+    try {
+      returned = definition.execute?.(input, context, answer);
+    } catch (thrown) {
+      fail(thrown);
+      return;
+    }
+    if (typeof returned === "function") {
+      receiveCancel(returned);
+    } else if (isPromise(returned)) {
+      // An `async` function that uses its callback resolves with nothing long before it answers.
+      const mayCallBack = definition.async === true && (definition.execute?.length ?? 0) >= 3;
+      returned.then((value) => {
+        if (typeof value === "function") receiveCancel(value);
+        else if (value !== undefined || !mayCallBack) answer(value);
+      }, fail);
+    } else if (returned !== undefined || definition.async !== true) {
+      answer(returned);
+    }
+  });
+}
+
+/** What a tool gave, if it is a result; a `success` that is not true means failure. */
+function resultOf(value: unknown): ExecutionResult {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { success: false, error: NO_RESULT };
+  }
+  const given = value as Partial<ExecutionResult>;
+  return { ...given, success: given.success === true };
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null &&
+    typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,146 @@
+// Shortening tool output by lines and bytes (tool-cycle section 8). Pure; bytes are those of UTF-8.
+
+import type { Limits, Truncation } from "./definition.ts";
+
+/** Lines a result may have. */
+export const MAX_LINES = 2000;
+/** UTF-8 bytes a result may have. */
+export const MAX_BYTES = 50 * 1024;
+/** UTF-8 bytes one line may have where single lines are cut, its marker included. */
+export const MAX_LINE_CHARS = 500;
+
+const LINE_MARKER = " [cut short]";
+const LF = 10;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The number of UTF-8 bytes of a text. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/**
+ * The first offset at or after `offset` at which a UTF-8 character begins. In bytes that are not UTF-8 it goes
+ * no further than a character could reach.
+ */
+export function characterStart(bytes: Uint8Array, offset: number): number {
+  let start = Math.max(0, offset);
+  const last = Math.min(start + 3, bytes.length);
+  while (start < last && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  return start;
+}
+
+/** The last offset at or before `offset` at which a UTF-8 character begins or the bytes end. */
+function characterEnd(bytes: Uint8Array, offset: number): number {
+  let end = Math.min(offset, bytes.length);
+  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+/** Offsets just past each line, its LF excluded. */
+function lineEnds(bytes: Uint8Array): number[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) ends.push(at);
+  ends.push(bytes.length);
+  return ends;
+}
+
+/**
+ * Keeps whole lines from the beginning until a limit. If the first line alone is over the byte limit nothing
+ * is kept and `first_line_exceeds_limit` says so.
+ */
+export function truncateHead(text: string, limits: Limits = {}): Truncation {
+  const { maxLines, maxBytes } = withDefaults(limits);
+  const bytes = encoder.encode(text);
+  const ends = lineEnds(bytes);
+  if (ends.length <= maxLines && bytes.length <= maxBytes) return untouched(text, ends.length, bytes.length);
+  let kept = 0;
+  while (kept < Math.min(ends.length, maxLines) && (ends[kept] ?? 0) <= maxBytes) kept++;
+  const end = kept === 0 ? 0 : ends[kept - 1] ?? 0;
+  return {
+    content: decoder.decode(bytes.subarray(0, end)),
+    truncated: true,
+    truncated_by: kept >= maxLines ? "lines" : "bytes",
+    total_lines: ends.length,
+    total_bytes: bytes.length,
+    output_lines: kept,
+    output_bytes: end,
+    last_line_partial: false,
+    first_line_exceeds_limit: kept === 0 && maxLines > 0,
+  };
+}
+
+/**
+ * Keeps whole lines from the end until a limit. If even the last line does not fit, its last bytes are kept
+ * from the next character on and `last_line_partial` says so.
+ */
+export function truncateTail(text: string, limits: Limits = {}): Truncation {
+  const { maxLines, maxBytes } = withDefaults(limits);
+  const bytes = encoder.encode(text);
+  const ends = lineEnds(bytes);
+  if (ends.length <= maxLines && bytes.length <= maxBytes) return untouched(text, ends.length, bytes.length);
+  const lineStart = (line: number): number => line === 0 ? 0 : (ends[line - 1] ?? 0) + 1;
+  let kept = 0;
+  while (
+    kept < Math.min(ends.length, maxLines) &&
+    bytes.length - lineStart(ends.length - kept - 1) <= maxBytes
+  ) kept++;
+  const partial = kept === 0 && maxLines > 0;
+  const start = kept > 0
+    ? lineStart(ends.length - kept)
+    : partial
+    ? characterStart(bytes, bytes.length - maxBytes)
+    : bytes.length;
+  return {
+    content: decoder.decode(bytes.subarray(start)),
+    truncated: true,
+    truncated_by: kept >= maxLines ? "lines" : "bytes",
+    total_lines: ends.length,
+    total_bytes: bytes.length,
+    output_lines: partial ? 1 : kept,
+    output_bytes: bytes.length - start,
+    last_line_partial: partial,
+    first_line_exceeds_limit: false,
+  };
+}
+
+/** One line of at most `maxBytes` bytes; a cut one ends in a marker if there is room for it. */
+export function truncateLine(line: string, maxBytes: number = MAX_LINE_CHARS): string {
+  const bytes = encoder.encode(line);
+  if (bytes.length <= maxBytes) return line.toWellFormed();
+  const marker = maxBytes > LINE_MARKER.length ? LINE_MARKER : "";
+  return decoder.decode(bytes.subarray(0, characterEnd(bytes, maxBytes - marker.length))) + marker;
+}
+
+/** `512B`, `12.1KB`, `3.0MB`; base 1024, one decimal from a kilobyte on. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes}B`;
+  let size = bytes / 1024;
+  for (const unit of ["KB", "MB"]) {
+    if (size < 1024) return `${size.toFixed(1)}${unit}`;
+    size /= 1024;
+  }
+  return `${size.toFixed(1)}GB`;
+}
+
+function withDefaults(limits: Limits): Required<Limits> {
+  return {
+    maxLines: Math.max(0, limits.maxLines ?? MAX_LINES),
+    maxBytes: Math.max(0, limits.maxBytes ?? MAX_BYTES),
+  };
+}
+
+function untouched(text: string, lines: number, bytes: number): Truncation {
+  return {
+    content: text.toWellFormed(),
+    truncated: false,
+    truncated_by: null,
+    total_lines: lines,
+    total_bytes: bytes,
+    output_lines: lines,
+    output_bytes: bytes,
+    last_line_partial: false,
+    first_line_exceeds_limit: false,
+  };
+}

@@ -1,0 +1,160 @@
+// Checks the input of a call against its tool's schema before anyone is asked and anything runs (tools 6).
+//
+// Built-in tools carry a validator generated ahead of time. For other schemas Ajv is loaded, which costs some
+// 50 ms, so that step is explicit: `prepareValidator` once, then `checkInput` answers without waiting.
+
+import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./definition.ts";
+
+/** The part of a definition that checking needs. */
+export type Checked = Pick<ToolDefinition, "name" | "input_schema" | "validate">;
+
+/** What Ajv and the code it generates report; the members read here. */
+export interface SchemaError {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+/** A compiled schema: true or false, the problems in `errors`. */
+export interface SchemaCheck {
+  (input: unknown): boolean;
+  errors?: readonly SchemaError[] | null;
+}
+
+/** Lines an error result may have. */
+const MAX_PROBLEMS = 5;
+
+const prepared = new WeakMap<JsonSchema, InputValidator>();
+
+/** Turns a compiled schema into the validator of a definition. */
+export function inputValidator(check: SchemaCheck): InputValidator {
+  return (input) => check(input) ? [] : describe(check.errors ?? []);
+}
+
+/**
+ * Makes `checkInput` ready for a definition: nothing to do for built-in tools and for schemas seen before,
+ * else Ajv is loaded and the schema compiled. Fails with `invalid-tool-schema` when the schema itself is
+ * invalid; such a tool is broken and must not run.
+ */
+export async function prepareValidator(definition: Checked): Promise<Outcome<InputValidator>> {
+  const known = definition.validate ?? prepared.get(definition.input_schema);
+  if (known !== undefined) return success(known);
+  try {
+    const validator = inputValidator(await compile(definition.input_schema));
+    prepared.set(definition.input_schema, validator);
+    return success(validator);
+  } catch (thrown) {
+    return failure(
+      "invalid-tool-schema",
+      `The input schema of the tool ${definition.name} is invalid: ${thrownText(thrown)}.`,
+      "Correct input_schema in the tool's definition.",
+    );
+  }
+}
+
+/**
+ * The problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members
+ * that may be null count as null. Throws when `prepareValidator` was not awaited for this definition first:
+ * that is a fault of the program.
+ */
+export function checkInput(definition: Checked, input: ToolInput): readonly string[] {
+  const validator = definition.validate ?? prepared.get(definition.input_schema);
+  if (validator === undefined) {
+    throw new Error(`the validator of the tool ${definition.name} was not prepared`);
+  }
+  return validator(completeInput(definition, input));
+}
+
+/**
+ * The input as the tool gets it: every required member whose schema admits null and that is missing is null.
+ * The same object when nothing is missing.
+ */
+export function completeInput(definition: Pick<ToolDefinition, "input_schema">, input: ToolInput): ToolInput {
+  const { required, properties } = definition.input_schema;
+  if (!Array.isArray(required) || !isRecord(properties)) return input;
+  const missing = required.filter((name): name is string =>
+    typeof name === "string" && !Object.hasOwn(input, name) && admitsNull(properties[name])
+  );
+  if (missing.length === 0) return input;
+  return { ...input, ...Object.fromEntries(missing.map((name) => [name, null])) };
+}
+
+function admitsNull(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  const { type, anyOf, oneOf } = schema;
+  if (type === "null" || schema.const === null) return true;
+  if (Array.isArray(type)) return type.includes("null");
+  if (Array.isArray(schema.enum)) return schema.enum.includes(null);
+  return [anyOf, oneOf].some((list) => Array.isArray(list) && list.some(admitsNull));
+}
+
+async function compile(schema: JsonSchema): Promise<SchemaCheck> {
+  const options = {
+    strict: false,
+    allErrors: true,
+    validateSchema: false,
+    meta: false,
+    validateFormats: false,
+    allowUnionTypes: true,
+    ownProperties: true,
+    logger: false,
+  } as const;
+  // The older drafts give `items` a list; the class of the newer one takes that for a broken schema.
+  if (usesDraft7(schema)) {
+    const { Ajv } = await import("ajv");
+    return new Ajv(options).compile(schema);
+  }
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  return new Ajv2020(options).compile(schema);
+}
+
+function usesDraft7(schema: JsonSchema): boolean {
+  return typeof schema.$schema === "string" && /draft-0[4-7]/.test(schema.$schema);
+}
+
+function describe(errors: readonly SchemaError[]): string[] {
+  const lines = new Set<string>();
+  for (const error of errors) {
+    lines.add(`${pointer(error)}: ${sentence(error)}`);
+    if (lines.size === MAX_PROBLEMS) break;
+  }
+  return [...lines];
+}
+
+/** The place of a problem; a missing or unknown member is named by its own place. */
+function pointer({ instancePath, params }: SchemaError): string {
+  const member = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  const path = typeof member === "string"
+    ? `${instancePath}/${member.replaceAll("~", "~0").replaceAll("/", "~1")}`
+    : instancePath;
+  // A member name is the model's text: it must not break the line.
+  return path === "" ? "/" : path.replace(/[\r\n]+/g, " ");
+}
+
+function sentence({ keyword, params, message }: SchemaError): string {
+  switch (keyword) {
+    case "required":
+      return "is missing";
+    case "additionalProperties":
+    case "unevaluatedProperties":
+      return "is not a member this tool knows";
+    case "type":
+      return `must be ${[params.type].flat().join(" or ")}`;
+    case "enum":
+      return `must be one of ${
+        [params.allowedValues].flat().map((value) => JSON.stringify(value)).join(", ")
+      }`;
+    case "const":
+      return `must be ${JSON.stringify(params.allowedValue)}`;
+    case "false schema":
+      return "is not allowed";
+    default:
+      return (message ?? `does not meet ${keyword}`).replace(/\s*\n\s*/g, " ");
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
