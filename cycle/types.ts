@@ -98,3 +98,14 @@ export type StopReason =
   | "failed"
   | "cancelled"
   | "empty";
+
+/** How a run of the cycle ended, and what a person has to look at. */
+export interface Stop {
+  readonly reason: StopReason;
+  /** The calls the reason is about, in document order. */
+  readonly ids: readonly string[];
+  /** Line to show to the person (1-based), or null when none stands out. */
+  readonly line: number | null;
+  /** Present with `diagnostics`, `conflict`, `failed`, `empty` and with refusals. */
+  readonly problem?: Problem;
+}

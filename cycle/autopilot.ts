@@ -1,0 +1,92 @@
+// The autopilot as a pure state machine (tool-cycle section 7).
+
+import type { AutopilotState } from "./types.ts";
+
+export interface Autopilot {
+  readonly state: AutopilotState;
+  /** Replies with tool uses that were taken up so far in this run. */
+  readonly turns: number;
+  readonly enabled: boolean;
+  readonly maxTurns: number;
+}
+
+/** What the document holds when nothing runs any more. */
+export interface Check {
+  /** Some call has no result block yet. */
+  readonly open: boolean;
+  /** Empty approved, or denied, rejected or aborted blocks remain. */
+  readonly actionable: boolean;
+  /** An empty pending block or a protected one remains. */
+  readonly blocked: boolean;
+  /** A tool asked for the person. */
+  readonly yielded: boolean;
+}
+
+export type AutopilotEvent =
+  | { readonly kind: "response"; readonly hasCalls: boolean }
+  /** The second phase met approved calls, or only wrote error results. */
+  | { readonly kind: "worked" }
+  /** The second phase ended at a protected block. */
+  | { readonly kind: "protected" }
+  | { readonly kind: "check"; readonly check: Check }
+  /** The person had one call executed. */
+  | { readonly kind: "executed-one" }
+  | { readonly kind: "cancel" };
+
+/** What the cycle has to do next: another advance, tell that the limit is reached, or turn to the person. */
+export type AutopilotEffect = "advance" | "limit" | "pause" | null;
+
+export interface Transition {
+  readonly autopilot: Autopilot;
+  readonly effect: AutopilotEffect;
+}
+
+/** The autopilot at the start of a run. */
+export function startAutopilot(
+  settings: { readonly enabled: boolean; readonly max_turns: number },
+): Autopilot {
+  return { state: "idle", turns: 0, enabled: settings.enabled, maxTurns: settings.max_turns };
+}
+
+/** The next state and what follows from it. With the autopilot off nothing ever changes. */
+export function react(autopilot: Autopilot, event: AutopilotEvent): Transition {
+  const stay: Transition = { autopilot, effect: null };
+  const to = (state: AutopilotState, effect: AutopilotEffect = null): Transition => ({
+    autopilot: { ...autopilot, state },
+    effect,
+  });
+  if (!autopilot.enabled) return stay;
+  switch (event.kind) {
+    case "response": {
+      if (!event.hasCalls) return stay;
+      const turns = autopilot.turns + 1;
+      const over = turns > autopilot.maxTurns;
+      return {
+        autopilot: { ...autopilot, turns, state: over ? "idle" : "armed" },
+        effect: over ? "limit" : "advance",
+      };
+    }
+    case "worked":
+      return to("armed");
+    case "protected":
+      return to("paused", "pause");
+    case "check":
+      return autopilot.state === "armed" ? afterCheck(event.check, stay, to) : stay;
+    case "executed-one":
+      return autopilot.state === "paused" ? to("armed") : stay;
+    case "cancel":
+      return { autopilot: { ...autopilot, state: "idle", turns: 0 }, effect: null };
+  }
+}
+
+function afterCheck(
+  check: Check,
+  stay: Transition,
+  to: (state: AutopilotState, effect: AutopilotEffect) => Transition,
+): Transition {
+  if (check.open) return stay;
+  // Actionable before blocked: calls that had to wait for a slot still run before the person is asked.
+  if (check.actionable) return to("sending", "advance");
+  if (check.blocked || check.yielded) return to("paused", "pause");
+  return to("sending", "advance");
+}

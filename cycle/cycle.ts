@@ -1,0 +1,515 @@
+// Drives one document through categorise, execute and send, and comes to rest when a person is needed.
+
+import type { Problem } from "../config/problem.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Call, Chat, Diagnostic } from "../parser/types.ts";
+import type { ExecutionResult } from "../tools/definition.ts";
+import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./autopilot.ts";
+import { Course, stopped } from "./course.ts";
+import { stepEdits } from "./edits.ts";
+import { changedSince, type FactSources, gatherFacts, toolKind, type Tools } from "./facts.ts";
+import { markApproved, markRejected, unknownCall } from "./marks.ts";
+import { invalidInput } from "./outcome.ts";
+import { type Facts, plan, type Rest, type Step } from "./plan.ts";
+import { resolutionText, unrunnable } from "./resolution.ts";
+import { Runs } from "./runs.ts";
+import { firstLine, survey } from "./survey.ts";
+import { Teller } from "./teller.ts";
+import type { AutopilotState, DocumentStore, Emit, Journal, Send, SendOutcome, Stop } from "./types.ts";
+import { Writer } from "./writer.ts";
+
+/** Everything a cycle works with; all effects go through these. */
+export interface CycleParts {
+  readonly store: DocumentStore;
+  readonly journal: Journal;
+  readonly settings: Settings;
+  readonly tools: Tools;
+  /** Asks the approval chain about one call. */
+  readonly decide: FactSources["decide"];
+  /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
+  readonly run: (
+    call: Call,
+    signal: AbortSignal,
+    onOutput: (text: string) => void,
+  ) => Promise<ExecutionResult>;
+  /** Problems of an input by the tool's schema. */
+  readonly checkInput: FactSources["checkInput"];
+  /** One line that shows a call. */
+  readonly preview: (call: Call) => string;
+  readonly send: Send;
+  readonly emit: Emit;
+  /** Findings that stop the cycle before anyone is asked: an unreadable frontmatter. Asked at every press. */
+  readonly blockers?: () => readonly Diagnostic[];
+  /** Aborting it cancels whatever runs, like `cancelAll`. */
+  readonly signal?: AbortSignal;
+}
+
+/** The cycle of one document (tool-cycle sections 2 to 7). One instance is one run of the program. */
+export class Cycle {
+  readonly #parts: CycleParts;
+  readonly #writer: Writer;
+  readonly #runs: Runs;
+  readonly #teller: Teller;
+  #autopilot: Autopilot;
+  #course = new Course();
+  /** The running request. */
+  #request: AbortController | null = null;
+  /** True while a press starts calls: calls that end meanwhile must not start the next press. */
+  #dispatching = false;
+  readonly #background = new Set<Promise<void>>();
+  #fault: { readonly thrown: unknown } | null = null;
+
+  constructor(parts: CycleParts) {
+    this.#parts = parts;
+    this.#autopilot = startAutopilot(parts.settings.tools.autopilot);
+    this.#writer = new Writer(parts.store, parts.journal, parts.emit);
+    this.#teller = new Teller(parts.store, parts.preview, parts.emit);
+    this.#runs = new Runs({
+      writer: this.#writer,
+      run: parts.run,
+      preview: parts.preview,
+      emit: parts.emit,
+      spawn: (work) => this.#spawn(work),
+      onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
+    });
+    parts.signal?.addEventListener("abort", () => this.cancelAll(), { once: true });
+  }
+
+  get autopilot(): AutopilotState {
+    return this.#autopilot.state;
+  }
+
+  get #chat(): Chat {
+    return this.#parts.store.chat;
+  }
+
+  /** One press and all that the autopilot does by itself; settles when everything is quiet. */
+  async advance(): Promise<Stop> {
+    const refusal = await this.press();
+    if (refusal !== null) return refusal;
+    await this.quiet();
+    return this.#course.conclude(this.#chat);
+  }
+
+  /**
+   * One press; settles as soon as its calls are started, while asynchronous tools and a request go on. Gives a
+   * stop when the press is refused because the cycle is busy.
+   */
+  async press(): Promise<Stop | null> {
+    const refusal = this.#busy();
+    if (refusal !== null) return stopped("failed", { problem: refusal });
+    this.#startCourse();
+    if (await this.#press(true)) this.#follow();
+    return null;
+  }
+
+  /** The steps the next press would take, without taking them. */
+  async plan(): Promise<readonly Step[]> {
+    return plan(this.#chat, await this.#facts(true));
+  }
+
+  /**
+   * Runs or resolves one call whatever its state (tool-cycle 5.4); a body that is overwritten goes to the
+   * journal first. A paused autopilot goes on afterwards.
+   */
+  async executeOne(id: string): Promise<Stop> {
+    const call = this.#chat.call(id);
+    const refusal = this.#busy() ?? (call === undefined ? unknownCall(id) : null) ??
+      (this.#runs.has(id) ? alreadyRunning(id) : null);
+    if (refusal !== null || call === undefined) {
+      return stopped("failed", { ids: [id], problem: refusal ?? unknownCall(id) });
+    }
+    this.#startCourse();
+    const resumed = this.#autopilot.state === "paused";
+    const problem = await this.#executeOne(call);
+    if (problem !== null) return stopped("failed", { ids: [id], problem });
+    await this.quiet();
+    const { stop, cancelled, yielded } = this.#course;
+    if (resumed || stop !== null || cancelled !== null || yielded.length > 0) {
+      return this.#course.conclude(this.#chat);
+    }
+    return stopped("stepped");
+  }
+
+  /** Marks a placeholder as approved and binds the approval to the call's text (S5). Nothing runs. */
+  async approve(id: string): Promise<Problem | null> {
+    if (this.#runs.has(id)) return alreadyRunning(id);
+    return await markApproved(this.#writer, this.#parts.settings.tools, id);
+  }
+
+  /** Marks a placeholder as rejected; a message that is not empty replaces its body. Nothing runs. */
+  async reject(id: string, message = ""): Promise<Problem | null> {
+    if (this.#runs.has(id)) return alreadyRunning(id);
+    return await markRejected(this.#writer, this.#parts.settings.tools, id, message);
+  }
+
+  /**
+   * Cancels one thing: the running request, else the call that was started first, else a press that has not
+   * started anything yet. False when there is nothing to cancel.
+   */
+  cancel(): boolean {
+    if (this.#request !== null) {
+      this.#request.abort();
+      this.#cancelled([]);
+      return true;
+    }
+    const id = this.#runs.cancelFirst();
+    if (id === null && !this.#dispatching) return false;
+    this.#cancelled(id === null ? [] : [id]);
+    return true;
+  }
+
+  /** Cancels one running call by id. False when it does not run. */
+  cancelCall(id: string): boolean {
+    const found = this.#runs.cancel(id);
+    if (found) this.#cancelled([id]);
+    return found;
+  }
+
+  /** Cancels the request and every running call, and starts nothing more. */
+  cancelAll(): void {
+    this.#request?.abort();
+    this.#cancelled(this.#runs.cancelAll());
+  }
+
+  /** Settles when no call or request runs and no step is left to do. Rejects with a fault of the program. */
+  async quiet(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+    if (this.#fault !== null) throw this.#fault.thrown;
+  }
+
+  /** One press. True when the next one is due at once. */
+  async #press(byPerson: boolean): Promise<boolean> {
+    if (this.#course.over) return false;
+    const expectsWork = this.#course.expectsWork;
+    this.#course.expectsWork = false;
+    const obstacle = this.#obstacle();
+    if (obstacle !== null) {
+      this.#course.stop = obstacle;
+      return false;
+    }
+    this.#dispatching = true;
+    let end: Step | undefined;
+    try {
+      const facts = await this.#facts(byPerson);
+      if (this.#course.over) return false;
+      const steps = plan(this.#chat, facts);
+      end = steps.at(-1);
+      if (expectsWork && end?.do === "send") return this.#fail(reusedIds());
+      if (!await this.#write(steps) || !await this.#forgetInterrupted(facts)) return false;
+      for (const step of steps) {
+        if (this.#course.over) break;
+        if (step.do === "run") await this.#runApproved(step.id);
+      }
+    } finally {
+      this.#dispatching = false;
+    }
+    if (this.#course.over || end === undefined) return false;
+    if (end.do === "send") {
+      this.#spawn(this.#send());
+      return false;
+    }
+    return end.do === "rest" ? this.#rest(end.at, end.ids) : false;
+  }
+
+  /** Further presses in the background, as long as the autopilot wants them. */
+  #follow(): void {
+    this.#spawn((async () => {
+      while (await this.#press(false));
+    })());
+  }
+
+  /** What keeps a press from starting at all. */
+  #obstacle(): Stop | null {
+    if (this.#chat.turns.length === 0) {
+      return stopped("empty", {
+        problem: {
+          code: "no-messages",
+          message: "The document holds no message.",
+          next: "Write one: a line @You: and your text below it.",
+        },
+      });
+    }
+    const blockers = this.#parts.blockers?.() ?? [];
+    const [first] = blockers;
+    if (first === undefined) return null;
+    for (const diagnostic of blockers) this.#parts.emit({ event: "diagnostic", diagnostic });
+    return stopped("diagnostics", {
+      line: first.start ?? null,
+      problem: { code: first.code, message: first.message, next: "Correct it; nothing was done." },
+    });
+  }
+
+  #facts(byPerson: boolean): Promise<Facts> {
+    return gatherFacts(this.#chat, this.#parts, this.#runs, byPerson);
+  }
+
+  /** Takes the steps that change the text: approvals and lost bodies into the journal, then one commit. */
+  async #write(steps: readonly Step[]): Promise<boolean> {
+    for (const step of steps) {
+      const problem = await this.#beforeWriting(step);
+      if (problem !== null) return this.#fail(problem);
+    }
+    const { settings } = this.#parts;
+    const problem = await this.#writer.commit((chat) => stepEdits(chat, steps, settings.tools));
+    if (problem !== null) return this.#fail(problem);
+    this.#teller.steps(steps);
+    return true;
+  }
+
+  async #beforeWriting(step: Step): Promise<Problem | null> {
+    if (!("id" in step) || step.id === undefined) return null;
+    const call = this.#chat.call(step.id);
+    if (call === undefined) return null;
+    switch (step.do) {
+      case "place":
+        if (step.status !== "approved") return null;
+        return await this.#writer.recordApproval(call, "policy", step.verdict.source);
+      case "confirm":
+        return await this.#writer.recordApproval(call, "policy", step.verdict.source);
+      case "demote":
+        // From here on only a person can approve the call, and what they see is the text as it is now.
+        return await this.#writer.recordApproval(call, "person");
+      case "resolve": {
+        const body = this.#chat.result(step.id)?.content ?? "";
+        if (body === "" || body === step.text) return null;
+        return await this.#writer.keepBody(
+          step.id,
+          body,
+          `The error result of ${step.id} took the place of its body`,
+        );
+      }
+      default:
+        return null;
+    }
+  }
+
+  /** Starts that an earlier run did not end are dealt with once the document shows it. */
+  async #forgetInterrupted(facts: Facts): Promise<boolean> {
+    for (const id of facts.interrupted.keys()) {
+      if (this.#chat.call(id) === undefined) continue;
+      const problem = await this.#writer.journal((journal) => journal.recordEnd(id));
+      if (problem !== null) return this.#fail(problem);
+    }
+    return true;
+  }
+
+  /** Starts an approved call; a tool that answers at once is waited for, which frees its slot (5.3). */
+  async #runApproved(id: string): Promise<void> {
+    const call = this.#chat.call(id);
+    const result = this.#chat.result(id);
+    if (call === undefined || result?.status !== "approved" || result.content !== "") return;
+    // Somebody may have edited the call since the plan was made; the next press decides on the new text.
+    if (await changedSince(this.#parts.journal, call) !== null) return;
+    await this.#start(call);
+  }
+
+  async #start(call: Call): Promise<void> {
+    const started = await this.#runs.start(call);
+    if (!("ended" in started)) this.#fail(started);
+    else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.ended;
+  }
+
+  async #executeOne(call: Call): Promise<Problem | null> {
+    const { tools, checkInput } = this.#parts;
+    const definition = tools.get(call.name);
+    const result = this.#chat.result(call.id);
+    let resolution = result === undefined ? null : resolutionText(call, result);
+    if (resolution?.because === "aborted") resolution = null;
+    if (resolution === null) {
+      const refusal = unrunnable(call.name, {
+        toolKind: () => toolKind(definition),
+        closestTool: (name) => tools.closestMatch(name),
+      });
+      if (refusal !== null || definition === undefined) {
+        const { because, text } = refusal ?? { because: "unknown-tool", text: call.name };
+        this.#teller.notice(because, text, call.id);
+        return { code: because, message: text };
+      }
+      const problems = await checkInput(definition, call.input);
+      if (problems.length > 0) resolution = { because: "invalid-input", text: invalidInput(problems) };
+    }
+    this.#react({ kind: "executed-one" });
+    this.#dispatching = true;
+    try {
+      if (resolution === null) await this.#start(call);
+      else await this.#write([{ do: "resolve", id: call.id, ...resolution }]);
+    } finally {
+      this.#dispatching = false;
+    }
+    if (this.#runs.size === 0 && this.#check()) this.#follow();
+    return null;
+  }
+
+  /** The end of a press that does not send (section 4). True when the next press is due. */
+  #rest(at: Rest, ids: readonly string[]): boolean {
+    switch (at) {
+      case "ran":
+      case "resolved":
+        this.#react({ kind: "worked" });
+        return this.#runs.size === 0 && this.#check();
+      case "protected":
+        this.#react({ kind: "protected" });
+        this.#teller.cursorTo(ids);
+        return false;
+      case "pending":
+        this.#teller.waiting(ids);
+        return false;
+      case "running":
+        this.#teller.notice("busy", "Tools are still running; advance again when they are done.");
+        return false;
+    }
+  }
+
+  /** The completion check of the autopilot (section 7). True when the next press is due. */
+  #check(): boolean {
+    if (this.#course.over) return false;
+    const found = survey(this.#chat);
+    const effect = this.#react({
+      kind: "check",
+      check: {
+        open: found.open.length > 0,
+        actionable: found.approved.length + found.resolvable.length > 0,
+        blocked: found.pending.length + found.protected.length > 0,
+        yielded: this.#course.yielded.length > 0,
+      },
+    });
+    if (effect === "pause") {
+      if (found.pending.length > 0) this.#teller.waiting(found.pending);
+      else this.#teller.cursorTo(found.protected);
+    }
+    return effect === "advance";
+  }
+
+  #callEnded(id: string, yielded: boolean, problem: Problem | null): void {
+    if (yielded) this.#course.yielded.push(id);
+    if (problem !== null) {
+      this.#fail(problem);
+      this.#runs.cancelAll();
+    } else if (this.#autopilot.state !== "armed") {
+      this.#showResult(id);
+    }
+    if (this.#runs.size > 0 || this.#dispatching || this.#request !== null) return;
+    if (this.#check()) this.#follow();
+  }
+
+  /** The cursor request after a result (section 10). */
+  #showResult(id: string): void {
+    const result = this.#chat.result(id);
+    const where = this.#parts.settings.tools.cursor_after_result;
+    if (result === undefined || where === "stay") return;
+    this.#teller.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
+  }
+
+  async #send(): Promise<void> {
+    const request = new AbortController();
+    this.#request = request;
+    let outcome: SendOutcome;
+    try {
+      outcome = await this.#parts.send(request.signal);
+    } finally {
+      this.#request = null;
+    }
+    if (this.#afterSend(outcome)) this.#follow();
+  }
+
+  /** True when the reply has calls and the autopilot takes them up. */
+  #afterSend(outcome: SendOutcome): boolean {
+    switch (outcome.kind) {
+      case "completed":
+        return this.#afterReply();
+      case "blocked": {
+        const [first] = outcome.diagnostics;
+        this.#course.stop = stopped("diagnostics", {
+          line: first?.start ?? null,
+          problem: first === undefined
+            ? { code: "blocked", message: "The request was not sent." }
+            : { code: first.code, message: first.message, next: "Correct it, then advance again." },
+        });
+        return false;
+      }
+      case "cancelled":
+        this.#cancelled([]);
+        return false;
+      case "failed":
+        return this.#fail(outcome.problem);
+    }
+  }
+
+  #afterReply(): boolean {
+    this.#teller.cursor(this.#chat.lineCount);
+    const calls = this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];
+    const ids = calls.map(({ id }) => id);
+    const effect = this.#react({ kind: "response", hasCalls: calls.length > 0 });
+    if (effect === "advance") {
+      this.#course.expectsWork = true;
+      return !this.#course.over;
+    }
+    if (effect === "limit") {
+      const { maxTurns } = this.#autopilot;
+      const message =
+        `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
+      this.#teller.notice("turn-limit", message);
+      this.#course.stop = stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) });
+    } else {
+      this.#course.stop = stopped(calls.length > 0 ? "stepped" : "done", { ids, line: this.#chat.lineCount });
+    }
+    return false;
+  }
+
+  #react(event: AutopilotEvent): ReturnType<typeof react>["effect"] {
+    const { autopilot, effect } = react(this.#autopilot, event);
+    this.#autopilot = autopilot;
+    return effect;
+  }
+
+  #cancelled(ids: readonly string[]): void {
+    this.#react({ kind: "cancel" });
+    this.#course.cancel(ids);
+  }
+
+  /** Ends the course with a problem. Always false, for `return this.#fail(…)`. */
+  #fail(problem: Problem): false {
+    this.#course.fail(problem);
+    return false;
+  }
+
+  #startCourse(): void {
+    this.#course = new Course();
+    if (this.#parts.signal?.aborted === true) this.#course.cancel([]);
+    this.#teller.startOver();
+  }
+
+  #busy(): Problem | null {
+    if (this.#request === null && !this.#dispatching) return null;
+    return {
+      code: "busy",
+      message: this.#request === null
+        ? "Calls of this document are being started."
+        : "A request for this document is running.",
+      next: "Wait until that is done, or cancel it first.",
+    };
+  }
+
+  /** Keeps background work in sight of `quiet`; what it throws is a fault of the program and comes out there. */
+  #spawn(work: Promise<void>): void {
+    const watched: Promise<void> = work
+      .catch((thrown: unknown) => {
+        this.#fault ??= { thrown };
+      })
+      .finally(() => this.#background.delete(watched));
+    this.#background.add(watched);
+  }
+}
+
+function alreadyRunning(id: string): Problem {
+  return { code: "already-running", message: `The call ${id} is running.` };
+}
+
+function reusedIds(): Problem {
+  return {
+    code: "reused-call-ids",
+    message: "The reply's calls have ids that older results answer already, so there is nothing to run.",
+    next: "Give the new calls ids of their own in the document, then advance.",
+  };
+}

@@ -1,0 +1,83 @@
+// Gathers what a plan depends on: inputs checked, approvals compared with the text, the approval chain asked.
+
+import type { Settings } from "../config/settings.ts";
+import type { Call, Chat } from "../parser/types.ts";
+import type { Verdict } from "../tools/approval/types.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+import { isExecutable } from "../tools/registry.ts";
+import { callHash } from "./hash.ts";
+import { callsToCheck, type Facts, questions, type RunningCalls } from "./plan.ts";
+import type { ToolKind } from "./resolution.ts";
+import type { Journal } from "./types.ts";
+
+/** The tools a cycle knows; a ToolRegistry is one. */
+export interface Tools {
+  get(name: string): ToolDefinition | undefined;
+  has(name: string): boolean;
+  closestMatch(name: string): string | null;
+}
+
+/** Where facts come from. */
+export interface FactSources {
+  readonly journal: Journal;
+  readonly settings: Settings;
+  readonly tools: Tools;
+  /** Asks the approval chain about one call. */
+  decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
+  /** Problems of an input by the tool's schema, as `pointer: what is wrong`; empty means valid. */
+  checkInput(
+    definition: ToolDefinition,
+    input: Call["input"],
+  ): readonly string[] | Promise<readonly string[]>;
+}
+
+/**
+ * The facts about a document as it stands now. Each call is asked about once, in document order. `running` is
+ * read when the facts are used, so it may change in between.
+ */
+export async function gatherFacts(
+  chat: Chat,
+  sources: FactSources,
+  running: RunningCalls,
+  byPerson: boolean,
+): Promise<Facts> {
+  const { journal, tools } = sources;
+  const invalid = new Map<string, readonly string[]>();
+  const changed = new Map<string, "policy" | "person">();
+  for (const call of callsToCheck(chat, running)) {
+    const definition = tools.get(call.name);
+    const problems = definition === undefined ? [] : await sources.checkInput(definition, call.input);
+    if (problems.length > 0) invalid.set(call.id, problems);
+    const by = chat.result(call.id) === undefined ? null : await changedSince(journal, call);
+    if (by !== null) changed.set(call.id, by);
+  }
+  const verdicts = new Map<string, Verdict>();
+  for (const { id, name, input } of questions(chat, { invalid, changed, running })) {
+    verdicts.set(id, await sources.decide({ id, name, input }));
+  }
+  return {
+    verdicts,
+    invalid,
+    changed,
+    interrupted: new Map([...journal.started()].filter(([id]) => !running.has(id))),
+    running,
+    toolKind: (name) => toolKind(tools.get(name)),
+    closestTool: (name) => tools.closestMatch(name),
+    maxConcurrent: sources.settings.tools.max_concurrent,
+    byPerson,
+  };
+}
+
+/** Who approved a call whose text is another one now; null when nobody did or nothing changed (S5). */
+export async function changedSince(journal: Journal, call: Call): Promise<"policy" | "person" | null> {
+  const approval = journal.approval(call.id);
+  if (approval === null || approval.hash === await callHash(call)) return null;
+  return approval.by;
+}
+
+/** What can be done with a tool, from its definition. */
+export function toolKind(definition: ToolDefinition | undefined): ToolKind {
+  if (definition === undefined) return "unknown";
+  if (!isExecutable(definition)) return "definition-only";
+  return definition.async === true ? "async" : "sync";
+}

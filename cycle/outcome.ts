@@ -1,0 +1,44 @@
+// What a tool gave back, as the block that is written for it (tool-cycle 4.3).
+
+import type { FinalBlock } from "../parser/block.ts";
+import { thrownText } from "../config/problem.ts";
+import type { ExecutionResult } from "../tools/definition.ts";
+import { INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
+
+/** The block for a result. Data that JSON cannot express makes it an error. */
+export function finalBlock(result: ExecutionResult): FinalBlock {
+  const output = written(result.output);
+  if (!output.ok) return errorBlock(output.error);
+  if (result.success) return { content: safe(output.text), error: false, language: output.language };
+  const error = result.error === undefined || result.error === "" ? UNKNOWN_ERROR : result.error;
+  return errorBlock(output.text === "" ? error : `${error}\n\n${PARTIAL_OUTPUT}\n${output.text}`);
+}
+
+/** An error block with a text of the program's or the person's. */
+export function errorBlock(text: string): FinalBlock {
+  return { content: safe(text), error: true, language: "" };
+}
+
+/** The text of an error result for an input that the schema refuses. */
+export function invalidInput(problems: readonly string[]): string {
+  return [INVALID_INPUT, ...problems.slice(0, 5)].join("\n");
+}
+
+type Written =
+  | { readonly ok: true; readonly text: string; readonly language: "" | "json" }
+  | { readonly ok: false; readonly error: string };
+
+function written(output: unknown): Written {
+  if (output === undefined || output === null) return { ok: true, text: "", language: "" };
+  if (typeof output !== "object") return { ok: true, text: String(output), language: "" };
+  try {
+    return { ok: true, text: JSON.stringify(output), language: "json" };
+  } catch (thrown) {
+    return { ok: false, error: `The tool's output cannot be written as JSON: ${thrownText(thrown)}` };
+  }
+}
+
+/** A NUL byte would make the document unreadable for every later run (cli section 9). */
+function safe(text: string): string {
+  return text.replaceAll("\0", "\uFFFD");
+}

@@ -1,0 +1,352 @@
+// What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
+
+import type { Call, Chat, Result } from "../parser/types.ts";
+import type { Verdict } from "../tools/approval/types.ts";
+import { invalidInput } from "./outcome.ts";
+import { abortedMessage, type Resolution, resolutionText, type ToolKind, unrunnable } from "./resolution.ts";
+import { DENIED, INTERRUPTED } from "./sentences.ts";
+import { liveCalls } from "./survey.ts";
+
+/** The calls that run now; a set of ids is one. */
+export interface RunningCalls {
+  readonly size: number;
+  has(id: string): boolean;
+}
+
+/** Everything a plan depends on besides the document. Maps go by call id. */
+export interface Facts {
+  /** Answers of the approval chain for the calls named by `questions`. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Problems of inputs that their tool's schema refuses. */
+  readonly invalid: ReadonlyMap<string, readonly string[]>;
+  /** Approvals whose call was changed afterwards, and who had given them (S5). */
+  readonly changed: ReadonlyMap<string, "policy" | "person">;
+  /** Calls that a run of the program which ended early had started, with their tools. */
+  readonly interrupted: ReadonlyMap<string, string>;
+  readonly running: RunningCalls;
+  readonly toolKind: (name: string) => ToolKind;
+  readonly closestTool: (name: string) => string | null;
+  /** Calls that may run at once; 0 = no limit. */
+  readonly maxConcurrent: number;
+  /** False when the autopilot advances: what a person was told already is not said again. */
+  readonly byPerson: boolean;
+}
+
+/** Where an advance ends when it does not send. */
+export type Rest =
+  /** Approved calls were met; `ids` are those left for want of a free slot. */
+  | "ran"
+  /** Only error results were written. */
+  | "resolved"
+  /** Empty pending blocks wait for a person. */
+  | "pending"
+  /** Approved blocks with a body of their own. */
+  | "protected"
+  /** Nothing to do until the running tools are done. */
+  | "running";
+
+export type Step =
+  /** Insert a placeholder. */
+  | {
+    readonly do: "place";
+    readonly id: string;
+    readonly status: "pending" | "approved";
+    readonly verdict: Verdict;
+  }
+  /** Write an error result, over the block or as a new one. */
+  | {
+    readonly do: "resolve";
+    readonly id: string;
+    readonly because: Resolution;
+    readonly text: string;
+    readonly verdict?: Verdict;
+  }
+  /** Take the status off a block the person filled. */
+  | { readonly do: "strip"; readonly id: string }
+  /** Approved before, for the person again. */
+  | { readonly do: "demote"; readonly id: string; readonly source: string }
+  /** A changed call that policy approves again: bind the approval to the new text. */
+  | { readonly do: "confirm"; readonly id: string; readonly verdict: Verdict }
+  | { readonly do: "run"; readonly id: string }
+  | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
+  /** The last step of a plan is one of these two. */
+  | { readonly do: "rest"; readonly at: Rest; readonly ids: readonly string[] }
+  | { readonly do: "send" };
+
+/** Tools that change nothing: after a crash they simply run again (cli 4.5). */
+const HARMLESS: ReadonlySet<string> = new Set(["read", "find", "grep", "ls"]);
+
+/** Calls whose input has to be checked before a plan is made: the open and the approved ones. */
+export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
+  return liveCalls(chat).filter((call) => {
+    if (running.has(call.id)) return false;
+    const result = chat.result(call.id);
+    if (result === undefined) return abortedMessage(call) === null;
+    return result.status === "approved" && result.content === "";
+  });
+}
+
+/** Calls the approval chain has to be asked about, given what is already known to be wrong with inputs. */
+export function questions(chat: Chat, facts: Pick<Facts, "invalid" | "changed" | "running">): Call[] {
+  return callsToCheck(chat, facts.running).filter((call) =>
+    !facts.invalid.has(call.id) &&
+    (chat.result(call.id) === undefined || facts.changed.get(call.id) === "policy")
+  );
+}
+
+/**
+ * The steps of one advance in the order to take them. Pure: the same document and facts give the same steps,
+ * and nothing is asked or done.
+ */
+export function plan(chat: Chat, facts: Facts): Step[] {
+  const planner = new Planner(chat, facts);
+  for (const call of liveCalls(chat)) planner.consider(call);
+  return planner.steps();
+}
+
+/** Collects the steps of one plan by kind, because their order is fixed whatever the order of the calls. */
+class Planner {
+  readonly #chat: Chat;
+  readonly #facts: Facts;
+  readonly #broken: ReadonlyMap<string, number>;
+  /** Edits and notices, in document order. */
+  readonly #edits: Step[] = [];
+  readonly #runs: Step[] = [];
+  /** Approved calls for which no slot is free. */
+  readonly #deferred: string[] = [];
+  readonly #waiting: string[] = [];
+  readonly #protected: string[] = [];
+  /** Slots that stay taken: a tool that answers at once gives its own back before the next call starts. */
+  #taken: number;
+  /** Some block was approved, whatever became of it. */
+  #approvedSeen = false;
+  #resolved = false;
+
+  constructor(chat: Chat, facts: Facts) {
+    this.#chat = chat;
+    this.#facts = facts;
+    this.#taken = facts.running.size;
+    this.#broken = new Map(chat.brokenResults.map(({ id, line }) => [id, line]));
+  }
+
+  consider(call: Call): void {
+    if (this.#facts.running.has(call.id)) return;
+    const result = this.#chat.result(call.id);
+    if (result === undefined) this.#categorise(call);
+    else if (result.status === "approved") this.#approved(call, result);
+    else if (result.status === "pending") this.#pending(call, result);
+    else {
+      const resolution = resolutionText(call, result);
+      if (resolution === null) return;
+      this.#edits.push({ do: "resolve", id: call.id, ...resolution });
+      this.#resolved = true;
+    }
+  }
+
+  steps(): Step[] {
+    const { byPerson } = this.#facts;
+    const steps = [...this.#edits, ...this.#runs];
+    if (byPerson && this.#deferred.length > 0) {
+      const started = this.#runs.length;
+      const all = started + this.#deferred.length;
+      steps.push({
+        do: "notice",
+        code: "throttled",
+        message:
+          `${started} of ${all} approved calls are started; tools.max_concurrent allows no more at once.`,
+      });
+    }
+    if (byPerson && this.#protected.length > 0) steps.push(protectedNotice(this.#protected));
+    steps.push(this.#end());
+    return steps;
+  }
+
+  /** An open call gets its placeholder, or at once the error it would lead to (3.1). */
+  #categorise(call: Call): void {
+    const aborted = abortedMessage(call);
+    if (aborted !== null) {
+      this.#resolve({ do: "resolve", id: call.id, because: "aborted", text: aborted || INTERRUPTED });
+      return;
+    }
+    const problems = this.#facts.invalid.get(call.id);
+    if (problems !== undefined) {
+      this.#refuseInput(call, problems);
+      return;
+    }
+    const verdict = this.#verdict(call.id);
+    if (verdict.decision === "deny") {
+      this.#resolve({ do: "resolve", id: call.id, because: "denied", text: DENIED, verdict });
+      return;
+    }
+    if (verdict.decision !== "approve") {
+      this.#place(call.id, "pending", verdict);
+      if (this.#wasRunning(call)) this.#wasRunningNotice(call);
+      return;
+    }
+    const line = this.#broken.get(call.id);
+    if (line !== undefined) {
+      this.#place(call.id, "pending", verdict);
+      this.#notice(
+        "unreadable-result",
+        `Line ${line} holds a result header for ${call.id} without a closed fence below it, so the call waits ` +
+          `for you: put the text between two lines of three backticks, or delete the header.`,
+        call.id,
+      );
+      return;
+    }
+    if (this.#wasRunning(call)) {
+      this.#place(call.id, "pending", verdict);
+      this.#wasRunningNotice(call);
+      return;
+    }
+    // A call that cannot run skips the placeholder; the block that stays is the same.
+    if (!this.#refuseTool(call)) {
+      this.#place(call.id, "approved", verdict);
+      this.#run(call.id);
+    }
+    this.#approvedSeen = true;
+  }
+
+  #approved(call: Call, result: Result): void {
+    if (result.content !== "") {
+      this.#protected.push(call.id);
+      return;
+    }
+    if (this.#wasRunning(call)) {
+      this.#demote(call.id, "was-running");
+      this.#wasRunningNotice(call);
+      return;
+    }
+    const problems = this.#facts.invalid.get(call.id);
+    if (problems !== undefined) {
+      this.#refuseInput(call, problems);
+      this.#approvedSeen = true;
+      return;
+    }
+    const by = this.#facts.changed.get(call.id);
+    if (by !== undefined && !this.#standsAnew(call, by)) return;
+    this.#approvedSeen = true;
+    if (!this.#refuseTool(call)) this.#run(call.id);
+  }
+
+  /** A call that changed after its approval: policy may approve it again, a person has to be asked (S5). */
+  #standsAnew(call: Call, by: "policy" | "person"): boolean {
+    const verdict = by === "policy" ? this.#verdict(call.id) : null;
+    if (verdict?.decision === "approve") {
+      this.#edits.push({ do: "confirm", id: call.id, verdict });
+      return true;
+    }
+    if (verdict?.decision === "deny") {
+      this.#resolve({ do: "resolve", id: call.id, because: "denied", text: DENIED, verdict });
+      return false;
+    }
+    this.#demote(call.id, verdict?.source ?? "call-changed");
+    this.#notice(
+      "call-changed",
+      `The call ${call.id} was changed after it had been approved, so it waits for you again.`,
+      call.id,
+    );
+    return false;
+  }
+
+  #pending(call: Call, result: Result): void {
+    if (result.content !== "") {
+      this.#edits.push({ do: "strip", id: call.id });
+      return;
+    }
+    this.#waiting.push(call.id);
+    if (this.#wasRunning(call)) this.#wasRunningNotice(call);
+  }
+
+  #run(id: string): void {
+    const { maxConcurrent, toolKind } = this.#facts;
+    if (maxConcurrent > 0 && this.#taken >= maxConcurrent) {
+      this.#deferred.push(id);
+      return;
+    }
+    const name = this.#chat.call(id)?.name ?? "";
+    if (toolKind(name) === "async") this.#taken++;
+    this.#runs.push({ do: "run", id });
+  }
+
+  #place(id: string, status: "pending" | "approved", verdict: Verdict): void {
+    this.#edits.push({ do: "place", id, status, verdict });
+    if (status === "pending") this.#waiting.push(id);
+  }
+
+  #demote(id: string, source: string): void {
+    this.#edits.push({ do: "demote", id, source });
+    this.#waiting.push(id);
+  }
+
+  #resolve(step: Extract<Step, { do: "resolve" }>): void {
+    this.#edits.push(step);
+    this.#resolved = true;
+  }
+
+  #refuseInput(call: Call, problems: readonly string[]): void {
+    this.#resolve({ do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(problems) });
+    this.#notice(
+      "invalid-input",
+      `The input of ${call.id} does not fit the schema of ${call.name}; the model is told.`,
+      call.id,
+    );
+  }
+
+  /** True when the tool cannot run and the call got its error result. */
+  #refuseTool(call: Call): boolean {
+    const refusal = unrunnable(call.name, this.#facts);
+    if (refusal === null) return false;
+    this.#resolve({ do: "resolve", id: call.id, ...refusal });
+    this.#notice(refusal.because, refusal.text, call.id);
+    return true;
+  }
+
+  #wasRunning(call: Call): boolean {
+    const tool = this.#facts.interrupted.get(call.id);
+    return tool !== undefined && !(HARMLESS.has(tool) && HARMLESS.has(call.name));
+  }
+
+  #wasRunningNotice(call: Call): void {
+    this.#notice(
+      "was-running",
+      `${call.name} (${call.id}) was running when the program ended. It may have had effects: look at them, ` +
+        `then approve it again or write the result yourself.`,
+      call.id,
+    );
+  }
+
+  #notice(code: string, message: string, id: string): void {
+    this.#edits.push({ do: "notice", code, message, id });
+  }
+
+  #verdict(id: string): Verdict {
+    // Nobody answered: ask the person (approval section 1).
+    return this.#facts.verdicts.get(id) ?? { decision: "require_approval", source: "default" };
+  }
+
+  /** The first matching branch of section 4. */
+  #end(): Step {
+    const rest = (at: Rest, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
+    if (this.#approvedSeen) return rest("ran", this.#deferred);
+    if (this.#waiting.length > 0) return rest("pending", this.#waiting);
+    if (this.#protected.length > 0) return rest("protected", this.#protected);
+    if (this.#resolved) return rest("resolved");
+    if (this.#facts.running.size > 0) return rest("running");
+    return { do: "send" };
+  }
+}
+
+function protectedNotice(ids: readonly string[]): Step {
+  const [one, ...others] = ids;
+  const subject = others.length === 0
+    ? `The approved block ${one} has a body and is`
+    : `${ids.length} approved blocks (${ids.join(", ")}) have a body and are`;
+  return {
+    do: "notice",
+    code: "protected-content",
+    message:
+      `${subject} left alone. Take the status out of the header, or the flemma:tool words out of the ` +
+      `fence, to send the text as the result; empty the block to run the call.`,
+  };
+}

@@ -1,0 +1,58 @@
+// Calls that get an error result without having run, and its text (tool-cycle 3.1, 4.1, 5.1).
+
+import type { Call, Result, Turn } from "../parser/types.ts";
+import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "./sentences.ts";
+
+/** What the program can do with a tool of some name. */
+export type ToolKind = "sync" | "async" | "definition-only" | "unknown";
+
+/** Why a call gets an error result without having run. */
+export type Resolution =
+  | "denied"
+  | "rejected"
+  | "aborted"
+  | "invalid-input"
+  | "unknown-tool"
+  | "not-executable";
+
+/** The text of a rejected, denied or aborted block's error result (tool-cycle 4.1); null for other blocks. */
+export function resolutionText(call: Call, result: Result): { because: Resolution; text: string } | null {
+  switch (result.status) {
+    case "denied":
+      return { because: "denied", text: DENIED };
+    case "rejected":
+      return { because: "rejected", text: result.content === "" ? REJECTED : result.content };
+    case "aborted":
+      return { because: "aborted", text: lastAbortMessage(call.turn) || INTERRUPTED };
+    default:
+      return null;
+  }
+}
+
+/** The sentence and notice code for a tool that cannot run; null when it can. */
+export function unrunnable(
+  name: string,
+  tools: { toolKind(name: string): ToolKind; closestTool(name: string): string | null },
+): { because: "unknown-tool" | "not-executable"; text: string } | null {
+  switch (tools.toolKind(name)) {
+    case "unknown":
+      return { because: "unknown-tool", text: unknownTool(name, tools.closestTool(name)) };
+    case "definition-only":
+      return { because: "not-executable", text: notExecutable(name) };
+    default:
+      return null;
+  }
+}
+
+/** The message of the abort marker that ends the calling message; null when none ends it. */
+export function abortedMessage(call: Call): string | null {
+  const last = call.turn.segments.findLast((segment) =>
+    segment.kind !== "text" || segment.value.trim() !== ""
+  );
+  return last?.kind === "aborted" ? last.message : null;
+}
+
+function lastAbortMessage(turn: Turn): string {
+  const marker = turn.segments.findLast((segment) => segment.kind === "aborted");
+  return marker?.kind === "aborted" ? marker.message : "";
+}

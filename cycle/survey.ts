@@ -1,0 +1,46 @@
+// What the calls of a document wait for, read off the document alone.
+
+import { isPlaceholder } from "../parser/block.ts";
+import type { Call, Chat } from "../parser/types.ts";
+
+/** The calls that count: of several with one id the last. In document order. */
+export function liveCalls(chat: Chat): Call[] {
+  return chat.calls.filter((call) => chat.call(call.id)?.place.from === call.place.from);
+}
+
+/** What stands in the document when nothing runs, for the autopilot and for the end of a run. */
+export interface Survey {
+  /** Calls without a result block. */
+  readonly open: readonly string[];
+  /** Empty approved blocks. */
+  readonly approved: readonly string[];
+  /** Approved blocks with a body. */
+  readonly protected: readonly string[];
+  /** Denied, rejected and aborted blocks. */
+  readonly resolvable: readonly string[];
+  /** Empty pending blocks. */
+  readonly pending: readonly string[];
+}
+
+/** Sorts the calls that are not finished by what they wait for. */
+export function survey(chat: Chat): Survey {
+  const open: string[] = [];
+  const approved: string[] = [];
+  const resolvable: string[] = [];
+  const pending: string[] = [];
+  const guarded: string[] = [];
+  for (const { id } of liveCalls(chat)) {
+    const result = chat.result(id);
+    if (result === undefined) open.push(id);
+    else if (result.status === "approved") (result.content === "" ? approved : guarded).push(id);
+    else if (result.status === "pending" && result.content === "") pending.push(id);
+    else if (isPlaceholder(result) && result.status !== "pending") resolvable.push(id);
+  }
+  return { open, approved, resolvable, pending, protected: guarded };
+}
+
+/** The ids of `ids` by the line of their block, and the first such line (tool-cycle 3.3). */
+export function firstLine(chat: Chat, ids: readonly string[]): number | null {
+  const lines = ids.flatMap((id) => chat.result(id)?.header.start ?? chat.call(id)?.place.start ?? []);
+  return lines.length === 0 ? null : Math.min(...lines);
+}

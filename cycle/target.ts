@@ -1,0 +1,114 @@
+// From what a person points at to the ids of calls (tool-cycle 5.4, cli section 6).
+
+import { failure, type Outcome, success } from "../config/problem.ts";
+import { isPlaceholder } from "../parser/block.ts";
+import type { Call, Chat, Place, Turn } from "../parser/types.ts";
+import { liveCalls } from "./survey.ts";
+
+/** A target as the command line gives it. */
+export type TargetSpec =
+  /** An id, or the beginning of exactly one. */
+  | { readonly kind: "id"; readonly text: string }
+  | { readonly kind: "line"; readonly line: number }
+  /** All pending calls of a tool. */
+  | { readonly kind: "tool"; readonly name: string }
+  /** All pending calls. */
+  | { readonly kind: "all" }
+  /** Nothing given: the only pending call. */
+  | { readonly kind: "only" };
+
+/** The ids a target names, at least one, in document order. */
+export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> {
+  switch (spec.kind) {
+    case "id":
+      return byId(chat, spec.text);
+    case "line": {
+      const id = callAtLine(chat, spec.line);
+      return id.ok ? success([id.value]) : id;
+    }
+    case "tool": {
+      const ids = pendingIds(chat).filter((id) => chat.call(id)?.name === spec.name);
+      if (ids.length > 0) return success(ids);
+      return failure("no-pending-call", `No call of ${spec.name} is pending.`, whatIsPending(chat));
+    }
+    case "all": {
+      const ids = pendingIds(chat);
+      return ids.length > 0 ? success(ids) : failure("no-pending-call", "No call is pending.");
+    }
+    case "only": {
+      const ids = pendingIds(chat);
+      if (ids.length === 1) return success(ids);
+      if (ids.length === 0) return failure("no-pending-call", "No call is pending.");
+      return failure("target-needed", `${ids.length} calls are pending; name one.`, whatIsPending(chat));
+    }
+  }
+}
+
+/** The call a line belongs to, by the rules of Alt-Enter (tool-cycle 5.4). Lines are 1-based. */
+export function callAtLine(chat: Chat, line: number): Outcome<string> {
+  const turn = chat.turns.find(({ place }) => place.start <= line && line <= place.end);
+  if (turn === undefined) return failure("no-call-here", `Line ${line} is not part of a message.`);
+  if (turn.role === "Assistant") {
+    const call = nearest(turn.calls, line);
+    if (call !== null) return success(call.id);
+    return failure("no-call-here", `The message at line ${line} has no tool call.`);
+  }
+  const caller = turn.role === "You" ? callingTurn(chat, turn) : undefined;
+  if (caller === undefined) {
+    return failure("no-call-here", `The message at line ${line} does not answer a message with tool calls.`);
+  }
+  const result = nearest(turn.results.filter(({ id }) => chat.call(id) !== undefined), line);
+  const last: Call | undefined = caller.calls.at(-1);
+  const id = result?.id ?? last?.id;
+  return id === undefined ? failure("no-call-here", `No call belongs to line ${line}.`) : success(id);
+}
+
+function callingTurn(chat: Chat, turn: Turn): Turn | undefined {
+  const before = chat.turns[turn.index - 1];
+  return before?.role === "Assistant" && before.calls.length > 0 ? before : undefined;
+}
+
+/** The block that holds a line, else the closest; of two equally close ones the earlier. */
+function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line: number): T | null {
+  let closest: T | null = null;
+  let least = Infinity;
+  for (const block of blocks) {
+    const distance = Math.max(block.place.start - line, line - block.place.end, 0);
+    if (distance < least) {
+      closest = block;
+      least = distance;
+    }
+  }
+  return closest;
+}
+
+function byId(chat: Chat, text: string): Outcome<string[]> {
+  const ids = [...new Set([...liveCalls(chat).map(({ id }) => id), ...chat.results.map(({ id }) => id)])];
+  if (ids.includes(text)) return success([text]);
+  const matches = text === "" ? [] : ids.filter((id) => id.startsWith(text));
+  const [only] = matches;
+  if (only !== undefined && matches.length === 1) return success([only]);
+  if (matches.length > 1) {
+    return failure(
+      "target-ambiguous",
+      `${matches.length} ids begin with ${text}.`,
+      `One of: ${matches.join(", ")}`,
+    );
+  }
+  const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${ids.join(", ")}`;
+  return failure("unknown-call", `No call has the id ${text}, nor does one begin with it.`, next);
+}
+
+/** Ids of pending blocks. A fragment of a document may hold blocks without their calls. */
+function pendingIds(chat: Chat): string[] {
+  const ids = chat.results.filter((result) =>
+    isPlaceholder(result) && result.status === "pending" &&
+    chat.result(result.id)?.place.from === result.place.from
+  ).map(({ id }) => id);
+  return [...new Set(ids)];
+}
+
+function whatIsPending(chat: Chat): string {
+  const ids = pendingIds(chat);
+  return ids.length === 0 ? "Nothing is pending." : `Pending: ${ids.join(", ")}`;
+}

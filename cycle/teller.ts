@@ -1,0 +1,82 @@
+// Tells what steps did to calls, and where to look: events, each once.
+
+import type { Call, Chat } from "../parser/types.ts";
+import type { Step } from "./plan.ts";
+import { firstLine } from "./survey.ts";
+import type { DocumentStore, Emit } from "./types.ts";
+
+export class Teller {
+  readonly #store: DocumentStore;
+  readonly #preview: (call: Call) => string;
+  readonly #emit: Emit;
+  /** Calls of which was told that they wait. */
+  readonly #announced = new Set<string>();
+  #cursor: number | null = null;
+
+  constructor(store: DocumentStore, preview: (call: Call) => string, emit: Emit) {
+    this.#store = store;
+    this.#preview = preview;
+    this.#emit = emit;
+  }
+
+  get #chat(): Chat {
+    return this.#store.chat;
+  }
+
+  /** Forgets what was told: a person pressed again and wants to hear it again. */
+  startOver(): void {
+    this.#announced.clear();
+    this.#cursor = null;
+  }
+
+  /** The events of steps that are done, and the cursor on the first new pending block (3.3). */
+  steps(steps: readonly Step[]): void {
+    for (const step of steps) this.#step(step);
+    this.cursorTo(steps.flatMap((step) => step.do === "place" && step.status === "pending" ? [step.id] : []));
+  }
+
+  /** Calls that wait for the person, with the cursor on the first. */
+  waiting(ids: readonly string[]): void {
+    for (const id of ids) this.#announce(id, "document");
+    this.cursorTo(ids);
+  }
+
+  /** A cursor request for the first block of some calls. */
+  cursorTo(ids: readonly string[]): void {
+    const line = firstLine(this.#chat, ids);
+    if (line !== null) this.cursor(line);
+  }
+
+  /** A cursor request; not repeated while the line stays the same. */
+  cursor(line: number): void {
+    if (line === this.#cursor) return;
+    this.#cursor = line;
+    this.#emit({ event: "cursor", line });
+  }
+
+  notice(code: string, message: string, id?: string): void {
+    this.#emit({ event: "notice", code, message, ...(id === undefined ? {} : { id }) });
+  }
+
+  #step(step: Step): void {
+    if (step.do === "notice") {
+      this.notice(step.code, step.message, step.id);
+    } else if (step.do === "resolve" && step.verdict !== undefined) {
+      const name = this.#chat.call(step.id)?.name ?? "";
+      this.#emit({ event: "approval:denied", id: step.id, name, source: step.verdict.source });
+    } else if (step.do === "place" && step.status === "pending") {
+      this.#announce(step.id, step.verdict.source);
+    } else if (step.do === "demote") {
+      this.#announce(step.id, step.source);
+    }
+  }
+
+  #announce(id: string, source: string): void {
+    const call = this.#chat.call(id);
+    const line = firstLine(this.#chat, [id]);
+    if (call === undefined || line === null || this.#announced.has(id)) return;
+    this.#announced.add(id);
+    const preview = this.#preview(call);
+    this.#emit({ event: "approval:pending", id, name: call.name, preview, line, source });
+  }
+}

@@ -1,0 +1,69 @@
+// Makes changes durable: edits one after the other, and the journal beside them.
+
+import { type Problem, thrownText } from "../config/problem.ts";
+import type { Edit } from "../parser/edit.ts";
+import type { Call, Chat } from "../parser/types.ts";
+import { callHash } from "./hash.ts";
+import type { Approval, DocumentStore, Emit, Journal } from "./types.ts";
+
+/** Edits made from the document as it is when their turn comes, or the reason why there can be none. */
+export type MakeEdits = (chat: Chat) => readonly Edit[] | Promise<readonly Edit[] | Problem> | Problem;
+
+export class Writer {
+  readonly #store: DocumentStore;
+  readonly #journal: Journal;
+  readonly #emit: Emit;
+  /** Settles when the last commit that was asked for is done; commits queue up behind it. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(store: DocumentStore, journal: Journal, emit: Emit) {
+    this.#store = store;
+    this.#journal = journal;
+    this.#emit = emit;
+  }
+
+  /** Commits the edits that `make` gives once every earlier commit is done; nothing for an empty list. */
+  commit(make: MakeEdits): Promise<Problem | null> {
+    const turn = this.#last.then(async () => {
+      const made = await make(this.#store.chat);
+      if (!isEdits(made)) return made;
+      return made.length === 0 ? null : await this.#store.commit(made);
+    });
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Binds an approval to the text of a call (S5). */
+  recordApproval(call: Call, by: Approval["by"], source?: string): Promise<Problem | null> {
+    return this.journal(async (journal) => {
+      const hash = await callHash(call);
+      await journal.recordApproval(call.id, source === undefined ? { by, hash } : { by, hash, source });
+    });
+  }
+
+  /** Puts a text that the document is about to lose, or cannot take, into the journal and says where (S10). */
+  keepBody(id: string, body: string, why: string): Promise<Problem | null> {
+    return this.journal(async (journal) => {
+      const place = await journal.keepBody(id, body);
+      this.#emit({ event: "notice", code: "body-kept", message: `${why}; it is kept in ${place}.`, id });
+    });
+  }
+
+  /** Uses the journal; what it throws (a full disk, a folder without permission) becomes a problem. */
+  async journal(use: (journal: Journal) => Promise<void>): Promise<Problem | null> {
+    try {
+      await use(this.#journal);
+      return null;
+    } catch (thrown) {
+      return {
+        code: "state-unwritable",
+        message: `The journal of this document cannot be written: ${thrownText(thrown)}.`,
+        next: "Make room, or name a writable state folder with XDG_STATE_HOME.",
+      };
+    }
+  }
+}
+
+function isEdits(made: readonly Edit[] | Problem): made is readonly Edit[] {
+  return Array.isArray(made);
+}
