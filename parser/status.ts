@@ -47,8 +47,12 @@ export function isLifecycle(status: Status | null): boolean {
 }
 
 function readSuffix(suffix: string): { status: Status | null; meta: Meta | null } {
-  const tokens = splitTokens(suffix).map(readToken);
-  let chosen = tokens.findLastIndex((token) => token.key === "status" && word(token.value) !== null);
+  const all = splitTokens(suffix).map(readToken);
+  // A key given twice counts with its last value, as in a Lua table.
+  const tokens = all.filter((token, index) =>
+    token.key === null || all.findLastIndex((other) => other.key === token.key) === index
+  );
+  let chosen = tokens.findIndex((token) => token.key === "status" && word(token.value) !== null);
   if (chosen < 0) chosen = tokens.findIndex((token) => token.key === null && word(token.value) !== null);
   const status = word(tokens[chosen]?.value);
   return { status, meta: collectMeta(tokens.filter((_, index) => index !== chosen)) };
@@ -110,7 +114,9 @@ function forEachOutsideQuotes(text: string, visit: (piece: string, quoted: boole
 
 function readToken(text: string): Token {
   const keyed = /^([A-Za-z0-9_]+)=(.*)$/s.exec(text);
-  return keyed === null ? { key: null, value: readValue(text) } : { key: keyed[1]!, value: readValue(keyed[2]!) };
+  return keyed === null
+    ? { key: null, value: readValue(text) }
+    : { key: keyed[1]!, value: readValue(keyed[2]!) };
 }
 
 function readValue(text: string): MetaValue {

@@ -68,7 +68,11 @@ export function textSegment(source: Source, from: number, to: number): TextSegme
 }
 
 function nextOpener(bytes: Uint8Array, from: number, to: number): number {
-  for (let at = bytes.indexOf(OPEN_BRACE, from); at >= 0 && at + 1 < to; at = bytes.indexOf(OPEN_BRACE, at + 1)) {
+  for (
+    let at = bytes.indexOf(OPEN_BRACE, from);
+    at >= 0 && at + 1 < to;
+    at = bytes.indexOf(OPEN_BRACE, at + 1)
+  ) {
     const next = bytes[at + 1];
     if (next === OPEN_BRACE || next === PERCENT) return at;
   }

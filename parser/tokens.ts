@@ -6,7 +6,15 @@
 // at the same lines whatever was edited further up.
 
 import { ContextTracker, ExternalTokenizer, type InputStream, type Stack } from "@lezer/lr";
-import { abortMarker, blockOpen, isBlank, thinkingClose, thinkingTag, toolResultHeader, toolUseHeader } from "./lines.ts";
+import {
+  abortMarker,
+  blockOpen,
+  isBlank,
+  thinkingClose,
+  thinkingTag,
+  toolResultHeader,
+  toolUseHeader,
+} from "./lines.ts";
 import { fenceTicks, isBare, MARKER, opensFence } from "./scan.ts";
 import type { Source } from "./source.ts";
 import * as Term from "./terms.generated.ts";
@@ -25,7 +33,9 @@ const TICK = 0x60;
  * tree.ts puts `tokensOf` in its place for each parse.
  */
 export const lineTokens = new ExternalTokenizer(() => {
-  throw new Error("the tables in chat.generated.ts parse nothing by themselves: parse through parser/tree.ts");
+  throw new Error(
+    "the tables in chat.generated.ts parse nothing by themselves: parse through parser/tree.ts",
+  );
 });
 
 /** How many backticks opened the body that the parse is in; 0 outside of bodies. */
@@ -102,7 +112,11 @@ class TokenReader {
 
   #marker(input: InputStream, line: number): void {
     const role = roleAt(this.#source, line);
-    const term = role === "You" ? Term.UserMarker : role === "Assistant" ? Term.ReplyMarker : Term.PlainMarker;
+    const term = role === "You"
+      ? Term.UserMarker
+      : role === "Assistant"
+      ? Term.ReplyMarker
+      : Term.PlainMarker;
     this.#line(input, term, line);
   }
 
@@ -280,7 +294,9 @@ class TokenReader {
     const source = this.#source;
     const { marks, codes } = source.scan;
     const known = this.#tag;
-    if (known.to === end && line >= known.from && (known.found < 0 || known.found >= line)) return known.found;
+    if (known.to === end && line >= known.from && (known.found < 0 || known.found >= line)) {
+      return known.found;
+    }
     let found = -1;
     for (let index = source.markFrom(line); index < marks.length && marks[index]! < end; index++) {
       if (codes[index] !== 0) continue;
