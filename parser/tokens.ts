@@ -74,6 +74,7 @@ class TokenReader {
   readonly #length: number;
   readonly #frontEnd: number;
   readonly #firstTurn: number;
+  #marker = { line: -1, term: 0 };
   #fence: Search = { from: 0, to: -1, ticks: 0, found: -1 };
   #tag: Search = { from: 0, to: -1, ticks: 0, found: -1 };
 
@@ -95,13 +96,19 @@ class TokenReader {
       if (line === 0 && this.#source.split.frontmatterUnclosed) this.#reach(input, this.#source.lineCount);
       return this.#run(input, Term.PreambleLines, line, this.#firstTurn, never);
     }
-    if (this.#source.isMarker(line)) return this.#marker(input, line);
-    const end = this.#source.turnEnd(this.#source.turnOf(line));
+    if (this.#source.isMarker(line)) return this.#line(input, this.#markerTerm(line), line);
+    const turn = this.#source.turnOf(line);
+    const end = this.#source.turnEnd(turn);
     if (this.#insideBody(input, stack, line, end)) return;
     if (this.#afterHeader(input, stack, line, end)) return;
-    if (stack.canShift(Term.ReplyLines)) return this.#reply(input, line, end);
-    if (stack.canShift(Term.UserLines)) return this.#user(input, line, end);
-    this.#run(input, Term.PlainLines, line, end, never);
+    switch (this.#markerTerm(this.#source.split.turns[turn]!)) {
+      case Term.ReplyMarker:
+        return this.#reply(input, line, end);
+      case Term.UserMarker:
+        return this.#user(input, line, end);
+      default:
+        return this.#run(input, Term.PlainLines, line, end, never);
+    }
   }
 
   #frontmatter(input: InputStream, line: number): void {
@@ -110,14 +117,18 @@ class TokenReader {
     else this.#run(input, Term.FrontLines, line, this.#frontEnd, never);
   }
 
-  #marker(input: InputStream, line: number): void {
-    const role = roleAt(this.#source, line);
-    const term = role === "You"
-      ? Term.UserMarker
-      : role === "Assistant"
-      ? Term.ReplyMarker
-      : Term.PlainMarker;
-    this.#line(input, term, line);
+  /** The token of a marker line: it says how its message is read. */
+  #markerTerm(line: number): number {
+    if (line !== this.#marker.line) {
+      const role = roleAt(this.#source, line);
+      const term = role === "You"
+        ? Term.UserMarker
+        : role === "Assistant"
+        ? Term.ReplyMarker
+        : Term.PlainMarker;
+      this.#marker = { line, term };
+    }
+    return this.#marker.term;
   }
 
   /** Tokens inside something that is known to be closed before the message ends. */
