@@ -8,10 +8,17 @@ import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./au
 import { Course, stopped } from "./course.ts";
 import { stepEdits } from "./edits.ts";
 import { changedSince, type FactSources, gatherFacts, toolKind, type Tools } from "./facts.ts";
-import { markApproved, markRejected, unknownCall } from "./marks.ts";
-import { invalidInput } from "./outcome.ts";
-import { type Facts, plan, type Rest, type Step } from "./plan.ts";
-import { resolutionText, unrunnable } from "./resolution.ts";
+import { markApproved, markRejected } from "./marks.ts";
+import { type Facts, plan, planOne, type Rest, type Step } from "./plan.ts";
+import {
+  alreadyRunning,
+  blockedBy,
+  busySending,
+  busyStarting,
+  noMessages,
+  reusedIds,
+  unknownCall,
+} from "./refusals.ts";
 import { Runs } from "./runs.ts";
 import { firstLine, survey } from "./survey.ts";
 import { Teller } from "./teller.ts";
@@ -221,23 +228,12 @@ export class Cycle {
 
   /** What keeps a press from starting at all. */
   #obstacle(): Stop | null {
-    if (this.#chat.turns.length === 0) {
-      return stopped("empty", {
-        problem: {
-          code: "no-messages",
-          message: "The document holds no message.",
-          next: "Write one: a line @You: and your text below it.",
-        },
-      });
-    }
+    if (this.#chat.turns.length === 0) return stopped("empty", { problem: noMessages() });
     const blockers = this.#parts.blockers?.() ?? [];
     const [first] = blockers;
     if (first === undefined) return null;
     for (const diagnostic of blockers) this.#parts.emit({ event: "diagnostic", diagnostic });
-    return stopped("diagnostics", {
-      line: first.start ?? null,
-      problem: { code: first.code, message: first.message, next: "Correct it; nothing was done." },
-    });
+    return stopped("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
   }
 
   #facts(byPerson: boolean): Promise<Facts> {
@@ -313,27 +309,20 @@ export class Cycle {
   async #executeOne(call: Call): Promise<Problem | null> {
     const { tools, checkInput } = this.#parts;
     const definition = tools.get(call.name);
-    const result = this.#chat.result(call.id);
-    let resolution = result === undefined ? null : resolutionText(call, result);
-    if (resolution?.because === "aborted") resolution = null;
-    if (resolution === null) {
-      const refusal = unrunnable(call.name, {
-        toolKind: () => toolKind(definition),
-        closestTool: (name) => tools.closestMatch(name),
-      });
-      if (refusal !== null || definition === undefined) {
-        const { because, text } = refusal ?? { because: "unknown-tool", text: call.name };
-        this.#teller.notice(because, text, call.id);
-        return { code: because, message: text };
-      }
-      const problems = await checkInput(definition, call.input);
-      if (problems.length > 0) resolution = { because: "invalid-input", text: invalidInput(problems) };
+    const step = planOne(call, this.#chat.result(call.id), {
+      toolKind: () => toolKind(definition),
+      closestTool: (name) => tools.closestMatch(name),
+      inputProblems: definition === undefined ? [] : await checkInput(definition, call.input),
+    });
+    if (step.do === "refuse") {
+      this.#teller.notice(step.problem.code, step.problem.message, call.id);
+      return step.problem;
     }
     this.#react({ kind: "executed-one" });
     this.#dispatching = true;
     try {
-      if (resolution === null) await this.#start(call);
-      else await this.#write([{ do: "resolve", id: call.id, ...resolution }]);
+      if (step.do === "run") await this.#start(call);
+      else await this.#write([step]);
     } finally {
       this.#dispatching = false;
     }
@@ -417,17 +406,14 @@ export class Cycle {
   #afterSend(outcome: SendOutcome): boolean {
     switch (outcome.kind) {
       case "completed":
+        for (const warning of outcome.warnings) this.#teller.notice("request-warning", warning);
         return this.#afterReply();
-      case "blocked": {
-        const [first] = outcome.diagnostics;
+      case "blocked":
         this.#course.stop = stopped("diagnostics", {
-          line: first?.start ?? null,
-          problem: first === undefined
-            ? { code: "blocked", message: "The request was not sent." }
-            : { code: first.code, message: first.message, next: "Correct it, then advance again." },
+          line: outcome.diagnostics[0]?.start ?? null,
+          problem: blockedBy(outcome.diagnostics),
         });
         return false;
-      }
       case "cancelled":
         this.#cancelled([]);
         return false;
@@ -481,14 +467,8 @@ export class Cycle {
   }
 
   #busy(): Problem | null {
-    if (this.#request === null && !this.#dispatching) return null;
-    return {
-      code: "busy",
-      message: this.#request === null
-        ? "Calls of this document are being started."
-        : "A request for this document is running.",
-      next: "Wait until that is done, or cancel it first.",
-    };
+    if (this.#request !== null) return busySending();
+    return this.#dispatching ? busyStarting() : null;
   }
 
   /** Keeps background work in sight of `quiet`; what it throws is a fault of the program and comes out there. */
@@ -500,16 +480,4 @@ export class Cycle {
       .finally(() => this.#background.delete(watched));
     this.#background.add(watched);
   }
-}
-
-function alreadyRunning(id: string): Problem {
-  return { code: "already-running", message: `The call ${id} is running.` };
-}
-
-function reusedIds(): Problem {
-  return {
-    code: "reused-call-ids",
-    message: "The reply's calls have ids that older results answer already, so there is nothing to run.",
-    next: "Give the new calls ids of their own in the document, then advance.",
-  };
 }

@@ -5,6 +5,7 @@ import type { ToolSettings } from "../config/settings.ts";
 import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../parser/block.ts";
 import type { Edit } from "../parser/edit.ts";
 import type { Chat, Result } from "../parser/types.ts";
+import { unknownCall } from "./refusals.ts";
 import type { Writer } from "./writer.ts";
 
 /**
@@ -55,9 +56,4 @@ function placeholder(chat: Chat, id: string): Result | Problem {
   }
   if (isPlaceholder(result)) return result;
   return { code: "already-completed", message: `The call ${id} has its result already.` };
-}
-
-/** A call nobody finds in the document. */
-export function unknownCall(id: string): Problem {
-  return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
 }

@@ -1,5 +1,6 @@
 // What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
 
+import type { Problem } from "../config/problem.ts";
 import type { Call, Chat, Result } from "../parser/types.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { invalidInput } from "./outcome.ts";
@@ -102,6 +103,30 @@ export function plan(chat: Chat, facts: Facts): Step[] {
   const planner = new Planner(chat, facts);
   for (const call of liveCalls(chat)) planner.consider(call);
   return planner.steps();
+}
+
+/** What to do when a person has one call executed, or why that cannot be. */
+export type OneStep =
+  | Extract<Step, { do: "run" | "resolve" }>
+  | { readonly do: "refuse"; readonly problem: Problem };
+
+/**
+ * The step for one call executed by hand (5.4): rejected and denied blocks become their error results, an input
+ * that the schema refuses gives an error result, and everything else runs, whatever stands in its block.
+ */
+export function planOne(
+  call: Call,
+  result: Result | undefined,
+  facts: Pick<Facts, "toolKind" | "closestTool"> & { readonly inputProblems: readonly string[] },
+): OneStep {
+  const resolution = result === undefined ? null : resolutionText(call, result);
+  if (resolution !== null && resolution.because !== "aborted") {
+    return { do: "resolve", id: call.id, ...resolution };
+  }
+  const refusal = unrunnable(call.name, facts);
+  if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
+  if (facts.inputProblems.length === 0) return { do: "run", id: call.id };
+  return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(facts.inputProblems) };
 }
 
 /** Collects the steps of one plan by kind, because their order is fixed whatever the order of the calls. */

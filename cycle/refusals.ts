@@ -1,0 +1,59 @@
+// Why the cycle does not do what it was asked to, each with what to do next.
+
+import type { Problem } from "../config/problem.ts";
+import type { Diagnostic } from "../parser/types.ts";
+
+export function unknownCall(id: string): Problem {
+  return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
+}
+
+export function alreadyRunning(id: string): Problem {
+  return {
+    code: "already-running",
+    message: `The call ${id} is running.`,
+    next: "Wait until it is done, or cancel it.",
+  };
+}
+
+export function busyStarting(): Problem {
+  return {
+    code: "busy",
+    message: "Calls of this document are being started.",
+    next: "Wait until that is done, or cancel it.",
+  };
+}
+
+export function busySending(): Problem {
+  return {
+    code: "busy",
+    message: "A request for this document is running.",
+    next: "Wait until the reply is complete, or cancel it.",
+  };
+}
+
+export function noMessages(): Problem {
+  return {
+    code: "no-messages",
+    message: "The document holds no message.",
+    next: "Write one: a line @You: and your text below it.",
+  };
+}
+
+/** What the first of some findings says; there may be none when whoever found them gave no reason. */
+export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
+  const [first] = diagnostics;
+  return {
+    code: first?.code ?? "blocked",
+    message: first?.message ?? "The request was not sent.",
+    next: "Correct the document, then advance again.",
+  };
+}
+
+/** A reply whose calls carry ids of older ones would be sent back again and again without anything run. */
+export function reusedIds(): Problem {
+  return {
+    code: "reused-call-ids",
+    message: "The reply's calls have ids that older results answer already, so there is nothing to run.",
+    next: "Give the new calls ids of their own in the document, then advance.",
+  };
+}
