@@ -164,7 +164,7 @@ export class RunSandbox implements Sandbox {
     const config = this.#configOf(entry);
     const present = await entry.available(config, this.host);
     if (!present.ok) return present;
-    if (entry.probe) return await entry.probe(this.#mountable(this.#policy.value), config);
+    if (entry.probe) return await entry.probe(this.#policy.value, config);
     const preparation = await this.#wrap(entry, this.#policy.value, EMPTY_COMMAND);
     return preparation.ok ? await probe(preparation.value, this.host) : preparation;
   }
@@ -174,11 +174,10 @@ export class RunSandbox implements Sandbox {
     resolved: ResolvedPolicy,
     inner: readonly string[],
   ): Promise<Outcome<BackendPreparation>> {
-    const policy = this.#mountable(resolved);
     const config = this.#configOf(entry);
     try {
-      if (entry.prepare) return await entry.prepare(policy, config, inner, this.host);
-      const argv = entry.wrap(policy, config, inner);
+      if (entry.prepare) return await entry.prepare(this.#mountable(resolved), config, inner, this.host);
+      const argv = entry.wrap(resolved, config, inner);
       return argv.ok ? success(silent(argv.value)) : argv;
     } catch (thrown) {
       return failure("backend-failed", `The sandbox backend ${entry.name} failed: ${thrownText(thrown)}`);

@@ -1,0 +1,110 @@
+// What the tests of the sandbox share: real folders outside /tmp, settings, a run of a wrapped command.
+
+import assert from "node:assert/strict";
+import type { Environment } from "../../config/environment.ts";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
+import { createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
+
+/** Runs `body` with a fresh, empty, real folder that does not lie under /tmp, and removes it afterwards. */
+export async function inFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
+  const folder = Deno.makeTempDirSync({ dir: Deno.realPathSync("/var/tmp"), prefix: "flemma-test-" });
+  try {
+    await body(folder);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+/** Makes folders (names that end with a slash), files and links (`link -> target`) below `folder`. */
+export function plant(folder: string, ...names: string[]): void {
+  for (const name of names) {
+    const [path = "", target] = name.split(" -> ");
+    const full = `${folder}/${path}`;
+    Deno.mkdirSync(path.endsWith("/") ? full : full.slice(0, full.lastIndexOf("/")), { recursive: true });
+    if (target !== undefined) Deno.symlinkSync(target, full);
+    else if (!path.endsWith("/")) Deno.writeTextFileSync(full, `text of ${path}\n`);
+  }
+}
+
+/** Writes an executable shell script. */
+export function script(path: string, ...lines: string[]): string {
+  Deno.writeTextFileSync(path, ["#!/bin/sh", ...lines, ""].join("\n"), { mode: 0o755 });
+  return path;
+}
+
+/** A world whose home and state lie in `folder`, so that tests leave nothing behind. */
+export function world(folder: string, variables: Record<string, string> = {}, cwd = folder): Environment {
+  const home = `${folder}/home`;
+  Deno.mkdirSync(home, { recursive: true });
+  return { cwd, home, variables: { HOME: home, PATH: "/usr/bin:/bin", ...variables } };
+}
+
+export function settings(
+  changes: Partial<Omit<SandboxSettings, "policy">> & { policy?: Partial<SandboxSettings["policy"]> } = {},
+): SandboxSettings {
+  const defaults = DEFAULT_SETTINGS.sandbox;
+  return { ...defaults, ...changes, policy: { ...defaults.policy, ...changes.policy } };
+}
+
+/** A sandbox for a document `folder/project/notes.chat` with `folder/project` as its only writable path. */
+export function projectSandbox(
+  folder: string,
+  changes: Parameters<typeof settings>[0] = {},
+  more: { protect?: string[]; variables?: Record<string, string> } = {},
+): RunSandbox {
+  const project = `${folder}/project`;
+  const document = `${project}/notes.chat`;
+  return createSandbox({
+    settings: settings({ ...changes, policy: { rw_paths: ["urn:flemma:cwd"], ...changes.policy } }),
+    environment: world(folder, more.variables, project),
+    document,
+    protect: more.protect ?? [document],
+  });
+}
+
+/** Fails with one clear sentence where the real bubblewrap cannot be used. */
+export async function requireBubblewrap(sandbox: RunSandbox): Promise<void> {
+  const answer = await sandbox.available();
+  assert.ok(
+    answer.ok,
+    answer.ok
+      ? ""
+      : `These tests need a working bubblewrap. ${answer.problem.message} ${answer.problem.next ?? ""}`,
+  );
+}
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+  /** Code of the set-up failure, or null. */
+  setup: string | null;
+}
+
+/** Runs a shell script inside the sandbox; the real bubblewrap must stand around it. */
+export async function runInside(sandbox: RunSandbox, shell: string): Promise<Ran> {
+  await requireBubblewrap(sandbox);
+  const ran = await runPrepared(sandbox, ["/bin/sh", "-c", shell]);
+  assert.equal(ran.setup, null, ran.err);
+  return ran;
+}
+
+/** Runs whatever `prepare` answers, in the working directory of the sandbox. */
+export async function runPrepared(sandbox: RunSandbox, argv: string[]): Promise<Ran> {
+  const prepared = await sandbox.prepare(argv);
+  assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
+  const { cwd, variables } = sandbox.host.environment;
+  try {
+    const started = spawn(prepared.value.argv, { cwd, env: variables });
+    assert.ok(started.ok, started.ok ? "" : started.problem.message);
+    const [out, err, { code, signal }] = await Promise.all([
+      new Response(started.value.stdout).text(),
+      new Response(started.value.stderr).text(),
+      started.value.status,
+    ]);
+    const problem = await prepared.value.setupFailure(err, signal);
+    return { code, out, err, setup: problem?.code ?? null };
+  } finally {
+    await prepared.value.dispose();
+  }
+}

@@ -1,0 +1,112 @@
+// Policies: what each form of an entry gives, where paths came from, what is said about dropped ones.
+
+import assert from "node:assert/strict";
+import type { SandboxSettings } from "../../config/settings.ts";
+import { expandPath, type ResolvedPolicy, resolvePolicy } from "../../sandbox/mod.ts";
+import { inFolder, plant, settings, world } from "./fixture.ts";
+
+const ENVIRONMENT = {
+  cwd: "/work",
+  home: "/home/me",
+  variables: { FULL: "/full", EMPTY: "", REL: "rel", TILDE: "~/x" },
+};
+
+Deno.test("every form of a path entry expands as a whole value", () => {
+  const path = (entry: string) => {
+    const expansion = expandPath(entry, { environment: ENVIRONMENT, document: "/docs/a.chat" });
+    return expansion.kind === "path" ? expansion.path : expansion.kind;
+  };
+  const forms: Record<string, string> = {
+    "urn:flemma:cwd": "/work",
+    "urn:flemma:buffer:path": "/docs",
+    "urn:flemma:cwd/sub": "unknown-urn",
+    "urn:other": "unknown-urn",
+    "$FULL": "/full",
+    "$TILDE": "~/x",
+    "$NONE": "dropped",
+    "$EMPTY": "dropped",
+    "${FULL:-/other}": "/full",
+    "${NONE:-/other}": "/other",
+    "${EMPTY:-~/cache}": "/home/me/cache",
+    "${NONE:-$FULL}": "$FULL",
+    "${NONE:-~bob}": "dropped",
+    "${NONE:-}": "${NONE:-}",
+    "${FULL}": "${FULL}",
+    "$FULL/x": "$FULL/x",
+    "~": "/home/me",
+    "~/a b": "/home/me/a b",
+    "~bob/x": "dropped",
+    "": "dropped",
+    "plain": "plain",
+    "a~b": "a~b",
+  };
+  for (const [entry, expected] of Object.entries(forms)) assert.equal(path(entry), expected, entry);
+});
+
+function resolve(
+  folder: string,
+  rw_paths: SandboxSettings["policy"]["rw_paths"],
+  cwd = folder,
+): ResolvedPolicy {
+  const environment = world(folder, {}, cwd);
+  const policy = resolvePolicy(settings({ policy: { rw_paths } }), { environment, document: null });
+  assert.ok(policy.ok);
+  return policy.value;
+}
+
+Deno.test("each path remembers its entry, and every dropped entry its reason", () =>
+  inFolder((root) => {
+    plant(root, "p/sub/", "loop -> loop");
+    const entries = ["urn:flemma:cwd", "sub", "$NONE", "urn:flemma:buffer:path", `${root}/loop`];
+    const policy = resolve(root, entries, `${root}/p`);
+    assert.deepEqual(policy.writable.map(({ path, entry, byDefault }) => [path, entry, byDefault]), [
+      [`${root}/p`, "urn:flemma:cwd", true],
+    ]);
+    assert.deepEqual(policy.dropped.map(({ entry }) => entry), [
+      "$NONE",
+      "urn:flemma:buffer:path",
+      `${root}/loop`,
+      "sub",
+    ]);
+    assert.match(policy.dropped[0]?.reason ?? "", /not set/);
+    assert.match(policy.dropped[1]?.reason ?? "", /not saved/);
+    assert.match(policy.dropped[2]?.reason ?? "", /too many links/);
+    assert.match(policy.dropped[3]?.reason ?? "", /urn:flemma:cwd already covers/);
+  }));
+
+Deno.test("only entries that make no sense anywhere are complained about", () =>
+  inFolder((root) => {
+    plant(root, "p/", "loop -> loop");
+    assert.deepEqual(resolve(root, ["$NONE", `${root}/p`]).notices, []);
+    const { notices } = resolve(root, ["~bob/x", "", "loop"]);
+    assert.deepEqual(notices.map(({ code }) => code), Array(3).fill("writable-path-dropped"));
+  }));
+
+Deno.test("a path that holds the home folder stays, with a notice", () =>
+  inFolder((root) => {
+    plant(root, "home/x/");
+    const codes = (entry: string) => resolve(root, [entry]).notices.map(({ code }) => code);
+    assert.deepEqual(codes("/"), ["broad-writable-path"]);
+    assert.deepEqual(codes("~"), ["broad-writable-path"]);
+    assert.deepEqual(codes(root), ["broad-writable-path"]);
+    assert.deepEqual(codes("~/x"), []);
+    assert.deepEqual(resolve(root, ["/"]).rw_paths, ["/"]);
+  }));
+
+Deno.test("paths are sorted by bytes, not by UTF-16 units", () =>
+  inFolder((root) => {
+    const names = ["\u{1F600}", "\uFF5E", "z", "é"];
+    const { rw_paths } = resolve(root, names.map((name) => `${root}/${name}`));
+    assert.deepEqual(rw_paths.map((path) => path.slice(root.length + 1)), ["z", "é", "\uFF5E", "\u{1F600}"]);
+  }));
+
+Deno.test("an unknown URN makes the whole policy invalid and names itself", () =>
+  inFolder((root) => {
+    const policy = resolvePolicy(settings({ policy: { rw_paths: [root, "urn:flemma:nope"] } }), {
+      environment: world(root),
+      document: null,
+    });
+    assert.ok(!policy.ok);
+    assert.equal(policy.problem.code, "unknown-urn");
+    assert.match(policy.problem.message, /urn:flemma:nope/);
+  }));

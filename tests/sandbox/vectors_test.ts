@@ -1,0 +1,141 @@
+// The lines of tests/vectors/sandbox.jsonl: path expansion, argument lists, writability.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type RwPath } from "../../config/settings.ts";
+import { failure, success } from "../../config/problem.ts";
+import { bwrap } from "../../sandbox/backends.ts";
+import { BackendRegistry, createSandbox, resolvePolicy } from "../../sandbox/mod.ts";
+import { inFolder } from "./fixture.ts";
+
+interface Vector {
+  name: string;
+  sure: boolean;
+  note?: string;
+  fs: { dirs?: string[]; files?: string[]; links?: [string, string][] };
+  cwd: string;
+  buffer: string | null;
+  env: Record<string, string>;
+  policy: { rw_paths?: RwPath[]; network?: boolean; allow_privileged?: boolean } | null;
+  sandbox: { enabled?: boolean; backend?: string; backends?: Record<string, Record<string, unknown>> };
+  frontmatter?: string;
+  runtime_override?: boolean;
+  inner?: string[];
+  expect_rw?: string[];
+  expect_args?: string[] | null;
+  expect_error?: string;
+  writable?: Record<string, boolean>;
+}
+
+const KNOWN_FIELDS = new Set(
+  "name sure note fs cwd buffer env policy sandbox frontmatter runtime_override inner expect_rw expect_args expect_error writable"
+    .split(" "),
+);
+
+/** Expectations that a decision of the specification changed. */
+const DECIDED: Record<string, Partial<Vector>> = {
+  // S13: with `required`, nothing runs bare.
+  "required-missing-binary-runs-bare": { expect_args: null, expect_error: "backend-unavailable" },
+};
+
+const LINES = Deno.readTextFileSync(new URL("../vectors/sandbox.jsonl", import.meta.url)).trimEnd().split(
+  "\n",
+);
+
+for (const line of LINES) {
+  const raw = JSON.parse(line) as Vector;
+  // A frontmatter needs the Lua evaluator, which stands above this room.
+  if (raw.frontmatter !== undefined) continue;
+  Deno.test(`sandbox vector ${raw.name}${raw.sure ? "" : " (reported only)"}`, async () => {
+    await inFolder(async (root) => {
+      const vector = { ...JSON.parse(line.replaceAll("{R}", root)), ...DECIDED[raw.name] } as Vector;
+      if (vector.sure) return await check(vector);
+      try {
+        await check(vector);
+      } catch (thrown) {
+        if (!(thrown instanceof assert.AssertionError)) throw thrown;
+        report(`vector ${vector.name} differs: ${vector.note ?? "no note"}`);
+      }
+    });
+  });
+}
+
+Deno.test("exactly five vectors wait for frontmatter and the rest are run", () => {
+  const vectors = LINES.map((line) => JSON.parse(line) as Vector);
+  const waiting = vectors.filter(({ frontmatter }) => frontmatter !== undefined).map(({ name }) => name);
+  assert.equal(vectors.length, 58);
+  assert.deepEqual(waiting, [
+    "frontmatter-off-beats-config-on",
+    "frontmatter-boolean-off",
+    "runtime-on-beats-frontmatter-off",
+    "frontmatter-policy-replaces-list",
+    "frontmatter-append-path",
+  ]);
+});
+
+async function check(vector: Vector): Promise<void> {
+  for (const field of Object.keys(vector)) assert.ok(KNOWN_FIELDS.has(field), `unknown field ${field}`);
+  for (const folder of vector.fs.dirs ?? []) Deno.mkdirSync(folder, { recursive: true });
+  for (const file of vector.fs.files ?? []) Deno.writeTextFileSync(file, "x");
+  for (const [link, target] of vector.fs.links ?? []) Deno.symlinkSync(target, link);
+
+  const environment = { cwd: vector.cwd, home: vector.env.HOME ?? "/", variables: vector.env };
+  const defaults = DEFAULT_SETTINGS.sandbox;
+  const settings = {
+    ...defaults,
+    ...vector.sandbox,
+    enabled: vector.runtime_override ?? vector.sandbox.enabled ?? defaults.enabled,
+    backends: { bwrap: { ...defaults.backends.bwrap, ...vector.sandbox.backends?.bwrap } },
+    policy: { ...defaults.policy, ...vector.policy },
+  };
+  const sandbox = createSandbox({
+    settings,
+    environment,
+    document: vector.buffer,
+    protect: [],
+    registry: pureBackends(),
+  });
+
+  const resolved = resolvePolicy(settings, { environment, document: vector.buffer });
+  if (vector.expect_rw) {
+    assert.ok(resolved.ok);
+    assert.deepEqual(resolved.value.rw_paths, vector.expect_rw);
+  } else {
+    assert.equal(resolved.ok ? "resolved" : resolved.problem.code, vector.expect_error);
+  }
+  if (vector.inner) {
+    const prepared = await sandbox.prepare(vector.inner);
+    assert.deepEqual(prepared.ok ? prepared.value.argv : null, vector.expect_args);
+    assert.equal(prepared.ok ? undefined : prepared.problem.code, vector.expect_error);
+  }
+  for (const [path, expected] of Object.entries(vector.writable ?? {})) {
+    assert.equal(sandbox.isPathWritable(path), expected, path);
+  }
+}
+
+/** Bubblewrap with its pure list only: nothing is prepared, nothing is run, every path counts as there. */
+function pureBackends(): BackendRegistry {
+  const registry = new BackendRegistry();
+  registry.register("bwrap", {
+    priority: 100,
+    wrap: bwrap.wrap,
+    available: ({ path }) => {
+      if (path === "bwrap" || (typeof path === "string" && exists(path))) return success(undefined);
+      return failure("program-not-found", `${path} does not exist.`);
+    },
+    probe: () => Promise.resolve(success(undefined)),
+  });
+  return registry;
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function report(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
