@@ -8,7 +8,7 @@ import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TemplateSegment, Turn } from "../parser/types.ts";
 import { attach, type Base } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
-import { type FileReference, fileReferences, onlyReference } from "./reference.ts";
+import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./reference.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
 export interface EvaluateOptions {
@@ -157,13 +157,12 @@ class Evaluation {
   async #resultPart(result: Result, turn: Turn): Promise<Part> {
     const name = this.#chat.call(result.id)?.name;
     const isError = result.status === "error";
-    const reference = !isError && name !== undefined && this.#templated.has(name)
-      ? onlyReference(result.content)
-      : null;
+    const mayRefer = !isError && name !== undefined && this.#templated.has(name);
+    const reference = mayRefer ? onlyReference(result.content) : null;
     const body: Body = { value: result.content, role: turn.role, line: result.opener.start + 1 };
     const part = reference === null ? null : await this.#attached(reference, body);
     const parts: Part[] = part === null ? [] : [part];
-    if (part === null) addText(parts, result.content);
+    if (part === null) addText(parts, mayRefer ? unescapeReference(result.content) : result.content);
     return {
       kind: "tool_result",
       toolUseId: result.id,

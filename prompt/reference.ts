@@ -28,10 +28,20 @@ export function fileReferences(text: string): readonly FileReference[] {
   return found;
 }
 
-/** The reference that a text consists of, when it is exactly one and nothing else (S8); else null. */
+/**
+ * The reference that a text consists of, when it is exactly one and nothing else (S8); else null. Narrower than
+ * in prose: any Unicode blank makes it text, because the tool that escapes such texts counts those as blanks.
+ */
 export function onlyReference(text: string): FileReference | null {
   const [first] = fileReferences(text);
-  return first !== undefined && first.from === 0 && first.to === text.length ? first : null;
+  return first !== undefined && first.from === 0 && first.to === text.length && !/\s/.test(text)
+    ? first
+    : null;
+}
+
+/** Text of a result that only looked like a reference and got a backslash for it, without that backslash. */
+export function unescapeReference(text: string): string {
+  return /^\\+@(?:\.{1,2}\/|~\/|\/\/)\S+$/.test(text) ? text.slice(1) : text;
 }
 
 function readReference(run: string, from: number): FileReference | null {

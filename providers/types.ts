@@ -91,7 +91,13 @@ export interface Provider {
   readonly keyVariables: readonly string[];
   readonly defaultModel: string;
   buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] };
-  reader(): StreamReader;
-  /** The error that a non-stream body or an error event stands for. */
-  readError(body: unknown, headers: Headers | null): ProviderError;
+  /** A reader for one reply; `offered` lets it give tools their own names back. */
+  reader(offered?: readonly OfferedTool[]): StreamReader;
+  /**
+   * The error that a non-stream body or an error event stands for. `body` is decoded JSON or, when it is none,
+   * text. `status` is the HTTP status of an answer that failed as a whole.
+   */
+  readError(body: unknown, headers: Headers | null, status?: number): ProviderError;
+  /** True when the output count of a usage report holds the thinking tokens already. */
+  readonly outputIncludesThoughts: boolean;
 }

@@ -1,0 +1,305 @@
+// Writes a streamed reply as document text: pure, effect by effect (providers section 9, chat-format 12).
+//
+// What a provider streams is data. Text and thinking get a backslash where they would read as structure (S1),
+// open fences are closed before anything else is written (S2), and a call is written only when it is whole
+// and its name and id can stand in a header (S14). The writer works with LF and hands out the line ends of the
+// document. Nothing at all is written before the first content that is not blank.
+
+import {
+  escapeTextLine,
+  escapeThinking,
+  fenceAfter,
+  mayBecomeLive,
+  needsClosedFence,
+  openFenceAtEnd,
+} from "../parser/escape.ts";
+import type { Chat } from "../parser/types.ts";
+import { isBlank, trimBlank } from "../prompt/blank.ts";
+import { providerError } from "../providers/errors.ts";
+import type { Effect, ProviderError } from "../providers/types.ts";
+
+/** How a reply ended, which decides what stands below it. */
+export type ReplyEnd =
+  /** Complete, or cut by the token limit: the prompt for the person follows. */
+  | { readonly kind: "completed" }
+  /** Ended by the provider's own decision: what came stays, and no prompt follows. */
+  | { readonly kind: "blocked"; readonly message: string }
+  /** Cut short by an error or by the person: an abort marker with this message follows. */
+  | { readonly kind: "interrupted"; readonly message: string };
+
+/** Message of the marker below a reply that the person stopped. */
+export const CANCELLED = "Response interrupted by the user.";
+
+/** What has to be appended to a document before the first line of a reply: marker and spacing. */
+export function replyOpening(chat: Chat): string {
+  const lastLine = chat.bytes.length === 0 ? "" : chat.lineText(chat.lineCount);
+  const endsLine = chat.bytes.length === 0 || chat.bytes.at(-1) === 0x0a;
+  const last = chat.turns.at(-1);
+  const fence = last === undefined ? 0 : openFenceAtEnd(chat, last);
+  // A message that ends inside a fence would swallow the reply, so its fence is closed first (S2).
+  const closing = fence > 0 ? `${"`".repeat(fence)}\n` : "";
+  const spacing = fence > 0 || !isBlank(lastLine) ? "\n" : "";
+  return `${endsLine ? "" : "\n"}${closing}${spacing}@Assistant:\n`;
+}
+
+/** Writes one reply. Feed it effects, take text as it becomes certain, end it once. */
+export class ReplyWriter {
+  readonly #opening: string;
+  readonly #eol: string;
+  /** Everything written so far, with LF. */
+  #out = "";
+  /** How much of `#out` was taken. */
+  #taken = 0;
+  /** From here on `#out` must not reach a disk yet: a quoted block line in a fence that is still open. */
+  #unsafe: number | null = null;
+  /** Backticks of the fence that the text has open, 0 when none. */
+  #fence = 0;
+  /** The unfinished last line of the text as the provider sent it. */
+  #line = "";
+  /** Where the unfinished line begins in `#out`; null while it is held back or empty. */
+  #lineStart: number | null = null;
+  /** Blank text that is not written yet because no content has followed. */
+  #blank = "";
+  #begun = false;
+  /** The last thing written was a block, which later text must not touch. */
+  #afterBlock = false;
+  #calls = 0;
+
+  /** `opening` is put before the first content; `eol` is the document's line end. */
+  constructor(opening: string, eol: "\n" | "\r\n" = "\n") {
+    this.#opening = opening;
+    this.#eol = eol;
+  }
+
+  /** True once content that is not blank was written. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /**
+   * Writes what an effect says. Answers an error when the effect cannot be written in the format; the stream
+   * is then at fault and the reply is to be ended as interrupted.
+   */
+  apply(effect: Effect): ProviderError | null {
+    switch (effect.kind) {
+      case "text":
+        this.#text(effect.text.replaceAll("\0", "\u2400"));
+        return null;
+      case "thinking":
+        return this.#thinking(effect.content, effect.signature);
+      case "redacted":
+        this.#redacted(effect.data);
+        return null;
+      case "tool_use":
+        return this.#toolUse(effect.id, effect.name, effect.inputText);
+      default:
+        return null;
+    }
+  }
+
+  /** New text since the last call, ready to be appended to the document; empty when there is none. */
+  take(): string {
+    return this.#takeTo(this.#unsafe ?? this.#wholeCharacters());
+  }
+
+  /** Ends the reply and gives the rest of its text. Empty for a reply that never began. */
+  finish(end: ReplyEnd): string {
+    if (!this.#begun) return "";
+    this.#endText();
+    if (end.kind === "completed") {
+      this.#out += `${this.#endsLine() ? "\n" : "\n\n"}@You:\n\n`;
+    } else if (end.kind === "blocked" && this.#calls === 0) {
+      if (!this.#endsLine()) this.#out += "\n";
+    } else {
+      // Calls of a reply that the provider took back must not run, so they are marked like a cut reply's.
+      this.#out += `${this.#endsBlank() ? "\n" : "\n\n"}<!-- flemma:aborted: ${
+        markerMessage(end.message)
+      } -->\n`;
+    }
+    return this.#takeTo(this.#out.length);
+  }
+
+  #takeTo(end: number): string {
+    if (end <= this.#taken) return "";
+    const text = this.#out.slice(this.#taken, end);
+    this.#taken = end;
+    return this.#eol === "\n" ? text : text.replaceAll("\n", this.#eol);
+  }
+
+  /** The end of `#out`, less the first half of a character whose second half is still to come. */
+  #wholeCharacters(): number {
+    const last = this.#out.charCodeAt(this.#out.length - 1);
+    return last >= 0xd800 && last <= 0xdbff ? this.#out.length - 1 : this.#out.length;
+  }
+
+  #text(text: string): void {
+    if (!this.#begun || this.#afterBlock) {
+      this.#blank += text;
+      if (isBlank(this.#blank)) return;
+      // Blanks before the first content are not written; behind a block they are part of the text.
+      const lead = this.#begun ? this.#blank : text;
+      if (this.#begun) this.#out += /^[ \t\v\f\r]*\n/.test(lead) ? "" : "\n";
+      else this.#begin();
+      this.#blank = "";
+      this.#afterBlock = false;
+      text = lead;
+    }
+    const lines = text.split("\n");
+    const rest = lines.pop() ?? "";
+    for (const line of lines) {
+      this.#line += line;
+      this.#show(line);
+      this.#endLine();
+      this.#out += "\n";
+    }
+    this.#line += rest;
+    this.#show(rest);
+    this.#guardOpenLine();
+  }
+
+  /** Writes a piece of the unfinished line, unless the line may still become live. */
+  #show(piece: string): void {
+    if (this.#lineStart !== null) {
+      this.#out += piece;
+    } else if (this.#line !== "" && (this.#fence > 0 || !mayBecomeLive(this.#line))) {
+      this.#lineStart = this.#out.length;
+      this.#out += this.#line;
+    }
+  }
+
+  /** Writes what was held back of the line now that it is whole, and follows the fences. */
+  #endLine(): void {
+    if (this.#lineStart === null && this.#line !== "") {
+      this.#lineStart = this.#out.length;
+      this.#out += escapeTextLine(this.#line, this.#fence);
+    }
+    this.#guardOpenLine();
+    this.#fence = fenceAfter(this.#fence, this.#line);
+    if (this.#fence === 0) this.#unsafe = null;
+    this.#line = "";
+    this.#lineStart = null;
+  }
+
+  /**
+   * A block line quoted in a fence is text only once the fence is closed (S3). Should the program die before,
+   * the document on disk must not hold the line as a live one: it and what follows wait for the closing fence.
+   */
+  #guardOpenLine(): void {
+    if (
+      this.#fence > 0 && this.#unsafe === null && this.#lineStart !== null && needsClosedFence(this.#line)
+    ) {
+      this.#unsafe = this.#lineStart;
+    }
+  }
+
+  /** Ends the running text: its last line is whole now, and an open fence is closed (S2). */
+  #endText(): void {
+    this.#blank = "";
+    if (this.#line !== "") this.#endLine();
+    if (this.#fence === 0) return;
+    if (!this.#endsLine()) this.#out += "\n";
+    this.#out += `${"`".repeat(this.#fence)}\n`;
+    this.#fence = 0;
+    this.#unsafe = null;
+  }
+
+  #begin(): void {
+    this.#begun = true;
+    this.#out += this.#opening;
+  }
+
+  /** Begins a block: ends the text before it and separates the two. */
+  #block(separate: boolean): void {
+    if (this.#begun) {
+      this.#endText();
+      if (separate) this.#out += this.#endsLine() ? "\n" : "\n\n";
+      else if (!this.#endsLine()) this.#out += "\n";
+    } else {
+      // Blanks that were received are not written, but they count for the spacing (providers 9.1).
+      const spacing = this.#blank === "" || !separate ? "" : this.#blank.endsWith("\n") ? "\n" : "\n\n";
+      this.#blank = "";
+      this.#begin();
+      this.#out += spacing;
+    }
+    this.#afterBlock = true;
+  }
+
+  #thinking(
+    content: string,
+    signature: { readonly provider: string; readonly value: string } | undefined,
+  ): ProviderError | null {
+    const trimmed = trimBlank(content).replaceAll("\0", "\u2400");
+    if (signature !== undefined && /["\r\n\0]/.test(signature.value)) {
+      return unwritable("The signature of a thinking block holds a quote or a line end");
+    }
+    if (trimmed === "" && signature === undefined) return null;
+    this.#block(true);
+    const tag = signature === undefined
+      ? "<thinking>"
+      : `<thinking ${signature.provider}:signature="${signature.value}">`;
+    this.#out += `${tag}\n`;
+    if (trimmed !== "") this.#thinkingContent(trimmed);
+    else this.#out += "</thinking>\n";
+    return null;
+  }
+
+  #redacted(data: string): void {
+    this.#block(false);
+    this.#out += "<thinking redacted>\n";
+    this.#thinkingContent(data.replaceAll("\0", "\u2400"));
+  }
+
+  /**
+   * A fence left open by the content would hide the markers below. It is closed by an empty block of its own
+   * behind the tag: that closes it for rule (a) and is balanced for readers that look at the text alone.
+   */
+  #thinkingContent(content: string): void {
+    this.#out += `${escapeThinking(content)}\n</thinking>\n`;
+    const fence = content.split("\n").reduce(fenceAfter, 0);
+    if (fence > 0) this.#out += `${"`".repeat(fence)}text\n${"`".repeat(fence)}\n`;
+  }
+
+  #toolUse(id: string, name: string, inputText: string): ProviderError | null {
+    for (const [what, value] of [["name", name], ["id", id]] as const) {
+      if (value === "" || /[`)\r\n\0]/.test(value)) {
+        const shown = JSON.stringify(value.slice(0, 80)).replaceAll("`", "'");
+        return unwritable(
+          `The ${what} ${shown} of a call is empty or holds a backtick, a parenthesis or a line end`,
+        );
+      }
+    }
+    const first = !this.#begun && this.#blank === "";
+    this.#block(true);
+    if (first) this.#out += "\n";
+    const fence = "`".repeat(fenceLength(inputText));
+    this.#out += `**Tool Use:** \`${name}\` (\`${id}\`)\n\n${fence}json\n${inputText}\n${fence}\n`;
+    this.#calls++;
+    return null;
+  }
+
+  #endsLine(): boolean {
+    return this.#out.endsWith("\n");
+  }
+
+  /** The last line holds nothing but blanks. */
+  #endsBlank(): boolean {
+    return isBlank(this.#out.slice(this.#out.lastIndexOf("\n") + 1));
+  }
+}
+
+/** Backticks of a fence around `content`: one more than its longest run, at least three (chat-format 12). */
+export function fenceLength(content: string): number {
+  let longest = 2;
+  for (const run of content.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
+  return longest + 1;
+}
+
+/** A sentence that can stand in an abort marker: one line that does not end the comment. */
+function markerMessage(message: string): string {
+  const line = message.replace(/\s+/g, " ").replaceAll("\0", "").replaceAll("-->", "-- >").trim();
+  return line.length > 400 ? `${line.slice(0, 400)}…` : line;
+}
+
+function unwritable(what: string): ProviderError {
+  return providerError("other", `${what}, so the reply cannot be written.`);
+}

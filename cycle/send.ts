@@ -1,0 +1,224 @@
+// Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
+
+import type { Environment } from "../config/environment.ts";
+import type { Settings } from "../config/settings.ts";
+import type { CredentialResolver } from "../providers/credentials.ts";
+import { providerError } from "../providers/errors.ts";
+import { type Exchange, post } from "../providers/http.ts";
+import { resolveParameters } from "../providers/parameters.ts";
+import type {
+  Effect,
+  OfferedTool,
+  Provider,
+  ProviderError,
+  StreamReader,
+  Usage,
+} from "../providers/types.ts";
+import { mergeUsage } from "../providers/usage.ts";
+import { CANCELLED, type ReplyEnd, replyOpening, ReplyWriter } from "./reply.ts";
+import { ReplyCommits } from "./send_commits.ts";
+import { type Prepared, prepareRequest } from "./send_request.ts";
+import type { DocumentStore, Emit, Send, SendOutcome } from "./types.ts";
+
+export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./send_request.ts";
+
+export interface SendOptions {
+  readonly store: DocumentStore;
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly provider: Provider;
+  /** The tools to offer, asked at each send. */
+  readonly tools: () => readonly OfferedTool[];
+  readonly emit: Emit;
+  readonly fetch?: typeof fetch;
+  /** False writes the reply once, at its end (`--no-stream`). */
+  readonly stream?: boolean;
+  /** Milliseconds between commits while streaming. */
+  readonly commitInterval?: number;
+  readonly templatedTools?: readonly string[];
+  readonly resolvers?: readonly CredentialResolver[];
+}
+
+/**
+ * Makes the function that sends the document as it then stands and writes the reply.
+ *
+ * A send that fails before any content leaves the document byte-identical. Warnings of a completed send are in
+ * its outcome; those of any other are given as notices.
+ */
+export function createSend(options: SendOptions): Send {
+  return async (signal) => {
+    if (signal.aborted) return { kind: "cancelled" };
+    const { store, settings, environment, provider, emit } = options;
+    const tools = options.tools();
+    const prepared = await prepareRequest({
+      chat: store.chat,
+      document: store.path,
+      settings,
+      environment,
+      provider,
+      tools,
+      templatedTools: options.templatedTools,
+      resolvers: options.resolvers,
+    });
+    if (prepared.kind === "failed") return prepared;
+    for (const severity of ["error", "warning"]) {
+      for (const diagnostic of prepared.diagnostics) {
+        if (diagnostic.severity === severity) emit({ event: "diagnostic", diagnostic });
+      }
+    }
+    if (prepared.kind === "blocked") return prepared;
+    return await new Sending(options, prepared, tools).run(signal);
+  };
+}
+
+/** One request and its reply. */
+class Sending {
+  readonly #options: SendOptions;
+  readonly #prepared: Extract<Prepared, { kind: "ready" }>;
+  readonly #reader: StreamReader;
+  readonly #writer: ReplyWriter;
+  readonly #commits: ReplyCommits;
+  /** Ends the exchange when the document can no longer be written. */
+  readonly #giveUp = new AbortController();
+  #usage: Usage | null = null;
+  #stop: Extract<Effect, { kind: "stop" }> | null = null;
+  #error: ProviderError | null = null;
+
+  constructor(
+    options: SendOptions,
+    prepared: Extract<Prepared, { kind: "ready" }>,
+    tools: readonly OfferedTool[],
+  ) {
+    this.#options = options;
+    this.#prepared = prepared;
+    this.#reader = options.provider.reader(tools);
+    this.#writer = new ReplyWriter(replyOpening(options.store.chat), options.store.chat.eol);
+    this.#commits = new ReplyCommits(
+      options.store,
+      () => this.#writer.take(),
+      () => this.#giveUp.abort(),
+      options.commitInterval,
+    );
+  }
+
+  async run(signal: AbortSignal): Promise<SendOutcome> {
+    const { settings, provider, emit } = this.#options;
+    const { request, model } = this.#prepared;
+    const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
+    emit({ event: "request:sending", provider: provider.name, model });
+    const exchange = await post({
+      request,
+      timeout,
+      connectTimeout,
+      signal: AbortSignal.any([signal, this.#giveUp.signal]),
+      fetch: this.#options.fetch,
+      onEvent: (data) => this.#event(data),
+    });
+    const ending = this.#ending(exchange);
+    const problem = await this.#commits.finish(() => this.#writer.finish(ending.reply));
+    const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
+    this.#report(outcome, problem === null ? ending.error : null);
+    return outcome;
+  }
+
+  #event(data: object): "stop" | "more" {
+    for (const effect of this.#reader.event(data)) {
+      this.#error = this.#effect(effect);
+      if (this.#error !== null) return "stop";
+    }
+    if (this.#options.stream !== false) this.#commits.touch();
+    return this.#reader.closed ? "stop" : "more";
+  }
+
+  #effect(effect: Effect): ProviderError | null {
+    if (effect.kind === "error") return effect.error;
+    if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
+    else if (effect.kind === "stop") this.#stop = effect;
+    else if (effect.kind === "text") this.#options.emit({ event: "text", text: effect.text });
+    return this.#writer.apply(effect);
+  }
+
+  /** What stands below the reply and what the caller is told. */
+  #ending(exchange: Exchange): { reply: ReplyEnd; outcome: SendOutcome; error: ProviderError | null } {
+    const { provider } = this.#options;
+    if (exchange.kind === "cancelled") {
+      return {
+        reply: { kind: "interrupted", message: CANCELLED },
+        outcome: { kind: "cancelled" },
+        error: null,
+      };
+    }
+    const stop = this.#stop;
+    const error = this.#error ?? (stop === null ? this.#failure(exchange) : null);
+    if (error !== null || stop === null) {
+      const problem = error ?? endedEarly();
+      const reply: ReplyEnd = { kind: "interrupted", message: problem.message };
+      return { reply, outcome: { kind: "failed", problem }, error: problem };
+    }
+    if (stop.outcome === "blocked") {
+      const message = `Response blocked by ${provider.display} (${stop.reason ?? "no reason given"})`;
+      const blocked = providerError("blocked", message);
+      return {
+        reply: { kind: "blocked", message },
+        outcome: { kind: "failed", problem: blocked },
+        error: blocked,
+      };
+    }
+    const warnings = [...this.#prepared.warnings, ...replyWarnings(stop, this.#writer.begun)];
+    const outcome: SendOutcome = { kind: "completed", usage: this.#usage, warnings };
+    return { reply: { kind: "completed" }, outcome, error: null };
+  }
+
+  /** The error of an exchange that brought no closing event. */
+  #failure(exchange: Exclude<Exchange, { kind: "cancelled" }>): ProviderError {
+    const { provider } = this.#options;
+    if (exchange.kind === "failed") return exchange.error;
+    if (exchange.kind === "body") {
+      const { text, headers, status } = exchange;
+      if (text.trim() === "" && status < 400) return endedEarly();
+      return provider.readError(decodeBody(text), headers, status >= 400 ? status : undefined);
+    }
+    // Lines that are no SSE may be an error body under the wrong type; they count only without a reply.
+    const stray = this.#writer.begun ? "" : exchange.lines.join("\n");
+    return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
+  }
+
+  #report(outcome: SendOutcome, error: ProviderError | null): void {
+    const { emit } = this.#options;
+    if (outcome.kind === "completed") {
+      emit({ event: "request:finished", status: "completed", usage: outcome.usage });
+      return;
+    }
+    for (const message of this.#prepared.warnings) {
+      emit({ event: "notice", code: "request-warning", message });
+    }
+    const status = outcome.kind === "cancelled" ? "cancelled" : "errored";
+    emit({ event: "request:finished", status, usage: null, ...(error === null ? {} : { error }) });
+  }
+}
+
+function replyWarnings(stop: Extract<Effect, { kind: "stop" }>, begun: boolean): readonly string[] {
+  const warnings: string[] = [];
+  if (stop.outcome === "truncated") {
+    warnings.push(
+      stop.reason === "max_tokens"
+        ? "The reply was cut: the model reached its output limit (max_tokens)."
+        : `The reply was cut (${stop.reason}).`,
+    );
+  }
+  if (!begun) warnings.push("The request was completed, but the reply has no content.");
+  return warnings;
+}
+
+function endedEarly(): ProviderError {
+  return providerError("network", "The connection ended before the reply was complete.");
+}
+
+/** Decoded JSON, or the text itself when it is none. */
+function decodeBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

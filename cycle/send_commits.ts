@@ -1,0 +1,95 @@
+// Brings a growing reply to the document while it streams: at most one commit per interval, in order.
+
+import type { Problem } from "../config/problem.ts";
+import type { DocumentStore } from "./types.ts";
+
+/** Milliseconds between two commits of one reply; with the time of a write it stays within cli 4.4's 200. */
+export const COMMIT_INTERVAL = 150;
+
+const encoder = new TextEncoder();
+
+/** Appends text to the end of a document, and only while that end is the one it wrote itself. */
+export class ReplyCommits {
+  readonly #store: DocumentStore;
+  readonly #interval: number;
+  /** Gives the text that may be written by now. */
+  readonly #take: () => string;
+  readonly #onProblem: () => void;
+  /** The last bytes that must still end the document, lest text land in somebody else's. */
+  #tail: Uint8Array;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #last = -Infinity;
+  /** Settles when the latest commit is done; commits queue up behind it. */
+  #queue: Promise<void> = Promise.resolve();
+  #problem: Problem | null = null;
+
+  constructor(store: DocumentStore, take: () => string, onProblem: () => void, interval = COMMIT_INTERVAL) {
+    this.#store = store;
+    this.#take = take;
+    this.#onProblem = onProblem;
+    this.#interval = interval;
+    this.#tail = store.chat.bytes.slice(-TAIL);
+  }
+
+  /** Says that there may be new text; it is committed once the interval has passed. */
+  touch(): void {
+    if (this.#timer !== undefined || this.#problem !== null) return;
+    const wait = Math.max(0, this.#last + this.#interval - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#enqueue(this.#take);
+    }, wait);
+  }
+
+  /** Commits the rest, after everything before it, and answers the first problem there was. */
+  async finish(rest: () => string): Promise<Problem | null> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#enqueue(rest);
+    await this.#queue;
+    return this.#problem;
+  }
+
+  #enqueue(take: () => string): void {
+    this.#queue = this.#queue.then(() => this.#commit(take()));
+  }
+
+  async #commit(text: string): Promise<void> {
+    if (text === "" || this.#problem !== null) return;
+    const problem = await this.#append(text);
+    this.#last = performance.now();
+    if (problem === null) return;
+    this.#problem = problem;
+    this.#onProblem();
+  }
+
+  async #append(text: string): Promise<Problem | null> {
+    const { bytes } = this.#store.chat;
+    if (!endsWith(bytes, this.#tail)) {
+      return {
+        code: "document-changed",
+        message: "The end of the document was changed by someone else while the reply was being written.",
+        next: "Look at the document, then send again.",
+      };
+    }
+    const problem = await this.#store.commit([{ from: bytes.length, to: bytes.length, insert: text }]);
+    if (problem === null) this.#tail = joinTail(this.#tail, encoder.encode(text));
+    return problem;
+  }
+}
+
+/** Bytes of the document's end that are compared before each append. */
+const TAIL = 256;
+
+function joinTail(tail: Uint8Array, added: Uint8Array): Uint8Array {
+  if (added.length >= TAIL) return added.slice(-TAIL);
+  const joined = new Uint8Array(tail.length + added.length);
+  joined.set(tail);
+  joined.set(added, tail.length);
+  return joined.slice(-TAIL);
+}
+
+function endsWith(bytes: Uint8Array, tail: Uint8Array): boolean {
+  const offset = bytes.length - tail.length;
+  return offset >= 0 && tail.every((byte, index) => bytes[offset + index] === byte);
+}

@@ -1,0 +1,85 @@
+// Everything before the network: evaluate the document, find key and address, build the exact request.
+
+import type { Environment } from "../config/environment.ts";
+import type { Problem } from "../config/problem.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Chat, Diagnostic } from "../parser/types.ts";
+import { evaluate } from "../prompt/evaluate.ts";
+import { type CredentialResolver, resolveCredential } from "../providers/credentials.ts";
+import { resolveBaseUrl } from "../providers/endpoint.ts";
+import type { OfferedTool, Provider, ProviderRequest } from "../providers/types.ts";
+
+export interface RequestOptions {
+  readonly chat: Chat;
+  /** Absolute path of the document, or null when unsaved. */
+  readonly document: string | null;
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly provider: Provider;
+  readonly tools: readonly OfferedTool[];
+  /** Tools whose result may be a single file reference (S8); default `read`. */
+  readonly templatedTools?: readonly string[];
+  readonly resolvers?: readonly CredentialResolver[];
+}
+
+/** A request ready to go, or what stands in its way. */
+export type Prepared =
+  | {
+    readonly kind: "ready";
+    readonly request: ProviderRequest;
+    readonly model: string;
+    /** Of severity warning only. */
+    readonly diagnostics: readonly Diagnostic[];
+    readonly warnings: readonly string[];
+  }
+  | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly kind: "failed"; readonly problem: Problem };
+
+/** Stands for the secret wherever a request is shown. */
+export const HIDDEN_SECRET = "[hidden]";
+
+/** Prepares the request that `send` would post. */
+export function prepareRequest(options: RequestOptions): Promise<Prepared> {
+  return prepare(options, async () => {
+    const { provider, environment, resolvers } = options;
+    const credential = await resolveCredential({ provider, environment }, resolvers);
+    return credential.ok ? credential.value.secret : credential.problem;
+  });
+}
+
+/**
+ * The exact request that a send would make, for `send --dry-run`: body and address byte for byte, with
+ * `HIDDEN_SECRET` in place of the key, which therefore need not exist.
+ */
+export function dryRun(options: RequestOptions): Promise<Prepared> {
+  return prepare(options, () => Promise.resolve(HIDDEN_SECRET));
+}
+
+async function prepare(options: RequestOptions, secret: () => Promise<string | Problem>): Promise<Prepared> {
+  const { chat, document, settings, environment, provider, tools, templatedTools } = options;
+  const prompt = await evaluate(chat, { document, environment, templatedTools });
+  const diagnostics = prompt.history.length > 0 ? prompt.diagnostics : [...prompt.diagnostics, EMPTY];
+  if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
+    return { kind: "blocked", diagnostics };
+  }
+  const baseUrl = resolveBaseUrl(provider, settings, environment);
+  if (!baseUrl.ok) return { kind: "failed", problem: baseUrl.problem };
+  const key = await secret();
+  if (typeof key !== "string") return { kind: "failed", problem: key };
+  const { request, warnings } = provider.buildRequest({
+    prompt,
+    tools,
+    settings,
+    document,
+    key,
+    baseUrl: baseUrl.value,
+  });
+  return { kind: "ready", request, model: settings.model ?? provider.defaultModel, diagnostics, warnings };
+}
+
+const EMPTY: Diagnostic = {
+  code: "no_messages",
+  type: "parse",
+  severity: "error",
+  message: "The document has no @You: or @Assistant: message, so there is nothing to send.",
+};

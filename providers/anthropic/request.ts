@@ -1,0 +1,131 @@
+// The request of the Anthropic Messages API: body, headers and address (providers section 4).
+
+import { nearest } from "../../config/nearest.ts";
+import { type JsonValue, toJson, writeBody } from "../json.ts";
+import { findModel, type Model, modelsOf } from "../models.ts";
+import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../parameters.ts";
+import { resolveThinking } from "../thinking.ts";
+import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
+import { sortedTools, toolDescription, wireName } from "../wire.ts";
+import { wireMessages } from "./messages.ts";
+
+export const DEFAULT_MODEL = "claude-sonnet-4-6";
+
+const LEAST_BUDGET = 1024;
+const TRAILING_KEYS = ["system", "tools", "messages"] as const;
+
+type Members = { readonly [key: string]: JsonValue | undefined };
+
+/** Builds the request; a pure function of its input. */
+export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
+  const { prompt, settings } = input;
+  const parameters = resolveParameters(settings, "anthropic");
+  const name = settings.model ?? DEFAULT_MODEL;
+  const model = findModel("anthropic", name);
+  const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
+  const thinking = thinkingMembers(parameters, model, maxTokens.tokens);
+  const control = cacheControl(parameters.cacheRetention);
+  const tools = wireTools(input.tools, control);
+  const body: Members = {
+    model: name,
+    max_tokens: maxTokens.tokens,
+    stream: true,
+    temperature: parameters.temperature ?? undefined,
+    cache_control: control,
+    ...thinking,
+    system: wireSystem(prompt.system, control),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : { type: "auto" },
+    messages: wireMessages(prompt, parameters.thinking.foreign).map(({ role, content }) => ({
+      role,
+      content,
+    })),
+  };
+  return {
+    request: {
+      method: "POST",
+      url: `${input.baseUrl}/v1/messages`,
+      headers: {
+        "x-api-key": input.key,
+        "anthropic-version": "2023-06-01",
+        "content-type": "application/json",
+      },
+      body: writeBody(body, TRAILING_KEYS),
+    },
+    warnings: [
+      ...modelWarnings(name, model),
+      ...maxTokens.warnings,
+      ...temperatureWarnings(parameters.temperature, thinking.thinking !== undefined),
+    ],
+  };
+}
+
+function modelWarnings(name: string, model: Model | null): readonly string[] {
+  if (model !== null) return [];
+  const near = nearest(name, modelsOf("anthropic").map((known) => known.name));
+  const hint = near === null ? "" : ` Did you mean ${near}?`;
+  return [`The model ${name} is not in the table of known Anthropic models; it is used as given.${hint}`];
+}
+
+function temperatureWarnings(temperature: number | null, thinks: boolean): readonly string[] {
+  if (!thinks || temperature === null || temperature === 1) return [];
+  return [
+    `Anthropic refuses a temperature of ${temperature} while thinking is on; use 1, or switch thinking off.`,
+  ];
+}
+
+function cacheControl(retention: RequestParameters["cacheRetention"]): Members | undefined {
+  if (retention === "none") return undefined;
+  return retention === "long" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+}
+
+function wireSystem(system: string | null, control: Members | undefined): JsonValue | undefined {
+  if (system === null || system === "") return undefined;
+  return control === undefined ? system : [{ type: "text", text: system, cache_control: control }];
+}
+
+/** The last tool carries the cache breakpoint of the whole list. */
+function wireTools(offered: readonly OfferedTool[], control: Members | undefined): readonly Members[] {
+  const tools = sortedTools(offered);
+  return tools.map((tool, index) => ({
+    name: wireName(tool.name),
+    description: toolDescription(tool),
+    input_schema: toJson(tool.input_schema),
+    eager_input_streaming: true,
+    cache_control: index === tools.length - 1 ? control : undefined,
+  }));
+}
+
+/** `thinking` and `output_config` by the kind of model (providers section 4.3). */
+function thinkingMembers(
+  parameters: RequestParameters,
+  model: Model | null,
+  maxTokens: number,
+): { readonly thinking?: Members; readonly output_config?: Members } {
+  const kind = model?.thinking ?? "budget";
+  const wanted = resolveThinking(
+    parameters.thinking.level,
+    parameters.own.thinking_budget,
+    model,
+    LEAST_BUDGET,
+  );
+  if (kind === "adaptive") {
+    const { effort: explicit } = parameters.own;
+    const effort = typeof explicit === "string" && explicit !== ""
+      ? explicit
+      : wanted === null
+      ? null
+      : wanted.effort ?? "high";
+    if (effort === null) return {};
+    return { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
+  }
+  if (kind === "none" || wanted === null) return {};
+  if (kind === "budget+effort") {
+    return {
+      thinking: { type: "enabled", budget_tokens: wanted.budget },
+      output_config: { effort: wanted.effort ?? "high" },
+    };
+  }
+  const budget = wanted.budget >= maxTokens ? Math.max(LEAST_BUDGET, maxTokens - 1) : wanted.budget;
+  return { thinking: { type: "enabled", budget_tokens: budget } };
+}

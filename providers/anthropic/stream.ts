@@ -1,0 +1,182 @@
+// The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
+
+import { providerError } from "../errors.ts";
+import { compactJson } from "../json.ts";
+import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+import { toolName } from "../wire.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A content block that was started and not stopped. */
+type OpenBlock =
+  | {
+    readonly kind: "tool";
+    readonly id: string;
+    readonly name: string;
+    readonly start: unknown;
+    json: string;
+  }
+  | { readonly kind: "thinking"; content: string; signature: string }
+  | { readonly kind: "redacted"; readonly data: string };
+
+const OUTCOMES: Readonly<Record<string, "truncated" | "blocked">> = {
+  max_tokens: "truncated",
+  model_context_window_exceeded: "truncated",
+  refusal: "blocked",
+  sensitive: "blocked",
+};
+
+/** Reads one reply. Each content block becomes one effect, in the order in which the blocks end. */
+export class AnthropicReader implements StreamReader {
+  readonly #offered: readonly OfferedTool[];
+  readonly #readError: (body: unknown) => ProviderError;
+  readonly #open = new Map<number, OpenBlock>();
+  #stopReason: string | null = null;
+  /** Tools whose input ended before it was valid JSON. */
+  readonly #incomplete: string[] = [];
+  #closed = false;
+
+  constructor(offered: readonly OfferedTool[], readError: (body: unknown) => ProviderError) {
+    this.#offered = offered;
+    this.#readError = readError;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  event(data: unknown): Effect[] {
+    if (!isRecord(data)) return [];
+    const effects: Effect[] = [];
+    const output = isRecord(data.usage) ? data.usage.output_tokens : undefined;
+    if (typeof output === "number") effects.push({ kind: "usage", usage: { output } });
+    switch (data.type) {
+      case "message_start":
+        return [...effects, ...startUsage(data.message)];
+      case "content_block_start":
+        return [...effects, ...this.#start(indexOf(data), data.content_block)];
+      case "content_block_delta":
+        return [...effects, ...this.#delta(indexOf(data), data.delta)];
+      case "content_block_stop":
+        return [...effects, ...this.#stop(indexOf(data))];
+      case "message_delta":
+        if (isRecord(data.delta) && typeof data.delta.stop_reason === "string") {
+          this.#stopReason = data.delta.stop_reason;
+        }
+        return effects;
+      case "message_stop":
+        return [...effects, ...this.#end()];
+      case "error":
+        return [...effects, { kind: "error", error: this.#readError(data) }];
+      default:
+        return effects;
+    }
+  }
+
+  #start(index: number, block: unknown): Effect[] {
+    if (!isRecord(block)) return [];
+    if (block.type === "tool_use") {
+      const name = toolName(text(block.name), this.#offered);
+      this.#open.set(index, { kind: "tool", id: text(block.id), name, start: block.input, json: "" });
+    } else if (block.type === "thinking") {
+      this.#open.set(index, {
+        kind: "thinking",
+        content: text(block.thinking),
+        signature: text(block.signature),
+      });
+    } else if (block.type === "redacted_thinking") {
+      this.#open.set(index, { kind: "redacted", data: text(block.data) });
+    } else if (block.type === "text" && text(block.text) !== "") {
+      return [{ kind: "text", text: text(block.text) }];
+    }
+    return [];
+  }
+
+  #delta(index: number, delta: unknown): Effect[] {
+    if (!isRecord(delta)) return [];
+    if (delta.type === "text_delta") {
+      return text(delta.text) === "" ? [] : [{ kind: "text", text: text(delta.text) }];
+    }
+    const block = this.#open.get(index);
+    if (block?.kind === "thinking") {
+      if (delta.type === "thinking_delta") block.content += text(delta.thinking);
+      if (delta.type === "signature_delta") block.signature += text(delta.signature);
+    } else if (block?.kind === "tool" && delta.type === "input_json_delta") {
+      block.json += text(delta.partial_json);
+    }
+    return [];
+  }
+
+  #stop(index: number): Effect[] {
+    const block = this.#open.get(index);
+    this.#open.delete(index);
+    if (block?.kind === "redacted") return [{ kind: "redacted", data: block.data }];
+    if (block?.kind === "thinking") {
+      const { content, signature } = block;
+      const signed = signature === "" ? {} : { signature: { provider: "anthropic", value: signature } };
+      return [{ kind: "thinking", content, ...signed }];
+    }
+    if (block?.kind !== "tool") return [];
+    const inputText = toolInput(block.json, block.start);
+    if (inputText === null) {
+      this.#incomplete.push(block.name);
+      return [];
+    }
+    return [{ kind: "tool_use", id: block.id, name: block.name, inputText }];
+  }
+
+  #end(): Effect[] {
+    this.#closed = true;
+    for (const block of this.#open.values()) {
+      if (block.kind === "tool") this.#incomplete.push(block.name);
+    }
+    if (this.#incomplete.length > 0) return [{ kind: "error", error: this.#incompleteInput() }];
+    const reason = this.#stopReason;
+    return [{ kind: "stop", outcome: OUTCOMES[reason ?? ""] ?? "normal", reason }];
+  }
+
+  /** A call whose input was cut must not run with half of it (S14). */
+  #incompleteInput(): ProviderError {
+    const names = this.#incomplete.join(", ");
+    const cut = OUTCOMES[this.#stopReason ?? ""] === "truncated";
+    const message = cut
+      ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
+      : `The input of a call to ${names} was no JSON object; the call was not written.`;
+    return providerError("other", message, {
+      next: cut ? "Raise the parameter max_tokens, then send again." : "Send again.",
+    });
+  }
+}
+
+function startUsage(message: unknown): Effect[] {
+  const usage = isRecord(message) && isRecord(message.usage) ? message.usage : {};
+  const counts: { -readonly [K in keyof Usage]?: number } = {};
+  if (typeof usage.input_tokens === "number") counts.input = usage.input_tokens;
+  if (typeof usage.cache_read_input_tokens === "number") counts.cache_read = usage.cache_read_input_tokens;
+  if (typeof usage.cache_creation_input_tokens === "number") {
+    counts.cache_write = usage.cache_creation_input_tokens;
+  }
+  return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
+}
+
+/** The JSON text of a finished input, or null when it is no JSON object. No input at all means `{}`. */
+function toolInput(json: string, start: unknown): string | null {
+  const source = json.trim() !== "" ? json : isRecord(start) ? JSON.stringify(start) : "{}";
+  try {
+    return isRecord(JSON.parse(source)) ? compactJson(source) : null;
+  } catch {
+    return null;
+  }
+}
+
+function indexOf(data: JsonObject): number {
+  return typeof data.index === "number" ? data.index : -1;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function isRecord(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

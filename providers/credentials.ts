@@ -1,0 +1,57 @@
+// Finds the secret of a provider by asking resolvers in turn (providers section 15).
+
+import type { Environment } from "../config/environment.ts";
+import { failure, type Outcome, success } from "../config/problem.ts";
+import type { Provider } from "./types.ts";
+
+/** What a provider needs: kind and variables come from its description. */
+export interface CredentialQuery {
+  readonly provider: Pick<Provider, "name" | "display" | "keyVariables">;
+  readonly environment: Environment;
+}
+
+export interface Credential {
+  readonly secret: string;
+  /** Where it came from, for messages: a variable's name, never the value. */
+  readonly source: string;
+}
+
+/** One place to look. Answers the credential, or the reason why it has none. */
+export interface CredentialResolver {
+  readonly name: string;
+  resolve(query: CredentialQuery): Promise<Credential | { readonly reason: string }>;
+}
+
+/** Looks at the provider's variables in their order; an empty one counts as unset. */
+export const environmentResolver: CredentialResolver = {
+  name: "environment",
+  resolve({ provider, environment }) {
+    for (const name of provider.keyVariables) {
+      const secret = (environment.variables[name] ?? "").trimEnd();
+      if (secret !== "") return Promise.resolve({ secret, source: name });
+    }
+    const names = provider.keyVariables.join(" and ");
+    return Promise.resolve({ reason: `${names} ${provider.keyVariables.length > 1 ? "are" : "is"} not set` });
+  },
+};
+
+const DEFAULT_RESOLVERS: readonly CredentialResolver[] = [environmentResolver];
+
+/** The first credential that a resolver has; the failure names every resolver and its reason. */
+export async function resolveCredential(
+  query: CredentialQuery,
+  resolvers: readonly CredentialResolver[] = DEFAULT_RESOLVERS,
+): Promise<Outcome<Credential>> {
+  const reasons: string[] = [];
+  for (const resolver of resolvers) {
+    const answer = await resolver.resolve(query);
+    if ("secret" in answer) return success(answer);
+    reasons.push(`${resolver.name}: ${answer.reason}`);
+  }
+  const [variable = ""] = query.provider.keyVariables;
+  return failure(
+    "credential-missing",
+    `No key for ${query.provider.display} was found (${reasons.join("; ")}).`,
+    `Set the variable ${variable}, e.g. export ${variable}=…`,
+  );
+}

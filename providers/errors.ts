@@ -1,0 +1,115 @@
+// What went wrong between us and a provider, as a value with a class and a hint (providers section 11).
+
+import type { ErrorClass, ProviderError } from "./types.ts";
+
+/** What an error body says, apart from the wrapping. */
+export interface ErrorText {
+  readonly type: string | null;
+  readonly message: string;
+}
+
+/** The message of a decoded error body in one of the known shapes; null when it has none of them. */
+export function extractError(body: unknown): ErrorText | null {
+  if (!isRecord(body)) return null;
+  const { error, message, errors } = body;
+  if (isRecord(error) && typeof error.message === "string") {
+    return { type: typeof error.type === "string" ? error.type : null, message: error.message };
+  }
+  if (typeof error === "string") return { type: null, message: error };
+  if (typeof message === "string") return { type: null, message };
+  const first: unknown = Array.isArray(errors) ? errors[0] : null;
+  return isRecord(first) && typeof first.message === "string" ? { type: null, message: first.message } : null;
+}
+
+/** `TYPE — MESSAGE`, or the message alone. */
+export function errorSentence(text: ErrorText): string {
+  return text.type === null ? text.message : `${text.type} — ${text.message}`;
+}
+
+const OVERFLOW: readonly RegExp[] = [
+  /prompt is too long/i,
+  /exceeds the context window/i,
+  /maximum context length/i,
+  /input token count[^]*exceeds the maximum|exceeds the maximum[^]*input token count/i,
+  /context[ _]length[ _]exceeded/i,
+  /too many tokens/i,
+  /token limit exceeded/i,
+];
+
+const RATE_LIMIT = /rate[ _]limit|resource[ _]exhausted|too many requests|quota exceeded|overloaded/i;
+const AUTHENTICATION = /^(?:authentication_error|permission_error)\b/;
+
+const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
+  context_overflow: "Shorten the conversation, or start a new document.",
+  rate_limit: "Try again in a little while.",
+  network: "Check the connection, then send again.",
+  timeout: "Send again, or raise the parameter timeout.",
+};
+
+/** The class of an answered error, by its words first and its HTTP status second. */
+export function classify(sentence: string, status?: number): ErrorClass {
+  if (OVERFLOW.some((pattern) => pattern.test(sentence))) return "context_overflow";
+  if (AUTHENTICATION.test(sentence) || status === 401 || status === 403) return "authentication";
+  if (RATE_LIMIT.test(sentence) || status === 429 || status === 529) return "rate_limit";
+  if (status === 408 || status === 504) return "timeout";
+  return "other";
+}
+
+/** Makes an error with the hint of its class. */
+export function providerError(
+  errorClass: ErrorClass,
+  message: string,
+  options: { readonly details?: readonly string[]; readonly next?: string } = {},
+): ProviderError {
+  const next = options.next ?? NEXT[errorClass];
+  return {
+    code: `provider-${errorClass.replaceAll("_", "-")}`,
+    message,
+    ...(next === undefined ? {} : { next }),
+    class: errorClass,
+    details: options.details ?? [],
+  };
+}
+
+/** The error that an answered body stands for; rate limits carry the headers that tell when to come back. */
+export function answeredError(
+  body: unknown,
+  headers: Headers | null,
+  status: number | undefined,
+  hints: Readonly<Partial<Record<ErrorClass, string>>> = {},
+): ProviderError {
+  const known = extractError(body);
+  const sentence = known !== null ? errorSentence(known) : unknownAnswer(body, status);
+  const errorClass = classify(sentence, status);
+  const details = errorClass === "rate_limit" && headers !== null ? rateLimitDetails(headers) : [];
+  return providerError(errorClass, sentence, { details, next: hints[errorClass] });
+}
+
+function unknownAnswer(body: unknown, status: number | undefined): string {
+  const said = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+  const prefix = status === undefined ? "" : `HTTP ${status}: `;
+  if (said.trim() === "") return `${prefix}The provider answered with an empty body.`;
+  return typeof body === "string" || status !== undefined
+    ? `${prefix}${unexpectedBody(said)}`
+    : "Unknown API error";
+}
+
+/** The beginning of a body that nobody expected, such as an HTML page, on one line. */
+export function unexpectedBody(body: string): string {
+  const bytes = new TextEncoder().encode(body);
+  const start = new TextDecoder().decode(bytes.subarray(0, 300));
+  const cut = bytes.length > 300 ? `${start}...` : start;
+  return `Unexpected API response: ${cut.replace(/\s+/g, " ").trim()}`;
+}
+
+/** `name: value` of every header that speaks of limits, sorted by name. */
+export function rateLimitDetails(headers: Headers): readonly string[] {
+  return [...headers]
+    .filter(([name]) => name === "retry-after" || name.includes("ratelimit"))
+    .map(([name, value]) => `${name}: ${value}`)
+    .sort();
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

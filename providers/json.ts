@@ -1,0 +1,91 @@
+// The body writer: deterministic JSON text, so that equal conversations give equal bytes for prefix caches.
+//
+// Keys are sorted bytewise at every depth; at the top level a provider's trailing keys come last in a given
+// order (providers section 2). Tool inputs are carried as `Raw`: the model's own text, never parsed and
+// encoded again, because that would change numbers and the order of members.
+
+/** JSON text that is written as it stands. */
+export class Raw {
+  readonly text: string;
+
+  /** `text` must be valid JSON; blanks outside strings are taken out. */
+  constructor(text: string) {
+    this.text = compactJson(text);
+  }
+}
+
+/** A value that can be written; members that are `undefined` are left out. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | Raw
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue | undefined };
+
+/** Writes a body; `trailing` names the top-level keys that come last, in this order. */
+export function writeBody(
+  body: { readonly [key: string]: JsonValue | undefined },
+  trailing: readonly string[],
+): string {
+  const first = sortedKeys(body).filter((key) => !trailing.includes(key));
+  return writeMembers(body, [...first, ...trailing]);
+}
+
+/** Writes a value with sorted keys at every depth. */
+export function writeJson(value: JsonValue): string {
+  if (value instanceof Raw) return value.text;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(writeJson).join(",")}]`;
+  return writeMembers(value, sortedKeys(value));
+}
+
+/**
+ * A plain value from outside (a tool's schema, a decoded input) as a writable one. Functions and symbols,
+ * which JSON cannot say, are left out of objects and become null in lists, as `JSON.stringify` does.
+ */
+export function toJson(value: unknown): JsonValue {
+  const text = JSON.stringify(value);
+  return text === undefined ? null : JSON.parse(text) as JsonValue;
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function writeMembers(
+  value: { readonly [key: string]: JsonValue | undefined },
+  keys: readonly string[],
+): string {
+  const members = keys.flatMap((key) => {
+    const member = value[key];
+    return member === undefined ? [] : [`${JSON.stringify(key)}:${writeJson(member)}`];
+  });
+  return `{${members.join(",")}}`;
+}
+
+function sortedKeys(value: object): string[] {
+  return Object.keys(value).sort(compareBytes);
+}
+
+/** Order of the UTF-8 bytes. JavaScript's own order differs beyond the basic plane. */
+export function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above every other UTF-16 unit. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** Takes the blanks outside strings out of JSON text and changes nothing else. */
+export function compactJson(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\[^])*"|[ \t\r\n]+/g, (token) => token.startsWith('"') ? token : "");
+}

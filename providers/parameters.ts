@@ -1,0 +1,112 @@
+// The parameters of one request: a provider's own table over the general one (providers sections 8.1, 8.2).
+
+import type { Parameters, Settings, Thinking, ThinkingLevel } from "../config/settings.ts";
+import type { Model } from "./models.ts";
+
+/** What holds for one request, with whatever a provider alone knows in `own`. */
+export interface RequestParameters {
+  readonly maxTokens: number | string;
+  readonly temperature: number | null;
+  /** Seconds for the whole reply. */
+  readonly timeout: number;
+  /** Seconds until the connection stands. */
+  readonly connectTimeout: number;
+  readonly cacheRetention: "short" | "long" | "none";
+  readonly thinking: Thinking;
+  readonly own: Readonly<Record<string, unknown>>;
+}
+
+/** Lays the provider's table over the general parameters; it wins whatever layer it came from. */
+export function resolveParameters(settings: Settings, provider: string): RequestParameters {
+  const general = settings.parameters;
+  const own = providerTable(general, provider);
+  return {
+    maxTokens: pick(own.max_tokens, isCount, general.max_tokens),
+    temperature: pick(own.temperature, isNumberOrNull, general.temperature),
+    timeout: pick(own.timeout, isNumber, general.timeout),
+    connectTimeout: pick(own.connect_timeout, isNumber, general.connect_timeout),
+    cacheRetention: pick(own.cache_retention, isRetention, general.cache_retention),
+    thinking: overlayThinking(general.thinking, own.thinking),
+    own,
+  };
+}
+
+function providerTable(parameters: Parameters, provider: string): Readonly<Record<string, unknown>> {
+  const table: unknown = (parameters as unknown as Readonly<Record<string, unknown>>)[provider];
+  return isRecord(table) ? table : {};
+}
+
+function overlayThinking(general: Thinking, own: unknown): Thinking {
+  if (isLevel(own)) return { ...general, level: own };
+  if (!isRecord(own)) return general;
+  return {
+    level: pick(own.level, isLevel, general.level),
+    foreign: pick(own.foreign, isForeign, general.foreign),
+  };
+}
+
+function pick<T>(value: unknown, is: (value: unknown) => value is T, otherwise: T): T {
+  return is(value) ? value : otherwise;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
+}
+
+function isNumberOrNull(value: unknown): value is number | null {
+  return value === null || typeof value === "number";
+}
+
+function isCount(value: unknown): value is number | string {
+  return typeof value === "number" || typeof value === "string";
+}
+
+function isRetention(value: unknown): value is "short" | "long" | "none" {
+  return value === "short" || value === "long" || value === "none";
+}
+
+function isForeign(value: unknown): value is "preserve" | "drop" {
+  return value === "preserve" || value === "drop";
+}
+
+function isLevel(value: unknown): value is ThinkingLevel {
+  return typeof value === "number" || value === false ||
+    ["minimal", "low", "medium", "high", "max"].some((level) => level === value);
+}
+
+/** What a percentage comes to when nothing is known of the model. */
+const UNKNOWN_MODEL_TOKENS = 4000;
+
+/** The number of tokens a reply may have, with warnings about limits that changed it. */
+export function resolveMaxTokens(
+  value: number | string,
+  model: Model | null,
+): { readonly tokens: number; readonly warnings: readonly string[] } {
+  if (typeof value === "string") return resolvePercentage(value, model);
+  if (model === null) return { tokens: value, warnings: [] };
+  const least = model.minOutput ?? 1;
+  const tokens = Math.max(least, Math.min(model.maxOutput, value));
+  const limit = value > tokens ? "most" : "least";
+  return {
+    tokens,
+    warnings: tokens === value
+      ? []
+      : [`max_tokens ${value} was changed to ${tokens}, the ${limit} that ${model.name} takes.`],
+  };
+}
+
+function resolvePercentage(value: string, model: Model | null): ReturnType<typeof resolveMaxTokens> {
+  const percent = /^([0-9]+)%$/.exec(value);
+  if (percent === null) {
+    const warning =
+      `max_tokens "${value}" is neither a number nor a percentage; ${UNKNOWN_MODEL_TOKENS} is used.`;
+    return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [warning] };
+  }
+  if (model === null) return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [] };
+  const share = Math.floor(model.maxOutput * Number(percent[1]) / 100);
+  return { tokens: Math.max(share, 1024, model.minOutput ?? 0), warnings: [] };
+}

@@ -1,0 +1,25 @@
+// The providers by name.
+
+import { nearest } from "../config/nearest.ts";
+import { failure, type Outcome, success } from "../config/problem.ts";
+import { anthropic } from "./anthropic.ts";
+import type { Provider } from "./types.ts";
+
+const PROVIDERS: ReadonlyMap<string, Provider> = new Map([[anthropic.name, anthropic]]);
+
+/** Names of all providers, sorted. */
+export function providerNames(): readonly string[] {
+  return [...PROVIDERS.keys()].sort();
+}
+
+/** The provider of that name, or a problem that suggests the nearest one. */
+export function getProvider(name: string): Outcome<Provider> {
+  const provider = PROVIDERS.get(name);
+  if (provider !== undefined) return success(provider);
+  const near = nearest(name, PROVIDERS.keys());
+  return failure(
+    "provider-unknown",
+    `There is no provider named "${name}".`,
+    near === null ? `Known providers: ${providerNames().join(", ")}.` : `Did you mean ${near}?`,
+  );
+}

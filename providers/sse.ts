@@ -1,0 +1,32 @@
+// Reads a server-sent event stream from bytes: the data of each event, and lines that are no SSE at all.
+
+import { createParser } from "eventsource-parser";
+
+/** What a stream is made of. */
+export interface SseHandlers {
+  /** The data of one event, its lines joined. */
+  onData(data: string): void;
+  /** A line that belongs to no event: an error body in place of a stream, for instance. */
+  onLine(line: string): void;
+}
+
+/** Feeds bytes as they come, cut anywhere; `end` tells a clean end of the transfer. */
+export interface SseReader {
+  feed(bytes: Uint8Array): void;
+  end(): void;
+}
+
+export function createSseReader(handlers: SseHandlers): SseReader {
+  const decoder = new TextDecoder();
+  const parser = createParser({
+    onEvent: (event) => handlers.onData(event.data),
+    onError: (error) => {
+      if (error.type === "unknown-field" && error.line !== undefined) handlers.onLine(error.line);
+    },
+  });
+  return {
+    feed: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })),
+    // A last event may lack its blank line, and a lone CR at the very end is undecided until more comes.
+    end: () => parser.feed(`${decoder.decode()}\n\n`),
+  };
+}

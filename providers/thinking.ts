@@ -1,0 +1,66 @@
+// The unified thinking setting as a token budget and an effort for one model (providers section 8.3).
+
+import type { ThinkingLevel } from "../config/settings.ts";
+import type { Level, Model } from "./models.ts";
+
+/** What a model is asked for; null means thinking is off. */
+export interface ThinkingRequest {
+  /** Tokens. */
+  readonly budget: number;
+  /** The model's own word, for models that are told an effort. */
+  readonly effort: string | null;
+}
+
+const GENERAL_BUDGETS: Readonly<Record<Level, number>> = {
+  minimal: 128,
+  low: 2048,
+  medium: 8192,
+  high: 16384,
+  max: 32768,
+};
+
+/**
+ * Resolves thinking for a provider that counts in tokens. `explicitBudget` is its `thinking_budget` parameter
+ * and stronger than `level`; anything there but a positive number switches thinking off. `leastBudget` is the
+ * provider's own minimum.
+ */
+export function resolveThinking(
+  level: ThinkingLevel,
+  explicitBudget: unknown,
+  model: Model | null,
+  leastBudget: number,
+): ThinkingRequest | null {
+  if (explicitBudget !== undefined && explicitBudget !== null) {
+    return typeof explicitBudget === "number" && explicitBudget > 0
+      ? fromNumber(explicitBudget, model, leastBudget)
+      : null;
+  }
+  if (level === false || (typeof level === "number" && level <= 0)) return null;
+  if (typeof level === "number") return fromNumber(level, model, leastBudget);
+  const budget = clamp(namedBudget(level, model), model, leastBudget);
+  return { budget, effort: model?.efforts?.[level] ?? null };
+}
+
+function fromNumber(tokens: number, model: Model | null, leastBudget: number): ThinkingRequest {
+  const budget = clamp(Math.floor(tokens), model, leastBudget);
+  return { budget, effort: model?.efforts?.[levelOfBudget(budget)] ?? null };
+}
+
+function namedBudget(level: Level, model: Model | null): number {
+  if (model?.budgets === undefined) return GENERAL_BUDGETS[level];
+  if (level === "max") return model.maxBudget ?? model.budgets.high ?? GENERAL_BUDGETS.max;
+  return model.budgets[level] ?? GENERAL_BUDGETS[level];
+}
+
+function clamp(tokens: number, model: Model | null, leastBudget: number): number {
+  const least = Math.max(tokens, model?.minBudget ?? leastBudget);
+  return model?.maxBudget === undefined ? least : Math.min(least, model.maxBudget);
+}
+
+/** The level whose place in the scale a number of tokens takes. */
+export function levelOfBudget(tokens: number): Level {
+  if (tokens <= 256) return "minimal";
+  if (tokens <= 4096) return "low";
+  if (tokens <= 12288) return "medium";
+  return tokens <= 24576 ? "high" : "max";
+}

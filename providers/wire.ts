@@ -1,0 +1,57 @@
+// Names and ids as they travel: what every provider does alike (providers section 3).
+
+import { compareBytes, toJson, writeJson } from "./json.ts";
+import type { OfferedTool } from "./types.ts";
+
+/** The name of a tool on the wire: providers refuse a colon. */
+export function wireName(name: string): string {
+  return name.replaceAll(":", "__");
+}
+
+/**
+ * The tool's own name again. A name that was offered comes back exactly, also one that holds `__` itself;
+ * otherwise every `__` becomes a colon.
+ */
+export function toolName(wire: string, offered: readonly OfferedTool[] = []): string {
+  return offered.find((tool) => wireName(tool.name) === wire)?.name ?? wire.replaceAll("__", ":");
+}
+
+/** Tools in the order of their own names, bytewise, so that the prefix of a request is stable. */
+export function sortedTools(tools: readonly OfferedTool[]): readonly OfferedTool[] {
+  return [...tools].sort((a, b) => compareBytes(a.name, b.name));
+}
+
+/** The description with the shape of the output behind it, when the tool declares one. */
+export function toolDescription(tool: OfferedTool): string {
+  if (tool.output_schema === undefined) return tool.description;
+  const schema = { $schema: "https://json-schema.org/draft/2020-12/schema", ...tool.output_schema };
+  return `${tool.description}\n\nReturns (JSON Schema): ${writeJson(toJson(schema))}`;
+}
+
+/**
+ * Ids in the alphabet that providers take, at most 64 characters. Keeps apart ids that would become equal:
+ * cutting may take away just the part in which two calls of one reply differ.
+ */
+export class WireIds {
+  readonly #wire = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  /** The same answer for the same id, in a call and in its result. */
+  of(id: string): string {
+    const known = this.#wire.get(id);
+    if (known !== undefined) return known;
+    const plain = normalise(id);
+    let wire = plain;
+    for (let count = 2; this.#taken.has(wire) || wire === ""; count++) {
+      const suffix = `_${count}`;
+      wire = `${plain.slice(0, 64 - suffix.length)}${suffix}`;
+    }
+    this.#wire.set(id, wire);
+    this.#taken.add(wire);
+    return wire;
+  }
+}
+
+function normalise(id: string): string {
+  return id.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, 64).replace(/_+$/, "");
+}
