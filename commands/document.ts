@@ -1,6 +1,7 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
-import { thrownText } from "../config/problem.ts";
+import type { Environment } from "../config/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
 import { FileStore, openFile } from "../cycle/session/file_store.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
@@ -142,4 +143,14 @@ export async function readForReport(
   }
   const label = textOption(invocation.arguments, "name") ?? "-";
   return { label, store: new MemoryStore(bytes, namedPath(invocation)) };
+}
+
+/** The real path of the document whose policy is asked for; null when none is named. It must exist. */
+export function documentPath(environment: Environment, file: string | undefined): Outcome<string | null> {
+  if (file === undefined || file === "-") return success(null);
+  try {
+    return success(Deno.realPathSync(absolutePath(environment, file)));
+  } catch (thrown) {
+    return failure("document-missing", `${file}: ${thrownText(thrown)}.`);
+  }
 }

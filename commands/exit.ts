@@ -20,6 +20,11 @@ const CODES: Readonly<Record<string, number>> = {
   "config-missing": Exit.usage,
   "config-unreadable": Exit.usage,
   "usage": Exit.usage,
+  "provider-unknown": Exit.usage,
+  "base-url-invalid": Exit.usage,
+  "target-needed": Exit.usage,
+  "target-ambiguous": Exit.usage,
+  "preview-cut": Exit.usage,
   "document-locked": Exit.conflict,
   "document-changed": Exit.conflict,
 };

@@ -12,7 +12,7 @@ export class Interrupts {
   readonly #lastWords: (fault: string | null) => void;
   readonly #listeners: readonly (readonly [Deno.Signal, () => void])[];
   #last = -Infinity;
-  #grace: number | undefined;
+  #grace: ReturnType<typeof setTimeout> | undefined;
 
   /** `lastWords` runs synchronously before the program is ended at once; it is told when a fault is the reason. */
   constructor(lastWords: (fault: string | null) => void) {

@@ -84,8 +84,12 @@ export class FileStore implements DocumentStore {
   #lost: Problem | null = null;
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
-  #inPlace = false;
   #closed = false;
+  /**
+   * While this answers true the file is overwritten in place. A sandbox that runs binds it read-only, and a
+   * rename would leave that mount on the old file and the new one open to whoever runs inside.
+   */
+  inPlaceWhile: () => boolean = () => false;
 
   constructor(
     read: { readonly realPath: string; readonly bytes: Uint8Array; readonly stamp: Stamp },
@@ -119,15 +123,6 @@ export class FileStore implements DocumentStore {
     if (edits.length > 0) this.#chat = update(this.#chat, edits);
     this.#writing = this.#writing.then(() => this.#flush());
     return this.#writing;
-  }
-
-  /**
-   * While something holds the file itself (a sandbox binds it read-only), it is overwritten in place: a rename
-   * would leave that mount on the old file and the new one open to whoever runs inside.
-   */
-  holdInPlace(hold: boolean): Promise<void> {
-    this.#inPlace = hold;
-    return this.#writing.then(() => undefined);
   }
 
   /** Waits for the last write and gives the lock back. */
@@ -184,11 +179,11 @@ export class FileStore implements DocumentStore {
     if (text.length - this.#disk.length <= MAX_APPEND_BYTES && continues(this.#disk, text)) {
       return await appendFile(this.path, this.#stamp, text.subarray(this.#disk.length));
     }
-    const found = await Deno.stat(this.path);
-    if (!this.#inPlace && (found.nlink ?? 1) <= 1) {
+    const { nlink } = await Deno.stat(this.path);
+    if (!this.inPlaceWhile() && (nlink ?? 1) <= 1) {
       try {
-        return await replaceFile(this.path, text, async () => {
-          return sameStamp(stampOf(await Deno.stat(this.path)), this.#stamp);
+        return await replaceFile(this.path, text, () => {
+          return !this.inPlaceWhile() && sameStamp(stampOf(Deno.statSync(this.path)), this.#stamp);
         });
       } catch (thrown) {
         if (!cannotReplace(thrown)) throw thrown;

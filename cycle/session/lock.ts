@@ -5,7 +5,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../../
 import { documentKey, stateFolder } from "./paths.ts";
 
 /** Written into the lock file so that others can name who holds it. */
-interface Holder {
+export interface Holder {
   readonly pid: number;
   readonly host: string;
   readonly path: string;
@@ -18,6 +18,9 @@ export interface DocumentLock {
 }
 
 const POLL_MILLISECONDS = 50;
+
+/** A holder without a name is one that looks (status), or that is about to write its name: worth a moment. */
+const NAMELESS_MILLISECONDS = 500;
 
 /**
  * Locks the document whose real path is given, waiting at most `wait` seconds.
@@ -32,7 +35,7 @@ export async function lockDocument(
 ): Promise<Outcome<DocumentLock>> {
   const folder = `${stateFolder(options.environment)}/locks`;
   const lockPath = `${folder}/${await documentKey(realPath)}.lock`;
-  const deadline = Date.now() + options.wait * 1000;
+  const begun = performance.now();
   try {
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     while (true) {
@@ -44,7 +47,8 @@ export async function lockDocument(
       }
       const holder = await readHolder(file);
       file.close();
-      if (Date.now() >= deadline) {
+      const patience = Math.max(options.wait * 1000, holder === null ? NAMELESS_MILLISECONDS : 0);
+      if (performance.now() - begun >= patience) {
         const who = holder === null ? "another run" : `process ${holder.pid} on ${holder.host}`;
         return failure(
           "document-locked",
@@ -60,6 +64,18 @@ export async function lockDocument(
       `The lock for ${realPath} cannot be made in ${folder}: ${thrownText(thrown)}.`,
       "Make that folder writable, or name another one with XDG_STATE_HOME.",
     );
+  }
+}
+
+/** Who holds the lock of a document now, without taking it; null when nobody does. */
+export async function holderOf(realPath: string, environment: Environment): Promise<Holder | null> {
+  const lockPath = `${stateFolder(environment)}/locks/${await documentKey(realPath)}.lock`;
+  try {
+    using file = await Deno.open(lockPath, { read: true, write: true });
+    return await file.tryLock(true) ? null : await readHolder(file);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
   }
 }
 

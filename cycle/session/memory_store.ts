@@ -20,6 +20,11 @@ export class MemoryStore implements DocumentStore {
     return this.#chat;
   }
 
+  /** Takes another text as the document. */
+  replace(bytes: Uint8Array): void {
+    this.#chat = parse(bytes);
+  }
+
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (edits.length > 0) this.#chat = update(this.#chat, edits);
     return Promise.resolve(null);

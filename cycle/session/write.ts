@@ -7,13 +7,13 @@ export const MAX_APPEND_BYTES = 16 * 1024;
 
 /**
  * Replaces a file by a new one of the same mode, owner and extended attributes: written beside it, made durable,
- * then renamed. `unchanged` is asked at the last moment; when it says no, nothing happens and the answer is null.
- * Throws what the system throws.
+ * then renamed. `allowed` is asked in the same turn as the rename happens, so nothing of this process comes in
+ * between; when it says no, nothing happens and the answer is null. Throws what the system throws.
  */
 export async function replaceFile(
   path: string,
   bytes: Uint8Array,
-  unchanged: () => Promise<boolean>,
+  allowed: () => boolean,
 ): Promise<Stamp | null> {
   const slash = path.lastIndexOf("/");
   const unique = crypto.randomUUID().slice(0, 8);
@@ -25,14 +25,13 @@ export async function replaceFile(
     await writeAll(file, bytes);
     await copyAttributes(path, old, temporary);
     await file.sync();
-    const stamp = stampOf(await file.stat());
-    if (!await unchanged()) return null;
-    await Deno.rename(temporary, path);
+    if (!allowed()) return null;
+    Deno.renameSync(temporary, path);
     kept = true;
+    // Renaming changes the times of the file itself, so the stamp is taken after it.
+    const stamp = stampOf(await file.stat());
     await syncFolder(path.slice(0, slash) || "/");
-    // Renaming changes the ctime, so the stamp is taken anew; the rest tells whether it is still our file.
-    const renamed = stampOf(await Deno.stat(path));
-    return renamed.ino === stamp.ino ? renamed : stamp;
+    return stamp;
   } finally {
     file.close();
     if (!kept) await Deno.remove(temporary);

@@ -9,7 +9,7 @@ import { isTorn, OverwriteGuard } from "../../cycle/session/rescue.ts";
 import { appendFile, overwriteFile, replaceFile } from "../../cycle/session/write.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const noFault = () => Promise.resolve(true);
+const always = () => true;
 
 async function withFolder(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-session-" }));
@@ -118,7 +118,7 @@ Deno.test("replacing a file keeps its mode, and leaves nothing beside it", () =>
       await Deno.writeTextFile(path, "old");
       await Deno.chmod(path, mode);
       const before = (await Deno.stat(path)).ino;
-      assert.ok(await replaceFile(path, bytes("new text"), noFault));
+      assert.ok(await replaceFile(path, bytes("new text"), always));
       assert.equal(await Deno.readTextFile(path), "new text");
       assert.equal((await Deno.stat(path)).mode! & 0o777, mode);
       assert.notEqual((await Deno.stat(path)).ino, before);
@@ -131,7 +131,7 @@ Deno.test("a file that changed at the last moment is not replaced", () =>
   withFolder(async (folder) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "theirs");
-    assert.equal(await replaceFile(path, bytes("ours"), () => Promise.resolve(false)), null);
+    assert.equal(await replaceFile(path, bytes("ours"), () => false), null);
     assert.equal(await Deno.readTextFile(path), "theirs");
     assert.equal([...Deno.readDirSync(folder)].length, 1);
   }));

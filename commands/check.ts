@@ -1,0 +1,38 @@
+// `flemma check`: diagnostics, one a line.
+
+import { evaluate } from "../prompt/mod.ts";
+import type { Diagnostic } from "../parser/types.ts";
+import { visible } from "../tools/visible.ts";
+import { diagnosticJson, diagnosticLine } from "./diagnostics.ts";
+import { readForReport } from "./document.ts";
+import { Exit } from "./exit.ts";
+import type { Invocation } from "./invocation.ts";
+import { switchOption } from "./options.ts";
+import { safeJson } from "./safe_json.ts";
+import { writeOutput } from "./streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { positionals } = invocation.arguments;
+  const asJson = switchOption(invocation.arguments, "json") === true;
+  const reports: Record<string, unknown>[] = [];
+  let exit: number = Exit.ok;
+  for (const file of positionals.length === 0 ? [undefined] : positionals) {
+    const opened = await readForReport(invocation, file);
+    if ("exit" in opened) {
+      exit = opened.exit;
+      continue;
+    }
+    const { label, store } = opened;
+    const prompt = await evaluate(store.chat, { document: store.path, environment: invocation.environment });
+    const diagnostics = [...prompt.diagnostics].sort(byPlace);
+    if (prompt.blocked && exit === Exit.ok) exit = Exit.diagnostics;
+    if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
+    else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);
+  }
+  if (asJson) writeOutput(`${safeJson(reports)}\n`);
+  return exit;
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return (a.start ?? 0) - (b.start ?? 0) || (a.startCol ?? 0) - (b.startCol ?? 0);
+}

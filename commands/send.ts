@@ -1,0 +1,105 @@
+// `flemma send`: only the request. It refuses while calls have no result, since a model must get them all.
+
+import { dryRun } from "../cycle/send.ts";
+import type { SendOutcome, Stop } from "../cycle/types.ts";
+import type { Chat } from "../parser/types.ts";
+import { getProvider } from "../providers/registry.ts";
+import { compose, type Runtime } from "./compose.ts";
+import { diagnosticLine } from "./diagnostics.ts";
+import { type OpenDocument, readForReport, withDocument } from "./document.ts";
+import { drive, refuse } from "./drive.ts";
+import { Exit } from "./exit.ts";
+import { frontmatterBlockers } from "./frontmatter.ts";
+import type { Invocation } from "./invocation.ts";
+import { switchOption } from "./options.ts";
+import { writeOutput } from "./streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  if (switchOption(invocation.arguments, "dry-run") === true) return await showRequest(invocation);
+  if (switchOption(invocation.arguments, "headers") === true) {
+    return await withDocument(invocation, () => {
+      invocation.messages.say("flemma: --headers goes with --dry-run.");
+      return Promise.resolve(Exit.usage);
+    });
+  }
+  return await withDocument(invocation, (document) => {
+    return drive(invocation, document, (runtime) => send(runtime, document));
+  });
+}
+
+async function send(runtime: Runtime, { store, interrupts }: OpenDocument): Promise<Stop> {
+  if (store.chat.turns.length === 0) {
+    return stopped("empty", { code: "no-messages", message: "The document holds no message." });
+  }
+  const [blocker] = frontmatterBlockers(store.chat);
+  if (blocker !== undefined) return { ...stopped("diagnostics", blocker), line: blocker.start ?? null };
+  const open = openCalls(store.chat);
+  if (open.length > 0) {
+    const line = store.chat.result(open[0]!)?.header.start ?? store.chat.call(open[0]!)?.place.start ?? null;
+    return { reason: "pending", ids: open, line };
+  }
+  return stopOf(await runtime.send(interrupts.signal), store.chat);
+}
+
+/** Calls without a final result. */
+function openCalls(chat: Chat): string[] {
+  const isOpen = (id: string) => {
+    const result = chat.result(id);
+    return result === undefined || (result.status !== null && result.status !== "error");
+  };
+  return [...new Set(chat.calls.map(({ id }) => id))].filter(isOpen);
+}
+
+function stopOf(outcome: SendOutcome, chat: Chat): Stop {
+  switch (outcome.kind) {
+    case "completed": {
+      const open = openCalls(chat);
+      return { reason: open.length > 0 ? "stepped" : "done", ids: open, line: chat.lineCount };
+    }
+    case "blocked": {
+      const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
+      const problem = first ?? { code: "blocked", message: "The request was not sent." };
+      return { ...stopped("diagnostics", problem), line: first?.start ?? null };
+    }
+    case "cancelled":
+      return { reason: "cancelled", ids: [], line: null };
+    case "failed":
+      return stopped("failed", outcome.problem);
+  }
+}
+
+function stopped(reason: Stop["reason"], { code, message }: { code: string; message: string }): Stop {
+  return { reason, ids: [], line: null, problem: { code, message } };
+}
+
+/** Prints the request in place of sending it. A report: the document is only read. */
+async function showRequest(invocation: Invocation): Promise<number> {
+  const { messages, environment } = invocation;
+  const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in opened) return opened.exit;
+  const { label, store } = opened;
+  const runtime = await compose(invocation, store, { emit: () => {} });
+  if (!runtime.ok) return refuse(invocation, runtime.problem);
+  const { settings, tools } = runtime.value;
+  const provider = getProvider(settings.provider);
+  if (!provider.ok) return refuse(invocation, provider.problem);
+  const prepared = await dryRun({
+    chat: store.chat,
+    document: store.path,
+    settings,
+    environment,
+    provider: provider.value,
+    tools: tools.getAll(),
+  });
+  if (prepared.kind === "failed") return refuse(invocation, prepared.problem);
+  for (const each of prepared.diagnostics) messages.say(diagnosticLine(label, each));
+  if (prepared.kind === "blocked") return Exit.diagnostics;
+  const { method, url, headers, body } = prepared.request;
+  for (const warning of prepared.warnings) messages.note(`flemma: ${warning}`);
+  if (switchOption(invocation.arguments, "headers") === true) {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    writeOutput([`${method} ${url}`, ...lines, "", ""].join("\n"));
+  }
+  writeOutput(body);
+  return Exit.ok;
+}

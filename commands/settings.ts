@@ -1,0 +1,56 @@
+// The command line's own layer of settings.
+
+import type { Environment } from "../config/environment.ts";
+import type { Loaded } from "../config/load.ts";
+import { failure, type Outcome } from "../config/problem.ts";
+import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
+
+type Tree = Record<string, unknown>;
+
+/** Loads settings with what the options say on top. A mistake anywhere fails with exit code 2. */
+export async function settingsOf(given: Arguments, environment: Environment): Promise<Outcome<Loaded>> {
+  const overrides: Tree = {};
+  const set = (path: string, value: unknown) => {
+    if (value !== undefined) setPath(overrides, path.split("."), value);
+  };
+  set("provider", textOption(given, "provider"));
+  set("model", textOption(given, "model"));
+  set("tools.autopilot.enabled", switchOption(given, "autopilot"));
+  set("tools.autopilot.max_turns", numberOption(given, "max-turns"));
+  set("sandbox.enabled", switchOption(given, "sandbox"));
+  for (const text of listOption(given, "param")) {
+    const equals = text.indexOf("=");
+    if (equals < 1) return failure("usage", `--param needs KEY=VALUE, not ${text}.`);
+    set(`parameters.${text.slice(0, equals)}`, parameterValue(text.slice(equals + 1)));
+  }
+  const { loadSettings } = await import("../config/load.ts");
+  return await loadSettings({
+    environment,
+    configPath: textOption(given, "config"),
+    noConfig: switchOption(given, "no-config") === true,
+    overrides,
+    approve: listOption(given, "approve"),
+  });
+}
+
+/** The value a text stands for (providers section 16): truth values, numbers, `null`, lists by commas, else text. */
+export function parameterValue(text: string): unknown {
+  const quoted = /^(["'])(.*)\1$/s.exec(text);
+  if (quoted) return quoted[2]!;
+  if (text.includes(",")) return text.split(",").map((part) => parameterValue(part.trim()));
+  if (text === "true" || text === "false") return text === "true";
+  if (text === "" || text === "null" || text === "nil") return null;
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+}
+
+function setPath(tree: Tree, path: readonly string[], value: unknown): void {
+  const [name = "", ...rest] = path;
+  if (rest.length === 0) {
+    tree[name] = value;
+    return;
+  }
+  const inner = tree[name];
+  const below: Tree = typeof inner === "object" && inner !== null ? inner as Tree : {};
+  tree[name] = below;
+  setPath(below, rest, value);
+}

@@ -1,0 +1,137 @@
+// `flemma status`: what stands open in a document, and what the next advance would do and why.
+
+import { lastMessages } from "../cycle/session/messages.ts";
+import { holderOf } from "../cycle/session/lock.ts";
+import { liveCalls } from "../cycle/survey.ts";
+import type { Step } from "../cycle/mod.ts";
+import type { Chat } from "../parser/types.ts";
+import { sandboxStatus } from "../sandbox/mod.ts";
+import { visible } from "../tools/visible.ts";
+import { compose, type Runtime } from "./compose.ts";
+import { readForReport } from "./document.ts";
+import { refuse } from "./drive.ts";
+import { Exit } from "./exit.ts";
+import { frontmatterBlockers } from "./frontmatter.ts";
+import type { Invocation } from "./invocation.ts";
+import { shellWord } from "./new.ts";
+import { switchOption } from "./options.ts";
+import { safeJson } from "./safe_json.ts";
+import { writeOutput } from "./streams.ts";
+
+type Next = "categorise" | "execute" | "wait" | "send" | "idle";
+
+interface CallReport {
+  readonly id: string;
+  readonly name: string;
+  /** `open` has no result block yet; `running` runs in another process now. */
+  readonly status: string;
+  readonly line: number;
+  readonly preview: string;
+  /** What the approval chain says today, and who says it. */
+  readonly decision: string;
+  readonly source: string;
+}
+
+export async function run(invocation: Invocation): Promise<number> {
+  if (switchOption(invocation.arguments, "last") === true) {
+    const text = await lastMessages(invocation.environment);
+    writeOutput(text ?? "");
+    if (text === null) invocation.messages.note("flemma: no filter run had to keep its messages yet.");
+    return Exit.ok;
+  }
+  const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in opened) return opened.exit;
+  const { label, store } = opened;
+  const runtime = await compose(invocation, store, { emit: () => {} });
+  if (!runtime.ok) return refuse(invocation, runtime.problem);
+  const { sandbox, journal } = runtime.value;
+  const holder = store.path === null ? null : await holderOf(store.path, invocation.environment);
+  const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
+  const calls = await reports(store.chat, runtime.value, running);
+  const next = running.size > 0 ? "wait" : await nextStep(store.chat, runtime.value);
+  const status = await sandboxStatus(sandbox);
+  const { enabled, backend, available, network } = status;
+  if (switchOption(invocation.arguments, "json") === true) {
+    const error = status.error?.message ?? null;
+    const summary = { enabled, backend, available, network, error };
+    writeOutput(`${safeJson({ document: store.path ?? label, calls, next, sandbox: summary })}\n`);
+    return Exit.ok;
+  }
+  const lines = calls.map(({ status, preview, line, id }) =>
+    `${status.padEnd(8)}  ${preview}   line ${line}   ${id}`
+  );
+  if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
+  lines.push(`next: ${nextSentence(next, calls, label, store.chat)}`);
+  lines.push(
+    `sandbox: ${!enabled ? "off" : available ? `on (${backend})` : `not usable: ${status.error?.message}`}`,
+  );
+  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return Exit.ok;
+}
+
+/** The calls without a final result. */
+async function reports(chat: Chat, runtime: Runtime, running: ReadonlySet<string>): Promise<CallReport[]> {
+  const found: CallReport[] = [];
+  for (const call of liveCalls(chat)) {
+    const result = chat.result(call.id);
+    if (result !== undefined && (result.status === null || result.status === "error")) continue;
+    const { decision, source } = await runtime.decide(call);
+    found.push({
+      id: call.id,
+      name: call.name,
+      status: running.has(call.id) ? "running" : result?.status ?? "open",
+      line: (result?.header ?? call.place).start,
+      preview: runtime.preview(call),
+      decision,
+      source,
+    });
+  }
+  return found;
+}
+
+async function nextStep(chat: Chat, { cycle }: Runtime): Promise<Next> {
+  if (chat.turns.length === 0 || frontmatterBlockers(chat).length > 0 || nothingToSay(chat)) return "idle";
+  const steps = await cycle.plan();
+  if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
+    return "categorise";
+  }
+  if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
+  return steps.at(-1)?.do === "send" ? "send" : "wait";
+}
+
+function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
+  return chat.result(step.id) === undefined;
+}
+
+/** The last message is the person's own and still empty. */
+function nothingToSay(chat: Chat): boolean {
+  const last = chat.turns.at(-1);
+  return last?.role === "You" &&
+    last.segments.every((segment) => segment.kind === "text" && segment.value.trim() === "");
+}
+
+function nextSentence(next: Next, calls: readonly CallReport[], label: string, chat: Chat): string {
+  const file = shellWord(label);
+  const waiting = calls.filter(({ status }) => status === "pending").map(({ id }) => id);
+  switch (next) {
+    case "categorise":
+      return `flemma advance ${file} decides about ${count(calls, "open")}`;
+    case "execute":
+      return `flemma advance ${file} carries out ${calls.length - waiting.length} of ${calls.length} calls`;
+    case "wait":
+      return waiting.length > 0
+        ? `flemma approve ${file} ${waiting[0]}, or reject it, or write the result yourself`
+        : "wait for what runs, or look at the blocks named above";
+    case "send":
+      return `flemma advance ${file} sends the conversation`;
+    case "idle":
+      return chat.frontmatter === null
+        ? `write a message below @You:, then flemma advance ${file}`
+        : "nothing: frontmatter is not evaluated by this version";
+  }
+}
+
+function count(calls: readonly CallReport[], status: string): string {
+  const found = calls.filter((call) => call.status === status).length;
+  return found === 1 ? "1 call" : `${found} calls`;
+}
