@@ -1,0 +1,198 @@
+// Result blocks as text: fences, the three spellings, and edits that touch no more than they must.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  fenceFor,
+  finalLines,
+  placeholderLines,
+  placeholderStyle,
+  rejectWith,
+  replaceBlock,
+  setStatus,
+  stripStatus,
+} from "../../parser/block.ts";
+import type { Edit } from "../../parser/edit.ts";
+import { parse, update } from "../../parser/mod.ts";
+import type { Chat, Result } from "../../parser/types.ts";
+
+function read(text: string): Chat {
+  return parse(new TextEncoder().encode(text));
+}
+
+function write(chat: Chat): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(chat.bytes);
+}
+
+function result(chat: Chat): Result {
+  const found = chat.results.at(-1);
+  assert.ok(found, "the document holds no result");
+  return found;
+}
+
+/** The document after a change of its last result. */
+function changed(text: string, change: (chat: Chat, result: Result) => Edit | Edit[]): string {
+  const chat = read(text);
+  return write(update(chat, [change(chat, result(chat))].flat()));
+}
+
+const document = (header: string, opener: string, body = "", close = opener.match(/^`+/)?.[0] ?? "") =>
+  `@You:\nbefore\n\n${header}\n\n${opener}\n${body}${close}\n\nafter\n`;
+
+Deno.test("a fence is longer than every run of backticks in its content, and never shorter than three", () => {
+  assert.deepEqual(["", "`a`", "``` x", "a ````` b"].map((text) => fenceFor(text).length), [3, 3, 4, 6]);
+});
+
+Deno.test("any content written as a result is read back unchanged, whatever fences and markers it holds", () => {
+  const piece = fc.constantFrom(
+    "`",
+    "```",
+    "\n",
+    "@You:\n",
+    "**Tool Result:** `x`\n",
+    "é",
+    " ",
+    "a",
+    "\n```js\n",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.boolean(), (pieces, error) => {
+      const content = pieces.join("");
+      const lines = finalLines("c1", { content, error, language: "" });
+      const chat = read(`@You:\n\n${lines.join("\n")}\n\nafter\n`);
+      assert.equal(chat.results.length, 1);
+      assert.equal(result(chat).content, content);
+      assert.equal(result(chat).status, error ? "error" : null);
+    }),
+    { seed: 7, numRuns: 300 },
+  );
+});
+
+Deno.test("a placeholder is read back with its status in both spellings", () => {
+  for (const style of ["fence", "header"] as const) {
+    for (const status of ["pending", "approved", "rejected", "denied", "aborted"] as const) {
+      const chat = read(`@You:\n\n${placeholderLines("c1", status, style).join("\n")}\n`);
+      assert.deepEqual([result(chat).status, result(chat).style, result(chat).content], [status, style, ""]);
+    }
+  }
+});
+
+Deno.test("the automatic style is that of the last placeholder; finished blocks do not count", () => {
+  const fence = placeholderLines("a", "pending", "fence").join("\n");
+  const header = placeholderLines("b", "pending", "header").join("\n");
+  const error = finalLines("c", { content: "x", error: true, language: "" }).join("\n");
+  assert.equal(placeholderStyle(read(`@You:\n\n${fence}\n\n${header}\n\n${error}\n`), "auto"), "header");
+  assert.equal(placeholderStyle(read(`@You:\n\n${header}\n\n${fence}\n`), "auto"), "fence");
+  assert.equal(placeholderStyle(read(`@You:\n\n${error}\n`), "auto"), "fence");
+  assert.equal(placeholderStyle(read(`@You:\n\n${fence}\n`), "header"), "header");
+});
+
+Deno.test("taking the status off keeps body, fence length and neighbours, in every spelling", () => {
+  const cases: [string, string, string, string][] = [
+    ["**Tool Result:** `c1` (pending)", "```", "**Tool Result:** `c1`", "```"],
+    ["**Tool Result:** `c1` (pending note=keep)", "```text", "**Tool Result:** `c1`", "```text"],
+    ["**Tool Result:** `c1`", "````flemma:tool status=pending", "**Tool Result:** `c1`", "````"],
+    ["**Tool Result:** `c1`", "```flemma:pending", "**Tool Result:** `c1`", "```"],
+    ["**Tool Result:** `c1` (pending)", "```flemma:tool status=approved", "**Tool Result:** `c1`", "```"],
+    ["**Tool Result:**`é1` (status=pending)", "```", "**Tool Result:**`é1`", "```"],
+  ];
+  for (const [header, opener, bareHeader, bareOpener] of cases) {
+    const after = changed(document(header, opener, "mine\n"), stripStatus);
+    assert.equal(after, document(bareHeader, bareOpener, "mine\n"));
+  }
+});
+
+Deno.test("a change of status touches the word alone and keeps the spelling and all other tokens", () => {
+  const cases: [string, string, string, string][] = [
+    ["**Tool Result:** `c1` (pending)", "```", "**Tool Result:** `c1` (approved)", "```"],
+    ["**Tool Result:** `c1` (a=1 pending x)", "```", "**Tool Result:** `c1` (a=1 approved x)", "```"],
+    ["**Tool Result:** `c1` (x status=deny)", "```", "**Tool Result:** `c1` (x status=approved)", "```"],
+    ["**Tool Result:** `c1` (reject)", "```", "**Tool Result:** `c1` (approved)", "```"],
+    [
+      '**Tool Result:** `c1` (n="a pending b" pending)',
+      "```",
+      '**Tool Result:** `c1` (n="a pending b" approved)',
+      "```",
+    ],
+    ["**Tool Result:** `c1`", "```flemma:tool", "**Tool Result:** `c1`", "```flemma:tool status=approved"],
+    [
+      "**Tool Result:** `c1`",
+      "````flemma:tool status=rejected by=me",
+      "**Tool Result:** `c1`",
+      "````flemma:tool status=approved by=me",
+    ],
+    [
+      "**Tool Result:** `c1`",
+      "```flemma:tool pending",
+      "**Tool Result:** `c1`",
+      "```flemma:tool status=approved pending",
+    ],
+  ];
+  for (const [header, opener, newHeader, newOpener] of cases) {
+    const before = document(header, opener, "body\n");
+    const after = changed(before, (chat, block) => setStatus(chat, block, "approved", "header"));
+    assert.equal(after, document(newHeader, newOpener, "body\n"));
+    assert.equal(result(read(after)).status, "approved", after);
+  }
+});
+
+Deno.test("the oldest spelling knows one status, so another one is written in the chosen style", () => {
+  const before = document("**Tool Result:** `c1`", "```flemma:pending", "");
+  assert.equal(
+    changed(before, (chat, block) => setStatus(chat, block, "approved", "header")),
+    document("**Tool Result:** `c1` (approved)", "```", ""),
+  );
+  assert.equal(
+    changed(before, (chat, block) => setStatus(chat, block, "approved", "fence")),
+    document("**Tool Result:** `c1`", "```flemma:tool status=approved", ""),
+  );
+});
+
+Deno.test("setting the status a block has already changes nothing", () => {
+  for (const [header, opener] of [["`c1` (x approved)", "```"], ["`c1`", "```flemma:tool status=approved"]]) {
+    const chat = read(document(`**Tool Result:** ${header}`, opener ?? ""));
+    assert.deepEqual(setStatus(chat, result(chat), "approved", "fence"), []);
+  }
+});
+
+Deno.test("a rejection message replaces the body inside a fence of its own size", () => {
+  const before = document("**Tool Result:** `c1`", "```flemma:tool status=pending", "old\n");
+  assert.equal(
+    changed(before, (chat, block) => rejectWith(chat, block, "use\n```sh\nls\n```", "fence")),
+    document("**Tool Result:** `c1`", "````flemma:tool status=rejected", "use\n```sh\nls\n```\n"),
+  );
+});
+
+Deno.test("an edit of a block changes only bytes of that block", () => {
+  const chat = read(document("**Tool Result:** `c1` (pending)", "```", ""));
+  const block = result(chat);
+  const edits = [
+    ...setStatus(chat, block, "rejected", "header"),
+    ...stripStatus(chat, block),
+    replaceBlock(chat, block, { content: "x", error: false, language: "" }),
+  ];
+  for (const { from, to } of edits) {
+    assert.ok(from >= chat.lineStart(block.place.start) && to <= chat.lineEnd(block.place.end));
+  }
+});
+
+Deno.test("blocks in a CR LF document are changed and written with CR LF", () => {
+  const crlf = (text: string) => text.replaceAll("\n", "\r\n");
+  const before = document("**Tool Result:** `c1` (pending)", "```", "a\n");
+  assert.equal(
+    changed(crlf(before), stripStatus),
+    crlf(document("**Tool Result:** `c1`", "```", "a\n")),
+  );
+  assert.equal(
+    changed(
+      crlf(before),
+      (chat, block) => replaceBlock(chat, block, { content: "x\ny", error: true, language: "" }),
+    ),
+    crlf(document("**Tool Result:** `c1` (error)", "```", "x\ny\n")),
+  );
+});
+
+Deno.test("in a document of mixed line ends the CR of a changed line stays", () => {
+  const before = "@You:\n\n**Tool Result:** `c1` (pending)\r\n\n```flemma:tool status=pending\r\nmine\n```\n";
+  assert.equal(changed(before, stripStatus), "@You:\n\n**Tool Result:** `c1`\r\n\n```\r\nmine\n```\n");
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  escapeTextLine,
+  escapeThinking,
+  fenceAfter,
+  isLiveInText,
+  mayBecomeLive,
+  unescapeText,
+  unescapeThinking,
+  unescapeTurn,
+} from "../../parser/escape.ts";
+import { parse } from "../../parser/mod.ts";
+
+const LIVE = [
+  "@You:",
+  "@Assistant: \t",
+  "@Reviewer2:",
+  "**Tool Use:** `bash` (`x`)",
+  "**Tool Use:**`a b`(`id`) and more",
+  "<thinking>",
+  "<thinking redacted>",
+  '<thinking anthropic:signature="c2ln">',
+  '<thinking  a:signature="" />',
+  "<!-- flemma:aborted: stopped -->",
+  "<!--flemma:aborted:-->",
+];
+
+const PLAIN = [
+  "@You: hello",
+  " @You:",
+  "@my-role:",
+  "**Tool Use:** `bash`",
+  "**Tool Result:** `x`",
+  " **Tool Use:** `bash` (`x`)",
+  "<thinking> ",
+  "<thinking/>",
+  "</thinking>",
+  "<!-- aborted -->",
+  "\\plain",
+  "```",
+  "",
+];
+
+Deno.test("every live form gains one backslash in text, also behind backslashes, and no other line does", () => {
+  for (const line of LIVE) {
+    assert.ok(isLiveInText(line), line);
+    assert.equal(escapeTextLine(line, 0), `\\${line}`);
+    assert.equal(escapeTextLine(`\\\\${line}`, 0), `\\\\\\${line}`);
+    assert.equal(escapeTextLine(line, 3), line, "an open fence hides it");
+  }
+  for (const line of PLAIN) assert.equal(escapeTextLine(line, 0), line);
+});
+
+Deno.test("every beginning of a live line may become live, and a plain line is let go as soon as it cannot", () => {
+  for (const line of LIVE) {
+    for (let length = 1; length <= line.length; length++) {
+      assert.ok(mayBecomeLive(line.slice(0, length)), line.slice(0, length));
+      assert.ok(mayBecomeLive(`\\\\${line.slice(0, length)}`));
+    }
+  }
+  for (
+    const partial of [
+      "",
+      "a",
+      "@You: h",
+      "@ ",
+      "@_",
+      "**Tool R",
+      "*x",
+      "<b",
+      "<thinking/",
+      "<!-- x",
+      "```",
+      "\\x",
+    ]
+  ) {
+    assert.ok(!mayBecomeLive(partial), partial);
+  }
+});
+
+Deno.test("in thinking only the closing tag and markers outside a fence are live", () => {
+  const content = "a\n</thinking>\n@You:\n<thinking>\n```\n@You:\n</thinking>\n```\n\\@You:";
+  const written = "a\n\\</thinking>\n\\@You:\n<thinking>\n```\n@You:\n\\</thinking>\n```\n\\\\@You:";
+  assert.equal(escapeThinking(content), written);
+  assert.equal(unescapeThinking(written), content);
+});
+
+Deno.test("a quoted header loses no backslash in a closed fence, a header under an unclosed fence does", () => {
+  const header = "\\**Tool Use:** `bash` (`x`)";
+  assert.equal(unescapeText(`\`\`\`\n${header}\n\`\`\``), `\`\`\`\n${header}\n\`\`\``);
+  assert.equal(unescapeText(`\`\`\`\n${header}`), `\`\`\`\n${header.slice(1)}`);
+  assert.equal(unescapeText("```\n\\@You:"), "```\n\\@You:", "an unclosed fence hides markers all the same");
+});
+
+Deno.test("a fence that thinking left open hides the marker in the text below", () => {
+  const source = "@Assistant:\n<thinking>\n```\n</thinking>\n\\@You:\n```\n\\@You:\n";
+  const chat = parse(new TextEncoder().encode(source));
+  const [, text] = unescapeTurn(chat, chat.turns[0]!);
+  assert.ok(text?.kind === "text");
+  assert.equal(text.value, "\\@You:\n```\n@You:");
+});
+
+const pieces = fc.constantFrom(
+  ...LIVE,
+  ...PLAIN,
+  "\\",
+  "\\\\",
+  "`",
+  "```",
+  "````",
+  "```js",
+  "x",
+  "@",
+  " ",
+  "\r",
+  "</thinking>",
+  "é",
+  "\u2028",
+);
+const lines = fc.array(fc.oneof(pieces, fc.tuple(pieces, pieces).map((pair) => pair.join(""))), {
+  maxLength: 12,
+});
+
+Deno.test("for any text: escaped lines are never live, and reading gives the text back", () => {
+  fc.assert(
+    fc.property(lines, (source) => {
+      let ticks = 0;
+      const written = source.map((line) => {
+        const escaped = escapeTextLine(line, ticks);
+        if (ticks === 0) assert.ok(!isLiveInText(escaped));
+        ticks = fenceAfter(ticks, line);
+        return escaped;
+      });
+      if (ticks > 0) {
+        written.push("`".repeat(ticks));
+        source = [...source, "`".repeat(ticks)];
+      }
+      assert.equal(unescapeText(written.join("\n")), source.join("\n"));
+      const content = source.join("\n");
+      assert.equal(unescapeThinking(escapeThinking(content)), content);
+    }),
+    { seed: 20260801, numRuns: 3000 },
+  );
+});

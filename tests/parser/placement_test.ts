@@ -1,0 +1,135 @@
+// Where new result blocks go. Inserting several at once must equal inserting one after the other.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { finalLines, placeholderLines } from "../../parser/block.ts";
+import { parse, update } from "../../parser/mod.ts";
+import { insertBlocks, writeResult } from "../../parser/placement.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+
+function read(text: string): Chat {
+  return parse(new TextEncoder().encode(text));
+}
+
+function write(chat: Chat): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(chat.bytes);
+}
+
+const lines = (id: string) => placeholderLines(id, "pending", "header");
+const shown = (id: string) => lines(id).join("\n") + "\n";
+const use = (id: string) => `**Tool Use:** \`t\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
+
+function open(chat: Chat): Call[] {
+  return chat.calls.filter((call) => chat.result(call.id) === undefined);
+}
+
+function insertAll(text: string): string {
+  const chat = read(text);
+  return write(update(chat, insertBlocks(chat, open(chat).map((call) => ({ call, lines: lines(call.id) })))));
+}
+
+function insertOneByOne(text: string, order: (calls: Call[]) => Call | undefined): string {
+  let chat = read(text);
+  for (let call = order(open(chat)); call !== undefined; call = order(open(chat))) {
+    chat = update(chat, insertBlocks(chat, [{ call, lines: lines(call.id) }]));
+  }
+  return write(chat);
+}
+
+Deno.test("without a following You message a new one is made, below the last line of the calling message", () => {
+  assert.equal(
+    insertAll(`@Assistant:\n${use("a")}\n@System:\nx\n`),
+    `@Assistant:\n${use("a")}\n\n@You:\n\n${shown("a")}@System:\nx\n`,
+  );
+});
+
+Deno.test("blocks stand above what the person wrote and below the marker", () => {
+  assert.equal(
+    insertAll(`@Assistant:\n${use("a")}\n${use("b")}\n@You:\nwords\n`),
+    `@Assistant:\n${use("a")}\n${use("b")}\n@You:\n\n${shown("a")}\n${shown("b")}\nwords\n`,
+  );
+});
+
+Deno.test("several blocks at once and one after the other, in any order, give the same text", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+      fc.constantFrom("none", "empty", "blank", "text", "orphan"),
+      fc.boolean(),
+      fc.boolean(),
+      (answered, you, prose, crlf) => {
+        const ids = answered.map((_, index) => `c${index}`);
+        let text = `@You:\nhi\n\n@Assistant:\n${ids.map(use).join("\n")}`;
+        const results = ids.filter((_, index) => answered[index]).map((id) =>
+          finalLines(id, { content: "r", error: false, language: "" }).join("\n") + "\n"
+        );
+        if (you === "orphan") results.push(shown("zz"));
+        if (you !== "none" || results.length > 0) {
+          text += `\n@You:\n${you === "text" ? "words\n" : you === "empty" ? "" : "\n"}${results.join("\n")}`;
+          if (prose) text += "\nlast words\n";
+        }
+        if (crlf) text = text.replaceAll("\n", "\r\n");
+        const together = insertAll(text);
+        assert.equal(together, insertOneByOne(text, (calls) => calls[0]));
+        const chat = read(together);
+        assert.deepEqual(open(chat), []);
+        const order = chat.results.map(({ id }) => id).filter((id) => id !== "zz");
+        assert.deepEqual(order, insertedOrder(ids, chat));
+        assert.equal(crlf && /[^\r]\n/.test(together), false);
+        // In another order the blocks stand in the order of the calls all the same.
+        const backwards = read(insertOneByOne(text, (calls) => calls.at(-1)));
+        assert.deepEqual(backwards.results.map(({ id }) => id).filter((id) => id !== "zz"), order);
+      },
+    ),
+    { seed: 11, numRuns: 300 },
+  );
+});
+
+function insertedOrder(ids: readonly string[], chat: Chat): string[] {
+  assert.equal(new Set(chat.results.map(({ id }) => id)).size, chat.results.length, "a result appears twice");
+  return [...ids];
+}
+
+Deno.test("a message that ends inside an open fence is closed before the new message", () => {
+  assert.equal(
+    insertAll(`@Assistant:\n${use("a")}\n\`\`\`\`js\nlet a\n\`\`\`\n`),
+    `@Assistant:\n${use("a")}\n\`\`\`\`js\nlet a\n\`\`\`\n\`\`\`\`\n\n@You:\n\n${shown("a")}`,
+  );
+});
+
+Deno.test("a closed fence at the end of the message gets no second closing line", () => {
+  const text = `@Assistant:\n${use("a")}\n\`\`\`js\nlet a\n\`\`\`\n`;
+  assert.equal(insertAll(text), `${text}\n@You:\n\n${shown("a")}`);
+});
+
+Deno.test("a document without a final line end keeps it so when blocks are appended", () => {
+  const text = `@Assistant:\n${use("a")}`.trimEnd();
+  assert.equal(insertAll(text), `${text}\n\n@You:\n\n${shown("a")}`.trimEnd());
+});
+
+Deno.test("a result is written over the last block of its id, else put where a new one goes", () => {
+  const block = { content: "new", error: false, language: "" as const };
+  const text = `@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${shown("a")}`;
+  const chat = read(text);
+  const call = chat.call("a");
+  assert.ok(call);
+  assert.equal(
+    write(update(chat, writeResult(chat, call, block))),
+    `@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${finalLines("a", block).join("\n")}\n`,
+  );
+  const bare = read(`@Assistant:\n${use("a")}`);
+  const open = bare.call("a");
+  assert.ok(open);
+  assert.equal(
+    write(update(bare, writeResult(bare, open, block))),
+    `@Assistant:\n${use("a")}\n@You:\n\n${finalLines("a", block).join("\n")}\n`,
+  );
+});
+
+Deno.test("results of calls of another message do not count as predecessors", () => {
+  const text = `@Assistant:\n${use("x")}\n@You:\n\n@Assistant:\n${use("a")}\n@You:\n\n${shown("x")}`;
+  assert.equal(
+    insertAll(text),
+    `@Assistant:\n${use("x")}\n@You:\n\n@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${shown("x")}`,
+  );
+});
