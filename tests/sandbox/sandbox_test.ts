@@ -1,0 +1,330 @@
+// Modes, detection, probes and their memory, with backends and bwraps made for the purpose.
+
+import assert from "node:assert/strict";
+import { failure, type Outcome, success } from "../../config/problem.ts";
+import { type Backend, BackendRegistry, createSandbox, type RunSandbox } from "../../sandbox/mod.ts";
+import {
+  inFolder,
+  plant,
+  projectSandbox,
+  type Ran,
+  runPrepared,
+  script,
+  settings,
+  world,
+} from "./fixture.ts";
+
+/** A backend that puts its name before the command. */
+function naming(name: string, answer: Outcome<void> = success(undefined), priority?: number): Backend {
+  return {
+    available: () => answer,
+    wrap: (_policy, _config, inner) => success([name, ...inner]),
+    probe: () => Promise.resolve(success(undefined)),
+    priority,
+  };
+}
+
+const BROKEN: Outcome<void> = failure("broken", "It is broken.", "Mend it.");
+
+function withBackends(root: string, backend: string, entries: Record<string, Backend>): RunSandbox {
+  const registry = new BackendRegistry();
+  for (const [name, entry] of Object.entries(entries)) registry.register(name, entry);
+  return createSandbox({
+    settings: settings({ backend, policy: { rw_paths: [`${root}/work`] } }),
+    environment: world(root),
+    document: null,
+    protect: [],
+    registry,
+  });
+}
+
+async function argvOf(sandbox: RunSandbox): Promise<readonly string[] | string> {
+  const prepared = await sandbox.prepare(["cmd"]);
+  return prepared.ok ? prepared.value.argv : prepared.problem.code;
+}
+
+Deno.test("auto takes the first backend that works and passes over broken and throwing ones", () =>
+  inFolder(async (root) => {
+    const throwing: Backend = {
+      ...naming("throwing", success(undefined), 90),
+      available: () => {
+        throw new Error("no");
+      },
+    };
+    const unprobed: Backend = {
+      ...naming("unprobed", success(undefined), 80),
+      probe: () => Promise.resolve(BROKEN),
+    };
+    const sandbox = withBackends(root, "auto", {
+      broken: naming("broken", BROKEN, 100),
+      throwing,
+      unprobed,
+      works: naming("works", success(undefined), 70),
+      spare: naming("spare"),
+    });
+    assert.deepEqual(await argvOf(sandbox), ["works", "cmd"]);
+    assert.deepEqual(await sandbox.available(), success("works"));
+  }));
+
+Deno.test("auto without a working backend runs bare, says so once, and is not available", () =>
+  inFolder(async (root) => {
+    const sandbox = withBackends(root, "auto", { broken: naming("broken", BROKEN) });
+    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+    const [notice, ...more] = sandbox.notices();
+    assert.equal(notice?.code, "running-bare");
+    assert.match(notice?.message ?? "", /broken: It is broken\./);
+    assert.equal(notice?.next, "Mend it.");
+    assert.deepEqual(more, []);
+    const answer = await sandbox.available();
+    assert.equal(answer.ok ? "available" : answer.problem.code, "backend-unavailable");
+  }));
+
+Deno.test("required and a named backend never run bare", () =>
+  inFolder(async (root) => {
+    const broken = { broken: naming("broken", BROKEN), spare: naming("spare") };
+    assert.equal(await argvOf(withBackends(root, "required", {})), "backend-unavailable");
+    assert.deepEqual(await argvOf(withBackends(root, "required", broken)), ["spare", "cmd"]);
+    assert.equal(await argvOf(withBackends(root, "broken", broken)), "backend-unavailable");
+    assert.deepEqual(await argvOf(withBackends(root, "spare", broken)), ["spare", "cmd"]);
+    const ghost = withBackends(root, "ghost", broken);
+    assert.equal(await argvOf(ghost), "unknown-backend");
+    const answer = await ghost.available();
+    assert.ok(!answer.ok);
+    assert.match(answer.problem.next ?? "", /broken, spare/);
+  }));
+
+Deno.test("a backend registered late is noticed by the next command, and nothing is asked twice before", () =>
+  inFolder(async (root) => {
+    let asked = 0;
+    const registry = new BackendRegistry();
+    registry.register("broken", {
+      ...naming("broken"),
+      available: () => {
+        asked++;
+        return BROKEN;
+      },
+    });
+    const sandbox = createSandbox({
+      settings: settings({ policy: { rw_paths: [`${root}/work`] } }),
+      environment: world(root),
+      document: null,
+      protect: [],
+      registry,
+    });
+    await argvOf(sandbox);
+    await sandbox.available();
+    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+    assert.equal(asked, 1);
+    registry.register("late", naming("late"));
+    assert.deepEqual(await argvOf(sandbox), ["late", "cmd"]);
+    registry.unregister("late");
+    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+  }));
+
+Deno.test("a backend that fails or throws while wrapping lets nothing run, under auto too", () =>
+  inFolder(async (root) => {
+    const wraps = (wrap: Backend["wrap"]) => withBackends(root, "auto", { b: { ...naming("b"), wrap } });
+    assert.equal(await argvOf(wraps(() => failure("odd", "Odd."))), "odd");
+    const throwing = wraps(() => {
+      throw new Error("no");
+    });
+    assert.equal(await argvOf(throwing), "backend-failed");
+  }));
+
+Deno.test("switched off, commands are untouched and everything but protected paths is writable", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root, { enabled: false, policy: { rw_paths: ["/"] } });
+    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+    const answer = await sandbox.available();
+    assert.equal(answer.ok ? "available" : answer.problem.code, "sandbox-disabled");
+    assert.ok(sandbox.isPathWritable("/etc/hosts"));
+    assert.ok(!sandbox.isPathWritable(`${root}/project/notes.chat`));
+    assert.deepEqual(sandbox.notices(), []);
+  }));
+
+Deno.test("an invalid policy wraps nothing, runs nothing and makes nothing writable", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "urn:flemma:nope"] } });
+    assert.equal(await argvOf(sandbox), "unknown-urn");
+    const answer = await sandbox.available();
+    assert.equal(answer.ok ? "available" : answer.problem.code, "unknown-urn");
+    assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
+  }));
+
+Deno.test("the policy is fixed when the sandbox is made", () =>
+  inFolder(async (root) => {
+    const rw_paths = [`${root}/a`];
+    const backendSettings: Record<string, Record<string, unknown>> = { seen: { word: "before" } };
+    const registry = new BackendRegistry();
+    registry.register("seen", {
+      ...naming("seen"),
+      wrap: (policy, { word }) => success([String(word), ...policy.rw_paths]),
+    });
+    const sandbox = createSandbox({
+      settings: settings({ policy: { rw_paths }, backends: backendSettings }),
+      environment: world(root),
+      document: null,
+      protect: [],
+      registry,
+    });
+    rw_paths.push("/");
+    backendSettings.seen = { word: "after" };
+    assert.deepEqual(await argvOf(sandbox), ["before", `${root}/a`]);
+    assert.ok(!sandbox.isPathWritable("/etc/hosts"));
+  }));
+
+Deno.test("the running document stays refused when a link to it is written, and its folder is writable", () =>
+  inFolder((root) => {
+    plant(root, "project/notes.chat", "project/alias -> notes.chat", "shared -> project");
+    const sandbox = projectSandbox(root);
+    for (
+      const path of ["notes.chat", "./notes.chat", "alias", `${root}/shared/notes.chat`, "x/../notes.chat"]
+    ) {
+      assert.ok(!sandbox.isPathWritable(path), path);
+    }
+    assert.ok(sandbox.isPathWritable("notes.chat.bak") && sandbox.isPathWritable("."));
+    assert.ok(!sandbox.isPathWritable("notes\0.chat"));
+  }));
+
+Deno.test("the superuser with its privileges has no sandbox that approval could rest on", {
+  ignore: Deno.uid() !== 0,
+}, () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const answer = await projectSandbox(root, { policy: { allow_privileged: true } }).available();
+    assert.equal(answer.ok ? "available" : answer.problem.code, "sandbox-privileged-root");
+  }));
+
+/** Marks in the file of `folder` how often a bwrap of `fakeBwrap` ran. */
+function runsOf(folder: string): number {
+  try {
+    return Deno.readTextFileSync(`${folder}/runs`).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** A bwrap that runs the empty command and fails at everything else with `words`; without words it runs all. */
+function fakeBwrap(root: string, words: string): string {
+  plant(root, "system/");
+  return script(
+    `${root}/system/bwrap`,
+    `printf x >> ${root}/runs`,
+    `for word; do case $word in --json-status-fd) open=yes;; esac; done`,
+    `[ "$open" = yes ] || exit 99`,
+    `case "${words}:$word" in :*|*:':') echo '{ "child-pid": 1 }' >&9; echo '{ "exit-code": 0 }' >&9; exit 0;; esac`,
+    `echo "${words}" >&2`,
+    `exit 1`,
+  );
+}
+
+const FAILURES = [
+  "bwrap: setting up uid map: Permission denied",
+  "bwrap: No permissions to create a new namespace",
+  "bwrap: Creating new namespace failed: max_user_namespaces exceeded (ENOSPC)",
+  "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+  "bwrap: Failed to make / slave: Permission denied",
+  "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
+  "bwrap: Can't find source path /gone: No such file or directory",
+  "bwrap: something nobody has seen",
+];
+
+for (const words of FAILURES) {
+  Deno.test(`a bwrap that fails with "${words}" after a good probe is told as a set-up failure`, () =>
+    inFolder(async (root) => {
+      plant(root, "project/");
+      const path = fakeBwrap(root, words);
+      const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
+      const ran: Ran = await runPrepared(sandbox, ["cat", "file"]);
+      assert.deepEqual([ran.setup, ran.code, ran.err], ["sandbox-setup-failed", 1, `${words}\n`]);
+    }));
+
+  Deno.test(`a bwrap that always fails with "${words}" is not available, although it is there`, () =>
+    inFolder(async (root) => {
+      plant(root, "project/", "system/");
+      const path = script(
+        `${root}/system/bwrap`,
+        `[ "$1" = --version ] && echo bubblewrap 9 && exit`,
+        `echo "${words}" >&2; exit 1`,
+      );
+      const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
+      const answer = await sandbox.available();
+      assert.ok(!answer.ok);
+      assert.equal(answer.problem.code, "backend-unavailable");
+      assert.match(answer.problem.message, /could not be set up/);
+      assert.ok(answer.problem.next);
+      assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+      const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
+      assert.equal(await argvOf(required), "backend-unavailable");
+    }));
+}
+
+Deno.test("a missing bwrap is told with the way to install it", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const answer = await projectSandbox(root, {}, { variables: { PATH: `${root}/project` } }).available();
+    assert.ok(!answer.ok);
+    assert.match(answer.problem.next ?? "", /package bubblewrap/);
+  }));
+
+/** Asks for the sandbox in a process of its own, whose memory is empty. */
+async function availableElsewhere(root: string, bwrap: string, network = true): Promise<string> {
+  const program = new URL("./available.ts", import.meta.url).pathname;
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", program, root, bwrap, String(network)],
+  }).output();
+  return new TextDecoder().decode(stdout).trim() || new TextDecoder().decode(stderr);
+}
+
+Deno.test("a probe that succeeded is not repeated in this process for the same arguments and program", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const path = fakeBwrap(root, "");
+    const ask = (network: boolean) =>
+      projectSandbox(root, { policy: { network }, backends: { bwrap: { path } } });
+    assert.ok((await ask(true).available()).ok);
+    assert.ok((await ask(true).available()).ok);
+    assert.equal(runsOf(root), 1);
+    assert.ok((await ask(false).available()).ok);
+    assert.equal(runsOf(root), 2, "other arguments are probed anew");
+    Deno.removeSync(path);
+    fakeBwrap(root, "");
+    Deno.utimeSync(path, 1, 1);
+    assert.ok((await ask(true).available()).ok);
+    assert.equal(runsOf(root), 3, "another program is probed anew");
+  }));
+
+Deno.test("a probe that succeeded is not repeated by another process, unless its record is spoilt", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const path = fakeBwrap(root, "");
+    assert.equal(await availableElsewhere(root, path), "bwrap");
+    assert.equal(await availableElsewhere(root, path), "bwrap");
+    assert.equal(runsOf(root), 1);
+    const folder = `${root}/home/.local/state/flemma`;
+    const records = [...Deno.readDirSync(folder)].map(({ name }) => name);
+    assert.equal(records.length, 1, records.join());
+    Deno.writeTextFileSync(`${folder}/${records[0]}`, "spoilt");
+    assert.equal(await availableElsewhere(root, path), "bwrap");
+    assert.equal(runsOf(root), 2);
+    assert.equal(await availableElsewhere(root, path, false), "bwrap");
+    assert.equal(runsOf(root), 3);
+  }));
+
+Deno.test("a failed probe is not remembered beyond the run, and a failed set-up takes the record back", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "system/");
+    const path = script(`${root}/system/bwrap`, "echo no >&2; exit 1");
+    const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
+    assert.ok(!(await ask().available()).ok);
+    fakeBwrap(root, "later");
+    const sandbox = ask();
+    assert.ok((await sandbox.available()).ok);
+    const records = () => [...Deno.readDirSync(`${root}/home/.local/state/flemma`)].map(({ name }) => name);
+    assert.equal(records().length, 1);
+    assert.equal((await runPrepared(sandbox, ["cat", "x"])).setup, "sandbox-setup-failed");
+    assert.deepEqual(records(), []);
+  }));

@@ -1,0 +1,86 @@
+// What `sandbox status` says.
+
+import assert from "node:assert/strict";
+import { renderStatus, sandboxStatus, statusExitCode } from "../../sandbox/mod.ts";
+import { inFolder, plant, projectSandbox, requireBubblewrap, script } from "./fixture.ts";
+
+Deno.test("the status of a working sandbox names backend, version, paths with their entries, and protection", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat", "project/.flemma/");
+    const rw_paths = ["urn:flemma:cwd", "$NONE", `${root}/missing`];
+    const sandbox = projectSandbox(root, { policy: { rw_paths, network: false } });
+    await requireBubblewrap(sandbox);
+    const status = await sandboxStatus(sandbox);
+    assert.equal(statusExitCode(status), 0);
+    assert.deepEqual(
+      {
+        ...status,
+        version: typeof status.version,
+        description: typeof status.description,
+        hardening: 0,
+        notices: 0,
+      },
+      {
+        enabled: true,
+        mode: "auto",
+        backend: "bwrap",
+        description: "string",
+        version: "string",
+        available: true,
+        error: null,
+        network: "blocked",
+        privileged: false,
+        writable: [
+          { path: `${root}/missing`, entry: `${root}/missing`, exists: false },
+          { path: `${root}/project`, entry: "urn:flemma:cwd", exists: true },
+        ],
+        dropped: [{ entry: "$NONE", reason: "$NONE is not set" }],
+        protected: [
+          { path: `${root}/project/notes.chat`, exists: true },
+          { path: `${root}/home/.local/state/flemma`, exists: true },
+          { path: `${root}/project/.flemma`, exists: true },
+        ],
+        hardening: 0,
+        notices: 0,
+      },
+    );
+    assert.match(status.version ?? "", /^\d+\./);
+    const text = renderStatus(status);
+    assert.match(text, /^sandbox {3}on, and it works\n/);
+    assert.match(text, /project {2}from urn:flemma:cwd\n/);
+    assert.match(text, /left out: \$NONE because/);
+  }));
+
+Deno.test("a bwrap that is there and cannot work makes the status fail with its cause", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "system/");
+    const path = script(
+      `${root}/system/bwrap`,
+      "echo 'bwrap: setting up uid map: Permission denied' >&2",
+      "exit 1",
+    );
+    const status = await sandboxStatus(projectSandbox(root, { backends: { bwrap: { path } } }));
+    assert.equal(statusExitCode(status), 1);
+    assert.equal(status.backend, null);
+    assert.equal(status.available, false);
+    assert.match(renderStatus(status), /not usable \(commands would run bare\): .*AppArmor/);
+    const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
+    assert.match(renderStatus(await sandboxStatus(required)), /commands are refused/);
+  }));
+
+Deno.test("a sandbox that is switched off is a status like another", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const status = await sandboxStatus(projectSandbox(root, { enabled: false }));
+    assert.equal(statusExitCode(status), 0);
+    assert.match(renderStatus(status), /^sandbox {3}off\n/);
+  }));
+
+Deno.test("an invalid policy is shown as the error it is", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const status = await sandboxStatus(projectSandbox(root, { policy: { rw_paths: ["urn:flemma:nope"] } }));
+    assert.equal(statusExitCode(status), 1);
+    assert.equal(status.error?.code, "unknown-urn");
+    assert.deepEqual(status.writable, []);
+  }));
