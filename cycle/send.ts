@@ -112,7 +112,7 @@ class Sending {
       connectTimeout,
       signal: AbortSignal.any([signal, this.#giveUp.signal]),
       fetch: this.#options.fetch,
-      onEvent: (data) => this.#event(data),
+      onEvent: (data, headers) => this.#event(data, headers),
     });
     const ending = this.#ending(exchange);
     const problem = await this.#commits.finish(() => this.#writer.finish(ending.reply));
@@ -121,8 +121,8 @@ class Sending {
     return outcome;
   }
 
-  #event(data: object): "stop" | "more" {
-    for (const effect of this.#reader.event(data)) {
+  #event(data: object, headers: Headers): "stop" | "more" {
+    for (const effect of this.#reader.event(data, headers)) {
       this.#error = this.#effect(effect);
       if (this.#error !== null) return "stop";
     }

@@ -15,7 +15,7 @@ export const anthropic: Provider = {
   defaultModel: DEFAULT_MODEL,
   outputIncludesThoughts: true,
   buildRequest,
-  reader: (offered = []) => new AnthropicReader(offered, (body) => readError(body, null)),
+  reader: (offered = []) => new AnthropicReader(offered, readError),
   readError,
 };
 

@@ -18,7 +18,7 @@ export interface PostOptions {
   readonly signal: AbortSignal;
   readonly fetch?: typeof fetch;
   /** Called with the decoded data of each event; `stop` ends the exchange, nothing more is read. */
-  onEvent(data: object): "stop" | "more";
+  onEvent(data: object, headers: Headers): "stop" | "more";
 }
 
 /** How an exchange ended. */
@@ -87,7 +87,7 @@ async function readStream(response: Response, options: PostOptions): Promise<rea
   const reader = createSseReader({
     onData(data) {
       const event = stopped ? null : decodeEvent(data);
-      if (event !== null) stopped = options.onEvent(event) === "stop";
+      if (event !== null) stopped = options.onEvent(event, response.headers) === "stop";
     },
     onLine: (line) => lines.push(line),
   });

@@ -76,8 +76,8 @@ export interface ProviderError extends Problem {
 
 /** Reads one streamed reply; holds the blocks that are still open. */
 export interface StreamReader {
-  /** The effects of one event's data. */
-  event(data: unknown): Effect[];
+  /** The effects of one event's data; `headers` of the answer tell more about an error event. */
+  event(data: unknown, headers?: Headers | null): Effect[];
   /** True once the closing event was seen. */
   readonly closed: boolean;
 }

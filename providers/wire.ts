@@ -1,7 +1,11 @@
 // Names and ids as they travel: what every provider does alike (providers section 3).
 
+import program from "../deno.json" with { type: "json" };
 import { compareBytes, toJson, writeJson } from "./json.ts";
 import type { OfferedTool } from "./types.ts";
+
+/** How this program names itself to a provider. */
+export const USER_AGENT = `flemma/${program.version}`;
 
 /** The name of a tool on the wire: providers refuse a colon. */
 export function wireName(name: string): string {

@@ -6,7 +6,7 @@ import { findModel, type Model, modelsOf } from "../models.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../parameters.ts";
 import { resolveThinking } from "../thinking.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
-import { sortedTools, toolDescription, wireName } from "../wire.ts";
+import { sortedTools, toolDescription, USER_AGENT, wireName } from "../wire.ts";
 import { wireMessages } from "./messages.ts";
 
 export const DEFAULT_MODEL = "claude-sonnet-4-6";
@@ -49,6 +49,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
         "x-api-key": input.key,
         "anthropic-version": "2023-06-01",
         "content-type": "application/json",
+        "user-agent": USER_AGENT,
       },
       body: writeBody(body, TRAILING_KEYS),
     },

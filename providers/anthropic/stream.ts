@@ -29,14 +29,17 @@ const OUTCOMES: Readonly<Record<string, "truncated" | "blocked">> = {
 /** Reads one reply. Each content block becomes one effect, in the order in which the blocks end. */
 export class AnthropicReader implements StreamReader {
   readonly #offered: readonly OfferedTool[];
-  readonly #readError: (body: unknown) => ProviderError;
+  readonly #readError: (body: unknown, headers: Headers | null) => ProviderError;
   readonly #open = new Map<number, OpenBlock>();
   #stopReason: string | null = null;
   /** Tools whose input ended before it was valid JSON. */
   readonly #incomplete: string[] = [];
   #closed = false;
 
-  constructor(offered: readonly OfferedTool[], readError: (body: unknown) => ProviderError) {
+  constructor(
+    offered: readonly OfferedTool[],
+    readError: (body: unknown, headers: Headers | null) => ProviderError,
+  ) {
     this.#offered = offered;
     this.#readError = readError;
   }
@@ -45,7 +48,7 @@ export class AnthropicReader implements StreamReader {
     return this.#closed;
   }
 
-  event(data: unknown): Effect[] {
+  event(data: unknown, headers: Headers | null = null): Effect[] {
     if (!isRecord(data)) return [];
     const effects: Effect[] = [];
     const output = isRecord(data.usage) ? data.usage.output_tokens : undefined;
@@ -67,7 +70,7 @@ export class AnthropicReader implements StreamReader {
       case "message_stop":
         return [...effects, ...this.#end()];
       case "error":
-        return [...effects, { kind: "error", error: this.#readError(data) }];
+        return [...effects, { kind: "error", error: this.#readError(data, headers) }];
       default:
         return effects;
     }
