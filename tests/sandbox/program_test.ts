@@ -17,6 +17,9 @@ Deno.test("a program in a writable folder of PATH is passed over", () =>
     assert.equal(find(`${root}/trick:${root}/system`), `${root}/system/tool`);
     assert.equal(find(`${root}/project/bin`), "program-in-writable-path");
     assert.equal(find(".::bin", `${root}/project/bin`), "program-not-found");
+    // Relative entries do not count even where they would lead to a safe folder right now.
+    const up = "../".repeat(Deno.cwd().split("/").length);
+    assert.equal(find(`${up}${root.slice(1)}/system`), "program-not-found");
     assert.equal(find(""), "program-not-found");
   }));
 
