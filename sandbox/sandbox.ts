@@ -204,7 +204,11 @@ export class RunSandbox implements Sandbox {
       wrapped: true,
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
-        if (problem !== null) await forgetProbe(preparation.fingerprint, inner, this.host);
+        if (problem !== null) {
+          // The tool result holds the short sentence; cause and remedy are for the person.
+          this.#note([problem]);
+          await forgetProbe(preparation.fingerprint, inner, this.host);
+        }
         return problem;
       },
       dispose: async () => {

@@ -240,6 +240,7 @@ for (const words of FAILURES) {
       const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
       const ran: Ran = await runPrepared(sandbox, ["cat", "file"]);
       assert.deepEqual([ran.setup, ran.code, ran.err], ["sandbox-setup-failed", 1, `${words}\n`]);
+      assert.deepEqual(sandbox.notices().map(({ code }) => code), ["sandbox-setup-failed"]);
     }));
 
   Deno.test(`a bwrap that always fails with "${words}" is not available, although it is there`, () =>
