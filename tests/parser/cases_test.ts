@@ -1,0 +1,30 @@
+// The rules of the grammar and the faults of documents, as cases in `trees.txt` and `faults.txt`.
+
+import assert from "node:assert/strict";
+import { parse } from "../../parser/mod.ts";
+import { cases } from "./cases.ts";
+import { outline } from "./outline.ts";
+
+for (const { title, document, expected } of await cases("trees.txt")) {
+  Deno.test(`the tree: ${title}`, () => {
+    // The expectation may break lines where the tree's own text has commas.
+    const joined = expected.replaceAll(/\(\s+/g, "(").replaceAll(/\s+\)/g, ")").replaceAll(/,?\s+/g, ",");
+    assert.equal(outline(document), joined);
+  });
+}
+
+for (const { title, document, expected } of await cases("faults.txt")) {
+  Deno.test(`the findings: ${title}`, () => {
+    const chat = parse(new TextEncoder().encode(document));
+    const found = chat.diagnostics.map(({ start, code }) => `${start} ${code}`).join("\n");
+    assert.equal(found, expected);
+  });
+}
+
+Deno.test("a finding names what is concerned", () => {
+  const text = "@Assistent:\n@Assistant:\n**Tool Use:** `bash` (`call_7`)\n```yaml\n```\n";
+  const [role, call] = parse(new TextEncoder().encode(text)).diagnostics;
+  assert.match(role!.message, /"Assistent".*"@Assistant:"/);
+  assert.match(call!.message, /"call_7" of "bash".*"yaml".*"json"/);
+  assert.equal(call!.id, "call_7");
+});

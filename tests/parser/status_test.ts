@@ -1,0 +1,70 @@
+// The status of a result in its three spellings, and the tokens of a header's suffix.
+
+import assert from "node:assert/strict";
+import { readStatus } from "../../parser/status.ts";
+
+Deno.test("the header's status beats the fence's, and a header without a known word leaves the fence's", () => {
+  assert.deepEqual(readStatus("approved", "flemma:tool", " status=pending"), {
+    status: "approved",
+    style: "header",
+    meta: null,
+  });
+  assert.deepEqual(readStatus("note", "flemma:tool", " status=denied"), {
+    status: "denied",
+    style: "fence",
+    meta: ["note"],
+  });
+});
+
+Deno.test("a status fence counts by its key alone, and is pending when that says nothing known", () => {
+  const status = (info: string) => readStatus(null, "flemma:tool", info).status;
+  assert.equal(status(" status=reject"), "rejected");
+  assert.equal(status(" x=1 status=aborted"), "aborted");
+  for (const info of ["", " approved", " status=error", " status=what"]) {
+    assert.equal(status(info), "pending", info);
+  }
+});
+
+Deno.test("the oldest fence is pending, and any other fence has no status", () => {
+  assert.deepEqual(readStatus(null, "flemma:pending", ""), {
+    status: "pending",
+    style: "pending-fence",
+    meta: null,
+  });
+  for (const language of ["", "json", "FLEMMA:TOOL", "flemma:tools"]) {
+    assert.deepEqual(readStatus(null, language, " status=pending"), {
+      status: null,
+      style: null,
+      meta: null,
+    });
+  }
+});
+
+Deno.test("values of suffix tokens are strings, lists, numbers, booleans or absent", () => {
+  const meta = (suffix: string) => readStatus(suffix, "", "").meta;
+  assert.deepEqual(meta(`a=1 b=0x10 c=-1e3 d=.5 e=1x f=true g=nil h= i="a b" j='it\\'s'`), {
+    a: 1,
+    b: 16,
+    c: -1000,
+    d: 0.5,
+    e: "1x",
+    f: true,
+    g: null,
+    h: null,
+    i: "a b",
+    j: "it's",
+  });
+  assert.deepEqual(meta(`a,b,"c,d" "x,y"`), [["a", "b", "c,d"], "x,y"]);
+  assert.deepEqual(meta("k=1,true,x"), { k: [1, true, "x"] });
+  assert.deepEqual(meta("one k=1 two"), { 1: "one", k: 1, 2: "two" });
+  assert.deepEqual(meta("k=1 k=2"), { k: 2 });
+  assert.equal(meta("  "), null);
+});
+
+Deno.test("an unclosed quote runs to the end of the suffix", () => {
+  assert.deepEqual(readStatus(`pending "a b`, "", ""), {
+    status: "pending",
+    style: "header",
+    meta: [`"a b`],
+  });
+});

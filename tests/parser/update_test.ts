@@ -1,0 +1,144 @@
+// What an incremental parse takes over, and the places where taking over would be wrong.
+
+import assert from "node:assert/strict";
+import type { Tree } from "@lezer/common";
+import { type Chat, type Edit, parse, toJson, update } from "../../parser/mod.ts";
+import { nodes } from "./outline.ts";
+
+const encoder = new TextEncoder();
+const prose = "Some words that fill a line of ordinary length.\n";
+
+function chat(text: string): Chat {
+  return parse(encoder.encode(text));
+}
+
+/** Replaces the first `target` behind the text `after`. */
+function replacing(chat: Chat, target: string, insert: string, after = ""): Edit {
+  const text = chat.text(0, chat.bytes.length);
+  const from = text.indexOf(target, text.indexOf(after));
+  assert.ok(from >= 0, `the document holds ${target}`);
+  return { from, to: from + target.length, insert };
+}
+
+/** Updates, and shows that the outcome is that of a full parse. */
+function edited(before: Chat, ...edits: Edit[]): Chat {
+  const after = update(before, edits);
+  const whole = parse(after.bytes);
+  assert.deepEqual(nodes(after.tree), nodes(whole.tree));
+  assert.deepEqual(toJson(after), toJson(whole));
+  return after;
+}
+
+/** How many bytes of the second tree lie in nodes that are the very nodes of the first. */
+function reused(first: Tree, second: Tree): number {
+  const known = new Set<unknown>();
+  const collect = (tree: Tree) => {
+    known.add(tree);
+    for (const child of tree.children) if ("children" in child) collect(child);
+  };
+  collect(first);
+  const count = (tree: Tree): number => {
+    if (known.has(tree)) return tree.length;
+    return tree.children.reduce((sum, child) => "children" in child ? sum + count(child) : sum, 0);
+  };
+  return count(second);
+}
+
+function call(id: number): string {
+  return `${
+    prose.repeat(30)
+  }\n**Tool Use:** \`bash\` (\`c${id}\`)\n\n\`\`\`json\n{"command": "ls"}\n\`\`\`\n\n`;
+}
+
+Deno.test("no edit gives back the very same document", () => {
+  const before = chat("@You:\nhi\n");
+  assert.equal(update(before, []), before);
+});
+
+Deno.test("an edit in a long conversation takes over nearly all messages", () => {
+  const before = chat(
+    Array.from({ length: 200 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`).join(""),
+  );
+  const after = edited(before, replacing(before, "`c100`", "`renamed`"));
+  assert.ok(reused(before.tree, after.tree) > 0.95 * after.bytes.length);
+});
+
+Deno.test("an edit in one long message takes over its other blocks and texts", () => {
+  const before = chat(`@Assistant:\n${Array.from({ length: 200 }, (_, at) => call(at)).join("")}`);
+  const after = edited(before, replacing(before, "`c100`", "`renamed`"));
+  assert.ok(reused(before.tree, after.tree) > 0.95 * after.bytes.length);
+});
+
+Deno.test("an edit in a long body takes over the lines behind it", () => {
+  const rows = Array.from({ length: 20000 }, (_, at) => `row ${at * 7919 % 10007} of the output\n`).join("");
+  const before = chat(`@You:\n**Tool Result:** \`a\`\n\n\`\`\`\n${rows}\`\`\`\n`);
+  const middle = before.bytes.length >> 1;
+  const after = edited(before, { from: middle, to: middle, insert: "changed" });
+  assert.ok(reused(before.tree, after.tree) > 0.45 * after.bytes.length);
+});
+
+Deno.test("two edits far apart leave what is between them alone", () => {
+  const before = chat(Array.from({ length: 200 }, (_, at) => `@Assistant:\n${call(at)}`).join(""));
+  const after = edited(before, replacing(before, "`c5`", "`x`"), replacing(before, "`c190`", "`y`"));
+  assert.ok(reused(before.tree, after.tree) > 0.9 * after.bytes.length);
+});
+
+Deno.test("a shorter opening fence ends a long body at the fence that was inside", () => {
+  const rows = Array.from({ length: 400 }, (_, at) => `row ${at}\n`).join("");
+  const before = chat(`@You:\n**Tool Result:** \`a\`\n\n\`\`\`\`\n${rows}\`\`\`\n${rows}\`\`\`\`\n`);
+  const after = edited(before, replacing(before, "````", "```"));
+  assert.equal(after.results[0]!.content, rows.trimEnd());
+});
+
+Deno.test("a fence that is opened far above hides the markers below, and shows them again when it goes", () => {
+  const turns = Array.from({ length: 100 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`)
+    .join("");
+  const before = chat(turns);
+  const hidden = edited(before, { from: 6, to: 6, insert: "`````\n" });
+  assert.equal(hidden.turns.length, 1);
+  assert.equal(edited(hidden, { from: 6, to: 12, insert: "" }).turns.length, 200);
+});
+
+Deno.test("a role that changes far above changes what its long message means", () => {
+  const before = chat(`@Assistant:\n${call(1)}${call(2)}`);
+  const after = edited(before, replacing(before, "Assistant", "You"));
+  assert.equal(before.calls.length, 2);
+  assert.equal(after.calls.length, 0);
+});
+
+Deno.test("a closing tag that goes turns long thinking into text", () => {
+  const before = chat(
+    `@Assistant:\n${prose.repeat(60)}<thinking>\n${prose.repeat(60)}</thinking>\n${prose.repeat(60)}`,
+  );
+  const after = edited(before, replacing(before, "</thinking>\n", ""));
+  assert.deepEqual(after.turns[0]!.segments.map((segment) => segment.kind), ["text"]);
+  const again = edited(after, { from: after.bytes.length, to: after.bytes.length, insert: "</thinking>\n" });
+  assert.deepEqual(again.turns[0]!.segments.map((segment) => segment.kind), ["text", "thinking"]);
+});
+
+Deno.test("frontmatter that is closed at last takes the messages in it", () => {
+  const before = chat(`\`\`\`lua\n${`@You:\n${prose.repeat(60)}`.repeat(5)}`);
+  const after = edited(before, { from: before.bytes.length, to: before.bytes.length, insert: "```\n" });
+  assert.equal(before.turns.length, 5);
+  assert.equal(after.turns.length, 0);
+  assert.equal(
+    edited(after, { from: after.bytes.length - 4, to: after.bytes.length, insert: "" }).turns.length,
+    5,
+  );
+});
+
+Deno.test("one line end that changes turns the whole document from CR LF to LF", () => {
+  const before = chat("@Assistant:\r\n<thinking>\r\nx\r\n</thinking>\r\n");
+  const at = before.bytes.length - 2;
+  const after = edited(before, { from: at, to: at + 1, insert: "" });
+  assert.deepEqual([before.eol, after.eol], ["\r\n", "\n"]);
+  assert.deepEqual(after.turns[0]!.segments.map((segment) => segment.kind), ["text"]);
+});
+
+Deno.test("edits that overlap are refused", () => {
+  const before = chat("@You:\nhi\n");
+  assert.throws(
+    () => update(before, [{ from: 0, to: 3, insert: "" }, { from: 2, to: 4, insert: "" }]),
+    RangeError,
+  );
+});
