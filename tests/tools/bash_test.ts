@@ -1,0 +1,438 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { failure, success } from "../../config/problem.ts";
+import { createSandbox } from "../../sandbox/sandbox.ts";
+import type { Prepared, Sandbox } from "../../sandbox/types.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output.ts";
+import { STOPPED } from "../../tools/run.ts";
+import { type ContextChanges, inWorkplace, openSandbox, type Workplace } from "./workplace.ts";
+
+function bash(place: Workplace, command: string, changes: ContextChanges = {}): Promise<string> {
+  return place.output("bash", { label: "l", command }, changes);
+}
+
+function bashError(
+  place: Workplace,
+  command: string,
+  changes: ContextChanges = {},
+  timeout: number | null = null,
+): Promise<string> {
+  return place.error("bash", { label: "l", command, timeout }, changes);
+}
+
+function settings(named: Record<string, unknown>, truncate: Record<string, unknown> = {}): ContextChanges {
+  return {
+    tools: {
+      ...DEFAULT_SETTINGS.tools,
+      named: { bash: named },
+      truncate: { ...DEFAULT_SETTINGS.tools.truncate, ...truncate },
+    },
+  };
+}
+
+/** The real thing, with the document protected. */
+function realSandbox(place: Workplace): Sandbox {
+  return createSandbox({
+    settings: {
+      ...DEFAULT_SETTINGS.sandbox,
+      backend: "required",
+      policy: { ...DEFAULT_SETTINGS.sandbox.policy, rw_paths: ["urn:flemma:buffer:path"] },
+    },
+    environment: {
+      cwd: place.folder,
+      home: place.path("home"),
+      variables: { PATH: Deno.env.get("PATH") ?? "", XDG_RUNTIME_DIR: place.path("run") },
+    },
+    document: place.document,
+    protect: [place.document],
+  });
+}
+
+/** A sandbox whose prepared commands can be told apart. */
+function preparing(members: Partial<Prepared>): Sandbox {
+  return {
+    ...openSandbox(),
+    prepare: (argv) =>
+      Promise.resolve(success({
+        argv,
+        wrapped: true,
+        setupFailure: () => Promise.resolve(null),
+        dispose: () => Promise.resolve(),
+        ...members,
+      })),
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("8.1 rule 1: an empty command, also one of blanks or with a NUL, is an error", () =>
+  inWorkplace(async (place) => {
+    assert.match(await bashError(place, ""), /empty/);
+    assert.match(await bashError(place, " \n"), /empty/);
+    assert.match(await bashError(place, "echo \0"), /NUL/);
+  }));
+
+Deno.test("8.1 rule 1: the timeout is the input's, else the default; at most max_timeout, and not zero", () =>
+  inWorkplace(async (place) => {
+    const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
+    assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
+    assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
+    assert.match(await bashError(place, "sleep 60", short, -5), /0\.2 seconds/);
+    assert.match(await bashError(place, "sleep 60", settings({ max_timeout: 0.1 }), 1e12), /0\.1 seconds/);
+    assert.equal(
+      await place.output("bash", { command: "echo in time", timeout: 1e12 }, settings({ max_timeout: 1e12 })),
+      "in time",
+    );
+  }));
+
+Deno.test("8.1 rule 2: both streams share one pipe, so their order is kept", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
+  }));
+
+Deno.test("8.1 rule 2: the shell gets the command verbatim after one line", () =>
+  inWorkplace(async (place) => {
+    let given: readonly string[] = [];
+    const sandbox: Sandbox = {
+      ...openSandbox(),
+      prepare: (argv) => {
+        given = argv;
+        return openSandbox().prepare(argv);
+      },
+    };
+    const command = "printf '%s' \"$0 é $'\\x41'\"\n# end";
+    await bash(place, command, { sandbox });
+    assert.match(given[0] ?? "", /^\/.*\/bash$/);
+    assert.deepEqual(given.slice(1), ["-c", `exec 2>&1\n${command}`]);
+  }));
+
+Deno.test("8.1 rule 2: a syntax error of the command reaches the result", () =>
+  inWorkplace(async (place) => {
+    assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
+  }));
+
+Deno.test("8.1: shell, cwd and env come from tools.bash", () =>
+  inWorkplace(async (place) => {
+    await Deno.mkdir(place.path("sub"));
+    const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
+    assert.equal(
+      await bash(place, "pwd; echo $EXTRA; echo ${BASH_VERSION:-no bash}", changes),
+      `${place.path("sub")}\nx y\nno bash`,
+    );
+    assert.match(await bashError(place, "true", settings({ cwd: place.document })), /not a folder/);
+    assert.match(await bashError(place, "true", settings({ cwd: "missing" })), /not a folder/);
+    assert.match(await bashError(place, "true", settings({ cwd: "urn:x" })), /tools\.bash\.cwd/);
+    assert.match(await bashError(place, "true", settings({ shell: "no-such-shell" })), /no-such-shell/);
+  }));
+
+Deno.test("fault 35: a shell that lies in a writable folder is not used", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
+    const sandbox = openSandbox([place.folder]);
+    const first = { variables: { PATH: `${place.folder}:${Deno.env.get("PATH")}` }, sandbox };
+    assert.equal(await bash(place, "echo real", first), "real");
+    assert.match(
+      await bashError(place, "true", { sandbox, ...settings({ shell: place.path("bash") }) }),
+      /sandbox may change/,
+    );
+  }));
+
+Deno.test("8.1 rule 3: when nothing may be wrapped nothing runs, and the error begins with the sandbox", () =>
+  inWorkplace(async (place) => {
+    const sandbox: Sandbox = {
+      ...openSandbox(),
+      prepare: () => Promise.resolve(failure("backend-unavailable", "There is no bwrap.")),
+    };
+    assert.match(
+      await bashError(place, "touch made", { sandbox }),
+      /^Sandbox: There is no bwrap\. .*not repeat/,
+    );
+    await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
+  }));
+
+Deno.test("8.1 rule 4, fault 53: standard input is empty", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "cat; read line || echo end"), "end");
+  }));
+
+Deno.test("8.1 rule 4, faults 29 and 52: there is no terminal, and programs are told not to ask", () =>
+  inWorkplace(async (place) => {
+    assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
+    assert.equal(
+      await bash(place, "test -t 0 || test -t 1 || echo none; echo $GIT_EDITOR $PAGER"),
+      "none\ntrue cat",
+    );
+    assert.equal(
+      await bash(
+        place,
+        "read -r _ _ _ _ group session _ < /proc/$$/stat; test $group = $$ -a $session = $$ && echo own",
+      ),
+      "own",
+    );
+  }));
+
+Deno.test("8.1 rule 4, S7: the command does not see the keys of providers", () =>
+  inWorkplace(async (place) => {
+    const variables = {
+      PATH: Deno.env.get("PATH") ?? "",
+      ANTHROPIC_API_KEY: "sk-secret",
+      OPENAI_API_KEY: "sk-2",
+    };
+    assert.equal(
+      await bash(place, 'printf %s "$ANTHROPIC_API_KEY$OPENAI_API_KEY" | base64; env | grep -c sk- || true', {
+        variables,
+      }),
+      "0",
+    );
+  }));
+
+Deno.test("8.1 rule 5, fault 50: a background child that holds the pipe does not hold the call, and ends with it", () =>
+  inWorkplace(async (place) => {
+    for (
+      const command of [
+        "sleep 300 & echo $!",
+        "(yes >/dev/null & echo $!)",
+        "sleep 300 >/dev/null 2>&1 & echo $!",
+      ]
+    ) {
+      const pid = Number(await bash(place, command));
+      assert.ok(pid > 0);
+      assert.equal(isAlive(pid), false, command);
+    }
+  }));
+
+Deno.test("8.1 rule 5: what is written before the shell ends is all there", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
+  }));
+
+Deno.test("8.1 rule 6: output over the limits is kept whole in a file that the notice names", () =>
+  inWorkplace(async (place) => {
+    const shown = await bash(place, "seq 1 30000");
+    const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
+    const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
+    assert.ok(path.startsWith(place.path("tmp/flemma_bash_")));
+    assert.equal(await Deno.readTextFile(path), whole);
+    assert.match(shown, /^28001\n[^]*\n30000\n\n\[Lines 28001-30000 of 30000 are shown\./);
+  }));
+
+Deno.test("8.1 rule 6: a tail that is counted in memory says the same as one that was held whole", () =>
+  inWorkplace(async (place) => {
+    for (const lines of [2001, 9000, 40000]) {
+      const shown = await bash(place, `seq -f %012g 1 ${lines}`);
+      assert.match(shown, new RegExp(`\\n\\n\\[Lines ${lines - 1999}-${lines} of ${lines} are shown\\.`));
+    }
+  }));
+
+Deno.test("8.1 rule 6: the file is capped and the notice says so", () =>
+  inWorkplace(async (place) => {
+    const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
+    const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
+    assert.equal((await Deno.stat(path)).size, 1000);
+  }));
+
+Deno.test("8.1 rule 6, fault 55: yes for two seconds ends in time with bounded memory and the tail", () =>
+  inWorkplace(async (place) => {
+    const before = Deno.memoryUsage().rss;
+    const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
+    const grown = Deno.memoryUsage().rss - before;
+    assert.match(
+      error,
+      /^y\ny\n[^]*\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]\n\nThe command was ended after 2 seconds\.$/,
+    );
+    assert.ok(grown < 200e6, `memory grew by ${grown} bytes`);
+  }));
+
+Deno.test("8.1 rule 6, fault 56: one giant line is cut by bytes", () =>
+  inWorkplace(async (place) => {
+    const shown = await bash(
+      place,
+      "head -c 20000000 /dev/zero | tr '\\0' x",
+      settings({}, { max_file_size: 100_000 }),
+    );
+    assert.match(
+      shown,
+      /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 19\.1MB\. The first 97\.7KB/,
+    );
+  }));
+
+Deno.test("8.1 rule 6: bytes that are no characters cannot hide the tail", () =>
+  inWorkplace(async (place) => {
+    const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
+    assert.match(shown, /^\ufffd+\n\n\[Only the last/);
+  }));
+
+Deno.test("8.1 rule 7: blanks and line ends at the very end go, those at the beginning stay", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
+  }));
+
+Deno.test("8.1 rule 7: a flood of blanks after the text does not push the text out, nor count as output", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
+    assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
+    const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
+    assert.match(shown, /\nend\n\n\[Lines 298003-300002 of 300002 are shown\./);
+  }));
+
+Deno.test("8.1 rule 7, fault 59: no output has words of its own", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "true"), "(no output)");
+    assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
+  }));
+
+Deno.test("8.1 rule 7, fault 58: bytes that are not UTF-8 become replacement characters", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
+  }));
+
+Deno.test("8.1 rule 8: a failure has the output, an empty line and the exit code or the signal", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
+    assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
+    assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
+  }));
+
+Deno.test("8.1 rule 9: a timeout ends the whole group and gives the text so far and the seconds", () =>
+  inWorkplace(async (place) => {
+    const error = await bashError(place, "sleep 300 & echo $!; wait", {}, 0.3);
+    const [pid, ...rest] = error.split("\n");
+    assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
+    assert.equal(isAlive(Number(pid)), false);
+    assert.equal(await bashError(place, "sleep 300", {}, 0.1), "The command was ended after 0.1 seconds.");
+    assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
+  }));
+
+Deno.test("8.1 rule 9: what ignores the polite signal is killed", () =>
+  inWorkplace(async (place) => {
+    const error = await bashError(place, "trap '' TERM; echo $$; while :; do sleep 0.1; done", {}, 0.3);
+    assert.match(error, /after 0\.3 seconds\.$/);
+    assert.equal(isAlive(parseInt(error)), false);
+  }));
+
+Deno.test("8.1 rule 9: stopping a command ends its group, and the text says the person did it", () =>
+  inWorkplace(async (place) => {
+    const controller = new AbortController();
+    let pid = 0;
+    const onOutput = (chunk: string): void => {
+      pid = parseInt(chunk);
+      controller.abort();
+    };
+    const changes = { signal: controller.signal, onOutput };
+    assert.equal(await bashError(place, "echo $$; sleep 300", changes), STOPPED);
+    assert.ok(pid > 0);
+    assert.equal(isAlive(pid), false);
+  }));
+
+Deno.test("8.1 rule 10: a sandbox that could not be set up is not told as the command's output", () =>
+  inWorkplace(async (place) => {
+    let told = "";
+    const sandbox = preparing({
+      argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
+      setupFailure: (stderr) => {
+        told = stderr;
+        return Promise.resolve({ code: "sandbox-setup-failed", message: "m", forModel: "Nothing ran." });
+      },
+    });
+    assert.equal(await bashError(place, "true", { sandbox }), "Sandbox: Nothing ran.");
+    assert.equal(told, "bwrap: no namespaces\n");
+  }));
+
+Deno.test("8.1 rule 10: what was prepared is given back however the call ends", () =>
+  inWorkplace(async (place) => {
+    let disposed = 0;
+    const dispose = (): Promise<void> => Promise.resolve(void disposed++);
+    await bash(place, "true", { sandbox: preparing({ dispose }) });
+    await bashError(place, "sleep 9", { sandbox: preparing({ dispose }) }, 0.1);
+    await bashError(place, "true", { sandbox: preparing({ dispose, argv: ["/no/such/program"] }) });
+    assert.equal(disposed, 3);
+  }));
+
+Deno.test("progress is passed on while the command runs", () =>
+  inWorkplace(async (place) => {
+    const chunks: string[] = [];
+    await bash(place, "printf 'é\\n'", { onOutput: (chunk) => chunks.push(chunk) });
+    assert.equal(chunks.join(""), "é\n");
+  }));
+
+Deno.test("the description tells the limits that hold", () => {
+  const [tool] = builtinTools({
+    ...DEFAULT_SETTINGS.tools,
+    default_timeout: 7,
+    truncate: { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 123, max_bytes: 4096 },
+  });
+  assert.match(`${tool?.description}`, /last 123 lines or 4\.0KB/);
+  assert.match(JSON.stringify(tool?.input_schema), /null: 7/);
+});
+
+Deno.test("in the real sandbox a command writes beside the document, not to /etc and not to the document", () =>
+  inWorkplace(async (place) => {
+    const sandbox = realSandbox(place);
+    assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
+    assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
+    assert.match(await bashError(place, "echo x >> talk.chat", { sandbox }), /exit code/);
+    assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
+  }));
+
+Deno.test("in the real sandbox exit codes pass, background children die, and a timeout leaves nothing", () =>
+  inWorkplace(async (place) => {
+    const sandbox = realSandbox(place);
+    assert.match(await bashError(place, "exit 42", { sandbox }), /exit code 42/);
+    const mark = `300.${Math.floor(Math.random() * 1e9)}`;
+    const running = async (): Promise<number> => {
+      let count = 0;
+      for await (const { name } of Deno.readDir("/proc")) {
+        if (!/^\d+$/.test(name) || !isAlive(Number(name))) continue;
+        const line = await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "");
+        if (line === `sleep\0${mark}\0`) count++;
+      }
+      return count;
+    };
+    assert.equal(await bash(place, `setsid sleep ${mark} & echo done`, { sandbox }), "done");
+    assert.match(
+      await bashError(place, `setsid sleep ${mark} & sleep ${mark}`, { sandbox }, 0.5),
+      /after 0\.5 seconds/,
+    );
+    assert.equal(await running(), 0);
+  }));
+
+Deno.test("in the real sandbox a backend that cannot work is an error of the sandbox", () =>
+  inWorkplace(async (place) => {
+    const sandbox = createSandbox({
+      settings: {
+        ...DEFAULT_SETTINGS.sandbox,
+        backend: "required",
+        backends: { bwrap: { path: "/no/such/bwrap", extra_args: [] } },
+      },
+      environment: {
+        cwd: place.folder,
+        home: place.path("home"),
+        variables: { XDG_RUNTIME_DIR: place.path("run") },
+      },
+      document: place.document,
+      protect: [],
+    });
+    assert.match(await bashError(place, "touch made", { sandbox }), /^Sandbox: /);
+    await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
+  }));
+
+Deno.test("the collector holds no more than its window however the output is cut into chunks", async () => {
+  const collector = new OutputCollector({
+    maxLines: 10,
+    maxBytes: 100,
+    maxFileSize: 0,
+    path: "/nonexistent/x",
+  });
+  for (let n = 0; n < 300_000; n++) await collector.push(new Uint8Array([97 + n % 26]));
+  await collector.push(new TextEncoder().encode("\nend"));
+  const shown = await collector.finish();
+  assert.match(shown, /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 100B\.\]$/);
+  assert.equal(TAIL_BYTES, 128 * 1024);
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { replacePassage } from "../../tools/builtin/passage.ts";
+import { type ContextChanges, inWorkplace, openSandbox, type Workplace } from "./workplace.ts";
+
+const NAME = "file.txt";
+
+async function edited(before: string | Uint8Array, oldText: string, newText: string): Promise<string> {
+  let after = "";
+  await inWorkplace(async (place) => {
+    await Deno.writeFile(
+      place.path(NAME),
+      typeof before === "string" ? new TextEncoder().encode(before) : before,
+    );
+    const output = await place.output("edit", { label: "l", path: NAME, oldText, newText });
+    assert.match(output, /^Edited file\.txt\./);
+    after = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await Deno.readFile(place.path(NAME)));
+  });
+  return after;
+}
+
+async function editError(
+  before: string,
+  input: Record<string, unknown>,
+  changes: ContextChanges = {},
+): Promise<string> {
+  let error = "";
+  await inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path(NAME), before);
+    error = await place.error("edit", { label: "l", path: NAME, ...input }, changes);
+    assert.equal(await Deno.readTextFile(place.path(NAME)), before, "a refused edit changed the file");
+  });
+  return error;
+}
+
+function edit(place: Workplace, oldText: string, newText: string, changes: ContextChanges = {}) {
+  return place.output("edit", { path: NAME, oldText, newText }, changes);
+}
+
+Deno.test("8.4: errors come in their order", async () => {
+  assert.match(await editError("x", { path: "" }), /path is empty/);
+  assert.match(await editError("x", { oldText: "" }), /old text is empty/);
+  assert.match(await editError("x", {}), /old text is empty/);
+  assert.match(await editError("x", { oldText: "x" }), /new text is missing/);
+  const input = { oldText: "x", newText: "y" };
+  assert.match(
+    await editError("x", { ...input, path: "none" }, { sandbox: openSandbox([]) }),
+    /not writable/,
+  );
+  assert.match(await editError("x", { ...input, path: "none" }), /none was not found/);
+  assert.match(await editError("x", { ...input, path: "." }), /is a folder/);
+  assert.match(await editError("a", input), /not found in file\.txt/);
+  assert.match(await editError("xx", input), /found 2 times/);
+  assert.match(await editError("x", { oldText: "x", newText: "x" }), /changes nothing/);
+});
+
+Deno.test("8.4: one occurrence is replaced, an empty new text takes it out", async () => {
+  assert.equal(await edited("one two three", "two", "2"), "one 2 three");
+  assert.equal(await edited("one two three", "two ", ""), "one three");
+  assert.equal(await edited("one", "one", "all of it"), "all of it");
+});
+
+Deno.test("8.4, fault 37: replacement patterns are text", async () => {
+  assert.equal(await edited('log("done");', '"done"', '"$& $$ $1 $` $\'"'), 'log("$& $$ $1 $` $\'");');
+  assert.equal(await edited("a.c abc", "a.c", "x"), "x abc");
+});
+
+Deno.test("8.4, fault 38: a byte order mark stays, also when the passage is at the beginning", async () => {
+  assert.equal(await edited("\ufeffhello\n", "hello", "hello2"), "\ufeffhello2\n");
+  assert.equal(await edited("\ufeffhello\n", "hello\n", "x"), "\ufeffx");
+});
+
+Deno.test("8.4: occurrences are counted with overlaps", async () => {
+  assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /found 2 times/);
+  assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /found 3 times/);
+});
+
+Deno.test("8.4, fault 41: all other bytes stay, also those that are not UTF-8", () =>
+  inWorkplace(async (place) => {
+    const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
+    await Deno.writeFile(place.path(NAME), new Uint8Array(before));
+    await edit(place, "ab", "é");
+    const after = [...before];
+    after.splice(6, 2, 0xc3, 0xa9);
+    assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
+  }));
+
+Deno.test("8.4: in a file of CR LF lines a passage written with LF is found and the result says so", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
+    assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
+    assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
+    assert.doesNotMatch(await edit(place, "2b", "x"), /CR LF/);
+  }));
+
+Deno.test("8.4: the conversion is not tried in a file of mixed line ends, nor for text with CR", async () => {
+  assert.match(await editError("a\r\nb\nc\r\n", { oldText: "a\nb", newText: "x" }), /not found/);
+  assert.match(await editError("a\r\nb\r\n", { oldText: "a\rb\n", newText: "x" }), /not found/);
+});
+
+Deno.test("8.4: when the passage is not found the line that holds its first line is named", async () => {
+  const error = await editError("one\n\tfoo(bar) {\ntwo\n", {
+    oldText: "  foo(bar) {\n    body\n",
+    newText: "x",
+  });
+  assert.match(error, /line 2: \tfoo\(bar\) \{$/);
+  assert.doesNotMatch(await editError("one\n", { oldText: "\nx", newText: "y" }), /line \d/);
+  assert.doesNotMatch(await editError("one\n", { oldText: "zzz", newText: "y" }), /line \d/);
+  const long = await editError(`${"x".repeat(10_000)}needle\n`, { oldText: "needle\nmore", newText: "y" });
+  assert.ok(long.length < 700);
+});
+
+Deno.test("8.4, fault 40: nothing is found by likeness", async () => {
+  const before = "\u201cx\u201d \u2013 y  \nnext\n";
+  assert.match(await editError(before, { oldText: '"x" - y', newText: "z" }), /not found/);
+  assert.match(await editError("  a\n", { oldText: "a ", newText: "b" }), /not found/);
+});
+
+Deno.test("8.4: replaceAll exists only where the setting allows it, and replaces from the left without overlaps", () =>
+  inWorkplace(async (place) => {
+    const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
+    const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
+    await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
+    assert.match(await place.error("edit", input), /found 5 times/);
+    assert.match(await place.output("edit", input, { tools }), /3 occurrences/);
+    assert.equal(await Deno.readTextFile(place.path(NAME)), "bba b");
+    assert.match(
+      await place.error("edit", { ...input, oldText: "b", replaceAll: null }, { tools }),
+      /found 3 times/,
+    );
+  }));
+
+Deno.test("8.4, faults 43 and 44: links and modes stay", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("real.txt"), "old");
+    await Deno.chmod(place.path("real.txt"), 0o600);
+    await Deno.symlink("real.txt", place.path(NAME));
+    await edit(place, "old", "new");
+    assert.equal((await Deno.lstat(place.path(NAME))).isSymlink, true);
+    assert.equal(await Deno.readTextFile(place.path("real.txt")), "new");
+    assert.equal((await Deno.stat(place.path("real.txt"))).mode! & 0o777, 0o600);
+  }));
+
+Deno.test("8.4, fault 46: edits of one file at the same time all survive", () =>
+  inWorkplace(async (place) => {
+    const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
+    await Deno.writeTextFile(place.path(NAME), names.join("\n"));
+    await Promise.all(names.map((name) => edit(place, name, name.replace("<", "done <"))));
+    assert.equal(await Deno.readTextFile(place.path(NAME)), names.map((name) => `done ${name}`).join("\n"));
+  }));
+
+Deno.test("8.4: the running document is refused", () =>
+  inWorkplace(async (place) => {
+    const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
+    assert.match(error, /document of this conversation/);
+  }));
+
+Deno.test("replacing a passage is splitting and joining at its only occurrence", () => {
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), maxLength: 40 });
+  const passage = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(text, passage, passage, (text, oldText, newText) => {
+      const result = replacePassage(new TextEncoder().encode(text), oldText, newText);
+      let count = 0;
+      for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + 1)) count++;
+      if (count === 0) assert.equal(result.kind, "absent");
+      else if (count > 1) assert.deepEqual(result, { kind: "ambiguous", count });
+      else if (oldText === newText) assert.equal(result.kind, "unchanged");
+      else {
+        assert.ok(result.kind === "replaced");
+        assert.equal(new TextDecoder().decode(result.bytes), text.split(oldText).join(newText));
+      }
+    }),
+    { seed: 20260306, numRuns: 3000 },
+  );
+});

@@ -1,0 +1,18 @@
+// Run on a small file system: writes more than fits, by rename and in place, and tells what is left.
+
+import { replaceFile } from "../../tools/builtin/writing.ts";
+
+const folder = Deno.args[0] ?? ".";
+for (const name of ["a", "b"]) {
+  let outcome = "accepted";
+  try {
+    await replaceFile(`${folder}/${name}`, new Uint8Array(1_000_000), {
+      shownAs: name,
+      mayWrite: () => true,
+    });
+  } catch {
+    outcome = "refused";
+  }
+  const content = await Deno.readTextFile(`${folder}/${name}`);
+  await Deno.stdout.write(new TextEncoder().encode(`${name} ${outcome}, ${content}\n`));
+}

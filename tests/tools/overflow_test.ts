@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { OverflowFile, overflowNotice, overflowPath, truncateWithOverflow } from "../../tools/overflow.ts";
+import { truncateHead, truncateTail } from "../../tools/truncate.ts";
+import { inWorkplace, type Workplace } from "./workplace.ts";
+
+const FORMAT = DEFAULT_SETTINGS.tools.truncate.output_path_format;
+const place = { source: "bash", document: "/home/me/talk.chat", id: "toolu_1" };
+
+function path(
+  format: string,
+  variables: Record<string, string> = {},
+  changes: Partial<typeof place> = {},
+): string {
+  return overflowPath(format, { ...place, ...changes }, { cwd: "/work", home: "/home/me", variables });
+}
+
+Deno.test("the default path holds tool, document and call below the folder for temporary files", () => {
+  assert.equal(path(FORMAT), "/tmp/flemma_bash_home-me-talk.chat_toolu_1.txt");
+  assert.equal(path(FORMAT, { TMPDIR: "/var/tmp" }), "/var/tmp/flemma_bash_home-me-talk.chat_toolu_1.txt");
+  assert.equal(path(FORMAT, { TMPDIR: "" }), "/tmp/flemma_bash_home-me-talk.chat_toolu_1.txt");
+  const unsaved = overflowPath(FORMAT, { ...place, document: null }, { cwd: "/", home: "/", variables: {} });
+  assert.equal(unsaved, "/tmp/flemma_bash__toolu_1.txt");
+});
+
+Deno.test("variables, home and relative paths are expanded in the pattern only", () => {
+  assert.equal(path("$OUT/{{id}}", { OUT: "/o" }), "/o/toolu_1");
+  assert.equal(path("$NOTHING/{{ id }}"), "/toolu_1");
+  assert.equal(path("~/out/{{ source }}"), "/home/me/out/bash");
+  assert.equal(path("out.txt"), "/work/out.txt");
+  assert.equal(path("/{{ path }}", { HOME: "/x" }, { document: "/a/$HOME.chat" }), "/a-$HOME.chat");
+});
+
+Deno.test("an id cannot lead to another folder", () => {
+  assert.equal(path("/tmp/{{ id }}", {}, { id: "../../etc/x\0y" }), "/tmp/..-..-etc-x-y");
+});
+
+function run(
+  place: Workplace,
+  text: string,
+  direction: "head" | "tail",
+  changes: Record<string, unknown> = {},
+) {
+  return truncateWithOverflow(text, {
+    direction,
+    source: "t",
+    id: "c",
+    document: place.document,
+    environment: { cwd: place.folder, home: place.folder, variables: {} },
+    settings: {
+      max_lines: 3,
+      max_bytes: 20,
+      max_file_size: 1000,
+      output_path_format: `${place.folder}/new/out.txt`,
+      ...changes,
+    },
+  });
+}
+
+Deno.test("text within the limits comes back without a file", () =>
+  inWorkplace(async (place) => {
+    assert.equal(await run(place, "a\nb", "tail"), "a\nb");
+    await assert.rejects(Deno.stat(place.path("new")), Deno.errors.NotFound);
+  }));
+
+Deno.test("longer text is kept whole in a private file that the notice names", () =>
+  inWorkplace(async (place) => {
+    const file = place.path("new/out.txt");
+    assert.equal(
+      await run(place, "1\n2\n3\n4\n5", "tail"),
+      `3\n4\n5\n\n[Lines 3-5 of 5 are shown. The complete output: ${file}]`,
+    );
+    assert.equal(await Deno.readTextFile(file), "1\n2\n3\n4\n5");
+    assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
+    assert.equal(
+      await run(place, "1\n2\n3\n4\n5", "head"),
+      `1\n2\n3\n\n[Lines 1-3 of 5 are shown. The complete output: ${file}]`,
+    );
+  }));
+
+Deno.test("when nothing is kept the notice stands alone", () =>
+  inWorkplace(async (place) => {
+    assert.equal(
+      await run(place, "x".repeat(30), "head"),
+      `[Line 1 is larger than the limit of 20B (30B), nothing is shown. The complete output: ${
+        place.path("new/out.txt")
+      }]`,
+    );
+  }));
+
+Deno.test("a link somebody put at the path is replaced, not followed", () =>
+  inWorkplace(async (place) => {
+    await Deno.mkdir(place.path("new"));
+    await Deno.writeTextFile(place.path("precious"), "mine");
+    await Deno.symlink(place.path("precious"), place.path("new/out.txt"));
+    await run(place, "1\n2\n3\n4", "tail");
+    assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
+    assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n3\n4");
+  }));
+
+Deno.test("when the file cannot be written the notice names no path", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
+    assert.equal(await run(place, "1\n2\n3\n4", "tail"), "2\n3\n4\n\n[Lines 2-4 of 4 are shown.]");
+  }));
+
+Deno.test("the file is capped and the notice tells", () =>
+  inWorkplace(async (place) => {
+    const shown = await run(place, "1\n2\n3\n4\n5\n6", "tail", { max_file_size: 4 });
+    assert.match(shown, /\[Lines 4-6 of 6 are shown\. The first 4B of the output: .*out\.txt\]$/);
+    assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n");
+  }));
+
+Deno.test("an overflow file that turns out not to be needed is taken away", () =>
+  inWorkplace(async (place) => {
+    const file = new OverflowFile(place.path("x.txt"), 100);
+    await file.write(new Uint8Array([65]));
+    await file.discard();
+    assert.equal(file.usablePath, null);
+    await assert.rejects(Deno.stat(place.path("x.txt")), Deno.errors.NotFound);
+  }));
+
+Deno.test("each way to shorten has its notice on one bracketed line", () => {
+  const text = "aaaa\nbbbb\ncccc";
+  const notices = [
+    overflowNotice(truncateTail(text, { maxLines: 1 }), { direction: "tail", maxBytes: 20 }),
+    overflowNotice(truncateTail(text, { maxBytes: 9 }), { direction: "tail", maxBytes: 9 }),
+    overflowNotice(truncateHead(text, { maxBytes: 9 }), { direction: "head", maxBytes: 9 }),
+    overflowNotice(truncateTail(text, { maxBytes: 2 }), { direction: "tail", maxBytes: 2, lineBytes: 4 }),
+    overflowNotice(truncateHead(text, { maxBytes: 2 }), { direction: "head", maxBytes: 2, lineBytes: 4 }),
+  ];
+  assert.deepEqual(notices, [
+    "[Lines 3-3 of 3 are shown.]",
+    "[Lines 2-3 of 3 are shown, up to the limit of 9B.]",
+    "[Lines 1-2 of 3 are shown, up to the limit of 9B.]",
+    "[Only the last 2B of line 3 are shown, which has 4B.]",
+    "[Line 1 is larger than the limit of 2B (4B), nothing is shown.]",
+  ]);
+});

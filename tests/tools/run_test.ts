@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import type { ExecutionResult, ToolDefinition } from "../../tools/definition.ts";
+import { NO_RESULT, notExecutable, runTool, STOPPED } from "../../tools/run.ts";
+import { inWorkplace } from "./workplace.ts";
+
+type Execute = NonNullable<ToolDefinition["execute"]>;
+
+async function run(
+  execute: Execute | undefined,
+  members: Partial<ToolDefinition> = {},
+  signal?: AbortSignal,
+): Promise<ExecutionResult> {
+  const definition = { name: "t", description: "", input_schema: { type: "object" }, execute, ...members };
+  let result: ExecutionResult | undefined;
+  await inWorkplace(async (place) => {
+    result = await runTool(definition, { a: 1 }, place.context(definition, { signal }));
+  });
+  assert.ok(result !== undefined);
+  return result;
+}
+
+const fine = { success: true, output: "fine" };
+const async = { async: true };
+
+Deno.test("a tool may return its result, a promise of it, or call back", async () => {
+  assert.deepEqual(await run(() => fine), fine);
+  assert.deepEqual(await run(() => Promise.resolve(fine)), fine);
+  assert.deepEqual(
+    await run((_input, _context, callback) => void queueMicrotask(() => callback(fine)), async),
+    fine,
+  );
+  assert.deepEqual(await run(() => Promise.resolve(fine), async), fine);
+  assert.deepEqual(
+    await run((_input, _context, callback) => {
+      callback(fine);
+    }),
+    fine,
+  );
+});
+
+Deno.test("an asynchronous function that calls back resolves with nothing first, and that is no answer", async () => {
+  const execute: Execute = async (_input, _context, callback) => {
+    await Promise.resolve();
+    queueMicrotask(() => queueMicrotask(() => callback(fine)));
+  };
+  assert.deepEqual(await run(execute, async), fine);
+});
+
+Deno.test("the first answer counts", async () => {
+  const twice: Execute = (_input, _context, callback) => {
+    callback(fine);
+    callback({ success: false, error: "late" });
+    throw new Error("later still");
+  };
+  assert.deepEqual(await run(twice, async), fine);
+});
+
+Deno.test("whatever is thrown is an error with its message on one line", async () => {
+  const thrown = (value: unknown): Execute => () => {
+    throw value;
+  };
+  assert.deepEqual(await run(thrown(new Error("kaput\n  at x"))), { success: false, error: "kaput at x" });
+  assert.deepEqual(await run(thrown("text")), { success: false, error: "text" });
+  assert.match((await run(thrown(new Error("")))).error ?? "", /failed/);
+  assert.deepEqual(await run(() => Promise.reject(new Error("no"))), { success: false, error: "no" });
+});
+
+Deno.test("nothing, or something that is no object, is the error that there was no result", async () => {
+  for (const value of [undefined, null, "text", 1, [fine]]) {
+    const result = await run((() => value) as unknown as Execute);
+    assert.deepEqual(result, { success: false, error: NO_RESULT }, String(value));
+  }
+  assert.deepEqual(await run(() => Promise.resolve(), async), { success: false, error: NO_RESULT });
+});
+
+Deno.test("a success that is not true is a failure, and other members are kept", async () => {
+  const odd = { success: 1, error: "e", yieldToUser: true } as unknown as ExecutionResult;
+  assert.deepEqual(await run(() => odd), { success: false, error: "e", yieldToUser: true });
+});
+
+Deno.test("a tool that is only a definition gives an error that names it", async () => {
+  assert.deepEqual(await run(undefined), { success: false, error: notExecutable("t") });
+  assert.deepEqual(await run(() => fine, { executable: false }), {
+    success: false,
+    error: notExecutable("t"),
+  });
+});
+
+Deno.test("the sentences fit into a fence of three backticks", () => {
+  for (const sentence of [NO_RESULT, STOPPED, notExecutable("bash")]) assert.doesNotMatch(sentence, /[`\n]/);
+});
+
+Deno.test("aborting calls the cancel function, whose errors do not matter, and ends the run", async () => {
+  const controller = new AbortController();
+  let cancelled = 0;
+  const running = run(
+    () => {
+      queueMicrotask(() => controller.abort());
+      return () => {
+        cancelled++;
+        throw new Error("ignored");
+      };
+    },
+    async,
+    controller.signal,
+  );
+  assert.deepEqual(await running, { success: false, error: STOPPED });
+  assert.equal(cancelled, 1);
+});
+
+Deno.test("a cancel function that arrives after the abort is called all the same", async () => {
+  const controller = new AbortController();
+  let cancelled = false;
+  const execute: Execute = () => {
+    controller.abort();
+    return () => {
+      cancelled = true;
+    };
+  };
+  assert.deepEqual(await run(execute, async, controller.signal), { success: false, error: STOPPED });
+  assert.equal(cancelled, true);
+});
+
+Deno.test("a tool that watches the signal may end in order", async () => {
+  const controller = new AbortController();
+  const execute: Execute = (_input, context) =>
+    new Promise((resolve) => {
+      context.signal.addEventListener("abort", () => resolve({ success: false, error: "cleaned up" }));
+      queueMicrotask(() => controller.abort());
+    });
+  assert.deepEqual(await run(execute, async, controller.signal), { success: false, error: "cleaned up" });
+});
+
+Deno.test("a call that was stopped before it began does not begin", async () => {
+  let began = false;
+  const result = await run(
+    () => {
+      began = true;
+      return fine;
+    },
+    {},
+    AbortSignal.abort(),
+  );
+  assert.deepEqual(result, { success: false, error: STOPPED });
+  assert.equal(began, false);
+});

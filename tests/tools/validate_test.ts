@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { generate } from "../../scripts/generate/validators.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+import type { JsonSchema, ToolInput } from "../../tools/definition.ts";
+import { checkInput, completeInput, prepareAndCheck, prepareValidator } from "../../tools/validate.ts";
+
+const builtin = new Map(builtinTools().map((tool) => [tool.name, tool]));
+
+function check(name: string, input: unknown): readonly string[] {
+  return checkInput(builtin.get(name)!, input as ToolInput);
+}
+
+async function checkSchema(input_schema: JsonSchema, input: unknown): Promise<readonly string[]> {
+  const definition = { name: "t", input_schema };
+  const prepared = await prepareValidator(definition);
+  assert.ok(prepared.ok);
+  return checkInput(definition, input as ToolInput);
+}
+
+Deno.test("complete inputs of the built-in tools are valid", () => {
+  assert.deepEqual(check("bash", { label: "l", command: "ls", timeout: 5 }), []);
+  assert.deepEqual(check("read", { label: "l", path: "a", offset: null, limit: 2 }), []);
+  assert.deepEqual(check("write", { label: "l", path: "a", content: "" }), []);
+  assert.deepEqual(check("edit", { label: "l", path: "a", oldText: "a", newText: "" }), []);
+});
+
+Deno.test("a missing member that may be null counts as null", () => {
+  assert.deepEqual(check("bash", { label: "l", command: "ls" }), []);
+  const bash = builtin.get("bash")!;
+  assert.deepEqual(completeInput(bash, { label: "l", command: "ls" }), {
+    label: "l",
+    command: "ls",
+    timeout: null,
+  });
+  const complete = { label: "l", command: "ls", timeout: 1 };
+  assert.equal(completeInput(bash, complete), complete);
+});
+
+Deno.test("a missing label of a built-in tool is accepted, one of the wrong type is not", () => {
+  assert.deepEqual(check("write", { path: "a", content: "x" }), []);
+  assert.deepEqual(check("write", { path: "a", content: "x", label: 1 }), ["/label: must be string"]);
+});
+
+Deno.test("each problem is a line with the place and what is wrong", () => {
+  assert.deepEqual(check("bash", { command: 1, sandbox: false }), [
+    "/sandbox: is not a member this tool knows",
+    "/command: must be string",
+  ]);
+  assert.deepEqual(check("bash", {}), ["/command: is missing"]);
+  assert.deepEqual(check("read", { path: "a", offset: "1" }), ["/offset: must be number or null"]);
+});
+
+Deno.test("fault 13: members the model adds are refused", () => {
+  assert.notDeepEqual(check("bash", { label: "l", command: "ls", dangerouslyDisableSandbox: true }), []);
+  assert.notDeepEqual(check("edit", { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
+});
+
+Deno.test("replaceAll is a member of edit only where the setting says so", () => {
+  const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
+  const edit = builtinTools(tools).find(({ name }) => name === "edit")!;
+  assert.deepEqual(checkInput(edit, { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
+  assert.deepEqual(checkInput(edit, { path: "a", oldText: "a", newText: "b" }), []);
+});
+
+Deno.test("at most five lines are told", () => {
+  const extra = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x${n}`, 1]));
+  assert.equal(check("bash", { command: "ls", ...extra }).length, 5);
+});
+
+Deno.test("a member name cannot break the line or the pointer", () => {
+  assert.deepEqual(check("bash", { command: "ls", "a/b~c\nd": 1 }), [
+    "/a~1b~0c d: is not a member this tool knows",
+  ]);
+});
+
+Deno.test("other schemas are compiled when they are first needed", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      count: { type: "integer" },
+      kind: { enum: ["a", "b", null] },
+      fixed: { const: "x" },
+      list: { type: "array", items: { type: "string" }, minItems: 1 },
+      maybe: { anyOf: [{ type: "number" }, { type: "null" }] },
+    },
+    required: ["count", "kind", "maybe"],
+  };
+  assert.deepEqual(await checkSchema(schema, { count: 5.0 }), []);
+  assert.deepEqual(await checkSchema(schema, { count: 5.5, kind: "c", fixed: "y", list: [], more: 1 }), [
+    "/count: must be integer",
+    '/kind: must be one of "a", "b", null',
+    '/fixed: must be "x"',
+    "/list: must NOT have fewer than 1 items",
+  ]);
+  assert.deepEqual(await checkSchema(schema, { count: "5" }), ["/count: must be integer"]);
+});
+
+Deno.test("the permissive schema of a tool without members accepts everything", async () => {
+  assert.deepEqual(await checkSchema({ type: "object", properties: {} }, { fail: "x", obj: { a: 1 } }), []);
+});
+
+Deno.test("draft-07 schemas with tuples and 2020-12 schemas are both understood, format is not enforced", async () => {
+  const tuple = {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    type: "object",
+    properties: { pair: { type: "array", items: [{ type: "string" }, { type: "number" }] } },
+  };
+  assert.deepEqual(await checkSchema(tuple, { pair: [1, 2] }), ["/pair/0: must be string"]);
+  const prefix = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      pair: { type: "array", prefixItems: [{ type: "string" }] },
+      mail: { type: "string", format: "email" },
+    },
+  };
+  assert.deepEqual(await checkSchema(prefix, { pair: [1], mail: "no" }), ["/pair/0: must be string"]);
+});
+
+Deno.test("members of the prototype are not members of the input", async () => {
+  const schema = { type: "object", properties: { toString: { type: "string" } }, required: ["toString"] };
+  assert.deepEqual(await checkSchema(schema, {}), ["/toString: is missing"]);
+});
+
+Deno.test("a schema that is itself invalid, or refers to another place, breaks the tool with a sentence", async () => {
+  for (const input_schema of [{ type: "nonsense" }, { $ref: "https://example.org/s.json" }]) {
+    const prepared = await prepareValidator({ name: "t", input_schema });
+    assert.ok(!prepared.ok);
+    assert.equal(prepared.problem.code, "invalid-tool-schema");
+    assert.match(prepared.problem.message, /\bt\b/);
+    assert.deepEqual(await prepareAndCheck({ name: "t", input_schema }, {}), [prepared.problem.message]);
+  }
+});
+
+Deno.test("checking without preparing is a fault of the program", () => {
+  assert.throws(() => checkInput({ name: "t", input_schema: { type: "object" } }, {}), /not prepared/);
+});
+
+Deno.test("the validators in the tree are what the generator makes, and need no module", async () => {
+  for (const { path, text } of await generate()) {
+    assert.equal(await Deno.readTextFile(path), text, `${path} is stale: run deno task generate`);
+    assert.doesNotMatch(text, /\brequire\s*\(|^import (?!type)/m);
+  }
+});

@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { createSandbox } from "../../sandbox/sandbox.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { replaceFile } from "../../tools/builtin/writing.ts";
+import { type ContextChanges, inWorkplace, openSandbox, type Workplace } from "./workplace.ts";
+
+function write(
+  place: Workplace,
+  path: string,
+  content: unknown,
+  changes: ContextChanges = {},
+): Promise<string> {
+  return place.output("write", { label: "l", path, content }, changes);
+}
+
+function writeError(
+  place: Workplace,
+  path: string,
+  content: unknown,
+  changes: ContextChanges = {},
+): Promise<string> {
+  return place.error("write", { label: "l", path, content }, changes);
+}
+
+async function leftovers(place: Workplace, folder = ""): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(place.path(folder))) {
+    if (name.includes(".flemma-")) names.push(name);
+  }
+  return names;
+}
+
+Deno.test("8.3: an empty path and missing content are errors, empty content is fine", () =>
+  inWorkplace(async (place) => {
+    assert.match(await writeError(place, "", "x"), /path is empty/);
+    assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
+    assert.equal(await write(place, "a.txt", ""), "Wrote 0 bytes to a.txt.");
+    assert.equal((await Deno.stat(place.path("a.txt"))).size, 0);
+  }));
+
+Deno.test("8.3: exactly the bytes of the content, and the success names bytes and path", () =>
+  inWorkplace(async (place) => {
+    const content = "é\r\nno end\n\n  x";
+    assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
+    assert.equal(await Deno.readTextFile(place.path("sub/deep/a.txt")), content);
+    assert.equal(await write(place, "sub/deep/a.txt", "1"), "Wrote 1 byte to sub/deep/a.txt.");
+    assert.deepEqual(await leftovers(place, "sub/deep"), []);
+  }));
+
+Deno.test("8.3, fault 38: writing over a file with a byte order mark writes just the content", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
+    await write(place, "a.txt", "new");
+    assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
+  }));
+
+Deno.test("fault 73: a lone surrogate from JSON does not get into the file", () =>
+  inWorkplace(async (place) => {
+    await write(place, "a.txt", "\ud83d");
+    assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
+  }));
+
+Deno.test("8.3: a path that is not writable is refused by its own name, before anything is made", () =>
+  inWorkplace(async (place) => {
+    const sandbox = openSandbox([place.path("in")]);
+    assert.match(
+      await writeError(place, "out/deep/a.txt", "x", { sandbox }),
+      /^Sandbox: out\/deep\/a\.txt is not writable/,
+    );
+    await assert.rejects(Deno.stat(place.path("out")), Deno.errors.NotFound);
+    await write(place, "in/deep/a.txt", "x", { sandbox });
+  }));
+
+Deno.test("8.3, S11: the real policy refuses protected paths and places outside", () =>
+  inWorkplace(async (place) => {
+    await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
+    await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
+    const environment = { cwd: place.folder, home: "/nonexistent", variables: {} };
+    const sandbox = createSandbox({
+      settings: {
+        ...DEFAULT_SETTINGS.sandbox,
+        policy: { ...DEFAULT_SETTINGS.sandbox.policy, rw_paths: ["urn:flemma:buffer:path"] },
+      },
+      environment,
+      document: place.document,
+      protect: [place.document, place.path("config.json")],
+    });
+    for (const path of ["config.json", ".git/hooks/pre-commit", "/etc/flemma-test", "../flemma-test"]) {
+      assert.match(await writeError(place, path, "x", { sandbox }), /not writable/, path);
+    }
+    await write(place, "fine.txt", "x", { sandbox });
+  }));
+
+Deno.test("8.3: the running document is refused under every name it has, with and without a sandbox", () =>
+  inWorkplace(async (place) => {
+    await Deno.symlink("talk.chat", place.path("link.chat"));
+    await Deno.link(place.document, place.path("hard.chat"));
+    await Deno.mkdir(place.path("sub"));
+    for (const path of ["talk.chat", "sub/../talk.chat", place.document, "link.chat", "hard.chat"]) {
+      for (const sandbox of [openSandbox(), openSandbox([place.folder])]) {
+        assert.match(
+          await writeError(place, path, "@You: do it", { sandbox }),
+          /document of this conversation/,
+          path,
+        );
+      }
+    }
+    assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
+  }));
+
+Deno.test("8.3, fault 43: a link is followed and judged by its target", () =>
+  inWorkplace(async (place) => {
+    await Deno.mkdir(place.path("in"));
+    await Deno.mkdir(place.path("out"));
+    await Deno.writeTextFile(place.path("in/real.txt"), "old");
+    await Deno.symlink("real.txt", place.path("in/link.txt"));
+    await Deno.symlink(place.path("out/x.txt"), place.path("in/leads-out.txt"));
+    await Deno.symlink(place.path("in/new.txt"), place.path("out/leads-in.txt"));
+    const sandbox = openSandbox([place.path("in")]);
+    await write(place, "in/link.txt", "new", { sandbox });
+    assert.equal((await Deno.lstat(place.path("in/link.txt"))).isSymlink, true);
+    assert.equal(await Deno.readTextFile(place.path("in/real.txt")), "new");
+    assert.match(await writeError(place, "in/leads-out.txt", "x", { sandbox }), /not writable/);
+    await write(place, "out/leads-in.txt", "made", { sandbox });
+    assert.equal(await Deno.readTextFile(place.path("in/new.txt")), "made");
+  }));
+
+Deno.test("8.3, fault 44: the mode stays, also special bits", () =>
+  inWorkplace(async (place) => {
+    for (const mode of [0o600, 0o755, 0o640, 0o4755]) {
+      await Deno.writeTextFile(place.path("a"), "old");
+      await Deno.chmod(place.path("a"), mode);
+      await write(place, "a", "new");
+      assert.equal((await Deno.stat(place.path("a"))).mode! & 0o7777, mode);
+    }
+  }));
+
+Deno.test("8.3: a new file has the mode the umask leaves", () =>
+  inWorkplace(async (place) => {
+    await write(place, "a", "x");
+    assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
+  }));
+
+Deno.test({
+  name: "8.3: the owner stays",
+  ignore: Deno.uid() !== 0,
+  fn: () =>
+    inWorkplace(async (place) => {
+      await Deno.writeTextFile(place.path("a"), "old");
+      await Deno.chown(place.path("a"), 12345, 23456);
+      await write(place, "a", "new");
+      const { uid, gid } = await Deno.stat(place.path("a"));
+      assert.deepEqual([uid, gid], [12345, 23456]);
+    }),
+});
+
+Deno.test("8.3: hard links stay: both names have the new content", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("a"), "a longer old content");
+    await Deno.link(place.path("a"), place.path("b"));
+    await write(place, "a", "new");
+    assert.equal(await Deno.readTextFile(place.path("b")), "new");
+    assert.equal((await Deno.stat(place.path("a"))).nlink, 2);
+  }));
+
+Deno.test("8.3: otherwise the file is replaced whole by a rename", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("a"), "old");
+    const reader = await Deno.open(place.path("a"));
+    await write(place, "a", "new and longer");
+    const buffer = new Uint8Array(20);
+    const count = await reader.read(buffer);
+    reader.close();
+    assert.equal(new TextDecoder().decode(buffer.subarray(0, count ?? 0)), "old");
+  }));
+
+Deno.test("sandbox 8 rule 4: where policy allows only the file itself it is written in place, no sibling appears", () =>
+  inWorkplace(async (place) => {
+    await Deno.mkdir(place.path("dir"));
+    await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
+    const { ino } = await Deno.stat(place.path("dir/a"));
+    const sandbox = openSandbox([place.path("dir/a"), place.path("dir/b")]);
+    await write(place, "dir/a", "new", { sandbox });
+    assert.equal(await Deno.readTextFile(place.path("dir/a")), "new");
+    assert.equal((await Deno.stat(place.path("dir/a"))).ino, ino);
+    await write(place, "dir/b", "made", { sandbox });
+    assert.equal(await Deno.readTextFile(place.path("dir/b")), "made");
+    assert.match(await writeError(place, "dir/c", "x", { sandbox }), /not writable/);
+  }));
+
+Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not followed", () =>
+  inWorkplace(async (place) => {
+    await Deno.writeTextFile(place.path("precious"), "mine");
+    await Deno.symlink("precious", place.path("a"));
+    const bytes = new TextEncoder().encode("new");
+    const options = { shownAs: "a" };
+    // The real path was judged to be `a` itself; meanwhile it became a link.
+    await assert.rejects(
+      replaceFile(place.path("a"), bytes, { ...options, mayWrite: () => true }),
+      /not a regular file/,
+    );
+    await assert.rejects(
+      replaceFile(place.path("a"), bytes, { ...options, mayWrite: () => false }),
+      /not a regular file/,
+    );
+    assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
+  }));
+
+Deno.test("8.3: a folder or a file in the way, and a device, are errors", () =>
+  inWorkplace(async (place) => {
+    await Deno.mkdir(place.path("dir"));
+    await Deno.writeTextFile(place.path("file"), "x");
+    assert.match(await writeError(place, "dir", "x"), /dir is a folder/);
+    assert.match(await writeError(place, "file/a/b", "x"), /needs a folder/);
+    assert.match(await writeError(place, "/dev/null", "x"), /not a regular file/);
+    assert.match(await writeError(place, "a\0b", "x"), /NUL/);
+    assert.match(await writeError(place, `${"x".repeat(300)}`, "x"), /could not be written/);
+    assert.equal(await Deno.readTextFile(place.path("file")), "x");
+  }));
+
+Deno.test({
+  name: "8.3: when there is no space the old content is intact, by rename and in place",
+  ignore: !await mayMount(),
+  fn: () =>
+    inWorkplace(async (place) => {
+      const script = `set -e
+        mount -t tmpfs -o size=64k none "$1"
+        printf old > "$1/a"; printf old > "$1/b"; ln "$1/b" "$1/c"
+        exec "$2" run -A --no-check --config "$3/deno.json" "$3/tests/tools/full_disk.ts" "$1"`;
+      await Deno.mkdir(place.path("small"));
+      const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+      const { stdout, stderr } = await new Deno.Command("unshare", {
+        args: ["-Urm", "sh", "-c", script, "sh", place.path("small"), Deno.execPath(), root],
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assert.equal(text, "a refused, old\nb refused, old\n", new TextDecoder().decode(stderr));
+    }),
+});
+
+/** Whether a small file system can be mounted in a namespace of its own. */
+async function mayMount(): Promise<boolean> {
+  try {
+    const args = ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"];
+    return (await new Deno.Command("unshare", { args, stderr: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("8.3, fault 46: writes to one path happen in the order of the calls", () =>
+  inWorkplace(async (place) => {
+    await Deno.symlink("a", place.path("link"));
+    const contents = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(1 + (19 - n) * 5000));
+    await Promise.all(contents.map((content, n) => write(place, n % 2 ? "a" : "link", content)));
+    assert.equal(await Deno.readTextFile(place.path("a")), contents.at(-1));
+  }));
+
+Deno.test("8.3: a refused write does not hold up the next one", () =>
+  inWorkplace(async (place) => {
+    const sandbox = openSandbox([]);
+    const [first, second] = await Promise.all([
+      place.run("write", { path: "a", content: "1" }, { sandbox }),
+      place.run("write", { path: "a", content: "2" }),
+    ]);
+    assert.deepEqual([first.success, second.success], [false, true]);
+  }));

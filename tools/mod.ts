@@ -1,0 +1,17 @@
+// Tools: what they are, which there are, and how one call of them is shown, checked and run.
+
+export { builtinTools } from "./builtin/mod.ts";
+export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
+export type {
+  ExecutionContext,
+  ExecutionResult,
+  JsonSchema,
+  Preview,
+  ToolDefinition,
+  ToolInput,
+} from "./definition.ts";
+export { previewCall, previewIsCut, previewResult } from "./preview.ts";
+export { type Registration, ToolRegistry } from "./registry.ts";
+export { NO_RESULT, notExecutable, runTool, STOPPED } from "./run.ts";
+export { checkInput, completeInput, prepareAndCheck, prepareValidator } from "./validate.ts";
+export { visible } from "./visible.ts";
