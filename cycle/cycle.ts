@@ -204,6 +204,8 @@ export class Cycle {
       end = steps.at(-1);
       if (expectsWork && end?.do === "send") return this.#fail(reusedIds());
       if (!await this.#write(steps) || !await this.#forgetInterrupted(facts)) return false;
+      // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
+      if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
       for (const step of steps) {
         if (this.#course.over) break;
         if (step.do === "run") await this.#runApproved(step.id);
@@ -335,7 +337,6 @@ export class Cycle {
     switch (at) {
       case "ran":
       case "resolved":
-        this.#react({ kind: "worked" });
         return this.#runs.size === 0 && this.#check();
       case "protected":
         this.#react({ kind: "protected" });

@@ -90,7 +90,7 @@ export class Runs implements RunningCalls {
   #cancel(run: Run): string {
     run.over = true;
     run.controller.abort();
-    this.#parts.spawn(this.#write(run, errorBlock(CANCELLED), {}));
+    this.#parts.spawn(this.#write(run, errorBlock(CANCELLED), null));
     return run.call.id;
   }
 
@@ -100,7 +100,8 @@ export class Runs implements RunningCalls {
     await this.#write(run, finalBlock(result), result);
   }
 
-  async #write(run: Run, block: FinalBlock, result: Partial<ExecutionResult>): Promise<void> {
+  /** Puts the block of a run in the document; `result` is null for a run that was cancelled. */
+  async #write(run: Run, block: FinalBlock, result: ExecutionResult | null): Promise<void> {
     const { writer, emit, onEnd } = this.#parts;
     const { id, name } = run.call;
     let problem = await writer.commit(async (chat) => {
@@ -117,7 +118,9 @@ export class Runs implements RunningCalls {
       problem = await writer.journal((journal) => journal.recordEnd(id));
     } else {
       // The start stays in the journal, so the next run asks the person instead of running the call again.
-      await writer.keepBody(id, block.content, `The result of ${id} could not be written into the document`);
+      const why = `The result of ${id} could not be written into the document`;
+      const lost = result === null ? null : await writer.keepBody(id, block.content, why);
+      if (lost !== null) emit({ event: "notice", code: lost.code, message: `${why}. ${lost.message}`, id });
     }
     this.#running.delete(id);
     emit({
@@ -125,9 +128,9 @@ export class Runs implements RunningCalls {
       id,
       name,
       status: block.error ? "error" : "success",
-      ...(result.status === undefined ? {} : { note: result.status }),
+      ...(result?.status === undefined ? {} : { note: result.status }),
     });
-    onEnd(id, result.yieldToUser === true, problem);
+    onEnd(id, result?.yieldToUser === true, problem);
   }
 }
 

@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { CANCELLED, DENIED, INTERRUPTED, NO_RESULT, notExecutable } from "../../cycle/sentences.ts";
 import { PARTIAL_OUTPUT, REJECTED, unknownTool } from "../../cycle/sentences.ts";
+import { configResolver } from "../../tools/approval/builtin.ts";
+import { ApprovalRegistry } from "../../tools/approval/registry.ts";
 import { type Bench, bench } from "./harness.ts";
-import type { ToolSettings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 
 interface Expectation {
@@ -145,9 +147,14 @@ async function play(vector: Vector): Promise<void> {
     max_concurrent: vector.config.tools.max_concurrent ?? 2,
     status_style: vector.style === "fence" ? "fence" : "header",
   };
+  const approval = new ApprovalRegistry();
+  const policy = configResolver({ ...DEFAULT_SETTINGS.tools, ...tools });
+  assert.ok(approval.register("urn:flemma:approval:config", policy).ok);
   const built: Bench = bench({
     text: vector.chat_before,
     tools,
+    decide: ({ id, name, input }) =>
+      approval.resolveWithSource(name, input, { toolId: id, document: null, dirname: null, cwd: "/" }),
     blockers: () => frontmatterErrors(() => built),
   });
   let failed = false;

@@ -1,0 +1,265 @@
+// What an advance leaves in a document and tells about it, in documents of all kinds.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { DENIED } from "../../cycle/sentences.ts";
+import { parse } from "../../parser/mod.ts";
+import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
+
+const HEADER = { status_style: "header" as const };
+const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100 } };
+
+function cursors(built: Bench): number[] {
+  return built.events.flatMap((event) => event.event === "cursor" ? [event.line] : []);
+}
+
+Deno.test("advancing a document that waits for the person changes and writes nothing, however often", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "echo"]),
+    block("a", "pending"),
+    block("b", "approved", "mine"),
+  );
+  const built = bench({ text, tools: HEADER });
+  for (let press = 0; press < 3; press++) {
+    const stop = await built.cycle.advance();
+    assert.deepEqual([stop.reason, stop.ids, stop.line], ["pending", ["a"], 21]);
+  }
+  assert.deepEqual([built.store.commits, built.ran, built.sends()], [[], [], 0]);
+});
+
+Deno.test("advancing until nothing changes reaches a document that a fresh run does not change either", async () => {
+  const suffix = fc.constantFrom(
+    "none",
+    "pending",
+    "approved",
+    "rejected",
+    "denied",
+    "aborted",
+    "error",
+    "final",
+  );
+  const call = fc.record({
+    suffix,
+    body: fc.constantFrom("", "text"),
+    tool: fc.constantFrom("echo", "boom", "ghost"),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 4 }), fc.boolean(), async (calls, fence) => {
+      const uses = chatWith(...calls.map(({ tool }, index): [string, string] => [`c${index}`, tool]));
+      const blocks = calls.flatMap(({ suffix, body }, index) =>
+        suffix === "none" ? [] : [block(`c${index}`, suffix === "final" ? "" : suffix, body)]
+      );
+      const text = blocks.length === 0 ? uses : chatAnswered(uses, ...blocks);
+      const tools = {
+        ...OFF,
+        status_style: fence ? "fence" as const : "header" as const,
+        auto_approve: ["boom"],
+      };
+      const first = bench({ text, tools });
+      for (let press = 0; press < 4; press++) await first.cycle.advance();
+      const settled = first.store.text;
+      const second = bench({ text: settled, tools });
+      await second.cycle.advance();
+      assert.equal(second.store.text, settled);
+      assert.deepEqual(second.ran, []);
+      // What the person wrote outside of blocks is still there, and nothing runs twice.
+      assert.ok(settled.startsWith(uses));
+      assert.equal(new Set(first.ran).size, first.ran.length);
+    }),
+    { seed: 21, numRuns: 150 },
+  );
+});
+
+Deno.test("the tree after each commit is that of the whole text", async () => {
+  const text = chatWith(["a", "echo"], ["b", "boom"], ["c", "slow"]);
+  const built = bench({ text, tools: { ...OFF, auto_approve: ["echo", "boom"] } });
+  await built.cycle.advance();
+  const fresh = parse(built.store.chat.bytes);
+  assert.deepEqual(
+    built.store.chat.results.map(({ id, status, content }) => [id, status, content]),
+    fresh.results.map(({ id, status, content }) => [id, status, content]),
+  );
+});
+
+Deno.test("a CR LF document gets CR LF in everything that is written", async () => {
+  const text = chatWith(["a", "echo", '{"text": "1\\n2"}'], ["b", "slow"], ["c", "boom"]).replaceAll(
+    "\n",
+    "\r\n",
+  );
+  const built = bench({ text, tools: { ...OFF, auto_approve: ["echo", "boom"] } });
+  await built.cycle.advance();
+  await built.cycle.reject("b", "no\nreally");
+  assert.doesNotMatch(built.store.text, /[^\r]\n/);
+  await built.cycle.advance();
+  assert.doesNotMatch(built.store.text, /[^\r]\n/);
+  assert.deepEqual(
+    built.store.chat.results.map(({ id, status, content }) => [id, status, content]),
+    [["a", null, "1\n2"], ["b", "error", "no\nreally"], ["c", "error", "kaput"]],
+  );
+});
+
+Deno.test("S2: a reply that ends inside an open fence is closed before a placeholder", async () => {
+  const text = `${chatWith(["a", "echo"])}\nSee:\n\n\`\`\`\`js\nlet x\n`;
+  const built = bench({ text, tools: OFF });
+  await built.cycle.advance();
+  assert.equal(built.store.text, `${text}\`\`\`\`\n\n@You:\n\n${block("a", "pending")}`);
+  assert.equal(built.store.chat.result("a")?.status, "pending");
+});
+
+Deno.test("placeholders of one press are written in one commit, before anything runs", async () => {
+  const built: Bench = bench({
+    text: chatWith(["a", "echo"], ["b", "slow"], ["c", "echo"]),
+    tools: { ...OFF, auto_approve: ["echo"] },
+  });
+  await built.cycle.advance();
+  assert.equal(
+    built.store.commits[0],
+    chatAnswered(
+      chatWith(["a", "echo"], ["b", "slow"], ["c", "echo"]),
+      block("a", "approved"),
+      block("b", "pending"),
+      block("c", "approved"),
+    ),
+  );
+});
+
+Deno.test("each waiting call is told once with its preview, and the cursor goes to the first", async () => {
+  const built = bench({ text: chatWith(["a", "echo"], ["b", "slow"]), tools: HEADER });
+  await built.cycle.advance();
+  const pending = built.events.filter(({ event }) => event === "approval:pending");
+  assert.deepEqual(pending, [
+    { event: "approval:pending", id: "a", name: "echo", preview: "echo: a", line: 21, source: "default" },
+    { event: "approval:pending", id: "b", name: "slow", preview: "slow: b", line: 26, source: "default" },
+  ]);
+  assert.deepEqual(cursors(built), [21]);
+});
+
+Deno.test("a denied call is told with its source and becomes an error result in the same press", async () => {
+  const text = chatWith(["a", "echo"]);
+  const built = bench({
+    text,
+    tools: OFF,
+    decide: () => Promise.resolve({ decision: "deny", source: "rules" }),
+  });
+  await built.cycle.advance();
+  assert.equal(built.store.text, chatAnswered(text, block("a", "error", DENIED)));
+  assert.deepEqual(built.events, [{ event: "approval:denied", id: "a", name: "echo", source: "rules" }]);
+});
+
+Deno.test("nobody is asked about a call that is answered, aborted, or refused by its schema", async () => {
+  const asked: string[] = [];
+  const built = bench({
+    text: chatAnswered(chatWith(["a", "echo"], ["b", "echo"], ["c", "slow"]), block("a", "", "x")),
+    tools: OFF,
+    checkInput: (definition) => definition.name === "slow" ? ["/ms: is missing"] : [],
+    decide: ({ id }) => {
+      asked.push(id);
+      return Promise.resolve({ decision: "require_approval", source: "default" });
+    },
+  });
+  await built.cycle.advance();
+  assert.deepEqual(asked, ["b"]);
+  assert.match(built.store.chat.result("c")?.content ?? "", /\/ms: is missing/);
+  assert.equal(built.store.chat.result("c")?.status, "error");
+});
+
+Deno.test("the cursor after a result follows the setting", async () => {
+  const text = `${chatAnswered(chatWith(["a", "echo"]), block("a", "approved"))}\nwords\n`;
+  const lines = async (where: "result" | "next" | "stay") => {
+    const built = bench({ text, tools: { ...OFF, cursor_after_result: where } });
+    await built.cycle.advance();
+    return cursors(built);
+  };
+  assert.deepEqual(await lines("result"), [15]);
+  assert.deepEqual(await lines("next"), [22]);
+  assert.deepEqual(await lines("stay"), []);
+});
+
+Deno.test("results do not move the cursor while the autopilot goes on; the block it pauses at does", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "slow"]),
+    block("a", "approved"),
+    block("b", "pending"),
+  );
+  const built = bench({ text, tools: HEADER });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([cursors(built), stop.line], [[27], 27]);
+});
+
+Deno.test("a document without messages and one with unreadable frontmatter are refused untouched", async () => {
+  const empty = bench({ text: "", tools: HEADER });
+  assert.equal((await empty.cycle.advance()).reason, "empty");
+  const broken = bench({
+    text: chatWith(["a", "echo"]),
+    tools: HEADER,
+    blockers: () => [
+      {
+        code: "frontmatter_invalid",
+        type: "frontmatter",
+        severity: "error",
+        message: "It is broken.",
+        start: 2,
+      },
+    ],
+  });
+  const stop = await broken.cycle.advance();
+  assert.deepEqual([stop.reason, stop.line, stop.problem?.code], ["diagnostics", 2, "frontmatter_invalid"]);
+  assert.deepEqual([broken.store.commits, empty.store.commits], [[], []]);
+});
+
+Deno.test("a send that is blocked by diagnostics ends the run with the first of them", async () => {
+  const built = bench({
+    text: "@You:\nhi\n",
+    tools: HEADER,
+    send: () =>
+      Promise.resolve({
+        kind: "blocked",
+        diagnostics: [{ code: "x", type: "file", severity: "error", message: "No such file.", start: 1 }],
+      }),
+  });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, stop.line, stop.problem?.code], ["diagnostics", 1, "x"]);
+});
+
+Deno.test("executing a call that is unknown, running or of no tool changes nothing and says why", async () => {
+  const text = chatWith(["a", "ghost"]);
+  const built = bench({ text, tools: OFF });
+  assert.equal((await built.cycle.executeOne("zz")).problem?.code, "unknown-call");
+  assert.equal((await built.cycle.executeOne("a")).problem?.code, "unknown-tool");
+  assert.deepEqual([built.store.text, built.notices()], [text, ["unknown-tool"]]);
+});
+
+Deno.test("executing one call does not take up the others", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "echo"]),
+    block("a", "pending"),
+    block("b", "approved"),
+  );
+  const built = bench({ text, tools: HEADER });
+  const stop = await built.cycle.executeOne("a");
+  assert.deepEqual([stop.reason, built.ran, built.sends()], ["stepped", ["a"], 0]);
+});
+
+Deno.test("approving or rejecting a call without a block, or one that is done, is refused", async () => {
+  const text = chatAnswered(chatWith(["a", "echo"], ["b", "echo"]), block("b", "", "x"));
+  const built = bench({ text, tools: OFF });
+  assert.equal((await built.cycle.approve("a"))?.code, "no-result-block");
+  assert.equal((await built.cycle.approve("b"))?.code, "already-completed");
+  assert.equal((await built.cycle.reject("b", "no"))?.code, "already-completed");
+  assert.equal((await built.cycle.reject("zz"))?.code, "unknown-call");
+  assert.equal(built.store.text, text);
+});
+
+Deno.test("approving twice writes once and still binds the approval", async () => {
+  const built = bench({ text: chatAnswered(chatWith(["a", "echo"]), block("a", "pending")), tools: OFF });
+  assert.equal(await built.cycle.approve("a"), null);
+  assert.equal(await built.cycle.approve("a"), null);
+  assert.deepEqual([built.store.commits.length, built.journal.approval("a")?.by], [1, "person"]);
+});
+
+Deno.test("the plan of the next press can be looked at without taking it", async () => {
+  const built = bench({ text: chatWith(["a", "echo"]), tools: { ...OFF, auto_approve: ["echo"] } });
+  const steps = await built.cycle.plan();
+  assert.deepEqual(steps.map((step) => step.do), ["place", "run", "rest"]);
+  assert.deepEqual([built.store.commits, built.ran, built.events], [[], [], []]);
+});

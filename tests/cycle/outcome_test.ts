@@ -1,0 +1,62 @@
+// Results as blocks, and the promise that holds for every sentence of the program.
+
+import assert from "node:assert/strict";
+import { errorBlock, finalBlock, invalidInput } from "../../cycle/outcome.ts";
+import * as sentences from "../../cycle/sentences.ts";
+
+Deno.test("output of any type becomes text, and only data is marked as JSON", () => {
+  const written = (output: unknown) => {
+    const { content, language, error } = finalBlock({ success: true, output });
+    assert.equal(error, false);
+    return [content, language];
+  };
+  assert.deepEqual(written("a\n"), ["a\n", ""]);
+  assert.deepEqual(written(undefined), ["", ""]);
+  assert.deepEqual(written(null), ["", ""]);
+  assert.deepEqual(written(1.5), ["1.5", ""]);
+  assert.deepEqual(written(false), ["false", ""]);
+  assert.deepEqual(written({ a: [1, null] }), ['{"a":[1,null]}', "json"]);
+  assert.deepEqual(written([]), ["[]", "json"]);
+});
+
+Deno.test("a failure shows its error, then what had been put out, and never claims to be JSON", () => {
+  assert.deepEqual(finalBlock({ success: false, error: "bad", output: { n: 1 } }), {
+    content: `bad\n\n${sentences.PARTIAL_OUTPUT}\n{"n":1}`,
+    error: true,
+    language: "",
+  });
+  assert.equal(finalBlock({ success: false }).content, sentences.UNKNOWN_ERROR);
+  assert.equal(finalBlock({ success: false, error: "bad", output: "" }).content, "bad");
+});
+
+Deno.test("output that JSON cannot express is told as an error instead of being lost in a crash", () => {
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  const block = finalBlock({ success: true, output: circle });
+  assert.equal(block.error, true);
+  assert.match(block.content, /cannot be written as JSON/);
+});
+
+Deno.test("a NUL byte never reaches the document", () => {
+  assert.equal(finalBlock({ success: true, output: "a\0b" }).content, "a\uFFFDb");
+  assert.equal(errorBlock("a\0b").content, "a\uFFFDb");
+});
+
+Deno.test("at most five problems of an input are told", () => {
+  assert.equal(invalidInput(["1", "2", "3", "4", "5", "6"]).split("\n").length, 6);
+});
+
+Deno.test("no sentence of the program holds a backtick or a line feed, and no two are the same", () => {
+  const texts = Object.values(sentences).map((sentence) =>
+    typeof sentence === "string" ? sentence : sentence("bash", null)
+  );
+  assert.ok(texts.length >= 9);
+  for (const text of texts) assert.doesNotMatch(text, /[`\n]/);
+  assert.equal(new Set(texts).size, texts.length);
+});
+
+Deno.test("a tool name from the document cannot break the line or the fence of its error", () => {
+  const text = sentences.unknownTool("na`me\nx", "clo`se");
+  assert.doesNotMatch(text, /[`\n]/);
+  assert.match(text, /na'me x/);
+});

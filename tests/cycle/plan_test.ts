@@ -1,0 +1,336 @@
+// The plan as a table: a document and facts on one side, the steps on the other. Nothing is done here.
+
+import assert from "node:assert/strict";
+import { type Facts, plan, planOne, type Step } from "../../cycle/plan.ts";
+import type { ToolKind } from "../../cycle/resolution.ts";
+import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/sentences.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+import { block, chatAnswered, chatWith } from "./harness.ts";
+
+function read(text: string): Chat {
+  return parse(new TextEncoder().encode(text));
+}
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  echo: "sync",
+  slow: "async",
+  read: "sync",
+  onlydef: "definition-only",
+};
+
+function facts(given: Partial<Facts> = {}): Facts {
+  return {
+    verdicts: new Map(),
+    invalid: new Map(),
+    changed: new Map(),
+    interrupted: new Map(),
+    running: new Set(),
+    toolKind: (name) => KINDS[name] ?? "unknown",
+    closestTool: () => null,
+    maxConcurrent: 2,
+    byPerson: true,
+    ...given,
+  };
+}
+
+function verdicts(answers: Readonly<Record<string, Verdict["decision"]>>): Map<string, Verdict> {
+  return new Map(Object.entries(answers).map(([id, decision]) => [id, { decision, source: "test" }]));
+}
+
+/** Steps as short lines: `place c1 pending`, `run c2`, `notice throttled`, `rest pending c1`. */
+function short(steps: readonly Step[]): string[] {
+  return steps.map((step) => {
+    switch (step.do) {
+      case "place":
+        return `place ${step.id} ${step.status}`;
+      case "resolve":
+        return `resolve ${step.id} ${step.because}`;
+      case "notice":
+        return `notice ${step.code}`;
+      case "rest":
+        return ["rest", step.at, ...step.ids].join(" ");
+      case "send":
+        return "send";
+      default:
+        return `${step.do} ${step.id}`;
+    }
+  });
+}
+
+interface Row {
+  readonly what: string;
+  readonly text: string;
+  readonly facts?: Partial<Facts>;
+  readonly steps: readonly string[];
+}
+
+const one = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"]), ...blocks);
+const two = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"], ["c2", "echo"]), ...blocks);
+const aborted = `${chatWith(["c1", "echo"])}\n<!-- flemma:aborted: stopped -->\n`;
+
+const TABLE: readonly Row[] = [
+  { what: "no calls", text: "@You:\nhi\n", steps: ["send"] },
+  { what: "all calls answered", text: one(block("c1", "", "x")), steps: ["send"] },
+  { what: "an error result is an answer", text: one(block("c1", "error", "x")), steps: ["send"] },
+  {
+    what: "nobody decided on an open call",
+    text: chatWith(["c1", "echo"]),
+    steps: ["place c1 pending", "rest pending c1"],
+  },
+  {
+    what: "an approved open call",
+    text: chatWith(["c1", "echo"]),
+    facts: { verdicts: verdicts({ c1: "approve" }) },
+    steps: ["place c1 approved", "run c1", "rest ran"],
+  },
+  {
+    what: "a denied open call",
+    text: chatWith(["c1", "echo"]),
+    facts: { verdicts: verdicts({ c1: "deny" }) },
+    steps: ["resolve c1 denied", "rest resolved"],
+  },
+  {
+    what: "an open call of an interrupted reply, even an approved one",
+    text: aborted,
+    facts: { verdicts: verdicts({ c1: "approve" }) },
+    steps: ["resolve c1 aborted", "rest resolved"],
+  },
+  {
+    what: "an open call whose input the schema refuses, even an approved one",
+    text: chatWith(["c1", "echo"]),
+    facts: { verdicts: verdicts({ c1: "approve" }), invalid: new Map([["c1", ["/x: is missing"]]]) },
+    steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
+  },
+  {
+    what: "an approved block whose input the schema refuses",
+    text: one(block("c1", "approved")),
+    facts: { invalid: new Map([["c1", ["/x: is missing"]]]) },
+    steps: ["resolve c1 invalid-input", "notice invalid-input", "rest ran"],
+  },
+  {
+    what: "a pending block whose input the schema refuses keeps waiting",
+    text: one(block("c1", "pending")),
+    facts: { invalid: new Map([["c1", ["/x: is missing"]]]) },
+    steps: ["rest pending c1"],
+  },
+  {
+    what: "an approved open call with a result header that has no body",
+    text: `${chatWith(["c1", "echo"])}\n@You:\n\n**Tool Result:** \`c1\`\n\nmy words\n`,
+    facts: { verdicts: verdicts({ c1: "approve" }) },
+    steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
+  },
+  {
+    what: "an approved open call of an unknown tool skips the placeholder",
+    text: chatWith(["c1", "ghost"]),
+    facts: { verdicts: verdicts({ c1: "approve" }) },
+    steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest ran"],
+  },
+  {
+    what: "an open call of an unknown tool that nobody approved",
+    text: chatWith(["c1", "ghost"]),
+    steps: ["place c1 pending", "rest pending c1"],
+  },
+  {
+    what: "an approved block of a tool that is only a definition",
+    text: chatAnswered(chatWith(["c1", "onlydef"]), block("c1", "approved")),
+    steps: ["resolve c1 not-executable", "notice not-executable", "rest ran"],
+  },
+  { what: "an empty pending block", text: one(block("c1", "pending")), steps: ["rest pending c1"] },
+  { what: "a filled pending block", text: one(block("c1", "pending", "x")), steps: ["strip c1", "send"] },
+  {
+    what: "a filled and an empty pending block",
+    text: two(block("c1", "pending", "x"), block("c2", "pending")),
+    steps: ["strip c1", "rest pending c2"],
+  },
+  {
+    what: "a filled pending and a denied block",
+    text: two(block("c1", "pending", "x"), block("c2", "denied")),
+    steps: ["strip c1", "resolve c2 denied", "rest resolved"],
+  },
+  {
+    what: "a protected block alone",
+    text: one(block("c1", "approved", "x")),
+    steps: ["notice protected-content", "rest protected c1"],
+  },
+  {
+    what: "a protected block the autopilot comes by again",
+    text: one(block("c1", "approved", "x")),
+    facts: { byPerson: false },
+    steps: ["rest protected c1"],
+  },
+  {
+    what: "a pending block goes before a protected one",
+    text: two(block("c1", "approved", "x"), block("c2", "pending")),
+    steps: ["notice protected-content", "rest pending c2"],
+  },
+  {
+    what: "approved calls go before everything that waits",
+    text: two(block("c1", "pending"), block("c2", "approved")),
+    steps: ["run c2", "rest ran"],
+  },
+  {
+    what: "asynchronous calls keep their slots",
+    text: chatAnswered(
+      chatWith(["c1", "slow"], ["c2", "slow"], ["c3", "slow"]),
+      block("c1", "approved"),
+      block("c2", "approved"),
+      block("c3", "approved"),
+    ),
+    steps: ["run c1", "run c2", "notice throttled", "rest ran c3"],
+  },
+  {
+    what: "calls that run already take slots and are left alone",
+    text: chatAnswered(
+      chatWith(["c1", "slow"], ["c2", "slow"], ["c3", "slow"]),
+      block("c1", "approved"),
+      block("c2", "approved"),
+      block("c3", "approved"),
+    ),
+    facts: { running: new Set(["c1"]), byPerson: false },
+    steps: ["run c2", "rest ran c3"],
+  },
+  {
+    what: "a call that answers at once gives its slot back",
+    text: two(block("c1", "approved"), block("c2", "approved")),
+    facts: { maxConcurrent: 1 },
+    steps: ["run c1", "run c2", "rest ran"],
+  },
+  {
+    what: "no limit",
+    text: chatAnswered(
+      chatWith(["c1", "slow"], ["c2", "slow"], ["c3", "slow"]),
+      block("c1", "approved"),
+      block("c2", "approved"),
+      block("c3", "approved"),
+    ),
+    facts: { maxConcurrent: 0 },
+    steps: ["run c1", "run c2", "run c3", "rest ran"],
+  },
+  {
+    what: "nothing is sent while a call runs",
+    text: one(block("c1", "approved")),
+    facts: { running: new Set(["c1"]) },
+    steps: ["rest running"],
+  },
+  {
+    what: "an approved call that ran when the program ended waits for the person",
+    text: one(block("c1", "approved")),
+    facts: { interrupted: new Map([["c1", "echo"]]) },
+    steps: ["demote c1", "notice was-running", "rest pending c1"],
+  },
+  {
+    what: "the same when its block is gone",
+    text: chatWith(["c1", "echo"]),
+    facts: { interrupted: new Map([["c1", "echo"]]), verdicts: verdicts({ c1: "approve" }) },
+    steps: ["place c1 pending", "notice was-running", "rest pending c1"],
+  },
+  {
+    what: "the same when it had been executed by hand from a pending block",
+    text: one(block("c1", "pending")),
+    facts: { interrupted: new Map([["c1", "echo"]]) },
+    steps: ["notice was-running", "rest pending c1"],
+  },
+  {
+    what: "a tool that only looks runs again",
+    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+    facts: { interrupted: new Map([["c1", "read"]]) },
+    steps: ["run c1", "rest ran"],
+  },
+  {
+    what: "a call that was renamed to a harmless tool after it had run as another does not run again",
+    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+    facts: { interrupted: new Map([["c1", "echo"]]) },
+    steps: ["demote c1", "notice was-running", "rest pending c1"],
+  },
+  {
+    what: "a call the person approved and that changed since",
+    text: one(block("c1", "approved")),
+    facts: { changed: new Map([["c1", "person"]]), verdicts: verdicts({ c1: "approve" }) },
+    steps: ["demote c1", "notice call-changed", "rest pending c1"],
+  },
+  {
+    what: "a call that policy approved, that changed since, and that policy approves again",
+    text: one(block("c1", "approved")),
+    facts: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "approve" }) },
+    steps: ["confirm c1", "run c1", "rest ran"],
+  },
+  {
+    what: "the same, but policy asks now",
+    text: one(block("c1", "approved")),
+    facts: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "require_approval" }) },
+    steps: ["demote c1", "notice call-changed", "rest pending c1"],
+  },
+  {
+    what: "the same, but policy denies now",
+    text: one(block("c1", "approved")),
+    facts: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "deny" }) },
+    steps: ["resolve c1 denied", "rest resolved"],
+  },
+  {
+    what: "of several blocks of one call the last decides",
+    text: one(block("c1", "approved"), block("c1", "pending")),
+    steps: ["rest pending c1"],
+  },
+  {
+    what: "of several calls with one id the last counts, once",
+    text: chatWith(["c1", "echo"], ["c1", "slow"]),
+    facts: { verdicts: verdicts({ c1: "approve" }) },
+    steps: ["place c1 approved", "run c1", "rest ran"],
+  },
+  { what: "a block without a call", text: `@You:\n\n${block("zz", "pending")}`, steps: ["send"] },
+];
+
+for (const row of TABLE) {
+  Deno.test(`plan: ${row.what}`, () => {
+    assert.deepEqual(short(plan(read(row.text), facts(row.facts))), row.steps);
+  });
+}
+
+Deno.test("the text of an error result comes from the block, the marker or the program's own sentence", () => {
+  const texts = (text: string) =>
+    plan(read(text), facts()).flatMap((step) => step.do === "resolve" ? [step.text] : []);
+  assert.deepEqual(texts(one(block("c1", "denied", "ignored"))), [DENIED]);
+  assert.deepEqual(texts(one(block("c1", "rejected"))), [REJECTED]);
+  assert.deepEqual(texts(one(block("c1", "rejected", "  not so\n"))), ["  not so\n"]);
+  assert.deepEqual(texts(one(block("c1", "aborted"))), [INTERRUPTED]);
+  assert.deepEqual(texts(aborted), ["stopped"]);
+  assert.deepEqual(texts(chatAnswered(aborted, block("c1", "aborted"))), ["stopped"]);
+});
+
+Deno.test("a plan depends on nothing but document and facts, and changes neither", () => {
+  const chat = read(two(block("c1", "approved")));
+  const given = facts({ verdicts: verdicts({ c2: "approve" }) });
+  assert.deepEqual(plan(chat, given), plan(chat, given));
+  assert.deepEqual([...given.verdicts.keys()], ["c2"]);
+});
+
+Deno.test("executing one call resolves rejected and denied blocks and runs whatever else there is", () => {
+  const step = (text: string, kind: ToolKind = "sync", inputProblems: readonly string[] = []) => {
+    const chat = read(text);
+    const call = chat.call("c1");
+    assert.ok(call);
+    return planOne(call, chat.result("c1"), {
+      toolKind: () => kind,
+      closestTool: () => "near",
+      inputProblems,
+    });
+  };
+  assert.deepEqual(step(one(block("c1", "rejected", "no"))), {
+    do: "resolve",
+    id: "c1",
+    because: "rejected",
+    text: "no",
+  });
+  assert.equal(step(one(block("c1", "denied"))).do, "resolve");
+  for (const suffix of ["pending", "approved", "aborted", "error", ""]) {
+    assert.deepEqual(step(one(block("c1", suffix, "body"))), { do: "run", id: "c1" });
+  }
+  assert.deepEqual(step(chatWith(["c1", "echo"])), { do: "run", id: "c1" });
+  assert.deepEqual(step(chatWith(["c1", "ghost"]), "unknown"), {
+    do: "refuse",
+    problem: { code: "unknown-tool", message: unknownTool("ghost", "near") },
+  });
+  assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
+});

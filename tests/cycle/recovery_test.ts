@@ -1,0 +1,218 @@
+// What the journal remembers: calls that ran when the program ended, approvals bound to a text, bodies that gave way.
+
+import assert from "node:assert/strict";
+import { callHash } from "../../cycle/hash.ts";
+import { parse } from "../../parser/mod.ts";
+import { type Bench, bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
+
+const OFF = { autopilot: { enabled: false, max_turns: 100 }, status_style: "header" as const };
+const calls = chatWith(["c1", "echo", '{"text": "one"}'], ["c2", "echo", '{"text": "two"}']);
+
+function status(built: Bench, id: string): string | null | undefined {
+  return built.store.chat.result(id)?.status;
+}
+
+Deno.test("a call that ran when the program ended waits for the person; the other approved call runs", async () => {
+  const journal = new MemoryJournal();
+  journal.starts.set("c1", "echo");
+  const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
+  const built = bench({ text, journal, tools: OFF });
+  const stop = await built.cycle.advance();
+  assert.equal(built.store.text, chatAnswered(calls, block("c1", "pending"), block("c2", "", "two")));
+  assert.deepEqual(built.ran, ["c2"]);
+  assert.deepEqual([stop.reason, stop.ids], ["pending", ["c1"]]);
+  assert.deepEqual(built.notices(), ["was-running"]);
+  assert.deepEqual([...journal.starts], []);
+});
+
+Deno.test("after the person approved such a call again it runs, once", async () => {
+  const journal = new MemoryJournal();
+  journal.starts.set("c1", "echo");
+  const built = bench({
+    text: chatAnswered(calls, block("c1", "approved"), block("c2", "", "x")),
+    journal,
+    tools: OFF,
+  });
+  await built.cycle.advance();
+  assert.equal(await built.cycle.approve("c1"), null);
+  await built.cycle.advance();
+  assert.deepEqual(built.ran, ["c1"]);
+  assert.equal(status(built, "c1"), null);
+});
+
+Deno.test("the person may write `approved` back by hand instead, and that stands", async () => {
+  const journal = new MemoryJournal();
+  journal.starts.set("c1", "echo");
+  const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
+  const built = bench({ text, journal, tools: OFF });
+  await built.cycle.advance();
+  assert.equal(status(built, "c1"), "pending");
+  built.store.text = text;
+  await built.cycle.advance();
+  assert.deepEqual(built.ran, ["c1"]);
+});
+
+Deno.test("a tool that only looks runs again after a crash", async () => {
+  const journal = new MemoryJournal();
+  journal.starts.set("c1", "read");
+  const text = chatAnswered(chatWith(["c1", "read"]), block("c1", "approved"));
+  const read = {
+    name: "read",
+    description: "",
+    input_schema: {},
+    execute: () => ({ success: true, output: "text" }),
+  };
+  const built = bench({ text, journal, tools: OFF, definitions: [read] });
+  await built.cycle.advance();
+  assert.equal(built.store.text, chatAnswered(chatWith(["c1", "read"]), block("c1", "", "text")));
+  assert.deepEqual(built.notices(), []);
+});
+
+Deno.test("a start whose result stands in the document is simply over", async () => {
+  const journal = new MemoryJournal();
+  journal.starts.set("c1", "echo");
+  const text = chatAnswered(calls, block("c1", "", "one"), block("c2", "", "two"));
+  const built = bench({ text, journal, tools: OFF });
+  await built.cycle.advance();
+  assert.equal(built.store.text, text);
+  assert.deepEqual([...journal.starts], []);
+  assert.equal(built.sends(), 1);
+});
+
+Deno.test("the start is in the journal before the tool runs, and ends after the result is in the document", async () => {
+  const journal = new MemoryJournal();
+  const built: Bench = bench({
+    text: chatAnswered(chatWith(["c1", "echo"]), block("c1", "approved")),
+    journal,
+    tools: OFF,
+    run: () => {
+      journal.log.push(`run, document says ${status(built, "c1")}`);
+      return Promise.resolve({ success: true, output: "x" });
+    },
+  });
+  const commit = built.store.commit.bind(built.store);
+  built.store.commit = (edits) => {
+    journal.log.push("commit");
+    return commit(edits);
+  };
+  await built.cycle.advance();
+  assert.deepEqual(journal.log, ["start c1", "run, document says approved", "commit", "end c1"]);
+});
+
+Deno.test("when the start cannot be journalled, nothing runs", async () => {
+  const journal = new MemoryJournal();
+  journal.recordStart = () => Promise.reject(new Error("disk is full"));
+  const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
+  const built = bench({ text, journal, tools: OFF });
+  const stop = await built.cycle.advance();
+  assert.deepEqual(built.ran, []);
+  assert.equal(built.store.text, text);
+  assert.deepEqual([stop.reason, stop.problem?.code], ["failed", "state-unwritable"]);
+});
+
+Deno.test("an approval by policy is recorded with the hash of name and input before the block appears", async () => {
+  const journal = new MemoryJournal();
+  const built = bench({ text: chatWith(["c1", "echo"]), journal, tools: { ...OFF, auto_approve: ["echo"] } });
+  const commit = built.store.commit.bind(built.store);
+  const known: (string | undefined)[] = [];
+  built.store.commit = (edits) => {
+    known.push(journal.approval("c1")?.by);
+    return commit(edits);
+  };
+  await built.cycle.advance();
+  assert.equal(known[0], "policy");
+  const hash = await callHash({ name: "echo", inputText: "{}" });
+  assert.deepEqual(journal.approval("c1"), { by: "policy", hash, source: "test" });
+});
+
+/** A document with an approved call whose approval was given to the text `{"text": "one"}`. */
+async function approvedThenChanged(by: "policy" | "person", autoApprove: string[]): Promise<Bench> {
+  const journal = new MemoryJournal();
+  const hash = await callHash({ name: "echo", inputText: '{"text": "one"}' });
+  journal.approvals.set("c1", { by, hash });
+  const text = chatAnswered(chatWith(["c1", "echo", '{"text": "rm"}']), block("c1", "approved"));
+  return bench({ text, journal, tools: { ...OFF, auto_approve: autoApprove } });
+}
+
+Deno.test("S5: a call that changed after the person approved it falls back to pending, whatever policy says", async () => {
+  const built = await approvedThenChanged("person", ["echo"]);
+  const stop = await built.cycle.advance();
+  assert.deepEqual([status(built, "c1"), stop.reason], ["pending", "pending"]);
+  assert.deepEqual([built.ran, built.notices()], [[], ["call-changed"]]);
+});
+
+Deno.test("S5: a call that changed after policy approved it is decided anew: asked about", async () => {
+  const built = await approvedThenChanged("policy", []);
+  await built.cycle.advance();
+  assert.deepEqual([status(built, "c1"), built.ran, built.notices()], ["pending", [], ["call-changed"]]);
+});
+
+Deno.test("S5: a call that changed after policy approved it is decided anew: approved, bound to the new text", async () => {
+  const built = await approvedThenChanged("policy", ["echo"]);
+  await built.cycle.advance();
+  assert.deepEqual([status(built, "c1"), built.ran], [null, ["c1"]]);
+  const hash = await callHash({ name: "echo", inputText: '{"text": "rm"}' });
+  assert.equal(built.journal.approval("c1")?.hash, hash);
+});
+
+Deno.test("S5: an approved block without an entry is the person's own edit and stands", async () => {
+  const built = bench({ text: chatAnswered(chatWith(["c1", "echo"]), block("c1", "approved")), tools: OFF });
+  await built.cycle.advance();
+  assert.deepEqual(built.ran, ["c1"]);
+});
+
+Deno.test("S5: the approve command binds to the text; changing the input afterwards undoes it", async () => {
+  const before = chatAnswered(chatWith(["c1", "echo", '{"text": "ls"}']), block("c1", "pending"));
+  const built = bench({ text: before, tools: OFF });
+  assert.equal(await built.cycle.approve("c1"), null);
+  assert.equal(built.journal.approval("c1")?.by, "person");
+  built.store.text = built.store.text.replace('"ls"', '"rm"');
+  await built.cycle.advance();
+  assert.deepEqual([status(built, "c1"), built.ran], ["pending", []]);
+});
+
+Deno.test("S5: a call that changes between the plan and its turn does not run on the old approval", async () => {
+  const two = chatWith(["c1", "echo"], ["c2", "echo", '{"text": "ls"}']);
+  const built: Bench = bench({
+    text: two,
+    tools: { ...OFF, auto_approve: ["echo"] },
+    run: (call) => {
+      if (call.id === "c1") built.store.text = built.store.text.replace('"ls"', '"rm"');
+      return Promise.resolve({ success: true, output: "x" });
+    },
+  });
+  await built.cycle.advance();
+  assert.deepEqual([built.ran, status(built, "c2")], [["c1"], "approved"]);
+});
+
+Deno.test("a body that a result, an error or a message replaces is kept, and the notice names the place", async () => {
+  const text = chatAnswered(
+    chatWith(["c1", "echo"], ["c2", "echo"], ["c3", "echo"]),
+    block("c1", "pending", "mine"),
+    block("c2", "denied", "why"),
+    block("c3", "pending", "notes"),
+  );
+  const built = bench({ text, tools: OFF });
+  await built.cycle.executeOne("c1");
+  await built.cycle.executeOne("c2");
+  await built.cycle.reject("c3", "no");
+  assert.deepEqual(built.journal.bodies, [
+    { id: "c1", body: "mine" },
+    { id: "c2", body: "why" },
+    { id: "c3", body: "notes" },
+  ]);
+  const messages = built.events.flatMap((event) => event.event === "notice" ? [event.message] : []);
+  assert.equal(messages.length, 3);
+  for (const [index, message] of messages.entries()) assert.ok(message.includes(`memory:${index + 1}`));
+});
+
+Deno.test("the hash tells name and input apart and does not see where they meet", async () => {
+  const hashes = await Promise.all([
+    callHash({ name: "a", inputText: "b" }),
+    callHash({ name: "ab", inputText: "" }),
+    callHash({ name: "a", inputText: "b " }),
+  ]);
+  assert.equal(new Set(hashes).size, 3);
+  const call = parse(new TextEncoder().encode(chatWith(["c1", "echo", '{"text": "é"}']))).call("c1");
+  assert.equal(call?.inputText, '{"text": "é"}');
+});

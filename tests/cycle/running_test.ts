@@ -1,0 +1,337 @@
+// Calls that run side by side, are cancelled, come late or cannot be written; and where the cycle comes to rest.
+
+import assert from "node:assert/strict";
+import type { SendOutcome } from "../../cycle/types.ts";
+import { CANCELLED } from "../../cycle/sentences.ts";
+import type { ExecutionResult } from "../../tools/definition.ts";
+import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
+
+const HEADER = { status_style: "header" as const };
+const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100 } };
+
+/** Calls of `slow` that end when the test says so. */
+class Gates {
+  readonly #waiting = new Map<string, (result: ExecutionResult) => void>();
+  readonly signals = new Map<string, AbortSignal>();
+  /** Settles when that many calls have been started. */
+  #started: { count: number; resolve: () => void }[] = [];
+
+  readonly run = (call: { readonly id: string }, signal: AbortSignal): Promise<ExecutionResult> => {
+    this.signals.set(call.id, signal);
+    const result = new Promise<ExecutionResult>((resolve) => this.#waiting.set(call.id, resolve));
+    for (const waiter of this.#started) if (this.#waiting.size >= waiter.count) waiter.resolve();
+    return result;
+  };
+
+  started(count: number): Promise<void> {
+    if (this.#waiting.size >= count) return Promise.resolve();
+    return new Promise((resolve) => this.#started.push({ count, resolve }));
+  }
+
+  aborted(id: string): Promise<void> {
+    const signal = this.signals.get(id);
+    if (signal === undefined || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+  }
+
+  open(id: string, result: ExecutionResult = { success: true, output: `result of ${id}` }): void {
+    const resolve = this.#waiting.get(id);
+    assert.ok(resolve, `${id} was not started`);
+    resolve(result);
+  }
+}
+
+const slow = (...ids: string[]) => chatWith(...ids.map((id): [string, string] => [id, "slow"]));
+const approved = (...ids: string[]) => chatAnswered(slow(...ids), ...ids.map((id) => block(id, "approved")));
+
+Deno.test("results that come in any order stand in the order of the calls", async () => {
+  const texts: string[] = [];
+  for (const order of [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]]) {
+    const gates = new Gates();
+    const built = bench({
+      text: slow("a", "b", "c"),
+      tools: { ...OFF, max_concurrent: 0, auto_approve: ["slow"] },
+      run: gates.run,
+    });
+    const done = built.cycle.advance();
+    await gates.started(3);
+    for (const id of order) gates.open(id);
+    await done;
+    texts.push(built.store.text);
+  }
+  const results = ["a", "b", "c"].map((id) => block(id, "", `result of ${id}`));
+  assert.deepEqual(texts, Array(3).fill(chatAnswered(slow("a", "b", "c"), ...results)));
+});
+
+Deno.test("every commit leaves a whole document: finished results, and approved blocks for what still runs", async () => {
+  const gates = new Gates();
+  const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(2);
+  gates.open("b");
+  gates.open("a");
+  await done;
+  assert.deepEqual(built.store.commits, [
+    chatAnswered(slow("a", "b"), block("a", "approved"), block("b", "", "result of b")),
+    chatAnswered(slow("a", "b"), block("a", "", "result of a"), block("b", "", "result of b")),
+  ]);
+});
+
+Deno.test("with the autopilot the calls that found no slot run in the next round, then the answer is sent", async () => {
+  const gates = new Gates();
+  const built = bench({ text: approved("a", "b", "c"), tools: HEADER, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(2);
+  assert.deepEqual(built.ran, ["a", "b"]);
+  gates.open("a");
+  gates.open("b");
+  await gates.started(3);
+  gates.open("c");
+  await done;
+  assert.deepEqual([built.ran, built.sends(), built.notices()], [["a", "b", "c"], 1, ["throttled"]]);
+});
+
+Deno.test("cancelling stops the call that was started first, at once, and drops what it gives later", async () => {
+  const gates = new Gates();
+  const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(2);
+  assert.equal(built.cycle.cancel(), true);
+  assert.deepEqual([gates.signals.get("a")?.aborted, gates.signals.get("b")?.aborted], [true, false]);
+  gates.open("a", { success: true, output: "late" });
+  gates.open("b");
+  const stop = await done;
+  assert.equal(
+    built.store.text,
+    chatAnswered(slow("a", "b"), block("a", "error", CANCELLED), block("b", "", "result of b")),
+  );
+  assert.deepEqual([stop.reason, stop.ids], ["cancelled", ["a"]]);
+  assert.deepEqual([...built.journal.starts], []);
+  const finished = built.events.filter(({ event }) => event === "tool:finished");
+  assert.equal(finished.length, 2);
+});
+
+Deno.test("after a cancel no further approved call is started", async () => {
+  const gates = new Gates();
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "echo"]),
+    block("a", "approved"),
+    block("b", "approved"),
+  );
+  const built = bench({ text, tools: HEADER, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(1);
+  built.cycle.cancel();
+  gates.open("a");
+  await done;
+  assert.deepEqual([built.ran, built.cycle.autopilot, built.sends()], [["a"], "idle", 0]);
+  assert.equal(built.store.chat.result("b")?.status, "approved");
+});
+
+Deno.test("the given signal cancels everything that runs", async () => {
+  const gates = new Gates();
+  const controller = new AbortController();
+  const built = bench({ text: approved("a", "b"), tools: HEADER, run: gates.run, signal: controller.signal });
+  const done = built.cycle.advance();
+  await gates.started(2);
+  controller.abort();
+  gates.open("a");
+  gates.open("b");
+  assert.equal((await done).reason, "cancelled");
+  assert.equal(
+    built.store.text,
+    chatAnswered(slow("a", "b"), block("a", "error", CANCELLED), block("b", "error", CANCELLED)),
+  );
+});
+
+Deno.test("with nothing to cancel, cancelling says so", () => {
+  assert.equal(bench({ text: "@You:\nhi\n" }).cycle.cancel(), false);
+});
+
+Deno.test("cancelling a running request ends it and puts the autopilot to rest", async () => {
+  const sent = Promise.withResolvers<void>();
+  const built = bench({
+    text: chatAnswered(chatWith(["a", "echo"]), block("a", "approved")),
+    tools: HEADER,
+    send: (signal) =>
+      new Promise<SendOutcome>((resolve) => {
+        signal.addEventListener("abort", () => resolve({ kind: "cancelled" }));
+        sent.resolve();
+      }),
+  });
+  const done = built.cycle.advance();
+  await sent.promise;
+  const refused = await built.cycle.advance();
+  assert.deepEqual([refused.reason, refused.problem?.code], ["failed", "busy"]);
+  assert.equal(built.cycle.cancel(), true);
+  assert.equal((await done).reason, "cancelled");
+  assert.equal(built.cycle.autopilot, "idle");
+});
+
+/** A provider that answers with one call each time, up to `replies`, then with words. */
+function talker(replies: number): { send: (built: () => Bench) => Promise<SendOutcome>; sent: () => number } {
+  let sent = 0;
+  return {
+    sent: () => sent,
+    send: async (built) => {
+      sent++;
+      const { store } = built();
+      const reply = sent > replies
+        ? "Done.\n"
+        : `**Tool Use:** \`echo\` (\`t${sent}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
+      const end = store.chat.bytes.length;
+      await store.commit([{ from: end, to: end, insert: `\n@Assistant:\n\n${reply}\n@You:\n\n` }]);
+      return { kind: "completed", usage: null, warnings: [] };
+    },
+  };
+}
+
+Deno.test("the autopilot goes on until the reply has no call", async () => {
+  const provider = talker(3);
+  const built: Bench = bench({
+    text: "@You:\nhi\n",
+    tools: { ...HEADER, auto_approve: ["echo"] },
+    send: () => provider.send(() => built),
+  });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, provider.sent(), built.ran], ["done", 4, ["t1", "t2", "t3"]]);
+  assert.equal(stop.line, built.store.chat.lineCount);
+});
+
+Deno.test("the turn limit takes up max_turns replies and leaves the next one without placeholders", async () => {
+  const provider = talker(99);
+  const built: Bench = bench({
+    text: "@You:\nhi\n",
+    tools: { ...HEADER, auto_approve: ["echo"], autopilot: { enabled: true, max_turns: 2 } },
+    send: () => provider.send(() => built),
+  });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, stop.ids, built.cycle.autopilot], ["turn-limit", ["t3"], "idle"]);
+  assert.deepEqual([provider.sent(), built.ran], [3, ["t1", "t2"]]);
+  assert.equal(built.store.chat.result("t3"), undefined);
+  assert.deepEqual(built.notices(), ["turn-limit"]);
+});
+
+Deno.test("without the autopilot a reply with calls is where the cycle rests", async () => {
+  const provider = talker(1);
+  const built: Bench = bench({ text: "@You:\nhi\n", tools: OFF, send: () => provider.send(() => built) });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, stop.ids, built.ran], ["stepped", ["t1"], []]);
+});
+
+Deno.test("a reply whose calls reuse ids of answered ones is not sent back for ever", async () => {
+  const built: Bench = bench({
+    text: "@You:\nhi\n",
+    tools: { ...HEADER, auto_approve: ["echo"] },
+    send: async () => {
+      const { store } = built;
+      const end = store.chat.bytes.length;
+      const reply = "**Tool Use:** `echo` (`same`)\n\n```json\n{}\n```\n";
+      await store.commit([{ from: end, to: end, insert: `\n@Assistant:\n\n${reply}\n@You:\n\n` }]);
+      return { kind: "completed", usage: null, warnings: [] };
+    },
+  });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, stop.problem?.code, built.sends()], ["failed", "reused-call-ids", 2]);
+});
+
+Deno.test("a tool that asks for the person ends the run after all results of the reply are written", async () => {
+  const ask = {
+    name: "ask",
+    description: "",
+    input_schema: {},
+    execute: () => ({ success: true, output: "?", yieldToUser: true }),
+  };
+  const text = chatAnswered(
+    chatWith(["a", "ask"], ["b", "echo"]),
+    block("a", "approved"),
+    block("b", "approved"),
+  );
+  const built = bench({ text, tools: HEADER, definitions: [ask] });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, stop.ids, built.cycle.autopilot], ["yield", ["a"], "paused"]);
+  assert.deepEqual([built.ran, built.sends()], [["a", "b"], 0]);
+  // The next press of the person goes on.
+  await built.cycle.advance();
+  assert.equal(built.sends(), 1);
+});
+
+Deno.test("a document that somebody else changed stops the cycle; the result is kept and the others are cancelled", async () => {
+  const gates = new Gates();
+  const built = bench({ text: approved("a", "b"), tools: HEADER, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(2);
+  built.store.problem = { code: "document-changed", message: "somebody else" };
+  gates.open("a");
+  await gates.aborted("b");
+  gates.open("b");
+  const stop = await done;
+  assert.deepEqual([stop.reason, stop.problem?.code], ["conflict", "document-changed"]);
+  assert.equal(built.store.text, approved("a", "b"));
+  assert.deepEqual(built.journal.bodies, [{ id: "a", body: "result of a" }]);
+  // The next run asks instead of running them again.
+  assert.deepEqual([...built.journal.starts.keys()], ["a", "b"]);
+  assert.equal(built.sends(), 0);
+});
+
+Deno.test("a call that left the document while it ran has its output kept", async () => {
+  const gates = new Gates();
+  const built = bench({ text: approved("a"), tools: HEADER, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(1);
+  built.store.text = "@You:\nsomething else\n";
+  gates.open("a");
+  const stop = await done;
+  assert.deepEqual([stop.reason, stop.problem?.code], ["failed", "call-gone"]);
+  assert.deepEqual(built.journal.bodies, [{ id: "a", body: "result of a" }]);
+  assert.equal(built.store.text, "@You:\nsomething else\n");
+});
+
+Deno.test("a second press while tools run starts only what the slots allow, and does not send", async () => {
+  const gates = new Gates();
+  const built = bench({
+    text: approved("a", "b", "c"),
+    tools: { ...OFF, max_concurrent: 2 },
+    run: gates.run,
+  });
+  await built.cycle.press();
+  await built.cycle.press();
+  assert.deepEqual(built.ran, ["a", "b"]);
+  gates.open("a");
+  gates.open("b");
+  await built.cycle.quiet();
+  assert.equal(built.sends(), 0);
+});
+
+Deno.test("output of a running tool is told as it comes, and not after a cancel", async () => {
+  let put: (text: string) => void = () => {};
+  const end = Promise.withResolvers<ExecutionResult>();
+  const began = Promise.withResolvers<void>();
+  const built = bench({
+    text: approved("a"),
+    tools: OFF,
+    run: (_call, _signal, onOutput) => {
+      put = onOutput;
+      began.resolve();
+      return end.promise;
+    },
+  });
+  const done = built.cycle.advance();
+  await began.promise;
+  put("first");
+  built.cycle.cancel();
+  put("second");
+  end.resolve({ success: true });
+  await done;
+  const output = built.events.flatMap((event) => event.event === "tool:output" ? [event.text] : []);
+  assert.deepEqual(output, ["first"]);
+});
+
+Deno.test("a fault in a tool runner comes out of the run instead of vanishing", async () => {
+  const built = bench({
+    text: approved("a"),
+    tools: OFF,
+    run: () => Promise.reject(new Error("broken runner")),
+  });
+  await assert.rejects(built.cycle.advance(), /broken runner/);
+});

@@ -1,0 +1,96 @@
+// From a line or a name to calls.
+
+import assert from "node:assert/strict";
+import { callAtLine, resolveTargets, type TargetSpec } from "../../cycle/target.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { block, chatAnswered, chatWith } from "./harness.ts";
+
+function read(text: string): Chat {
+  return parse(new TextEncoder().encode(text));
+}
+
+/** What every line of a document points at: an id, or `-`. */
+function byLine(text: string): string {
+  const chat = read(text);
+  return Array.from({ length: chat.lineCount }, (_, index) => {
+    const found = callAtLine(chat, index + 1);
+    return found.ok ? found.value : "-";
+  }).join(" ");
+}
+
+function targets(text: string, spec: TargetSpec): readonly string[] | string {
+  const found = resolveTargets(read(text), spec);
+  return found.ok ? found.value : found.problem.code;
+}
+
+Deno.test("a line of a calling message is the call on it, else the nearest, the earlier of two equally near", () => {
+  //          1       2    3   4..8 use a                      9  10..14 use b            15 16
+  const text = "@Assistant:\nI\n\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n" +
+    "**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n\nend\n";
+  assert.equal(byLine(text), "a a a a a a a a a b b b b b b b");
+});
+
+Deno.test("a line of the answering message is the nearest result with a call, else the last call", () => {
+  const calls =
+    "@Assistant:\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n";
+  assert.equal(byLine(`${calls}@You:\nx\n`).split(" ").slice(12).join(" "), "b b");
+  assert.equal(
+    byLine(`${calls}@You:\n${block("zz")}${block("a")}end\n`).split(" ").slice(12).join(" "),
+    "a a a a a a a a a a",
+  );
+});
+
+Deno.test("frontmatter, system messages and messages without calls are no target", () => {
+  assert.equal(
+    byLine("```json\n{}\n```\n@System:\ns\n@You:\nhi\n@Assistant:\nyes\n@You:\nok\n").replaceAll(" ", ""),
+    "-".repeat(11),
+  );
+});
+
+const TEXT = chatAnswered(
+  chatWith(["call_1", "bash"], ["call_12", "bash"], ["other", "read"], ["done", "read"]),
+  block("call_1", "pending"),
+  block("call_12", "pending"),
+  block("other", "pending"),
+  block("done", "", "x"),
+);
+
+Deno.test("a whole id wins over being the beginning of another; a beginning must be of one id only", () => {
+  assert.deepEqual(targets(TEXT, { kind: "id", text: "call_1" }), ["call_1"]);
+  assert.deepEqual(targets(TEXT, { kind: "id", text: "oth" }), ["other"]);
+  assert.equal(targets(TEXT, { kind: "id", text: "call_" }), "target-ambiguous");
+  assert.equal(targets(TEXT, { kind: "id", text: "nope" }), "unknown-call");
+  assert.equal(targets(TEXT, { kind: "id", text: "" }), "unknown-call");
+});
+
+Deno.test("a tool name and --all mean pending calls only", () => {
+  assert.deepEqual(targets(TEXT, { kind: "tool", name: "bash" }), ["call_1", "call_12"]);
+  assert.deepEqual(targets(TEXT, { kind: "tool", name: "read" }), ["other"]);
+  assert.equal(targets(TEXT, { kind: "tool", name: "write" }), "no-pending-call");
+  assert.deepEqual(targets(TEXT, { kind: "all" }), ["call_1", "call_12", "other"]);
+  assert.equal(targets("@You:\nhi\n", { kind: "all" }), "no-pending-call");
+});
+
+Deno.test("no target means the only pending call", () => {
+  const single = chatAnswered(
+    chatWith(["a", "t"], ["b", "t"]),
+    block("a", "pending"),
+    block("b", "approved"),
+  );
+  assert.deepEqual(targets(single, { kind: "only" }), ["a"]);
+  assert.equal(targets(TEXT, { kind: "only" }), "target-needed");
+  assert.equal(targets("@You:\nhi\n", { kind: "only" }), "no-pending-call");
+});
+
+Deno.test("a block without its call, as in a fragment, can be named", () => {
+  const fragment = `@You:\n${block("c1", "pending")}`;
+  assert.deepEqual(targets(fragment, { kind: "only" }), ["c1"]);
+  assert.deepEqual(targets(fragment, { kind: "id", text: "c" }), ["c1"]);
+});
+
+Deno.test("a line resolves to one call", () => {
+  const line = read(TEXT).call("other")?.place.start ?? 0;
+  assert.deepEqual(targets(TEXT, { kind: "line", line }), ["other"]);
+  assert.equal(targets(TEXT, { kind: "line", line: 9999 }), "no-call-here");
+});
