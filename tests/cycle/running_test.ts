@@ -77,6 +77,22 @@ Deno.test("every commit leaves a whole document: finished results, and approved 
   ]);
 });
 
+Deno.test("without the autopilot the calls that found no slot are what the cycle rests at", async () => {
+  const gates = new Gates();
+  const text = chatAnswered(
+    slow("a", "b", "c"),
+    block("a", "approved"),
+    block("b", "approved"),
+    block("c", "pending"),
+  );
+  const built = bench({ text, tools: { ...OFF, max_concurrent: 1 }, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(1);
+  gates.open("a");
+  const stop = await done;
+  assert.deepEqual([stop.reason, stop.ids, built.ran], ["throttled", ["b"], ["a"]]);
+});
+
 Deno.test("with the autopilot the calls that found no slot run in the next round, then the answer is sent", async () => {
   const gates = new Gates();
   const built = bench({ text: approved("a", "b", "c"), tools: HEADER, run: gates.run });
@@ -297,6 +313,8 @@ Deno.test("a second press while tools run starts only what the slots allow, and 
   await built.cycle.press();
   await built.cycle.press();
   assert.deepEqual(built.ran, ["a", "b"]);
+  // What runs is not what an earlier run of the program left behind: its start stays journalled.
+  assert.deepEqual([...built.journal.starts.keys()], ["a", "b"]);
   gates.open("a");
   gates.open("b");
   await built.cycle.quiet();
