@@ -37,10 +37,10 @@ export function readArguments(words: readonly string[], isFile: (word: string) =
     return { kind: "bare", arguments: bare };
   }
   const named = find(`${first} ${second}`) ?? find(first);
-  if (named !== undefined) return readRest(named, words.slice(named.name.split(" ").length));
+  if (named !== undefined) return readRest(named, words.slice(named.name.split(" ").length), isFile);
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
   if (group.length > 0) return readGroup(first, second, group);
-  if (first.startsWith("-") || isFile(first)) return readRest(advance, words);
+  if (first.startsWith("-") || isFile(first)) return readRest(advance, words, isFile);
   const known = FIRST_WORDS;
   const message = `There is no command or file ${first}.`;
   const positionals = words.slice(1).filter((word) => !word.startsWith("-") || word === "-");
@@ -69,7 +69,11 @@ function mistake(
   return { kind: "mistake", mistake: { message, command, positionals, unknown } };
 }
 
-function readRest(command: Command, words: readonly string[]): ReadArguments {
+function readRest(
+  command: Command,
+  words: readonly string[],
+  isFile: (word: string) => boolean,
+): ReadArguments {
   const options = new Map<string, OptionValue>();
   const positionals: string[] = [];
   let rest: readonly string[] = [];
@@ -81,7 +85,8 @@ function readRest(command: Command, words: readonly string[]): ReadArguments {
       break;
     }
     if (word === "-" || !word.startsWith("-")) {
-      positionals.push(word);
+      // After a mistake a word may as well be the value of an option that does not exist.
+      if (wrong === null || word === "-" || isFile(word)) positionals.push(word);
       continue;
     }
     const equals = word.indexOf("=");

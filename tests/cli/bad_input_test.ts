@@ -1,0 +1,112 @@
+// cli section 9, line by line, with real processes.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Finished, withWorkplace, type Workplace } from "./harness.ts";
+
+const ONE_LINE = /^flemma: [^\n]+\n(  [^\n]+\n)*$/;
+
+function refused({ code, stdout, stderr }: Finished, exit: number, pattern: RegExp): void {
+  assert.equal(code, exit, stderr);
+  assert.equal(stdout, "");
+  assert.match(stderr, ONE_LINE);
+  assert.match(stderr, pattern);
+}
+
+Deno.test("an unknown command or option is a usage error with the nearest name", () =>
+  withWorkplace(async (place) => {
+    const [command, option, none] = await Promise.all([
+      place.run(["advanse"]),
+      place.run(["status", "a.chat", "--jsn"]),
+      place.run(["qqqqqqqq"]),
+    ]);
+    refused(command, 2, /Did you mean advance\?/);
+    refused(option, 2, /Did you mean --json\?/);
+    refused(none, 2, /no command or file qqqqqqqq\.\n/);
+  }));
+
+Deno.test("a document that cannot be read is refused in one line that names it, and stays as it is", () =>
+  withWorkplace(async (place) => {
+    await Deno.mkdir(place.path("folder.chat"));
+    place.write("nul.chat", "@You:\n\0\n");
+    place.write("latin1.chat", new Uint8Array([0x40, 0xe4, 0x0a]));
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ["missing.chat", /missing\.chat: there is no such file/],
+      ["folder.chat", /folder\.chat: this is a folder/],
+      ["nul.chat", /nul\.chat: .*NUL/],
+      ["latin1.chat", /latin1\.chat: .*not valid UTF-8/],
+    ];
+    await Promise.all(
+      cases.map(async ([name, pattern]) => refused(await place.run(["advance", name]), 1, pattern)),
+    );
+    assert.equal(place.read("nul.chat"), "@You:\n\0\n");
+    assert.deepEqual(Deno.readFileSync(place.path("latin1.chat")), new Uint8Array([0x40, 0xe4, 0x0a]));
+  }));
+
+Deno.test({
+  name: "a file without permission is refused",
+  ignore: Deno.uid() === 0,
+  fn: () =>
+    withWorkplace(async (place) => {
+      place.write("a.chat", "@You:\nHi\n");
+      await Deno.chmod(place.path("a.chat"), 0);
+      refused(await place.run(["advance", "a.chat"]), 1, /a\.chat: .*permission/);
+    }),
+});
+
+Deno.test("a file of more than 1 GiB is refused without being read", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", "");
+    await Deno.truncate(place.path("a.chat"), 1024 ** 3 + 1);
+    refused(await place.run(["advance", "a.chat"]), 1, /larger than 1 GiB/);
+  }));
+
+Deno.test("a document without messages is told so, exit 4", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", "just text\n");
+    const { code, stderr } = await place.run(["advance", "a.chat"]);
+    assert.equal(code, 4);
+    assert.match(stderr, /holds no message/);
+    assert.equal(place.read("a.chat"), "just text\n");
+  }));
+
+Deno.test("broken or unknown settings stop the program with file, line and column, exit 2", () =>
+  withWorkplace(async (place) => {
+    const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
+    place.write("a.chat", document);
+    const attempt = async (place: Workplace, yaml: string) => {
+      place.settings(yaml);
+      const { code, stderr } = await place.run(["advance", "a.chat"]);
+      assert.equal(code, 2, stderr);
+      assert.equal(place.read("a.chat"), document);
+      assert.ok(!place.exists("ran"));
+      return stderr;
+    };
+    assert.match(await attempt(place, "tools:\n  autopilot: [\n"), /config\.yaml:\d+:\d+: /);
+    assert.match(await attempt(place, "tools:\n  auto_aprove: []\n"), /config\.yaml:2:\d+: .*auto_approve/);
+    assert.match(
+      await attempt(place, "tools:\n  max_concurrent: many\n"),
+      /config\.yaml:2:\d+: .*max_concurrent/,
+    );
+  }));
+
+Deno.test("without a key the message names the variable, and the document is untouched", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", "@You:\nHi\n");
+    refused(await place.run(["advance", "a.chat"]), 1, /ANTHROPIC_API_KEY/);
+    assert.equal(place.read("a.chat"), "@You:\nHi\n");
+  }));
+
+Deno.test("check prints one line for each finding and tells by its exit code whether one blocks", () =>
+  withWorkplace(async (place) => {
+    place.write("good.chat", "@You:\nHi\n");
+    place.write("bad.chat", "@You:\nHi\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{\n```\n");
+    const [good, both] = await Promise.all([
+      place.run(["check", "good.chat"]),
+      place.run(["check", "good.chat", "bad.chat"]),
+    ]);
+    assert.deepEqual([good.code, good.stdout], [0, ""]);
+    for (const line of both.stdout.trimEnd().split("\n")) {
+      assert.match(line, /^bad\.chat:\d+:\d+: (error|warning) \w+ \S/);
+    }
+    assert.match(both.stdout, /tool_use_invalid/);
+  }));

@@ -1,0 +1,184 @@
+// cli section 3: whatever happens, the complete document comes out once.
+
+import assert from "node:assert/strict";
+import { callsDocument, withWorkplace } from "./harness.ts";
+import { textReply, withServer } from "./replies.ts";
+
+const QUESTION = "@You:\nHow are you?\n";
+const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
+const KEY = { ANTHROPIC_API_KEY: "test-key" };
+const NOBODY = { ...KEY, FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
+
+Deno.test("an approved call comes back with its result in the complete document", () =>
+  withWorkplace(async (place) => {
+    const { code, stdout, stderr } = await place.run(["advance", "--no-autopilot"], { stdin: APPROVED });
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
+    assert.match(stderr, /flemma advance/);
+  }));
+
+Deno.test("a reply is added to the document that comes out", () =>
+  withWorkplace((place) =>
+    withServer([textReply("I am well.")], async ({ env }) => {
+      const { code, stdout } = await place.run(["advance", "-"], {
+        stdin: QUESTION,
+        env: { ...KEY, ...env },
+      });
+      assert.equal(code, 0);
+      assert.equal(stdout, QUESTION + "\n@Assistant:\nI am well.\n\n@You:\n\n");
+    })
+  ));
+
+Deno.test("every failure gives the input back byte for byte, with its own exit code", () =>
+  withWorkplace(async (place) => {
+    place.settings("tools: [\n");
+    const input = "\ufeff" + QUESTION.replaceAll("\n", "\r\n") + "no line end";
+    const invalid = new Uint8Array([...new TextEncoder().encode("@You:\n"), 0xff, 0xfe, 0x0a]);
+    const cases: readonly (readonly [readonly string[], number, Record<string, string>])[] = [
+      [["advance", "--no-config"], 1, NOBODY],
+      [["advance", "--no-config"], 1, {}],
+      [["advance"], 2, KEY],
+      [["advance", "--no-config", "--modle", "x"], 2, KEY],
+      [["advance", "--no-config", "--provider", "nobody"], 2, KEY],
+      [["send", "--no-config", "--headers"], 2, KEY],
+      [["approve", "-", "nothing", "--no-config"], 1, {}],
+      [["execute", "-", "--no-config"], 2, {}],
+      [["advanse"], 2, {}],
+    ];
+    await Promise.all(cases.map(async ([args, exit, env]) => {
+      const { code, stdout, stderr } = await place.run(args, { stdin: input, env });
+      assert.equal(code, exit, `${args.join(" ")}: ${stderr}`);
+      assert.equal(stdout, input, args.join(" "));
+      assert.match(stderr, /^flemma: /, args.join(" "));
+    }));
+    place.write("invalid", invalid);
+    const { stdout } = await place.shell("flemma advance --no-config < invalid > out; echo $?");
+    assert.equal(stdout, "1\n");
+    assert.deepEqual(Deno.readFileSync(place.path("out")), invalid);
+  }));
+
+Deno.test("an empty standard input is an empty document", () =>
+  withWorkplace(async (place) => {
+    for (const stdin of ["", "\n\n"]) {
+      const { code, stdout, stderr } = await place.run(["advance"], { stdin });
+      assert.equal(code, 4);
+      assert.equal(stdout, stdin);
+      assert.match(stderr, /no message/);
+    }
+  }));
+
+Deno.test("a server that fails or hangs up gives back at least the question, and what arrived is marked", () =>
+  withWorkplace((place) =>
+    withServer(
+      [{ status: 500, body: "broken" }, { ...textReply("Half an ans"), cut: true }],
+      async ({ env }) => {
+        const options = { stdin: QUESTION, env: { ...KEY, ...env } };
+        const failed = await place.run(["advance"], options);
+        assert.deepEqual([failed.code, failed.stdout], [1, QUESTION]);
+        const cut = await place.run(["advance"], options);
+        assert.equal(cut.code, 1);
+        assert.ok(cut.stdout.startsWith(`${QUESTION}\n@Assistant:\nHalf an ans`), cut.stdout);
+        assert.match(cut.stdout, /<!-- flemma:aborted: .* -->/);
+      },
+    )
+  ));
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  Deno.test(`${signal} while a tool runs gives the document with the stopped call, exit 130`, () =>
+    withWorkplace(async (place) => {
+      const document = callsDocument([{
+        id: "c1",
+        command: "touch started; exec sleep 600",
+        status: "approved",
+      }]);
+      const run = place.start(["advance"], { stdin: document });
+      await place.appears("started", run);
+      run.kill(signal);
+      const { code, stdout, stderr } = await run.finished;
+      assert.equal(code, 130, stderr);
+      const [before] = document.split("**Tool Result:**");
+      assert.ok(stdout.startsWith(`${before}**Tool Result:** \`c1\` (error)\n\n\`\`\`\n`), stdout);
+      assert.ok(stdout.endsWith("\n```\n"), stdout);
+    }));
+}
+
+Deno.test("a second interrupt ends the run at once, and the document still comes out", () =>
+  withWorkplace((place) =>
+    withServer([{ ...textReply("I am"), hang: true }], async ({ env, received }) => {
+      const run = place.start(["advance"], { stdin: QUESTION, env: { ...KEY, ...env } });
+      await received(1);
+      run.kill("SIGINT");
+      run.kill("SIGINT");
+      const { code, stdout } = await run.finished;
+      assert.equal(code, 130);
+      assert.ok(stdout.startsWith(QUESTION), stdout);
+    })
+  ));
+
+Deno.test("messages stay out of a standard output that is also standard error, and can be read later", () =>
+  withWorkplace(async (place) => {
+    place.write("in", QUESTION);
+    const merged = await place.shell("flemma advance < in 2>&1");
+    assert.equal(merged.stdout, QUESTION);
+    const file = await place.shell("flemma advance < in > out 2>&1; cat out");
+    assert.equal(file.stdout, QUESTION);
+    const usage = await place.shell("flemma advance --bad < in 2>&1");
+    assert.equal(usage.stdout, QUESTION);
+    const apart = await place.shell("flemma advance < in 2> err; cat err");
+    assert.match(apart.stdout, /ANTHROPIC_API_KEY/);
+    const last = await place.run(["status", "--last"]);
+    assert.match(last.stdout, /no option --bad/);
+  }));
+
+Deno.test("a reader that goes away is no crash", () =>
+  withWorkplace(async (place) => {
+    place.write("in", `@You:\n${"long line of text\n".repeat(60_000)}`);
+    const { stdout, stderr } = await place.shell("(flemma advance < in; echo code $? >&2) | head -c 10");
+    assert.equal(stdout, "@You:\nlong");
+    assert.match(stderr, /Nobody reads/);
+    assert.match(stderr, /code 1\n$/);
+    assert.doesNotMatch(stderr, /\bat \w+ \(/);
+  }));
+
+Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id stands on standard error", () =>
+  withWorkplace(async (place) => {
+    place.settings("tools: { auto_approve_sandboxed: false }\n");
+    const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
+    const [plain, strict] = await Promise.all([
+      place.run(["advance"], { stdin }),
+      place.run(["advance", "--exit-code"], { stdin }),
+    ]);
+    assert.deepEqual([plain.code, strict.code], [0, 3]);
+    for (const { stdout, stderr } of [plain, strict]) {
+      assert.ok(stdout.endsWith("**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n"), stdout);
+      assert.match(stderr, /c1/);
+    }
+    assert.ok(!place.exists("ran"));
+  }));
+
+Deno.test("events go to the named file in filter mode, one JSON object a line", () =>
+  withWorkplace(async (place) => {
+    const args = ["advance", "--no-autopilot", "--json", "--events", "events.jsonl"];
+    const { stdout } = await place.run(args, { stdin: APPROVED });
+    assert.ok(stdout.startsWith("@You:"), "standard output is the document, also with --json");
+    const events = place.read("events.jsonl").trimEnd().split("\n").map((line) => JSON.parse(line));
+    const names = events.map(({ event }) => event);
+    assert.ok(names.includes("tool:executing") && names.includes("tool:finished"), names.join(" "));
+    assert.deepEqual(events.at(-1), { event: "stopped", reason: "stepped", ids: [], line: null, exit: 0 });
+  }));
+
+Deno.test("--name says what the document is called; that file is not touched", () =>
+  withWorkplace(async (place) => {
+    await Deno.mkdir(place.path("project"));
+    const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
+    const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
+    assert.match(stdout, /\/work\/project\n/);
+    assert.ok(!place.exists("project/x.chat"));
+  }));
+
+Deno.test("a tool never eats the document on standard input", () =>
+  withWorkplace(async (place) => {
+    const stdin = callsDocument([{ id: "c1", command: "cat; echo end", status: "approved" }]);
+    const { stdout } = await place.run(["advance", "--no-autopilot"], { stdin });
+    assert.match(stdout, /```\nend\n```\n$/);
+  }));

@@ -1,0 +1,162 @@
+// Runs the program as a real process in a place of its own: folder, home, state, settings.
+
+import assert from "node:assert/strict";
+
+const CLI = new URL("../../cli.ts", import.meta.url).pathname;
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A process that was started and not waited for. */
+export interface Started {
+  readonly pid: number;
+  readonly finished: Promise<Finished>;
+  kill(signal: Deno.Signal): void;
+}
+
+export class Workplace {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.env = {
+      PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
+      DENO_DIR: denoFolder(),
+      HOME: `${folder}/home`,
+      XDG_STATE_HOME: `${folder}/state`,
+      XDG_CONFIG_HOME: `${folder}/config`,
+      XDG_RUNTIME_DIR: `${folder}/run`,
+      TMPDIR: `${folder}/tmp`,
+    };
+  }
+
+  path(name: string): string {
+    return `${this.folder}/work/${name}`;
+  }
+
+  write(name: string, content: string | Uint8Array): void {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    Deno.writeFileSync(this.path(name), bytes);
+  }
+
+  read(name: string): string {
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Deno.readFileSync(this.path(name)));
+  }
+
+  exists(name: string): boolean {
+    try {
+      Deno.statSync(this.path(name));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Writes the settings file. */
+  settings(yaml: string): void {
+    Deno.mkdirSync(`${this.folder}/config/flemma`, { recursive: true });
+    Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): Started {
+    return this.spawn([Deno.execPath(), "run", "-A", "--quiet", CLI, ...args], options);
+  }
+
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return this.start(args, options).finished;
+  }
+
+  /** Runs a line of shell in which `flemma` is the program. */
+  shell(line: string, options: RunOptions = {}): Promise<Finished> {
+    const flemma = `flemma() { "${Deno.execPath()}" run -A --quiet "${CLI}" "$@"; }`;
+    return this.spawn(["/bin/sh", "-c", `${flemma}\n${line}`], options).finished;
+  }
+
+  spawn([program = "", ...args]: readonly string[], { stdin, env = {} }: RunOptions): Started {
+    const child = new Deno.Command(program, {
+      args,
+      cwd: `${this.folder}/work`,
+      clearEnv: true,
+      env: { ...this.env, ...env },
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const fed = stdin === undefined ? Promise.resolve() : feed(child.stdin, stdin);
+    const finished = Promise.all([child.output(), fed]).then(([output]) => ({
+      code: output.code,
+      stdout: new TextDecoder("utf-8", { ignoreBOM: true }).decode(output.stdout),
+      stderr: new TextDecoder().decode(output.stderr),
+    }));
+    return { pid: child.pid, finished, kill: (signal) => child.kill(signal) };
+  }
+
+  /** Settles when a file of that name is there; fails when the process ends before. */
+  async appears(name: string, started: Started): Promise<void> {
+    let over: Finished | null = null;
+    started.finished.then((finished) => over = finished);
+    while (!this.exists(name)) {
+      if (over !== null) assert.fail(`the process ended without ${name}: ${JSON.stringify(over)}`);
+      await new Promise((done) => setTimeout(done, 5));
+    }
+  }
+}
+
+export async function withWorkplace(body: (place: Workplace) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-cli-" }));
+  try {
+    for (const name of ["home", "work", "run", "tmp"]) await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });
+    await body(new Workplace(folder));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+export interface BashCall {
+  readonly id: string;
+  readonly command: string;
+  /** Status of the block that stands there; none leaves the call open. */
+  readonly status?: string;
+}
+
+/** A document with one question and a reply of bash calls. */
+export function callsDocument(calls: readonly BashCall[]): string {
+  const uses = calls.map(({ id, command }) => {
+    return `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${
+      JSON.stringify({ command, timeout: null })
+    }\n\`\`\`\n\n`;
+  });
+  const blocks = calls.flatMap(({ id, status }) =>
+    status === undefined
+      ? []
+      : [`\n**Tool Result:** \`${id}\`\n\n\`\`\`flemma:tool status=${status}\n\`\`\`\n`]
+  );
+  const answer = blocks.length === 0 ? "" : `@You:\n${blocks.join("")}`;
+  return `@You:\nPlease.\n\n@Assistant:\nI will.\n\n${uses.join("")}${answer}`;
+}
+
+async function feed(stream: WritableStream<Uint8Array>, data: string | Uint8Array): Promise<void> {
+  const writer = stream.getWriter();
+  try {
+    await writer.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
+    await writer.close();
+  } catch {
+    // The program may end, or be ended, before it read everything; its own output is what tests look at.
+  }
+}
+
+/** Children have a home of their own, but need not fetch packages anew. */
+function denoFolder(): string {
+  const given = Deno.env.get("DENO_DIR");
+  if (given !== undefined) return given;
+  return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
+}

@@ -1,0 +1,230 @@
+// cli section 4 with real processes, signals and a second writer.
+
+import assert from "node:assert/strict";
+import { callsDocument, withWorkplace, type Workplace } from "./harness.ts";
+import { callReply, textReply, withServer } from "./replies.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "test-key" };
+const QUESTION = "@You:\nHow are you?\n";
+
+/** A call that tells by a file that it runs, and ends when another file is there. */
+function gated(id: string, status = "approved") {
+  return {
+    id,
+    command: `echo ${id} >> log; touch ${id}.started; until [ -e gate ]; do sleep 0.05; done`,
+    status,
+  };
+}
+
+Deno.test("advance goes from a question over a call and its result to the answer", () =>
+  withWorkplace((place) =>
+    withServer([callReply("c1", "echo hello"), textReply("It says hello.")], async ({ env, requests }) => {
+      place.write("a.chat", QUESTION);
+      const { code, stdout, stderr } = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      assert.equal(code, 0, stderr);
+      assert.equal(stdout, "");
+      assert.match(place.read("a.chat"), /```\nhello\n```\n\n@Assistant:\nIt says hello\.\n\n@You:\n\n$/);
+      assert.match(JSON.stringify(requests[1]), /hello[^}]*"tool_result"|"tool_result"[^}]*hello/);
+      assert.match(stderr, /flemma advance a\.chat\n$/);
+    })
+  ));
+
+Deno.test("a second run waits for the lock if told so, and otherwise names the holder, exit 5", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", callsDocument([gated("c1")]));
+    const first = place.start(["advance", "--no-autopilot", "a.chat"]);
+    await place.appears("c1.started", first);
+    const second = await place.run(["approve", "a.chat"]);
+    assert.equal(second.code, 5);
+    assert.match(second.stderr, new RegExp(`in use by process ${first.pid} on `));
+    const third = place.start(["reject", "a.chat", "c1", "--wait", "60"]);
+    const status = await place.run(["status", "a.chat", "--json"]);
+    assert.equal(JSON.parse(status.stdout).calls[0].status, "running");
+    assert.equal(JSON.parse(status.stdout).next, "wait");
+    place.write("gate", "");
+    assert.equal((await first.finished).code, 0);
+    const { code, stderr } = await third.finished;
+    assert.equal(code, 1, "the call has its result by then");
+    assert.match(stderr, /has its result already/);
+  }));
+
+Deno.test("after kill -9 the call that ran is asked about, the other one runs, and nothing runs twice", () =>
+  withWorkplace(async (place) => {
+    place.settings("tools: { max_concurrent: 1 }\n");
+    const document = callsDocument([gated("c1"), {
+      id: "c2",
+      command: "echo c2 >> log",
+      status: "approved",
+    }]);
+    place.write("a.chat", document);
+    const killed = place.start(["advance", "--no-autopilot", "a.chat"]);
+    await place.appears("c1.started", killed);
+    killed.kill("SIGKILL");
+    await killed.finished;
+    assert.equal(
+      place.read("a.chat"),
+      document,
+      "an approved block stays approved until its result is ready",
+    );
+    const next = await place.run(["advance", "a.chat"]);
+    assert.equal(next.code, 3, next.stderr);
+    assert.match(next.stderr, /taken over/);
+    assert.match(next.stderr, /c1\) was running when the program ended/);
+    const after = place.read("a.chat");
+    assert.match(after, /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
+    assert.match(after, /\*\*Tool Result:\*\* `c2`\n\n```\n\(no output\)\n```\n/);
+    assert.equal(place.read("log"), "c1\nc2\n");
+    place.write("gate", "");
+    const approved = await place.run(["approve", "a.chat"]);
+    assert.equal(approved.code, 0, approved.stderr);
+    assert.equal((await place.run(["advance", "--no-autopilot", "a.chat"])).code, 0);
+    assert.equal(place.read("log"), "c1\nc2\nc1\n", "only what a person approved again ran again");
+  }));
+
+Deno.test("an interrupt stops what runs, writes the document, and exits with 130", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", callsDocument([gated("c1")]));
+    const run = place.start(["advance", "a.chat"]);
+    await place.appears("c1.started", run);
+    run.kill("SIGINT");
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 130, stderr);
+    assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1` \(error\)\n\n```\n[^\n]+\n```\n$/);
+    assert.match((await place.run(["status", "a.chat"])).stdout, /next: /);
+  }));
+
+Deno.test("an interrupt while the reply streams leaves what arrived, with a mark", () =>
+  withWorkplace((place) =>
+    withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env }) => {
+      place.write("a.chat", QUESTION);
+      const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      await grows(place, "a.chat", "Half an answer");
+      run.kill("SIGINT");
+      assert.equal((await run.finished).code, 130);
+      assert.match(place.read("a.chat"), /Half an answer\n\n<!-- flemma:aborted: .* -->\n$/);
+    })
+  ));
+
+Deno.test("a crash while the reply streams leaves a plain partial reply", () =>
+  withWorkplace((place) =>
+    withServer([{ ...textReply("Half an answer"), hang: true }, textReply("Again.")], async ({ env }) => {
+      place.write("a.chat", QUESTION);
+      const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      await grows(place, "a.chat", "Half an answer");
+      run.kill("SIGKILL");
+      await run.finished;
+      assert.match(place.read("a.chat"), /^@You:\nHow are you\?\n\n@Assistant:\nHalf an answer\n?$/);
+    })
+  ));
+
+Deno.test("--no-stream writes the reply once, at its end", () =>
+  withWorkplace((place) =>
+    withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env, received }) => {
+      place.write("a.chat", QUESTION);
+      const run = place.start(["advance", "a.chat", "--no-stream"], { env: { ...KEY, ...env } });
+      await received(1);
+      run.kill("SIGKILL");
+      await run.finished;
+      assert.equal(place.read("a.chat"), QUESTION);
+    })
+  ));
+
+Deno.test("what somebody else writes elsewhere in the file while a tool runs is kept", () =>
+  withWorkplace(async (place) => {
+    const document = callsDocument([gated("c1")]) + "\nA note.\n";
+    place.write("a.chat", document);
+    const run = place.start(["advance", "--no-autopilot", "a.chat"]);
+    await place.appears("c1.started", run);
+    place.write("a.chat", document.replace("Please.", "Please, now.").replace("A note.", "Two notes."));
+    place.write("gate", "");
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 0, stderr);
+    const after = place.read("a.chat");
+    assert.match(after, /^@You:\nPlease, now\.\n/);
+    assert.match(after, /```\n\(no output\)\n```\n\nTwo notes\.\n$/);
+  }));
+
+Deno.test("a status that somebody else changed while a tool runs stops the run, exit 5; nothing is lost", () =>
+  withWorkplace(async (place) => {
+    const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
+    place.write("a.chat", document);
+    const run = place.start(["advance", "a.chat"]);
+    await place.appears("c1.started", run);
+    const theirs = document.replace("status=pending", "status=approved");
+    place.write("a.chat", theirs);
+    place.write("gate", "");
+    const { code, stderr } = await run.finished;
+    assert.equal(code, 5, stderr);
+    assert.equal(place.read("a.chat"), theirs);
+    assert.ok(!place.exists("obeyed"));
+    const aside = /our text is in (\S+)\./.exec(stderr)![1]!;
+    assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
+  }));
+
+Deno.test("a tool in the sandbox writes beside the document but not into it, nor into the state", () =>
+  withWorkplace(async (place) => {
+    const command =
+      "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
+      "echo x > /etc/flemma-x; ls -1";
+    place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));
+    const { code, stderr } = await place.run(["advance", "--no-autopilot", "a.chat"]);
+    assert.equal(code, 0, stderr);
+    assert.equal(place.read("beside"), "x\n");
+    assert.match(place.read("a.chat"), /^@You:\nPlease\./);
+    assert.match(place.read("a.chat"), /a\.chat\nbeside\n```\n$/);
+    assert.throws(() => Deno.statSync(`${place.folder}/state/flemma/x`));
+    assert.throws(() => Deno.statSync("/etc/flemma-x"));
+  }));
+
+Deno.test("mode and link of the document stay", () =>
+  withWorkplace(async (place) => {
+    place.write("real.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
+    await Deno.chmod(place.path("real.chat"), 0o600);
+    await Deno.symlink("real.chat", place.path("a.chat"));
+    assert.equal((await place.run(["approve", "a.chat"])).code, 0);
+    assert.ok(Deno.lstatSync(place.path("a.chat")).isSymlink);
+    assert.equal(Deno.statSync(place.path("a.chat")).mode! & 0o777, 0o600);
+    assert.match(place.read("real.chat"), /status=approved/);
+  }));
+
+Deno.test("--json prints one event a line, --cursor the place to go on", () =>
+  withWorkplace((place) =>
+    withServer([callReply("c1", "true")], async ({ env }) => {
+      place.settings("tools: { auto_approve_sandboxed: false }\n");
+      place.write("a.chat", QUESTION);
+      const json = await place.run(["advance", "a.chat", "--json"], { env: { ...KEY, ...env } });
+      assert.equal(json.code, 3, json.stderr);
+      const events = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+      const names = new Set(events.map(({ event }) => event));
+      for (
+        const name of ["request:sending", "text", "request:finished", "approval:pending", "cursor", "stopped"]
+      ) {
+        assert.ok(names.has(name), `${name} is among ${[...names].join(" ")}`);
+      }
+      const pending = events.find(({ event }) => event === "approval:pending");
+      assert.equal(pending.preview, "bash: $ true");
+      assert.match(json.stderr, /1 call waits for you: flemma approve a\.chat c1\n$/);
+      const line = place.read("a.chat").split("\n").findIndex((text) => text.startsWith("**Tool Result")) + 1;
+      const cursor = await place.run(["advance", "a.chat", "--cursor", "--quiet"]);
+      assert.equal(cursor.stdout, `a.chat:${line}\n`);
+      assert.equal(cursor.code, 3);
+    })
+  ));
+
+Deno.test("a stuck server is told, and the document is untouched", () =>
+  withWorkplace((place) =>
+    withServer([{
+      status: 529,
+      body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+    }], async ({ env }) => {
+      place.write("a.chat", QUESTION);
+      const { code, stderr } = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      assert.equal(code, 1);
+      assert.match(stderr, /Overloaded/);
+      assert.equal(place.read("a.chat"), QUESTION);
+    })
+  ));
+
+async function grows(place: Workplace, name: string, text: string): Promise<void> {
+  while (!place.read(name).includes(text)) await new Promise((done) => setTimeout(done, 5));
+}

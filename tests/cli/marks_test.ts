@@ -1,0 +1,252 @@
+// approve, reject, execute, send and status: targets, fragments, exit codes.
+
+import assert from "node:assert/strict";
+import { callsDocument, withWorkplace, type Workplace } from "./harness.ts";
+import { textReply, withServer } from "./replies.ts";
+
+const TWO = callsDocument([
+  { id: "call_1", command: "echo one >> log", status: "pending" },
+  { id: "call_2", command: "echo two >> log", status: "pending" },
+]);
+
+const CLI = new URL("../../cli.ts", import.meta.url).href;
+
+/** A program that prints the modules which the command line imports before it knows what is wanted. */
+const LOADED = `
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", ${
+  JSON.stringify(cli)
+}] }).output();
+    const { modules } = JSON.parse(new TextDecoder().decode(stdout));
+    const byName = new Map(modules.map((module) => [module.specifier, module]));
+    const seen = new Set();
+    const visit = (specifier) => {
+      if (seen.has(specifier)) return;
+      seen.add(specifier);
+      for (const { code, isDynamic } of byName.get(specifier)?.dependencies ?? []) {
+        if (!isDynamic && code?.specifier) visit(code.specifier);
+      }
+    };
+    visit(${JSON.stringify(CLI)});
+    console.log([...seen].join("\\n"));
+  `;
+
+const KEY = { ANTHROPIC_API_KEY: "test-key" };
+
+async function statuses(place: Workplace, name: string): Promise<Record<string, string>> {
+  const { stdout } = await place.run(["status", name, "--json"]);
+  const { calls } = JSON.parse(stdout) as { calls: { id: string; status: string }[] };
+  return Object.fromEntries(calls.map(({ id, status }) => [id, status]));
+}
+
+Deno.test("approve without a target lists the pending calls when there are several, and changes nothing", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", TWO);
+    const { code, stderr } = await place.run(["approve", "a.chat"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /call_1, call_2/);
+    assert.equal(place.read("a.chat"), TWO);
+  }));
+
+Deno.test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", () =>
+  withWorkplace(async (place) => {
+    const line = TWO.split("\n").findIndex((text) => text.startsWith("**Tool Result:** `call_2`")) + 1;
+    const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
+      [["call_1"], ["call_1"]],
+      [["call_2", "call_1"], ["call_1", "call_2"]],
+      [["--line", String(line)], ["call_2"]],
+      [["--tool", "bash"], ["call_1", "call_2"]],
+      [["--all"], ["call_1", "call_2"]],
+    ];
+    for (const [targets, approved] of cases) {
+      place.write("a.chat", TWO);
+      const { code, stderr } = await place.run(["approve", "a.chat", ...targets]);
+      assert.equal(code, 0, stderr);
+      const found = await statuses(place, "a.chat");
+      for (const id of ["call_1", "call_2"]) {
+        assert.equal(
+          found[id],
+          approved.includes(id) ? "approved" : "pending",
+          `${targets.join(" ")}: ${id}`,
+        );
+      }
+    }
+    assert.ok(!place.exists("log"));
+    place.write("a.chat", TWO);
+    const [ambiguous, unknown] = [
+      await place.run(["approve", "a.chat", "call_"]),
+      await place.run(["reject", "a.chat", "x"]),
+    ];
+    assert.deepEqual([ambiguous.code, unknown.code], [2, 1]);
+    assert.equal(place.read("a.chat"), TWO);
+  }));
+
+Deno.test("a rejection carries its message to the model", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", TWO);
+    assert.equal((await place.run(["reject", "a.chat", "call_1", "-m", "Use ```rg```."])).code, 0);
+    assert.match(place.read("a.chat"), /`call_1`\n\n````flemma:tool status=rejected\nUse ```rg```\.\n````\n/);
+    assert.equal((await place.run(["execute", "a.chat", "call_1"])).code, 0);
+    assert.match(place.read("a.chat"), /`call_1` \(error\)\n\n````\nUse ```rg```\.\n````\n/);
+  }));
+
+Deno.test("a block selected in an editor is approved or rejected as a fragment; the rest of it stays", () =>
+  withWorkplace(async (place) => {
+    const block = "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
+    const fragment = `text above\r\n${block}\n  text below`;
+    const [approved, rejected, nothing] = await Promise.all([
+      place.run(["approve"], { stdin: fragment }),
+      place.run(["reject", "-", "c1", "-m", "No."], { stdin: block }),
+      place.run(["approve"], { stdin: "no block here\n" }),
+    ]);
+    assert.equal(approved.stdout, fragment.replace("pending", "approved"));
+    assert.equal(rejected.stdout, "**Tool Result:** `c1`\n\n```flemma:tool status=rejected\nNo.\n```\n");
+    assert.deepEqual([approved.code, rejected.code], [0, 0]);
+    assert.equal(nothing.stdout, "no block here\n");
+    assert.notEqual(nothing.code, 0);
+  }));
+
+Deno.test("a call whose preview is cut is approved by its id only", () =>
+  withWorkplace(async (place) => {
+    const command = `echo ${"x".repeat(200)}; touch ran`;
+    const document = callsDocument([{ id: "c1", command, status: "pending" }]);
+    place.write("a.chat", document);
+    for (const target of [[], ["--all"], ["--tool", "bash"]]) {
+      const { code, stderr } = await place.run(["approve", "a.chat", ...target]);
+      assert.equal(code, 2, target.join(" "));
+      assert.match(stderr, /preview of c1/);
+    }
+    assert.equal(place.read("a.chat"), document);
+    assert.equal((await place.run(["approve", "a.chat", "c1"])).code, 0);
+  }));
+
+Deno.test("an approval is bound to the text of the call: when that changes, the call waits again", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
+    assert.equal((await place.run(["approve", "a.chat"])).code, 0);
+    place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
+    const { code, stderr } = await place.run(["advance", "a.chat"]);
+    assert.equal(code, 3, stderr);
+    assert.ok(!place.exists("evil"));
+    assert.match(place.read("a.chat"), /status=pending/);
+  }));
+
+Deno.test("execute runs one call whatever its state, and needs to be told which", () =>
+  withWorkplace(async (place) => {
+    place.write("a.chat", TWO);
+    assert.equal((await place.run(["execute", "a.chat"])).code, 2);
+    assert.equal((await place.run(["execute", "a.chat", "call_2"])).code, 0);
+    assert.equal(place.read("log"), "two\n");
+    assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
+  }));
+
+Deno.test("send refuses while calls are open and names them; --dry-run shows the body without a key", () =>
+  withWorkplace((place) =>
+    withServer([textReply("Done.")], async ({ env, requests }) => {
+      place.write("a.chat", TWO);
+      const refused = await place.run(["send", "a.chat"], { env: { ...KEY, ...env } });
+      assert.equal(refused.code, 3);
+      assert.match(refused.stderr, /call_1, call_2/);
+      assert.equal(place.read("a.chat"), TWO);
+      assert.equal(requests.length, 0);
+      place.write("b.chat", "@System:\nBrief.\n\n@You:\nHi\n");
+      const dry = await place.run(["send", "b.chat", "--dry-run"], { env });
+      assert.equal(dry.code, 0, dry.stderr);
+      const shown = await place.run(["send", "b.chat", "--dry-run", "--headers"], {
+        env: { ...KEY, ...env },
+      });
+      assert.ok(shown.stdout.endsWith(`\n\n${dry.stdout}`));
+      assert.match(shown.stdout, /^POST http:\/\/127\.0\.0\.1:\d+\/v1\/messages\n/);
+      assert.doesNotMatch(shown.stdout, /test-key/);
+      const sent = await place.run(["send", "b.chat"], { env: { ...KEY, ...env } });
+      assert.equal(sent.code, 0, sent.stderr);
+      assert.deepEqual(requests, [JSON.parse(dry.stdout)]);
+      assert.match(place.read("b.chat"), /@Assistant:\nDone\.\n\n@You:\n\n$/);
+    })
+  ));
+
+Deno.test("status says what each call is, what the next advance would do, and who decides", () =>
+  withWorkplace(async (place) => {
+    place.settings("tools: { auto_approve_sandboxed: false }\n");
+    const next = async (document: string) => {
+      place.write("a.chat", document);
+      const { stdout, stderr } = await place.run(["status", "a.chat", "--json"]);
+      assert.equal(place.read("a.chat"), document);
+      return stdout === "" ? stderr : JSON.parse(stdout);
+    };
+    const open = await next(callsDocument([{ id: "c1", command: "true" }]));
+    assert.equal(open.next, "categorise");
+    const { line: _, ...call } = open.calls[0];
+    assert.deepEqual(call, {
+      id: "c1",
+      name: "bash",
+      status: "open",
+      preview: "bash: $ true",
+      decision: "require_approval",
+      source: "default",
+    });
+    assert.equal(open.document, place.path("a.chat"));
+    assert.equal(
+      (await next(callsDocument([{ id: "c1", command: "true", status: "approved" }]))).next,
+      "execute",
+    );
+    assert.equal((await next(TWO)).next, "wait");
+    assert.equal((await next("@You:\nHi\n")).next, "send");
+    assert.equal((await next("@You:\n\n")).next, "idle");
+    const human = await place.run(["status"], { stdin: TWO });
+    assert.match(human.stdout, /^pending {3}bash: \$ echo one >> log {3}line \d+ {3}call_1\n/);
+    assert.match(human.stdout, /\nnext: flemma approve - call_1/);
+  }));
+
+Deno.test("what a model wrote is shown harmless, on a terminal as in JSON", () =>
+  withWorkplace(async (place) => {
+    const command = "echo \x1b[2J\u202e ok";
+    place.write("a.chat", callsDocument([{ id: "c1", command, status: "pending" }]));
+    const [human, json, parsed] = await Promise.all([
+      place.run(["status", "a.chat"]),
+      place.run(["status", "a.chat", "--json"]),
+      place.run(["parse", "a.chat", "--json"]),
+    ]);
+    assert.match(human.stdout, /\\x1b\[2J\\u202e ok/);
+    for (const { stdout } of [human, json, parsed]) assert.doesNotMatch(stdout, /[\x1b\u202e]/);
+    assert.equal(JSON.parse(parsed.stdout).messages[1].segments[1].input.command, command);
+  }));
+
+Deno.test("new makes a document once, and says what to do next", () =>
+  withWorkplace(async (place) => {
+    const made = await place.run(["new", "my notes.chat", "--system", "Be brief."]);
+    assert.equal(made.code, 0);
+    assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
+    assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
+    const again = await place.run(["new", "my notes.chat"]);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /left alone/);
+    assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
+  }));
+
+Deno.test("sandbox run keeps a command in and gives its exit code; status tells the policy", () =>
+  withWorkplace(async (place) => {
+    const line = "echo x > /etc/flemma-x || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
+    const run = await place.run(["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
+    assert.equal(run.code, 7, run.stderr);
+    assert.equal(place.read("here"), "kept\n\n");
+    const status = await place.run(["sandbox", "status", "--json"]);
+    assert.equal(status.code, 0, status.stderr);
+    const { enabled, available, writable } = JSON.parse(status.stdout);
+    assert.deepEqual([enabled, available], [true, true]);
+    assert.ok(writable.some(({ path }: { path: string }) => place.path("").startsWith(`${path}/`)));
+    const off = await place.run(["sandbox", "status", "--no-sandbox"]);
+    assert.equal(off.code, 0);
+    assert.match(off.stdout, /off[\s\S]*command line/);
+  }));
+
+Deno.test("version and help need no document and load nothing of the rooms", () =>
+  withWorkplace(async (place) => {
+    const version = await place.run(["--version"]);
+    assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
+    const help = await place.run(["--help"]);
+    assert.match(help.stdout, /flemma new notes\.chat/);
+    const graph = await place.spawn([Deno.execPath(), "eval", LOADED], {}).finished;
+    assert.equal(graph.code, 0, graph.stderr);
+    assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
+    assert.match(graph.stdout, /commands\/table\.ts/);
+  }));

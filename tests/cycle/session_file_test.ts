@@ -1,0 +1,311 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Environment } from "../../config/environment.ts";
+import type { Problem } from "../../config/problem.ts";
+import { type FileStore, openFile } from "../../cycle/session/file_store.ts";
+import { difference, mergeDocuments } from "../../cycle/session/merge.ts";
+import type { Chat, Edit } from "../../parser/mod.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (data: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(data);
+
+const DOCUMENT = `@System:
+Be brief.
+
+@You:
+Run it.
+
+@Assistant:
+I will.
+
+**Tool Use:** \`bash\` (\`c1\`)
+
+\`\`\`json
+{"command":"true","timeout":null}
+\`\`\`
+
+@You:
+
+**Tool Result:** \`c1\`
+
+\`\`\`flemma:tool status=approved
+\`\`\`
+
+And then?
+`;
+
+const DONE = DOCUMENT.replace("```flemma:tool status=approved\n```", "```\ndone\n```");
+
+interface Place {
+  readonly folder: string;
+  readonly path: string;
+  readonly environment: Environment;
+  readonly notices: Problem[];
+  open(): Promise<FileStore>;
+  read(): string;
+  /** Names beside the document, the state folder left out. */
+  beside(): string[];
+}
+
+async function withDocument(body: (place: Place) => Promise<void>, content = DOCUMENT): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-store-" }));
+  const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+  const path = `${folder}/a.chat`;
+  const notices: Problem[] = [];
+  const stores: FileStore[] = [];
+  await Deno.writeTextFile(path, content);
+  try {
+    await body({
+      folder,
+      path,
+      environment,
+      notices,
+      async open() {
+        const opened = await openFile("a.chat", {
+          environment,
+          wait: 0,
+          notify: (notice) => notices.push(notice),
+        });
+        assert.ok(opened.ok, JSON.stringify(opened));
+        stores.push(opened.value);
+        return opened.value;
+      },
+      read: () => text(Deno.readFileSync(path)),
+      beside: () =>
+        [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "state").sort(),
+    });
+  } finally {
+    for (const store of stores) await store.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The edit that replaces the one occurrence of `old`. */
+function replacing(chat: Chat, old: string, insert: string): Edit[] {
+  const whole = text(chat.bytes);
+  const at = whole.indexOf(old);
+  assert.ok(at >= 0 && whole.indexOf(old, at + 1) < 0, `${old} is not there exactly once`);
+  const from = bytes(whole.slice(0, at)).length;
+  return [{ from, to: from + bytes(old).length, insert }];
+}
+
+const result = (chat: Chat) => replacing(chat, "```flemma:tool status=approved\n```", "```\ndone\n```");
+
+Deno.test("a committed edit is in the file, and the store's document is the file", () =>
+  withDocument(async ({ open, read, beside }) => {
+    const store = await open();
+    assert.equal(await store.commit(result(store.chat)), null);
+    assert.equal(read(), DONE);
+    assert.equal(text(store.chat.bytes), DONE);
+    assert.ok(store.saved);
+    assert.deepEqual(beside(), ["a.chat"]);
+  }));
+
+Deno.test("commits that overlap in time are all written, in order", () =>
+  withDocument(async ({ open, read }) => {
+    const store = await open();
+    const all = [];
+    for (let count = 0; count < 20; count++) {
+      const end = store.chat.bytes.length;
+      all.push(store.commit([{ from: end, to: end, insert: `${count}\n` }]));
+    }
+    assert.ok((await Promise.all(all)).every((problem) => problem === null));
+    assert.equal(read(), DOCUMENT + Array.from({ length: 20 }, (_, count) => `${count}\n`).join(""));
+  }));
+
+Deno.test("text at the end is appended: the inode stays; any other edit makes a new file", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const { ino } = await Deno.stat(path);
+    const end = store.chat.bytes.length;
+    await store.commit([{ from: end, to: end, insert: "more\n" }]);
+    assert.equal((await Deno.stat(path)).ino, ino);
+    await store.commit(result(store.chat));
+    assert.notEqual((await Deno.stat(path)).ino, ino);
+    assert.equal(read(), DONE + "more\n");
+  }));
+
+Deno.test("a symbolic link is followed and stays a link", () =>
+  withDocument(async ({ folder, path, read, environment }) => {
+    await Deno.mkdir(`${folder}/far`);
+    await Deno.rename(path, `${folder}/far/real.chat`);
+    await Deno.symlink("far/real.chat", path);
+    const opened = await openFile("a.chat", { environment, wait: 0 });
+    assert.ok(opened.ok);
+    assert.equal(opened.value.path, `${folder}/far/real.chat`);
+    await opened.value.commit(result(opened.value.chat));
+    await opened.value.close();
+    assert.ok((await Deno.lstat(path)).isSymlink);
+    assert.equal(read(), DONE);
+    assert.deepEqual([...Deno.readDirSync(`${folder}/far`)].map(({ name }) => name), ["real.chat"]);
+  }));
+
+Deno.test("a hard-linked file keeps both names, and its mode", () =>
+  withDocument(async ({ folder, path, open }) => {
+    await Deno.chmod(path, 0o600);
+    await Deno.link(path, `${folder}/other.chat`);
+    const store = await open();
+    await store.commit(result(store.chat));
+    assert.equal(await Deno.readTextFile(`${folder}/other.chat`), DONE);
+    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+    assert.deepEqual(
+      [...Deno.readDirSync(`${folder}/state/flemma/overwrite`)],
+      [],
+      "the guard copies are gone",
+    );
+  }));
+
+Deno.test("while something holds the file it is overwritten in place", () =>
+  withDocument(async ({ path, open, read }) => {
+    const store = await open();
+    const { ino } = await Deno.stat(path);
+    store.inPlaceWhile = () => true;
+    await store.commit(result(store.chat));
+    assert.equal((await Deno.stat(path)).ino, ino);
+    store.inPlaceWhile = () => false;
+    await store.commit(replacing(store.chat, "done", "all done"));
+    assert.notEqual((await Deno.stat(path)).ino, ino);
+    assert.equal(read(), DONE.replace("done", "all done"));
+  }));
+
+Deno.test("a second opening fails and names the holder; reading alone needs no lock", () =>
+  withDocument(async ({ open, environment }) => {
+    await open();
+    const second = await openFile("a.chat", { environment, wait: 0 });
+    assert.ok(!second.ok);
+    assert.equal(second.problem.code, "document-locked");
+    assert.match(second.problem.message, new RegExp(`process ${Deno.pid} `));
+    assert.ok((await openFile("a.chat", { environment, wait: 0, readOnly: true })).ok);
+  }));
+
+Deno.test("a harmless change by someone else is kept together with ours", () =>
+  withDocument(async ({ open, path, read, notices }) => {
+    const store = await open();
+    await Deno.writeTextFile(
+      path,
+      DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?"),
+    );
+    assert.equal(await store.commit(result(store.chat)), null);
+    assert.equal(read(), DONE.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
+    assert.equal(text(store.chat.bytes), read());
+    assert.deepEqual(notices.map(({ code }) => code), ["document-merged"]);
+  }));
+
+Deno.test("a change of the same length right after our own write is seen", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    await store.commit(result(store.chat));
+    await Deno.writeTextFile(path, read().replace("Be brief.", "Be quick."));
+    await store.commit(replacing(store.chat, "done", "over"));
+    assert.equal(read(), DONE.replace("done", "over").replace("Be brief.", "Be quick."));
+  }));
+
+const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
+  ["a status", (document) => document.replace("status=approved", "status=pending")],
+  ["the block itself", (document) => document.replace("\n```\n\nAnd", "\ntheir text\n```\n\nAnd")],
+  ["the call behind the block", (document) => document.replace('"true"', '"false"')],
+  ["frontmatter", (document) => "```json\n{}\n```\n\n" + document],
+  [
+    "a new approved block",
+    (document) => document + "\n**Tool Result:** `c9`\n\n```flemma:tool status=approved\n```\n",
+  ],
+  ["bytes that are no text", () => "\0"],
+];
+for (const [name, change] of HARMFUL) {
+  Deno.test(`${name} changed by someone else stops the run; their file stays and ours is saved beside it`, () =>
+    withDocument(async ({ open, path, read, beside }) => {
+      const store = await open();
+      const theirs = change(DOCUMENT);
+      assert.notEqual(theirs, DOCUMENT);
+      await Deno.writeTextFile(path, theirs);
+      const problem = await store.commit(result(store.chat));
+      assert.equal(problem?.code, "document-changed");
+      assert.equal(read(), theirs);
+      const [, aside] = beside();
+      assert.match(aside!, /^a\.chat\.flemma-\d{8}T\d{9}Z$/);
+      assert.match(problem!.message, new RegExp(aside!.replaceAll(".", "\\.")));
+      assert.equal(await Deno.readTextFile(`${path.slice(0, -6)}${aside}`), DONE);
+    }));
+}
+
+Deno.test("results that arrive after a conflict are saved too, in one file", () =>
+  withDocument(async ({ open, path, folder, read, beside }) => {
+    const store = await open();
+    await Deno.writeTextFile(path, "theirs\n");
+    assert.equal((await store.commit(result(store.chat)))?.code, "document-changed");
+    assert.equal((await store.commit(replacing(store.chat, "done", "late")))?.code, "document-changed");
+    assert.equal(read(), "theirs\n");
+    assert.equal(beside().length, 2);
+    assert.equal(await Deno.readTextFile(`${folder}/${beside()[1]}`), DONE.replace("done", "late"));
+  }));
+
+Deno.test("a document that was deleted stays deleted, and our text is saved", () =>
+  withDocument(async ({ open, path, folder, beside }) => {
+    const store = await open();
+    await Deno.remove(path);
+    assert.equal((await store.commit(result(store.chat)))?.code, "document-changed");
+    assert.equal(beside().length, 1);
+    assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
+  }));
+
+Deno.test("when the folder is gone, our text is saved in the state folder", () =>
+  withDocument(async ({ folder, environment }) => {
+    await Deno.mkdir(`${folder}/inner`);
+    await Deno.writeTextFile(`${folder}/inner/b.chat`, DOCUMENT);
+    const opened = await openFile("inner/b.chat", { environment, wait: 0 });
+    assert.ok(opened.ok);
+    await Deno.remove(`${folder}/inner`, { recursive: true });
+    const problem = await opened.value.commit(result(opened.value.chat));
+    await opened.value.close();
+    const saved = /our text is in (\S+)\.$/.exec(problem!.message)![1]!;
+    assert.ok(saved.startsWith(`${folder}/state/flemma/saved/`), saved);
+    assert.equal(await Deno.readTextFile(saved), DONE);
+  }));
+
+Deno.test("a document of CR LF lines with a BOM keeps both", () => {
+  const windows = "\ufeff" + DOCUMENT.replaceAll("\n", "\r\n");
+  return withDocument(async ({ open, read }) => {
+    const store = await open();
+    const end = store.chat.bytes.length;
+    await store.commit([{ from: end, to: end, insert: "x\r\n" }]);
+    await store.commit(replacing(store.chat, "Be brief.", "Be long."));
+    assert.equal(read(), windows.replace("Be brief.", "Be long.") + "x\r\n");
+  }, windows);
+});
+
+Deno.test("the difference of two texts, applied, gives the second one", () => {
+  const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 20 });
+  fc.assert(
+    fc.property(lines, lines, (a, b) => {
+      const hunks = difference(a, b);
+      assert.ok(hunks !== null);
+      const applied: string[] = [...a];
+      for (const { from, to, lines } of [...hunks].reverse()) applied.splice(from, to - from, ...lines);
+      assert.deepEqual(applied, b);
+      hunks.forEach((hunk, at) =>
+        assert.ok(at === 0 || hunk.from > hunks[at - 1]!.to, "an equal line lies between")
+      );
+    }),
+    { seed: 5, numRuns: 2000 },
+  );
+});
+
+Deno.test("a merge holds every line that either side added, whichever side is called ours", () => {
+  const base = Array.from({ length: 12 }, (_, line) => `line ${line}\n`);
+  const at = fc.integer({ min: 0, max: 11 });
+  fc.assert(
+    fc.property(at, at, (mine, other) => {
+      const change = (line: number, word: string) => base.with(line, `${word}\n`).join("");
+      const one = bytes("@You:\n" + change(mine, "mine"));
+      const two = bytes("@You:\n" + change(other, "theirs"));
+      const start = bytes("@You:\n" + base.join(""));
+      const merged = mergeDocuments(start, one, two);
+      assert.deepEqual(merged, mergeDocuments(start, two, one));
+      assert.equal(merged === null, Math.abs(mine - other) <= 1);
+      if (merged !== null) {
+        assert.equal(text(merged), "@You:\n" + base.with(mine, "mine\n").with(other, "theirs\n").join(""));
+      }
+    }),
+    { seed: 6 },
+  );
+});
