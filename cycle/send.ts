@@ -22,6 +22,9 @@ import type { DocumentStore, Emit, Send, SendOutcome } from "./types.ts";
 
 export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./send_request.ts";
 
+/** Message of the marker in the copy of a document that could no longer be written. */
+const UNWRITABLE = "The document was changed by someone else.";
+
 export interface SendOptions {
   readonly store: DocumentStore;
   readonly settings: Settings;
@@ -143,7 +146,7 @@ class Sending {
     const { provider } = this.#options;
     if (exchange.kind === "cancelled") {
       return {
-        reply: { kind: "interrupted", message: CANCELLED },
+        reply: { kind: "interrupted", message: this.#giveUp.signal.aborted ? UNWRITABLE : CANCELLED },
         outcome: { kind: "cancelled" },
         error: null,
       };

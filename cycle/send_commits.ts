@@ -45,6 +45,7 @@ export class ReplyCommits {
   async finish(rest: () => string): Promise<Problem | null> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    // Also after a conflict: the store keeps our version aside, and it should be whole.
     this.#enqueue(rest);
     await this.#queue;
     return this.#problem;
@@ -55,10 +56,10 @@ export class ReplyCommits {
   }
 
   async #commit(text: string): Promise<void> {
-    if (text === "" || this.#problem !== null) return;
+    if (text === "") return;
     const problem = await this.#append(text);
     this.#last = performance.now();
-    if (problem === null) return;
+    if (problem === null || this.#problem !== null) return;
     this.#problem = problem;
     this.#onProblem();
   }
@@ -73,7 +74,7 @@ export class ReplyCommits {
       };
     }
     const problem = await this.#store.commit([{ from: bytes.length, to: bytes.length, insert: text }]);
-    if (problem === null) this.#tail = joinTail(this.#tail, encoder.encode(text));
+    this.#tail = joinTail(this.#tail, encoder.encode(text));
     return problem;
   }
 }

@@ -24,9 +24,20 @@ export function createSseReader(handlers: SseHandlers): SseReader {
       if (error.type === "unknown-field" && error.line !== undefined) handlers.onLine(error.line);
     },
   });
+  // The parser drops an unfinished line that is no field, so it gets whole lines only. Fragments are joined
+  // once per line: a long line in many small pieces must not cost its length for each of them.
+  const unfinished: string[] = [];
+  const feed = (text: string): void => {
+    const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+    if (end > 0) {
+      parser.feed(unfinished.splice(0).join("") + text.slice(0, end));
+      text = text.slice(end);
+    }
+    if (text !== "") unfinished.push(text);
+  };
   return {
-    feed: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })),
+    feed: (bytes) => feed(decoder.decode(bytes, { stream: true })),
     // A last event may lack its blank line, and a lone CR at the very end is undecided until more comes.
-    end: () => parser.feed(`${decoder.decode()}\n\n`),
+    end: () => feed(`${decoder.decode()}\n\n`),
   };
 }

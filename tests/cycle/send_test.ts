@@ -1,0 +1,420 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend, dryRun } from "../../cycle/send.ts";
+import { openFile } from "../../cycle/session/file_store.ts";
+import { MemoryStore } from "../../cycle/session/memory_store.ts";
+import type { CycleEvent, DocumentStore, SendOutcome } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import { anthropic } from "../../providers/anthropic.ts";
+import { type Answer, type Loopback, serve } from "../providers/loopback.ts";
+
+const BEFORE = "@You:\nhi\n";
+const SSE = { "content-type": "text/event-stream" };
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function frames(...events: readonly object[]): string {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+const delta = (text: string) => ({
+  type: "content_block_delta",
+  index: 0,
+  delta: { type: "text_delta", text },
+});
+const stop = (reason: string) => ({
+  type: "message_delta",
+  delta: { stop_reason: reason },
+  usage: { output_tokens: 3 },
+});
+const END = { type: "message_stop" };
+
+function tool(json: string, id = "t1", name = "bash"): object[] {
+  return [
+    { type: "content_block_start", index: 1, content_block: { type: "tool_use", id, name, input: {} } },
+    { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: json } },
+    { type: "content_block_stop", index: 1 },
+  ];
+}
+
+interface Run {
+  readonly outcome: SendOutcome;
+  readonly after: string;
+  readonly events: readonly CycleEvent[];
+  readonly requests: Loopback["requests"];
+}
+
+interface Options {
+  readonly before?: string;
+  readonly settings?: Settings;
+  readonly stream?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: CycleEvent) => void;
+  readonly baseUrl?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+async function send(answer: Answer, options: Options = {}): Promise<Run> {
+  const server = serve(() => answer);
+  try {
+    const store = new MemoryStore(bytes(options.before ?? BEFORE), null);
+    const events: CycleEvent[] = [];
+    const outcome = await createSend({
+      store,
+      settings: options.settings ?? DEFAULT_SETTINGS,
+      environment: {
+        cwd: "/",
+        home: "/",
+        variables: options.variables ??
+          { ANTHROPIC_API_KEY: "secret-key", FLEMMA_ANTHROPIC_BASE_URL: options.baseUrl ?? server.url },
+      },
+      provider: anthropic,
+      tools: () => [],
+      emit: (event) => {
+        events.push(event);
+        options.onEvent?.(event);
+      },
+      stream: options.stream,
+    })(options.signal ?? new AbortController().signal);
+    return { outcome, after: new TextDecoder().decode(store.chat.bytes), events, requests: server.requests };
+  } finally {
+    await server.close();
+  }
+}
+
+function failureOf(run: Run): { readonly code: string; readonly message: string; readonly next?: string } {
+  assert.ok(run.outcome.kind === "failed", run.outcome.kind);
+  return run.outcome.problem;
+}
+
+function withTimeouts(timeout: number, connect_timeout = 10): Settings {
+  return { ...DEFAULT_SETTINGS, parameters: { ...DEFAULT_SETTINGS.parameters, timeout, connect_timeout } };
+}
+
+Deno.test("a refused connection leaves the document as it was and names the host", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  const run = await send({ body: "" }, { baseUrl: `http://127.0.0.1:${port}` });
+  assert.equal(run.after, BEFORE);
+  assert.equal(failureOf(run).code, "provider-network");
+  assert.match(
+    failureOf(run).message,
+    new RegExp(`^127\\.0\\.0\\.1:${port} could not be reached: .*refused`),
+  );
+});
+
+Deno.test("statuses 401, 429 and 529 leave the document as it was and say what to do", async () => {
+  const cases = [
+    [401, "authentication_error", "invalid x-api-key", "provider-authentication", /ANTHROPIC_API_KEY/],
+    [429, "rate_limit_error", "Slow down", "provider-rate-limit", /again/],
+    [529, "overloaded_error", "Overloaded", "provider-rate-limit", /again/],
+    [
+      400,
+      "invalid_request_error",
+      "prompt is too long: 300000 tokens",
+      "provider-context-overflow",
+      /Shorten/,
+    ],
+  ] as const;
+  for (const [status, type, message, code, next] of cases) {
+    const body = JSON.stringify({ type: "error", error: { type, message } }, null, 2);
+    const headers = { "content-type": "application/json", "retry-after": "9" };
+    const run = await send({ status, body, headers });
+    assert.equal(run.after, BEFORE);
+    const problem = failureOf(run);
+    assert.equal(problem.message, `${type} — ${message}`);
+    assert.equal(problem.code, code);
+    assert.match(problem.next ?? "", next);
+    const finished = run.events.at(-1);
+    assert.ok(finished?.event === "request:finished");
+    assert.deepEqual(finished.error?.details, code === "provider-rate-limit" ? ["retry-after: 9"] : []);
+  }
+});
+
+Deno.test("an HTML page, an empty body and a JSON error under the wrong type are failures with a sentence", async () => {
+  const html = "<html>\n <body>\n  " + "Bad gateway ".repeat(60) + "</body></html>";
+  for (const status of [200, 503]) {
+    const run = await send({ status, body: html, headers: { "content-type": "text/html" } });
+    assert.equal(run.after, BEFORE);
+    assert.match(failureOf(run).message, /Unexpected API response: <html> <body> Bad gateway .*\.\.\.$/);
+  }
+  for (const [status, headers] of [[200, SSE], [200, {}], [503, {}]] as const) {
+    const run = await send({ status, headers, body: "" });
+    assert.equal(run.after, BEFORE);
+    assert.equal(failureOf(run).code, status === 200 ? "provider-network" : "provider-other");
+  }
+  const error = JSON.stringify({ error: { type: "api_error", message: "down" } }, null, 2);
+  const stray = await send({ headers: SSE, body: error });
+  assert.equal(failureOf(stray).message, "api_error — down");
+});
+
+Deno.test("a redirect is not followed", async () => {
+  const run = await send({ status: 302, headers: { location: "http://elsewhere.example/" }, body: "" });
+  assert.match(failureOf(run).message, /redirects to http:\/\/elsewhere\.example\/ \(HTTP 302\)/);
+  assert.equal(run.after, BEFORE);
+});
+
+Deno.test("CR LF, comments, data without a blank, and characters cut in their bytes are read right", async () => {
+  const events = [delta("äö😀 "), delta("\u2028ok"), stop("end_turn")];
+  const body = ": hello\r\n\r\n" +
+    events.map((event) => `event: x\r\ndata:${JSON.stringify(event)}\r\n\r\n`).join("") +
+    "data: [DONE]\r\n\r\ndata: {broken\r\n\r\ndata:" + JSON.stringify(END);
+  const run = await send({ headers: SSE, body, chunk: 1 });
+  assert.equal(run.outcome.kind, "completed");
+  assert.equal(run.after, `${BEFORE}\n@Assistant:\näö😀 \u2028ok\n\n@You:\n\n`);
+});
+
+Deno.test("a stream that ends or breaks before its closing event is marked, and is no success", async () => {
+  for (const reset of [false, true]) {
+    const run = await send({ headers: SSE, body: frames(delta("Half a")), reset });
+    const problem = failureOf(run);
+    assert.equal(problem.code, "provider-network");
+    assert.equal(
+      run.after,
+      `${BEFORE}\n@Assistant:\nHalf a\n\n<!-- flemma:aborted: ${problem.message} -->\n`,
+    );
+  }
+});
+
+Deno.test("an error in mid-stream keeps the text, closes its fence and marks it", async () => {
+  const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+  const run = await send({ headers: SSE, body: frames(delta("```js\nlet"), error, delta("never")) });
+  assert.equal(
+    run.after,
+    `${BEFORE}\n@Assistant:\n\`\`\`js\nlet\n\`\`\`\n\n<!-- flemma:aborted: overloaded_error — Overloaded -->\n`,
+  );
+});
+
+Deno.test("a call whose input the token limit cut is not written, and the calls before it do not run", async () => {
+  const body = frames(
+    ...tool('{"command":"ls"}', "whole"),
+    ...tool('{"command":"rm -r', "half"),
+    stop("max_tokens"),
+    END,
+  );
+  const run = await send({ headers: SSE, body });
+  assert.match(failureOf(run).message, /token limit inside the input of a call to bash/);
+  const chat = parse(bytes(run.after));
+  assert.deepEqual(chat.calls.map(({ id }) => id), ["whole"]);
+  assert.equal(chat.turns.at(-1)!.segments.at(-1)?.kind, "aborted");
+});
+
+Deno.test("an input that is no object, and an id that no header can hold, are failures of the stream", async () => {
+  const list = await send({ headers: SSE, body: frames(...tool("[1]"), stop("tool_use"), END) });
+  assert.match(failureOf(list).message, /no JSON object/);
+  assert.equal(list.after, BEFORE);
+  const forged = await send({ headers: SSE, body: frames(delta("x"), ...tool("{}", "a`)\n@You:"), END) });
+  assert.equal(failureOf(forged).code, "provider-other");
+  assert.deepEqual(parse(bytes(forged.after)).turns.map(({ role }) => role), ["You", "Assistant"]);
+});
+
+Deno.test("a completed reply without content leaves the document and warns once", async () => {
+  const run = await send({ headers: SSE, body: frames(delta("\n\n"), stop("end_turn"), END) });
+  assert.ok(run.outcome.kind === "completed");
+  assert.equal(run.outcome.warnings.length, 1);
+  assert.equal(run.after, BEFORE);
+});
+
+Deno.test("a silent server runs into the timeout, and the sentence names it", async () => {
+  const silent = await send({ headers: SSE, body: "", hang: true }, { settings: withTimeouts(0.2) });
+  assert.equal(failureOf(silent).code, "provider-timeout");
+  assert.match(failureOf(silent).message, /0\.2 s/);
+  assert.equal(silent.after, BEFORE);
+  const begun = await send({ headers: SSE, body: frames(delta("So far")), hang: true }, {
+    settings: withTimeouts(0.3),
+  });
+  assert.match(begun.after, /So far\n\n<!-- flemma:aborted: The reply took longer/);
+});
+
+Deno.test("a cancel before content leaves the document, one after content marks it", async () => {
+  const early = new AbortController();
+  const nothing = await send({ headers: SSE, body: frames({ type: "ping" }), hang: true }, {
+    signal: early.signal,
+    onEvent: (event) => event.event === "request:sending" && setTimeout(() => early.abort()),
+  });
+  assert.equal(nothing.outcome.kind, "cancelled");
+  assert.equal(nothing.after, BEFORE);
+
+  const late = new AbortController();
+  const some = await send({ headers: SSE, body: frames(delta("One, two,")), hang: true }, {
+    signal: late.signal,
+    onEvent: (event) => event.event === "text" && late.abort(),
+  });
+  assert.equal(some.outcome.kind, "cancelled");
+  assert.equal(
+    some.after,
+    `${BEFORE}\n@Assistant:\nOne, two,\n\n<!-- flemma:aborted: Response interrupted by the user. -->\n`,
+  );
+  assert.ok(some.events.some((event) => event.event === "request:finished" && event.status === "cancelled"));
+
+  const before = await send({ body: "" }, { signal: AbortSignal.abort() });
+  assert.equal(before.outcome.kind, "cancelled");
+  assert.equal(before.requests.length, 0);
+});
+
+Deno.test("without a key nothing is sent, and the variable and the resolvers are named", async () => {
+  const run = await send({ body: "" }, { variables: { ANTHROPIC_API_KEY: "" } });
+  assert.equal(failureOf(run).code, "credential-missing");
+  assert.match(failureOf(run).message, /environment: ANTHROPIC_API_KEY is not set/);
+  assert.equal(run.requests.length, 0);
+  assert.equal(run.after, BEFORE);
+});
+
+Deno.test("a base URL that is none is refused with the place it came from", async () => {
+  const run = await send({ body: "" }, { baseUrl: "127.0.0.1" });
+  assert.match(failureOf(run).message, /"127\.0\.0\.1" from the variable FLEMMA_ANTHROPIC_BASE_URL/);
+  const settings = { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url: "ftp://x" } } };
+  const set = await send({ body: "" }, { settings });
+  assert.match(failureOf(set).message, /the setting providers\.anthropic\.base_url/);
+});
+
+Deno.test("diagnostics of severity error block the request and nothing is sent", async () => {
+  for (
+    const [before, code] of [
+      ["```lua\nx = 1\n```\n@You:\nhi\n", "frontmatter_unsupported"],
+      ["@You:\n{{ x }}\n", "template_unsupported"],
+      ["@System:\nonly\n", "no_messages"],
+      ["", "no_messages"],
+    ] as const
+  ) {
+    const run = await send({ body: "" }, { before });
+    assert.ok(run.outcome.kind === "blocked", code);
+    assert.ok(run.outcome.diagnostics.some((diagnostic) => diagnostic.code === code));
+    assert.equal(run.requests.length, 0);
+    assert.equal(run.after, before);
+  }
+});
+
+Deno.test("the dry run is the body that is sent, byte for byte, and shows no secret", async () => {
+  const before = "@System:\nBe brief.\n\n@You:\nhi\n";
+  const run = await send({ headers: SSE, body: frames(delta("x"), END) }, { before });
+  const prepared = await dryRun({
+    chat: parse(bytes(before)),
+    document: null,
+    settings: DEFAULT_SETTINGS,
+    environment: { cwd: "/", home: "/", variables: {} },
+    provider: anthropic,
+    tools: [],
+  });
+  assert.ok(prepared.kind === "ready");
+  assert.equal(prepared.request.body, run.requests[0]!.body);
+  assert.equal(prepared.request.headers["x-api-key"], "[hidden]");
+  assert.equal(run.requests[0]!.headers.get("x-api-key"), "secret-key");
+  assert.match(run.requests[0]!.headers.get("user-agent") ?? "", /^flemma\//);
+});
+
+Deno.test("warnings of a failed send are notices, those of a completed one are in its outcome", async () => {
+  const settings = { ...DEFAULT_SETTINGS, model: "claude-sonet-4-6" };
+  const failed = await send({ status: 500, body: "{}" }, { settings });
+  const notices = failed.events.filter((event) => event.event === "notice");
+  assert.equal(notices.length, 1);
+  const done = await send({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, { settings });
+  assert.ok(done.outcome.kind === "completed");
+  assert.match(
+    done.outcome.warnings[0] ?? "",
+    /claude-sonet-4-6 .* used as given\. Did you mean claude-sonnet-4-6\?/,
+  );
+  assert.equal(done.events.filter((event) => event.event === "notice").length, 0);
+  assert.equal(JSON.parse(done.requests[0]!.body).model, "claude-sonet-4-6");
+});
+
+/** Counts what is written and can play another writer. */
+function watched(
+  inner: MemoryStore,
+  afterCommit: (count: number) => void,
+): DocumentStore & { commits: number } {
+  return {
+    path: inner.path,
+    commits: 0,
+    get chat() {
+      return inner.chat;
+    },
+    async commit(edits) {
+      const problem = await inner.commit(edits);
+      afterCommit(++this.commits);
+      return problem;
+    },
+  };
+}
+
+function sender(store: DocumentStore, url: string, stream: boolean, commitInterval?: number) {
+  return createSend({
+    store,
+    settings: DEFAULT_SETTINGS,
+    environment: {
+      cwd: "/",
+      home: "/",
+      variables: { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: url },
+    },
+    provider: anthropic,
+    tools: () => [],
+    emit: () => {},
+    stream,
+    commitInterval,
+  })(new AbortController().signal);
+}
+
+Deno.test("a streamed reply is in the file before it is complete; with stream off it is written once", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-send-" }));
+  try {
+    const path = `${folder}/talk.chat`;
+    await Deno.writeTextFile(path, BEFORE);
+    const first = frames(delta("First half, "));
+    const resume = Promise.withResolvers<void>();
+    const answer = {
+      headers: SSE,
+      body: first + frames(delta("second half."), stop("end_turn"), END),
+      chunk: bytes(first).length,
+      pause: { at: bytes(first).length, until: resume.promise },
+    };
+    const server = serve(() => answer);
+    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+    const opened = await openFile(path, { environment, wait: 0 });
+    assert.ok(opened.ok);
+    const watcher = Deno.watchFs(folder);
+    const sending = sender(opened.value, server.url, true);
+    for await (const _ of watcher) {
+      if ((await Deno.readTextFile(path)).includes("First half,")) break;
+    }
+    assert.equal(await Deno.readTextFile(path), `${BEFORE}\n@Assistant:\nFirst half, `);
+    resume.resolve();
+    assert.equal((await sending).kind, "completed");
+    const after = `${BEFORE}\n@Assistant:\nFirst half, second half.\n\n@You:\n\n`;
+    assert.equal(await Deno.readTextFile(path), after);
+    await opened.value.close();
+
+    const store = watched(new MemoryStore(bytes(BEFORE), null), () => {});
+    await sender(store, server.url, false);
+    assert.equal(store.commits, 1);
+    assert.equal(new TextDecoder().decode(store.chat.bytes), after);
+    await server.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a reply is never appended below somebody else's text", async () => {
+  const first = frames(delta("First."));
+  const resume = Promise.withResolvers<void>();
+  const server = serve(() => ({
+    headers: SSE,
+    body: first + frames(delta(" Second."), END),
+    chunk: bytes(first).length,
+    pause: { at: bytes(first).length, until: resume.promise },
+  }));
+  const inner = new MemoryStore(bytes(BEFORE), null);
+  const store = watched(inner, (count) => {
+    if (count !== 1) return;
+    const { length } = inner.chat.bytes;
+    inner.commit([{ from: length, to: length, insert: "\n@You:\nmine\n" }]);
+    resume.resolve();
+  });
+  const outcome = await sender(store, server.url, true, 0);
+  assert.ok(outcome.kind === "failed");
+  assert.equal(outcome.problem.code, "document-changed");
+  assert.match(new TextDecoder().decode(store.chat.bytes), /First\.\n@You:\nmine\n$/);
+  await server.close();
+});

@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { parse } from "../../parser/mod.ts";
+import { evaluate } from "../../prompt/evaluate.ts";
+import { anthropic } from "../../providers/anthropic.ts";
+import { getProvider } from "../../providers/registry.ts";
+import type { OfferedTool } from "../../providers/types.ts";
+import { findModel } from "../../providers/models.ts";
+import { costOf, NO_USAGE } from "../../providers/usage.ts";
+import { toolName, WireIds } from "../../providers/wire.ts";
+
+interface Built {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly warnings: readonly string[];
+}
+
+async function build(
+  document: string,
+  settings: Settings = DEFAULT_SETTINGS,
+  tools: readonly OfferedTool[] = [],
+): Promise<Built> {
+  const chat = parse(new TextEncoder().encode(document));
+  const prompt = await evaluate(chat, {
+    document: null,
+    environment: { cwd: "/", home: "/", variables: {} },
+  });
+  const { request, warnings } = anthropic.buildRequest({
+    prompt,
+    tools,
+    settings,
+    document: null,
+    key: "k",
+    baseUrl: "http://x",
+  });
+  return { body: JSON.parse(request.body), text: request.body, warnings };
+}
+
+function settingsWith(model: string | null, parameters: Readonly<Record<string, unknown>>): Settings {
+  return {
+    ...DEFAULT_SETTINGS,
+    model,
+    parameters: { ...DEFAULT_SETTINGS.parameters, ...parameters } as Settings["parameters"],
+  };
+}
+
+const thinking = (level: unknown) => ({ thinking: { level, foreign: "preserve" } });
+
+Deno.test("thinking and effort follow the table of models", async () => {
+  const off = [undefined, undefined] as const;
+  const rows: readonly (readonly [string, unknown, unknown, unknown])[] = [
+    ["claude-opus-4-7", "minimal", undefined, "low"],
+    ["claude-opus-4-6", "max", undefined, "max"],
+    ["claude-sonnet-4-6", "max", undefined, "high"],
+    ["claude-sonnet-4-6", 5000, undefined, "medium"],
+    ["claude-opus-4-5", "medium", 8192, "medium"],
+    ["claude-opus-4-5", "max", 16384, "high"],
+    ["claude-sonnet-4-5", "minimal", 1024, undefined],
+    ["claude-sonnet-4-5", "max", 16384, undefined],
+    ["claude-haiku-4-5", 5000.9, 5000, undefined],
+    ["claude-haiku-4-5", 10, 1024, undefined],
+    ["claude-haiku-4-5", false, ...off],
+    ["claude-opus-4-7", 0, ...off],
+    ["claude-3-haiku-20240307", "high", ...off],
+  ];
+  for (const [model, level, budget, effort] of rows) {
+    const { body } = await build("@You:\nhi\n", settingsWith(model, thinking(level)));
+    const sent = body.thinking as { budget_tokens?: number } | undefined;
+    assert.equal(sent?.budget_tokens, budget, `${model} ${level}`);
+    assert.equal(
+      (body.output_config as { effort?: string } | undefined)?.effort,
+      effort,
+      `${model} ${level}`,
+    );
+  }
+});
+
+Deno.test("a budget stays under max_tokens but never under 1024, and the provider's table is the stronger one", async () => {
+  const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1000 }));
+  assert.deepEqual(low.body.thinking, { type: "enabled", budget_tokens: 1024 });
+  const own = settingsWith("claude-sonnet-4-5", {
+    anthropic: { thinking_budget: 3000.5, max_tokens: 9000, temperature: 1 },
+  });
+  const table = await build("@You:\nhi\n", own);
+  assert.deepEqual(table.body.thinking, { type: "enabled", budget_tokens: 3000 });
+  assert.equal(table.body.max_tokens, 9000);
+  assert.equal(table.body.temperature, 1);
+  const offBudget = await build(
+    "@You:\nhi\n",
+    settingsWith("claude-sonnet-4-5", { anthropic: { thinking_budget: -1 } }),
+  );
+  assert.equal(offBudget.body.thinking, undefined);
+  const effort = settingsWith("claude-opus-4-7", { ...thinking(false), anthropic: { effort: "xhigh" } });
+  assert.deepEqual((await build("@You:\nhi\n", effort)).body.output_config, { effort: "xhigh" });
+});
+
+Deno.test("max_tokens is a share of the model's limit, held inside it, and warns when it changes a number", async () => {
+  const cases = [
+    ["claude-sonnet-4-6", "50%", 32000, 0],
+    ["claude-3-haiku-20240307", "50%", 2048, 0],
+    ["claude-sonnet-4-6", "1%", 1024, 0],
+    ["claude-opus-4-1", 99999, 32000, 1],
+    ["claude-sonnet-4-6", "half", 4000, 1],
+  ] as const;
+  for (const [model, given, tokens, warnings] of cases) {
+    const built = await build("@You:\nhi\n", settingsWith(model, { max_tokens: given }));
+    assert.equal(built.body.max_tokens, tokens);
+    assert.equal(built.warnings.length, warnings);
+  }
+  const unknown = await build("@You:\nhi\n", settingsWith("claude-next", {}));
+  assert.equal(unknown.body.max_tokens, 4000);
+  assert.equal(unknown.body.model, "claude-next");
+  const hot = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-6", { temperature: 0.2 }));
+  assert.match(hot.warnings[0] ?? "", /temperature of 0\.2/);
+});
+
+const USE = (id: string) =>
+  `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{ "b": 1.0,  "a": 12345678901234567890 }\n\`\`\`\n`;
+const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
+
+interface Message {
+  readonly role: string;
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+}
+
+function shape(built: Built): string[] {
+  return (built.body.messages as readonly Message[]).map(({ role, content }) =>
+    `${role}: ${
+      content.map((block) => block.text ?? block.thinking ?? block.tool_use_id ?? block.id ?? block.data)
+        .join(", ")
+    }`
+  );
+}
+
+Deno.test("a call without a result is answered in the user turn right after it, before that turn's text", async () => {
+  const built = await build(
+    `@You:\ngo\n@Assistant:\n${USE("a")}\n${USE("b")}\n@You:\n${RESULT("b")}\nand then\n@Assistant:\nok\n`,
+  );
+  assert.deepEqual(shape(built), ["user: go", "assistant: a, b", "user: b, a, \nand then", "assistant: ok"]);
+  const last = await build(`@Assistant:\n${USE("a")}`);
+  assert.deepEqual(shape(last), ["assistant: a", "user: a"]);
+  const between = await build(`@Assistant:\n${USE("a")}\n@Assistant:\nmore\n`);
+  assert.deepEqual(shape(between), ["assistant: a", "user: a", "assistant: more"]);
+});
+
+Deno.test("an orphan result is left out, and an input goes out in the model's own text", async () => {
+  const built = await build(`@You:\n${RESULT("ghost")}\nhi\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}`);
+  assert.ok(!built.text.includes("ghost"));
+  assert.ok(built.text.includes('"input":{"b":1.0,"a":12345678901234567890}'));
+});
+
+Deno.test("thinking goes in document order when it stands first, and to the front in the ancestor's layout", async () => {
+  const T = (word: string) => `<thinking anthropic:signature="s">\n${word}\n</thinking>\n`;
+  const foreign = "<thinking>\nelse\n</thinking>\n";
+  const first = await build(
+    `@You:\nq\n@Assistant:\n${T("one")}\nFirst.\n\n${T("two")}\n${USE("a")}\n${foreign}`,
+  );
+  assert.equal(shape(first)[1], "assistant: one, <thinking>\nelse\n</thinking>, First., two, a");
+  const last = await build(
+    `@You:\nq\n@Assistant:\nFirst.\n\n${USE("a")}\nAfter.\n${
+      T("one")
+    }\n<thinking redacted>\nR\n</thinking>\n`,
+  );
+  assert.equal(shape(last)[1], "assistant: one, R, First., After., a");
+  const dropped = settingsWith(null, { thinking: { level: "high", foreign: "drop" } });
+  assert.equal(shape(await build(`@You:\nq\n@Assistant:\n${foreign}hi\n`, dropped))[1], "assistant: hi");
+});
+
+Deno.test("escaped lines of an earlier reply are sent as the model wrote them", async () => {
+  const built = await build("@You:\nq\n@Assistant:\n\\@You:\nx\n");
+  assert.deepEqual(shape(built), ["user: q", "assistant: @You:\nx"]);
+});
+
+Deno.test("ids fit the wire and stay apart, also when cutting would make them equal", () => {
+  const ids = new WireIds();
+  const long = "x".repeat(64);
+  assert.equal(ids.of("urn:a b_"), "urn_a_b");
+  assert.equal(ids.of("urn_a_b"), "urn_a_b_2");
+  assert.equal(ids.of("urn:a b_"), "urn_a_b");
+  assert.notEqual(ids.of(`${long}1`), ids.of(`${long}2`));
+  assert.match(ids.of("___"), /^[A-Za-z0-9_-]{1,64}$/);
+});
+
+Deno.test("a tool whose own name holds two underscores gets its name back", () => {
+  const tool = { name: "a__b", description: "", input_schema: {} };
+  assert.equal(toolName("a__b", [tool]), "a__b");
+  assert.equal(toolName("slack__list", [tool]), "slack:list");
+});
+
+Deno.test("the shape of a tool's output stands in its description", async () => {
+  const tool = {
+    name: "t",
+    description: "Does.",
+    input_schema: { type: "object" },
+    output_schema: { type: "string" },
+  };
+  const { body } = await build("@You:\nhi\n", DEFAULT_SETTINGS, [tool]);
+  const [sent] = body.tools as readonly { description: string }[];
+  assert.equal(
+    sent!.description,
+    'Does.\n\nReturns (JSON Schema): {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"string"}',
+  );
+});
+
+Deno.test("an hour's cache entry is priced at twice the input", () => {
+  const model = findModel("anthropic", "claude-sonnet-4-6")!;
+  const usage = { ...NO_USAGE, cache_write: 1_000_000 };
+  assert.equal(costOf(usage, model, { outputIncludesThoughts: true }).total, 3.75);
+  assert.equal(costOf(usage, model, { outputIncludesThoughts: true, retention: "long" }).total, 6);
+});
+
+Deno.test("an unknown provider is refused with the nearest name", () => {
+  const answer = getProvider("antropic");
+  assert.ok(!answer.ok);
+  assert.equal(answer.problem.next, "Did you mean anthropic?");
+  assert.ok(getProvider("anthropic").ok);
+});

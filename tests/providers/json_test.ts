@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { compactJson, compareBytes, Raw, toJson, writeBody, writeJson } from "../../providers/json.ts";
+
+Deno.test("keys are sorted at every depth, and trailing keys come last in their own order", () => {
+  const body = {
+    z: 1,
+    tools: [{ b: 1, a: { d: 1, c: 2 } }],
+    system: "s",
+    a: null,
+    gone: undefined,
+    messages: [],
+  };
+  assert.equal(
+    writeBody(body, ["system", "tools", "messages"]),
+    '{"a":null,"z":1,"system":"s","tools":[{"a":{"c":2,"d":1},"b":1}],"messages":[]}',
+  );
+});
+
+Deno.test("a tool input keeps its numbers and the order of its members", () => {
+  const input = '{ "b": 1.0,\n "2": 12345678901234567890, "s": "a  \\" b" }';
+  assert.equal(
+    writeJson({ input: new Raw(input) }),
+    '{"input":{"b":1.0,"2":12345678901234567890,"s":"a  \\" b"}}',
+  );
+});
+
+Deno.test("text outside ASCII goes out as it is", () => {
+  assert.equal(writeJson({ é: "😀" }), '{"é":"😀"}');
+});
+
+Deno.test("for any value: compacting changes nothing but blanks, and sorting is by bytes", () => {
+  fc.assert(
+    fc.property(fc.json({ noUnicodeString: false }), (text) => {
+      const loose = JSON.stringify(JSON.parse(text), null, 2);
+      assert.equal(compactJson(loose), JSON.stringify(JSON.parse(text)));
+      assert.deepEqual(JSON.parse(writeJson(toJson(JSON.parse(text)))), JSON.parse(text));
+    }),
+    { seed: 1, numRuns: 500 },
+  );
+  const bytes = (text: string) =>
+    new TextEncoder().encode(text).reduce((hex, byte) => hex + byte.toString(16).padStart(2, "0"), "");
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (a, b) => {
+      const expected = bytes(a) < bytes(b) ? -1 : bytes(a) > bytes(b) ? 1 : 0;
+      assert.equal(Math.sign(compareBytes(a, b)), expected);
+    }),
+    { seed: 2, numRuns: 2000 },
+  );
+});
