@@ -9,6 +9,7 @@ import type { Chat } from "./types.ts";
 export { applyEdits, type Edit } from "./edit.ts";
 export { diagnosticJson, toJson } from "./json.ts";
 export { ROLES } from "./diagnostic.ts";
+export { fenceClose, fenceOpen, markerRole, toolResultHeader, toolUseHeader } from "./lines.ts";
 export * from "./types.ts";
 
 /** Parses a document. Any bytes are a document: faults of the text are diagnostics, never exceptions. */

@@ -49,9 +49,8 @@ export function isLifecycle(status: Status | null): boolean {
 function readSuffix(suffix: string): { status: Status | null; meta: Meta | null } {
   const all = splitTokens(suffix).map(readToken);
   // A key given twice counts with its last value, as in a Lua table.
-  const tokens = all.filter((token, index) =>
-    token.key === null || all.findLastIndex((other) => other.key === token.key) === index
-  );
+  const lastOf = new Map(all.map((token, index) => [token.key, index]));
+  const tokens = all.filter((token, index) => token.key === null || lastOf.get(token.key) === index);
   let chosen = tokens.findIndex((token) => token.key === "status" && word(token.value) !== null);
   if (chosen < 0) chosen = tokens.findIndex((token) => token.key === null && word(token.value) !== null);
   const status = word(tokens[chosen]?.value);

@@ -11,6 +11,7 @@ import {
   toolResultHeader,
   toolUseHeader,
 } from "./lines.ts";
+import { fenceTicks, isBare } from "./scan.ts";
 import type { Source } from "./source.ts";
 import { isLifecycle, readStatus } from "./status.ts";
 import { readTemplate, textSegment } from "./template.ts";
@@ -177,25 +178,21 @@ class TurnReader {
     let next = close + 1;
     while (next < this.#contentEnd && source.isEmpty(next)) next++;
     if (next < this.#contentEnd && bareTicks(bytes, source.start(next), source.end(next)) >= 3) return;
-    const { marks } = source.scan;
+    const { marks, codes } = source.scan;
+    let hidden: Diagnostic[] = [];
     for (let mark = source.markFrom(source.lineOf(code.from) + 1); marks[mark]! < close; mark++) {
       const line = marks[mark]!;
-      const from = source.start(line);
-      const to = source.end(line);
-      const header = toolUseHeader(bytes, from, to);
+      // A bare fence between header and closing line belongs to the call, or to another one: the quote is meant.
+      if (isBare(codes[mark]!) && fenceTicks(codes[mark]!) >= 3) hidden = [];
+      const header = toolUseHeader(bytes, source.start(line), source.end(line));
       if (header === null) continue;
-      let bare = mark + 1;
-      while (bareTicks(bytes, source.start(marks[bare]!), source.end(marks[bare]!)) < 3) bare++;
-      if (marks[bare] !== close) continue;
-      const name = source.spanText(header.name);
       const id = source.spanText(header.id);
-      this.#find(
-        "call_hidden_in_fence",
-        `The call of "${name}" is text, because it stands in a code fence that was opened above it and not closed before it.`,
-        line,
-        { id },
-      );
+      const call = `The call "${id}" of "${source.spanText(header.name)}"`;
+      const message =
+        `${call} is text, because a code fence that was opened above it is not closed before it.`;
+      hidden.push(finding("call_hidden_in_fence", message, line + 1, { id }));
     }
+    this.#out.findings.push(...hidden);
   }
 
   #thinking(node: SyntaxNode): void {

@@ -22,7 +22,12 @@ export interface Diagnostic {
   readonly id?: string;
 }
 
-/** A half-open range of byte offsets into the document, with the lines it covers (1-based, inclusive). */
+/**
+ * A half-open range of byte offsets into the document, with the lines it covers (1-based, inclusive).
+ *
+ * Blocks (frontmatter, calls, results, thinking, abort markers) go from their first line to the end of the text of
+ * their last one: the line end behind them is not theirs. Only a message's place holds its last line end.
+ */
 export interface Place {
   readonly from: number;
   readonly to: number;

@@ -84,10 +84,14 @@ Deno.test("two edits far apart leave what is between them alone", () => {
 });
 
 Deno.test("a shorter opening fence ends a long body at the fence that was inside", () => {
-  const rows = Array.from({ length: 400 }, (_, at) => `row ${at}\n`).join("");
-  const before = chat(`@You:\n**Tool Result:** \`a\`\n\n\`\`\`\`\n${rows}\`\`\`\n${rows}\`\`\`\`\n`);
-  const after = edited(before, replacing(before, "````", "```"));
-  assert.equal(after.results[0]!.content, rows.trimEnd());
+  const rows = Array.from({ length: 3000 }, (_, at) => `row ${at}\n`).join("");
+  // Once with fences that hide markers and once with fences too short for that.
+  for (const ticks of ["```", "`"]) {
+    const before = chat(`@You:\n**Tool Result:** \`a\`\n\n${ticks}\`\n${rows}${ticks}\n${rows}${ticks}\`\n`);
+    const opener = before.results[0]!.opener;
+    const after = edited(before, { from: opener.from, to: opener.to, insert: ticks });
+    assert.equal(after.results[0]!.content, rows.trimEnd());
+  }
 });
 
 Deno.test("a fence that is opened far above hides the markers below, and shows them again when it goes", () => {

@@ -1,0 +1,95 @@
+// The typed view: places of things, look-ups by id, and bytes that are no text.
+
+import assert from "node:assert/strict";
+import { type Chat, parse, type Place } from "../../parser/mod.ts";
+
+function chat(text: string): Chat {
+  return parse(new TextEncoder().encode(text));
+}
+
+function slice(chat: Chat, place: Place): string {
+  return new TextDecoder().decode(chat.bytes.subarray(place.from, place.to));
+}
+
+const conversation = [
+  "@Assistant:",
+  "**Tool Use:** `bash` (`a`)",
+  "",
+  "```json",
+  '{ "command": "ls" }',
+  "```",
+  "",
+  "@You:",
+  "**Tool Result:** `a` (error)",
+  "",
+  "````",
+  "out",
+  "````",
+  "",
+].join("\n");
+
+Deno.test("blocks go from header to closing fence, and no place but a message's holds a last line end", () => {
+  const document = chat(conversation);
+  const [call] = document.calls;
+  const [result] = document.results;
+  assert.equal(slice(document, call!.place), conversation.split("\n").slice(1, 6).join("\n"));
+  assert.equal(slice(document, result!.place), conversation.split("\n").slice(8, 13).join("\n"));
+  assert.equal(slice(document, result!.header), "**Tool Result:** `a` (error)");
+  assert.equal(slice(document, result!.opener), "````");
+  assert.equal(result!.ticks, 4);
+  assert.equal(document.turns.map((turn) => slice(document, turn.place)).join(""), conversation);
+  assert.equal(call!.inputText, '{ "command": "ls" }');
+  assert.equal(call!.turn, document.turns[0]);
+});
+
+Deno.test("places in a CR LF document leave out both bytes of the line end", () => {
+  const document = chat(conversation.replaceAll("\n", "\r\n"));
+  assert.equal(document.eol, "\r\n");
+  assert.equal(slice(document, document.results[0]!.header), "**Tool Result:** `a` (error)");
+  assert.ok(slice(document, document.results[0]!.place).endsWith("out\r\n````"));
+  assert.equal(document.results[0]!.content, "out");
+  assert.equal(document.lineText(12), "out");
+});
+
+Deno.test("the last call and the last result with an id are the ones that count", () => {
+  const document = chat(conversation + conversation.replace("ls", "pwd").replace("out", "later"));
+  assert.deepEqual(document.call("a")?.input, { command: "pwd" });
+  assert.equal(document.result("a")?.content, "later");
+  assert.equal(document.call("b"), undefined);
+});
+
+Deno.test("a result without a readable body is told by id and line", () => {
+  const document = chat("@You:\n\n**Tool Result:** `a`\n\nno fence\n**Tool Result:** `b`\n```\nopen\n");
+  assert.deepEqual(document.brokenResults, [{ id: "a", line: 3 }, { id: "b", line: 6 }]);
+  assert.deepEqual(document.results, []);
+});
+
+Deno.test("a byte order mark is no part of the first line", () => {
+  const document = chat("\ufeff@You:\nhi");
+  assert.equal(document.bom, true);
+  assert.deepEqual([document.lineStart(1), document.lineEnd(1), document.lineAt(0)], [3, 8, 1]);
+  assert.equal(document.lineText(1), "@You:");
+  assert.equal(document.turns[0]!.place.from, 3);
+});
+
+Deno.test("a byte order mark inside the text is text", () => {
+  assert.deepEqual(
+    chat("@You:\n\ufeffhi\n").turns[0]!.segments.map((segment) => segment.kind === "text" && segment.value),
+    [
+      "\ufeffhi",
+    ],
+  );
+});
+
+Deno.test("bytes that are no UTF-8 are shown as replacement characters and stay as they are", () => {
+  const bytes = Uint8Array.from([...new TextEncoder().encode("@You:\n"), 0xff, 0xc3, 0x0a]);
+  const document = parse(bytes);
+  const [segment] = document.turns[0]!.segments;
+  assert.equal(segment?.kind === "text" && segment.value, "\ufffd\ufffd");
+  assert.equal(document.bytes, bytes);
+});
+
+Deno.test("null members of an input are kept, and a key named __proto__ is a key", () => {
+  const document = chat('@Assistant:\n**Tool Use:** `x` (`a`)\n```\n{"a":null,"__proto__":{"b":1}}\n```\n');
+  assert.deepEqual(Object.keys(document.calls[0]!.input), ["a", "__proto__"]);
+});
