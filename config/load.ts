@@ -1,29 +1,51 @@
-// Settings of one run: defaults, then the person's file, then what the command line said.
+// Settings of one run: finds the files of each layer, and only if there is anything to read loads what reads it.
 
+import { BUILTIN_CATALOG, type Catalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
-import { type Outcome, type Problem, success } from "./problem.ts";
-import { type ApprovalPreset, DEFAULT_SETTINGS, type Settings } from "./settings.ts";
-import { TOOL_TABLES } from "./schema.ts";
-import { checkSettings, overlay } from "./validate.ts";
+import { configFolder, sessionFolder } from "./folders.ts";
+import type { LayerLog } from "./layers.ts";
+import { failure, type Outcome, type Problem, success } from "./problem.ts";
+import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
+import { readText } from "./store.ts";
 
 export interface LoadOptions {
   readonly environment: Environment;
   /** `--config FILE`: must exist. */
   readonly configPath?: string;
-  /** `--no-config`: read no file at all. */
+  /** `--no-config`: read no file at all, neither the person's nor the project's nor the session's. */
   readonly noConfig?: boolean;
   /** The command line's own layer, in the shape of a settings file. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Tool names approved for this run only, on top of whatever policy holds. */
   readonly approve?: readonly string[];
+  /** Absolute path of the document, or null when unsaved. Its folder leads to the project file. @default null */
+  readonly document?: string | null;
+  /** What is registered. @default the built-in tools */
+  readonly catalog?: Catalog;
+  /** @default now */
+  readonly now?: Date;
 }
 
 export interface Loaded {
   readonly settings: Settings;
   /** Files that were read; they are out of the tools' reach (S11). */
   readonly files: readonly string[];
-  /** The layer a key's value comes from, e.g. `tools.auto_approve` → `file`. */
-  origin(key: string): "defaults" | "file" | "command line";
+  /** Things to tell a person once: settings of a project without effect, unknown presets. */
+  readonly notices: readonly Problem[];
+  /** Findings that only `config check` tells, one full line each. */
+  readonly warnings: readonly string[];
+  /** The layers above the defaults, weakest first. */
+  readonly logs: readonly LayerLog[];
+  readonly catalog: Catalog;
+  /** The layer a key's value comes from, e.g. `tools.auto_approve` → `global file`. */
+  origin(key: string): string;
+}
+
+/** What was found of each layer, unread. */
+export interface Sources {
+  readonly global: { readonly path: string; readonly text: string } | null;
+  readonly project: { readonly path: string; readonly text: string } | null;
+  readonly session: boolean;
 }
 
 /**
@@ -32,50 +54,56 @@ export interface Loaded {
  * `FILE:LINE:COL: sentence`.
  */
 export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded>> {
-  const found = await findFile(options);
-  if (!found.ok) return found;
-  const file = found.value === null ? success({}) : await readTree(found.value.path, found.value.text);
-  if (!file.ok) return file;
-  const upper = checkSettings(options.overrides ?? {});
-  if (upper.mistakes.length > 0) {
-    return invalid(upper.mistakes.map((mistake) => `command line: ${mistake.message}`));
+  const sources = await findSources(options);
+  if (!sources.ok) return sources;
+  const { global, project, session } = sources.value;
+  const given = Object.keys(options.overrides ?? {}).length > 0 || (options.approve ?? []).length > 0;
+  if (global !== null || project !== null || session || given) {
+    const { assemble } = await import("./assemble.ts");
+    return await assemble(options, sources.value);
   }
-  const given = overlay(overlay({}, file.value), upper.tree);
-  const settings = toSettings(overlay(defaultTree(given), given), options.approve ?? []);
   return success({
-    settings,
-    files: found.value === null ? [] : [found.value.path],
-    origin: (key) =>
-      lookUp(upper.tree, key) !== undefined
-        ? "command line"
-        : lookUp(file.value, key) !== undefined
-        ? "file"
-        : "defaults",
+    settings: DEFAULT_SETTINGS,
+    files: [],
+    notices: [],
+    warnings: [],
+    logs: [],
+    catalog: options.catalog ?? BUILTIN_CATALOG,
+    origin: () => "defaults",
   });
 }
 
-/** A preset as a file writes it: `auto_approve` is the plugin's word for `approve`. */
-type WrittenPreset = ApprovalPreset & { readonly auto_approve?: readonly string[] };
+/** The files of all layers. */
+export async function findSources(options: LoadOptions): Promise<Outcome<Sources>> {
+  if (options.noConfig) return success({ global: null, project: null, session: false });
+  const global = await findGlobal(options);
+  if (!global.ok) return global;
+  const { cwd } = options.environment;
+  const document = options.document ?? null;
+  const project = await findProject(options.environment, document === null ? cwd : parentOf(document));
+  if (!project.ok) return project;
+  const session = await isFolder(sessionFolder(options.environment).path);
+  return success({ global: global.value, project: project.value, session });
+}
 
-async function findFile(options: LoadOptions): Promise<Outcome<{ path: string; text: string } | null>> {
-  if (options.noConfig) return success(null);
-  const { variables, home, cwd } = options.environment;
+async function findGlobal(options: LoadOptions): Promise<Outcome<Sources["global"]>> {
+  const { variables, cwd } = options.environment;
   const named = options.configPath ?? (variables.FLEMMA_CONFIG || undefined);
   if (named !== undefined) {
     const path = named.startsWith("/") ? named : `${cwd}/${named}`;
     const text = await readIfThere(path);
     if (text.ok && text.value === null) {
-      return fail({
-        code: "config-missing",
-        message: `The configuration file ${named} does not exist.`,
-        next: "Check --config and FLEMMA_CONFIG, or use --no-config.",
-      });
+      return failure(
+        "config-missing",
+        `The configuration file ${named} does not exist.`,
+        "Check --config and FLEMMA_CONFIG, or use --no-config.",
+      );
     }
     return text.ok ? success({ path, text: text.value! }) : text;
   }
-  const absent = variables.FLEMMA_CONFIG === "";
-  const folder = `${variables.XDG_CONFIG_HOME || `${home}/.config`}/flemma`;
-  for (const name of absent ? [] : ["config.yaml", "config.yml", "config.json"]) {
+  if (variables.FLEMMA_CONFIG === "") return success(null);
+  const folder = configFolder(options.environment);
+  for (const name of ["config.yaml", "config.yml", "config.json"]) {
     const path = `${folder}/${name}`;
     const text = await readIfThere(path);
     if (!text.ok) return text;
@@ -84,102 +112,48 @@ async function findFile(options: LoadOptions): Promise<Outcome<{ path: string; t
   return success(null);
 }
 
-async function readIfThere(path: string): Promise<Outcome<string | null>> {
-  try {
-    return success(await Deno.readTextFile(path));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+/**
+ * The project file that belongs to a folder: the first `.flemma/config.yaml` upwards to the home or a repository
+ * root, whichever comes first (5.3).
+ */
+export async function findProject(
+  environment: Environment,
+  folder: string,
+): Promise<Outcome<Sources["project"]>> {
+  for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
+    const path = `${at}/.flemma/config.yaml`;
+    const text = await readIfThere(path);
+    if (!text.ok) return text;
+    if (text.value !== null) return success({ path, text: text.value });
+    if (at === "" || at === environment.home.replace(/\/+$/, "") || await isThere(`${at}/.git`)) {
       return success(null);
     }
-    return fail({
-      code: "config-unreadable",
-      message: `The configuration file ${path} cannot be read: ${
-        error instanceof Error ? error.message : error
-      }.`,
-      next: "Make it a readable text file, or use --no-config.",
-    });
   }
 }
 
-/** Parses and checks one file; the YAML reader also reads JSON and knows where everything stands. */
-async function readTree(path: string, text: string): Promise<Outcome<Readonly<Record<string, unknown>>>> {
-  const { isMap, isNode, isScalar, LineCounter, parseDocument } = await import("yaml");
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
-  const place = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${line}:${col}`;
-  };
-  if (document.errors.length > 0) {
-    return invalid(document.errors.map((error) => `${place(error.pos[0])}: ${firstLine(error.message)}`));
-  }
-  const checked = checkSettings(document.toJS({ maxAliasCount: 100 }));
-  if (checked.mistakes.length === 0) return success(checked.tree);
-  return invalid(checked.mistakes.map(({ path: keys, atKey, message }) => {
-    const parent = keys.length > 1 ? document.getIn(keys.slice(0, -1), true) : document.contents;
-    const pair = isMap(parent)
-      ? parent.items.find((item) => (isScalar(item.key) ? item.key.value : item.key) === keys.at(-1))
-      : undefined;
-    const node = atKey ? pair?.key : pair?.value ?? pair?.key ?? document.contents;
-    const offset = isNode(node) ? node.range?.[0] ?? 0 : 0;
-    return `${place(offset)}: ${message}`;
-  }));
-}
-
-function defaultTree(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { named: _, ...tools } = DEFAULT_SETTINGS.tools;
-  const tree = structuredClone({ ...DEFAULT_SETTINGS, tools }) as unknown as Record<string, unknown>;
-  const plugin = lookUp(given, "tools.approval_profile") === "v0.11";
-  return plugin ? overlay(tree, { tools: { auto_approve: ["$standard"] } }) : tree;
-}
-
-/** Both homes of presets hold the same ones; the one under `tools` wins member by member (approval 5). */
-function mergePresets(tree: Readonly<Record<string, unknown>>): Record<string, ApprovalPreset> {
-  const merged: Record<string, ApprovalPreset> = {};
-  for (const home of [tree.presets, lookUp(tree, "tools.presets")]) {
-    for (const [name, preset] of Object.entries((home ?? {}) as Record<string, WrittenPreset>)) {
-      const { auto_approve, ...members } = preset;
-      merged[name] = { ...merged[name], ...(auto_approve ? { approve: auto_approve } : {}), ...members };
-    }
-  }
-  return merged;
-}
-
-function toSettings(tree: Readonly<Record<string, unknown>>, approve: readonly string[]): Settings {
-  const tools = { ...(tree.tools as Record<string, unknown>) };
-  const named: Record<string, unknown> = {};
-  for (const name of TOOL_TABLES) {
-    if (tools[name] !== undefined) named[name] = tools[name];
-    delete tools[name];
-  }
-  const policy = typeof tools.auto_approve === "string" ? [tools.auto_approve] : tools.auto_approve;
-  tools.auto_approve = approve.length === 0 ? policy : [...((policy ?? []) as readonly string[]), ...approve];
-  const { presets: _, ...rest } = tree;
-  return { ...rest, tools: { ...tools, presets: mergePresets(tree), named } } as unknown as Settings;
-}
-
-function lookUp(tree: Readonly<Record<string, unknown>>, key: string): unknown {
-  return key.split(".").reduce<unknown>(
-    (
-      value,
-      name,
-    ) => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined),
-    tree,
+async function readIfThere(path: string): Promise<Outcome<string | null>> {
+  const text = await readText(path);
+  return text.ok ? text : failure(
+    "config-unreadable",
+    `The configuration file ${text.problem.message}`,
+    "Make it a readable text file, or use --no-config.",
   );
 }
 
-function invalid(lines: readonly string[]): { ok: false; problem: Problem } {
-  return fail({
-    code: "config-invalid",
-    message: lines.join("\n"),
-    next: "Correct the settings; nothing of them is in force until all are right.",
-  });
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
+    throw thrown;
+  }
 }
 
-function fail(problem: Problem): { ok: false; problem: Problem } {
-  return { ok: false, problem };
+async function isFolder(path: string): Promise<boolean> {
+  return await isThere(path);
 }
 
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0]!;
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
 }

@@ -14,13 +14,18 @@ export function distance(a: string, b: string): number {
   return previous[b.length]!;
 }
 
-/** The candidate within edit distance 3 (and nearer than the whole name) of `name`, or null. */
-export function nearest(name: string, candidates: Iterable<string>): string | null {
+/**
+ * The candidate within `limit` edits of `name`, or null; of several equally near ones the first in the alphabet.
+ * By default at most 3 edits and fewer than the name has letters, so that no short name is like every other.
+ */
+export function nearest(name: string, candidates: Iterable<string>, limit?: number): string | null {
   let best: string | null = null;
-  let least = Math.min(3, Math.max(1, name.length - 1)) + 1;
+  let least = (limit ?? Math.min(3, Math.max(1, name.length - 1))) + 1;
+  // A name far longer than the limit allows cannot be near; the check keeps hostile input from costing time.
   for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= least + 1) continue;
     const edits = distance(name, candidate);
-    if (edits < least) {
+    if (edits < least || (edits === least && best !== null && candidate < best)) {
       least = edits;
       best = candidate;
     }

@@ -20,20 +20,41 @@ export interface Parameters {
   readonly cache_retention: "short" | "long" | "none";
   readonly thinking: Thinking;
   readonly anthropic: ProviderParameters;
+  readonly openai?: ProviderParameters;
+  readonly vertex?: ProviderParameters;
+  readonly moonshot?: ProviderParameters;
 }
 
 /** Parameters of one provider; stronger than the general ones whatever layer they come from. */
 export type ProviderParameters = Readonly<Record<string, unknown>>;
 
+/** A preset as both homes of presets make it; the members that approval does not need are for `model = "$name"`. */
 export interface ApprovalPreset {
   readonly approve?: readonly string[];
   readonly deny?: readonly string[];
+  readonly provider?: string;
+  readonly model?: string;
+  /** Parameters by their name below `parameters`, as written; `null` clears. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolSettings {
   readonly require_approval: boolean;
-  /** Names and `$presets`; a function only from code; `null` = no policy at all. */
+  /**
+   * The policy of the person: names, `$presets` and module paths, or a function; `null` = no policy at all. What the
+   * document says for itself stands in `document`.
+   */
   readonly auto_approve: AutoApprove | null;
+  /** Names taken out of `auto_approve` although a preset in it may hold them (2.4). */
+  readonly excluded: readonly string[];
+  /** Tools that a project file denies which nobody trusted yet. */
+  readonly denied: readonly string[];
+  /** Names and `$presets` approved for this run only. */
+  readonly approved: readonly string[];
+  /** What the document says about `auto_approve`; null when it does not touch it. */
+  readonly document: DocumentApproval | null;
+  /** The tool list that layers made; null = every tool that is not disabled by default. */
+  readonly offered: readonly string[] | null;
   readonly auto_approve_sandboxed: boolean;
   readonly presets: Readonly<Record<string, ApprovalPreset>>;
   readonly approval_profile: "founding" | "v0.11";
@@ -55,6 +76,17 @@ export interface ToolSettings {
   readonly env: { readonly block: readonly string[]; readonly pass: readonly string[] };
   /** `tools.NAME`: free settings of one tool. */
   readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** The document's own approval policy (approval 4.1 and 6). */
+export interface DocumentApproval {
+  /** The whole policy as it stands for this document. */
+  readonly auto_approve: AutoApprove | null;
+  readonly excluded: readonly string[];
+  /** It assigned a list, a function or nothing; then that is its complete policy. */
+  readonly assigned: boolean;
+  /** Tools it took out, alone or with a preset. */
+  readonly removed: readonly string[];
 }
 
 export type AutoApproveFunction = (
@@ -79,13 +111,22 @@ export interface SandboxSettings {
 
 export type RwPath = string | { readonly path: string; readonly create?: boolean };
 
+/** Limits on a document's Lua code. */
+export interface FrontmatterLimits {
+  readonly max_steps: number;
+  readonly max_seconds: number;
+  readonly max_memory_mb: number;
+}
+
 export interface Settings {
   readonly provider: string;
+  /** Never a `$preset`: that is resolved to the preset's provider, model and parameters. */
   readonly model: string | null;
   readonly parameters: Parameters;
   readonly providers: Readonly<Record<string, { readonly base_url?: string | null }>>;
   readonly tools: ToolSettings;
   readonly sandbox: SandboxSettings;
+  readonly frontmatter: FrontmatterLimits;
 }
 
 /** The writable paths of a policy nobody touched. Missing ones are left out without a word (sandbox 7.2). */
@@ -115,6 +156,11 @@ export const DEFAULT_SETTINGS: Settings = {
   tools: {
     require_approval: true,
     auto_approve: ["$default"],
+    excluded: [],
+    denied: [],
+    approved: [],
+    document: null,
+    offered: null,
     auto_approve_sandboxed: true,
     presets: {},
     approval_profile: "founding",
@@ -139,4 +185,5 @@ export const DEFAULT_SETTINGS: Settings = {
     policy: { rw_paths: DEFAULT_RW_PATHS, network: true, allow_privileged: false },
     backends: { bwrap: { path: "bwrap", extra_args: [] } },
   },
+  frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
 };

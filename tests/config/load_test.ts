@@ -57,7 +57,7 @@ sandbox:
     assert.equal(settings.sandbox.policy.network, false);
     assert.equal(settings.sandbox.enabled, false);
     assert.deepEqual(files, [`${folder}/.config/flemma/config.yaml`]);
-    assert.equal(origin("model"), "file");
+    assert.equal(origin("model"), "global file");
     assert.equal(origin("sandbox.enabled"), "command line");
   });
 });
@@ -81,9 +81,9 @@ Deno.test("every mistake of a file is listed with line, column and the nearest k
     assert.match(lines[0]!, /c\.yaml:1:1: unknown key "modle"; did you mean "model"\?/);
     assert.match(lines[1]!, /c\.yaml:3:19: .*whole number of at least 0/);
     assert.match(lines[2]!, /c\.yaml:4:25: "tools\.autopilot\.enabled" expects true or false/);
-    assert.match(lines[3]!, /c\.yaml:6:1: unknown key "rw_paths"; it belongs to "sandbox\.policy\.rw_paths"/);
-    assert.match(lines[4]!, /c\.yaml:7:32: .*did you mean "short"\?/);
-    assert.match(lines[5]!, /c\.yaml:5:14: .*must begin with \$/);
+    assert.match(lines[3]!, /c\.yaml:5:14: .*must begin with \$/);
+    assert.match(lines[4]!, /c\.yaml:6:1: unknown key "rw_paths"; it belongs to "sandbox\.policy\.rw_paths"/);
+    assert.match(lines[5]!, /c\.yaml:7:32: .*did you mean "short"\?/);
   });
 });
 

@@ -1,0 +1,397 @@
+// A layer in the making: every write is checked when it is made, reads see all layers (frontmatter-config 3.4).
+
+import type { Catalog } from "./catalog.ts";
+import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "./check.ts";
+import { findKey, type Place } from "./keys.ts";
+import { LayerLog, resolveList, resolveScalar, sameValue } from "./layers.ts";
+import { nearest } from "./nearest.ts";
+import {
+  type Answer,
+  type Fault,
+  type FaultCode,
+  type KeyKind,
+  type Layer,
+  LAYER_NAMES,
+  type LayerDraft,
+  type Op,
+  type Operation,
+} from "./operations.ts";
+import { presetWrites } from "./preset_parameters.ts";
+import { allPresets, type Preset, readPreset } from "./presets.ts";
+import type { Group, Key } from "./shape.ts";
+
+export interface DraftOptions {
+  readonly layer: Layer;
+  /** All other layers, weakest first. */
+  readonly others: readonly LayerLog[];
+  readonly catalog: Catalog;
+  /** Values come from Lua: `[]` stands for any empty table, and the first fault of a table ends it. */
+  readonly lua?: boolean;
+}
+
+/** More writes than any person makes; a loop that writes settings would grow the log without end. */
+const MOST_OPERATIONS = 10_000;
+
+/** Starts the draft of a layer. */
+export function draftLayer(options: DraftOptions): LayerDraft & { readonly log: LayerLog } {
+  return new Draft(options);
+}
+
+class Draft implements LayerDraft {
+  readonly layer: Layer;
+  readonly log: LayerLog;
+  readonly warnings: Fault[] = [];
+  readonly #logs: readonly LayerLog[];
+  readonly #catalog: Catalog;
+  readonly #lua: boolean;
+
+  constructor({ layer, others, catalog, lua }: DraftOptions) {
+    this.layer = layer;
+    this.log = new LayerLog(layer);
+    this.#logs = placeInOrder(others, this.log);
+    this.#catalog = catalog;
+    this.#lua = lua ?? false;
+  }
+
+  get operations(): readonly Operation[] {
+    return this.log.operations;
+  }
+
+  kind(keys: readonly string[]): Answer<KeyKind> {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return found;
+    const { node, member } = found.place;
+    if (node.node === "group") return { ok: true, value: node.list === undefined ? "object" : "tools" };
+    if (node.node === "editor" || member !== undefined) return { ok: true, value: "scalar" };
+    return { ok: true, value: node.record ? "record" : node.type.is === "list" ? "list" : "scalar" };
+  }
+
+  read(keys: readonly string[]): Answer<unknown> {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return found;
+    const { node, path, member } = found.place;
+    if (node.node === "editor") return { ok: true, value: null };
+    const key = path.join(".");
+    if (node.node === "group") {
+      if (node.list !== undefined) return { ok: true, value: offeredTools(this.#logs, this.#catalog) };
+      return {
+        ok: false,
+        fault: fault(
+          "config_not_assignable",
+          key,
+          `"${key}" is a table of settings and has no value of its own`,
+        ),
+      };
+    }
+    const value = valueOf(this.#logs, path, node);
+    return { ok: true, value: member !== undefined && isObject(value) ? value[member] ?? null : value };
+  }
+
+  apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[] {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return [found.fault];
+    return this.#write(op, found.place, value).map((fault) => ({ written: keys, ...fault }));
+  }
+
+  finish(): readonly Fault[] {
+    return lateFaults(this.log, this.#logs, this.#catalog);
+  }
+
+  #write(op: Op, { path, node, member }: Place, value: unknown): readonly Fault[] {
+    if (node.node === "editor") return [];
+    if (node.node === "group") return this.#writeGroup(op, path, node, value);
+    if (member === undefined) return this.#writeKey(op, path, node, value);
+    if (op !== "set") return [notAList(path, node)];
+    const whole = valueOf(this.#logs, path, node);
+    return this.#writeKey("set", path, node, { ...(isObject(whole) ? whole : {}), [member]: value });
+  }
+
+  #writeGroup(op: Op, path: readonly string[], group: Group, value: unknown): readonly Fault[] {
+    const key = path.join(".");
+    if (op !== "set") {
+      return group.list === undefined ? [notAList(path, group)] : this.#writeKey(op, path, group.list, value);
+    }
+    if (Array.isArray(value)) {
+      if (group.list !== undefined) return this.#writeKey("set", path, group.list, value);
+      if (this.#lua && value.length === 0) return [];
+      return [fault("config_not_a_list", key, `"${key}" is a table of settings, not a list`)];
+    }
+    const members = isObject(value) ? value : group.short?.(value);
+    if (members === undefined) {
+      return [
+        fault("config_not_assignable", key, `"${key}" expects a table of settings, found ${kindOf(value)}`),
+      ];
+    }
+    const faults: Fault[] = [];
+    for (const [name, member] of Object.entries(members)) {
+      if (this.#lua && /^\d+$/.test(name)) {
+        faults.push(
+          fault(
+            "config_not_assignable",
+            key,
+            `"${key}" takes a list or a table of settings, not both at once`,
+          ),
+        );
+      } else {
+        faults.push(...this.apply("set", [...path, name], member));
+      }
+      if (this.#lua && faults.length > 0) break;
+    }
+    return faults;
+  }
+
+  #writeKey(op: Op, path: readonly string[], key: Key, given: unknown): readonly Fault[] {
+    const name = path.join(".");
+    const refusal = this.#authority(op, name, key, given);
+    if (refusal !== null) {
+      if (this.layer === "C") return [{ ...refusal, code: "config_invalid_value", severity: "error" }];
+      this.warnings.push(refusal);
+      return [];
+    }
+    if (this.log.operations.length >= MOST_OPERATIONS) {
+      return [fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`)];
+    }
+    if (op === "set") return this.#set(path, key, given);
+    if (key.type.is !== "list") return [notAList(path, key)];
+    if (key.callable && typeof this.log.on(name).at(-1)?.value === "function") {
+      return [
+        fault(
+          "config_not_a_list",
+          name,
+          `"${name}" is a function here; nothing can be added to it or taken out`,
+        ),
+      ];
+    }
+    const faults: Fault[] = [];
+    for (const item of Array.isArray(given) ? given : [given]) {
+      const waits = op === "remove" ? null : waiting(name, key, item);
+      const mismatch = op === "remove" ? null : checkValue(key.type.item, item);
+      if (waits !== null) faults.push(waits);
+      else if (mismatch !== null) {
+        faults.push(invalid(name, { ...mismatch, expected: `items that are ${mismatch.expected}` }));
+      } else this.log.push({ op, path, value: item });
+      if (this.#lua && faults.length > 0) break;
+    }
+    return faults;
+  }
+
+  #set(path: readonly string[], key: Key, given: unknown): readonly Fault[] {
+    const name = path.join(".");
+    if (given === null || given === undefined) {
+      if (!key.optional) return [fault("config_invalid_value", name, `"${name}" cannot be without a value`)];
+      this.log.push({ op: "set", path, value: null });
+      return [];
+    }
+    if (isPresetPath(path)) {
+      const read = readPreset(path, given);
+      if ("faults" in read) return read.faults;
+      const writes = presetWrites(read.preset, path.at(-1)!);
+      if (!writes.ok) {
+        const found = fault("config_invalid_value", name, writes.message);
+        return [writes.suggestion === undefined ? found : { ...found, suggestion: writes.suggestion }];
+      }
+      this.log.push({ op: "set", path, value: read.preset });
+      return [];
+    }
+    if (key.callable && typeof given === "function") {
+      this.log.push({ op: "set", path, value: given });
+      return [];
+    }
+    const empty = this.#lua && Array.isArray(given) && given.length === 0;
+    const value = empty && key.type.is === "map" ? {} : key.long === undefined ? given : key.long(given);
+    const waits = waiting(name, key, value);
+    if (waits !== null) return [waits];
+    if (Array.isArray(value) && key.type.is !== "list" && !takesObjects(key.type)) {
+      return [fault("config_not_a_list", name, `"${name}" holds one value, not a list`)];
+    }
+    const mismatch = checkValue(key.type, value);
+    if (mismatch !== null) return [invalid(name, mismatch)];
+    this.log.push({ op: "set", path, value });
+    return [];
+  }
+
+  /** Why this layer may not make this write, or null. */
+  #authority(op: Op, name: string, key: Key, value: unknown): Fault | null {
+    const ignored = (reason: string): Fault => ({
+      code: "config_ignored_value",
+      severity: "warning",
+      key: name,
+      message: `"${name}" ${reason}`,
+    });
+    if (!key.who.includes(this.layer)) {
+      return ignored(
+        key.host
+          ? `names a program, a file or a place of this machine; the ${
+            LAYER_NAMES[this.layer]
+          } may not set it`
+          : `may not be set by the ${LAYER_NAMES[this.layer]}`,
+      );
+    }
+    if (this.layer !== "M" || !key.documentNarrows || narrows(op, key, value, () => null)) return null;
+    return ignored(
+      `may only be narrowed by a document${
+        key.narrows === "append" ? ": append to it" : ` to ${key.narrows}`
+      }`,
+    );
+  }
+}
+
+/** Whether a write takes rights away and gives none. `current` is asked for the weaker value of a number. */
+export function narrows(op: Op, key: Key, value: unknown, current: () => unknown): boolean {
+  switch (key.narrows) {
+    case "true":
+      return op === "set" && value === true;
+    case "false":
+      return op === "set" && value === false;
+    case "remove":
+      return op === "remove";
+    case "append":
+      return op === "append" || op === "prepend";
+    case "lower": {
+      // Zero calls at once means no limit.
+      const size = (number: unknown) => (number === 0 ? Infinity : Number(number));
+      return op === "set" && typeof value === "number" && size(value) <= size(current());
+    }
+    case undefined:
+      return false;
+  }
+}
+
+/** The resolved value of a key: lists as arrays or a function, `null` for none. */
+export function valueOf(logs: readonly LayerLog[], path: readonly string[], key: Key): unknown {
+  const name = path.join(".");
+  if (key.type.is !== "list") return resolveScalar(logs, name, key.default).value;
+  return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
+}
+
+/** The default of a list; that of approval depends on the profile (approval 7). */
+export function listStart(logs: readonly LayerLog[], name: string, key: Key): readonly unknown[] | null {
+  if (name === "tools.auto_approve") return profileOf(logs) === "founding" ? ["$default"] : ["$standard"];
+  return Array.isArray(key.default) ? key.default : key.optional ? null : [];
+}
+
+/** The presets a list's `$names` refer to; only approval and the tool list know any. */
+export function listPresets(logs: readonly LayerLog[], name: string) {
+  return name === "tools.auto_approve" ? allPresets(logs, profileOf(logs)) : undefined;
+}
+
+export function profileOf(logs: readonly LayerLog[]): "founding" | "v0.11" {
+  return resolveScalar(logs, "tools.approval_profile", "founding").value as "founding" | "v0.11";
+}
+
+/** The tool list with its origin: every enabled tool to begin with, then what layers did to it (3.5). */
+export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
+  const enabled = catalog.tools
+    .filter((tool) => tool.enabled !== false)
+    .map((tool) => tool.name)
+    .filter((name) => resolveScalar(logs, `tools.${name}.enabled`, true).value !== false);
+  const presets = allPresets(logs, profileOf(logs));
+  const list = resolveList(logs, "tools", enabled);
+  const members = (list.value as readonly string[]).flatMap((name) =>
+    name.startsWith("$") ? [...(presets[name]?.approve ?? [])] : [name]
+  );
+  return { list, offered: [...new Set(members)] };
+}
+
+function offeredTools(logs: readonly LayerLog[], catalog: Catalog): readonly unknown[] {
+  return resolveTools(logs, catalog).list.value as readonly unknown[];
+}
+
+/** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
+function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Catalog): readonly Fault[] {
+  const faults: Fault[] = [];
+  const tools = catalog.tools.map((tool) => tool.name);
+  const presets = allPresets(logs, profileOf(logs));
+  const isKnown = (name: string) =>
+    name.startsWith("$") ? Object.hasOwn(presets, name) : tools.includes(name);
+  const near = (name: string) => nearest(name, name.startsWith("$") ? Object.keys(presets) : tools, 3);
+  const hint = (name: string | null) => (name === null ? "" : `; did you mean "${name}"?`);
+  for (const { value } of log.on("tools")) {
+    for (const name of [value].flat() as string[]) {
+      if (typeof name !== "string" || isKnown(name)) continue;
+      const suggestion = near(name);
+      faults.push({
+        code: "config_unknown_tool",
+        severity: "error",
+        key: "tools",
+        message: `there is no ${name.startsWith("$") ? "preset" : "tool"} "${name}"${hint(suggestion)}`,
+        ...(suggestion === null ? {} : { suggestion }),
+        written: ["tools"],
+      });
+    }
+  }
+  const warn = (key: string, name: string, what: string): void => {
+    const suggestion = near(name);
+    faults.push({
+      code: "config_ignored_value",
+      severity: "warning",
+      key,
+      message: `"${key}" names ${what} "${name}", which does not exist${hint(suggestion)}`,
+      ...(suggestion === null ? {} : { suggestion }),
+    });
+  };
+  for (const { op, value } of log.on("tools.auto_approve")) {
+    if (op === "remove") continue;
+    for (const name of [value].flat()) {
+      if (typeof name !== "string" || isKnown(name) || /[/.]/.test(name)) continue;
+      warn("tools.auto_approve", name, name.startsWith("$") ? "the preset" : "the tool");
+    }
+  }
+  for (const home of [["presets"], ["tools", "presets"]]) {
+    for (const path of log.below(home)) {
+      const preset = log.on(path.join(".")).at(-1)!.value as Preset;
+      for (const name of [...preset.approve ?? [], ...preset.deny ?? []]) {
+        if (name.startsWith("$")) {
+          faults.push({
+            code: "config_ignored_value",
+            severity: "warning",
+            key: path.join("."),
+            message: `"${path.join(".")}" names the preset "${name}"; presets do not refer to presets`,
+          });
+        } else if (!isKnown(name)) warn(path.join("."), name, "the tool");
+      }
+    }
+  }
+  return faults;
+}
+
+export function isPresetPath(path: readonly string[]): boolean {
+  return (path.length === 2 && path[0] === "presets") ||
+    (path.length === 3 && path[0] === "tools" && path[1] === "presets");
+}
+
+/** The refusal of a key whose feature is not there yet: without it the setting would silently do nothing. */
+function waiting(name: string, key: Key, value: unknown): Fault | null {
+  if (key.awaits === undefined) return null;
+  if (!(key.awaitsWhen?.(value) ?? !sameValue(value, key.default))) return null;
+  return fault(
+    "config_unavailable",
+    name,
+    `"${name}" needs ${key.awaits}, which this version does not have; it would have no effect`,
+  );
+}
+
+function placeInOrder(others: readonly LayerLog[], log: LayerLog): readonly LayerLog[] {
+  const rank = (layer: Layer) => "DGPRMC".indexOf(layer);
+  return [...others, log].sort((a, b) => rank(a.layer) - rank(b.layer));
+}
+
+function notAList(path: readonly string[], node: Key | Group): Fault {
+  const key = path.join(".");
+  return fault(
+    "config_not_a_list",
+    key,
+    `"${key}" is ${node.node === "group" ? "a table of settings" : "one value"}, not a list`,
+  );
+}
+
+function invalid(name: string, mismatch: NonNullable<ReturnType<typeof checkValue>>): Fault {
+  return {
+    ...fault("config_invalid_value", name, mismatchSentence(name, mismatch)),
+    ...(mismatch.suggestion === undefined ? {} : { suggestion: mismatch.suggestion }),
+  };
+}
+
+function fault(code: FaultCode, key: string, message: string): Fault {
+  return { code, severity: "error", key, message };
+}

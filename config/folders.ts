@@ -1,0 +1,29 @@
+// Where settings, trust and session overrides live (cli 8).
+
+import type { Environment } from "./environment.ts";
+
+/** `$XDG_CONFIG_HOME/flemma`, by default `~/.config/flemma`. */
+export function configFolder(environment: Environment): string {
+  return `${absolute(environment, "XDG_CONFIG_HOME") ?? `${environment.home}/.config`}/flemma`;
+}
+
+/** `$XDG_STATE_HOME/flemma`, by default `~/.local/state/flemma`. */
+export function stateFolder(environment: Environment): string {
+  return `${absolute(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
+}
+
+/** The folder of session overrides, and whether it is gone at logout. */
+export function sessionFolder(
+  environment: Environment,
+): { readonly path: string; readonly endsWithLogin: boolean } {
+  const runtime = absolute(environment, "XDG_RUNTIME_DIR");
+  return runtime === null
+    ? { path: `${stateFolder(environment)}/session`, endsWithLogin: false }
+    : { path: `${runtime}/flemma/session`, endsWithLogin: true };
+}
+
+/** The base directory specification tells us to ignore relative values. */
+function absolute(environment: Environment, name: string): string | null {
+  const value = environment.variables[name];
+  return value !== undefined && value.startsWith("/") ? value.replace(/\/+$/, "") : null;
+}

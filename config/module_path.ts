@@ -1,0 +1,19 @@
+// How a string in the settings says that it names a file of code (frontmatter-config 5.4).
+
+/** Whether a value names a TypeScript or JavaScript module rather than a tool, preset or backend. */
+export function isModulePath(value: string): boolean {
+  return /^(?:\.{1,2}\/|~\/|\/|file:)/.test(value) || /\.(?:ts|js|mjs)$/.test(value);
+}
+
+/** The absolute path of a module: relative ones belong to `folder`, `~` to `home`. */
+export function modulePath(value: string, folder: string, home: string): string {
+  if (value.startsWith("file:")) return decodeURIComponent(new URL(value).pathname);
+  const path = value.startsWith("~/") ? `${home}/${value.slice(2)}` : value;
+  const absolute = path.startsWith("/") ? path : `${folder}/${path}`;
+  const parts: string[] = [];
+  for (const part of absolute.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
