@@ -1,0 +1,142 @@
+// The replay server: speaks the Anthropic Messages protocol on loopback from a script of replies.
+//
+// Nothing but the model's words is scripted. A request that does not hold what the script expects is refused
+// with an error in the provider's own shape, so that the reason is seen wherever provider errors are seen.
+
+import { unmet, viewRequest } from "./replay/expect.ts";
+import { replyFrames } from "./replay/frames.ts";
+import type { Fault, ReplayScript, ScriptedReply } from "./replay/script.ts";
+
+export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./replay/script.ts";
+
+/** A request as it arrived. */
+export interface ReplayedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The exact body. */
+  readonly body: string;
+}
+
+/** A running replay server. */
+export interface Replay {
+  /** Base URL, for `providers.anthropic.base_url` or `FLEMMA_ANTHROPIC_BASE_URL`. */
+  readonly url: string;
+  readonly requests: readonly ReplayedRequest[];
+  /** Every refusal, as the sentence that the client was given. */
+  readonly problems: readonly string[];
+  /** Replies of the script that no request has asked for yet. */
+  readonly remaining: number;
+  /** Ends the server and every open connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server on 127.0.0.1 that gives the replies of the script in their order. A refused request does not
+ * use its reply up: the next one may hold what was missing. Port 0 takes any free port; rejects with the
+ * system's error when a given port is taken.
+ */
+export function startReplay(script: ReplayScript, options: { readonly port?: number } = {}): Promise<Replay> {
+  return new Promise((resolve) => resolve(serveScript(script, options.port ?? 0)));
+}
+
+function serveScript(script: ReplayScript, port: number): Replay {
+  const requests: ReplayedRequest[] = [];
+  const problems: string[] = [];
+  let next = 0;
+  const refuse = (status: number, message: string): Response => {
+    problems.push(message);
+    return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, { status });
+  };
+  const answer = async (request: Request): Promise<Response> => {
+    const body = await request.text();
+    const { pathname } = new URL(request.url);
+    requests.push({ path: pathname, headers: Object.fromEntries(request.headers), body });
+    if (request.method !== "POST" || pathname !== "/v1/messages") {
+      return refuse(404, `replay: there is nothing at ${request.method} ${pathname}`);
+    }
+    const decoded = decodeBody(body);
+    if (decoded === null) return refuse(400, "replay: the body of the request is no JSON object");
+    const scripted = script.replies[next];
+    if (scripted === undefined) {
+      return refuse(
+        400,
+        `replay: the script has ${script.replies.length} replies and no more for this request`,
+      );
+    }
+    const missing = unmet(scripted.expect ?? {}, viewRequest(decoded));
+    if (missing.length > 0) {
+      return refuse(400, `replay: reply ${next + 1} is not given, because ${missing.join("; ")}`);
+    }
+    next++;
+    return reply(scripted, typeof decoded.model === "string" ? decoded.model : "replay");
+  };
+  const abort = new AbortController();
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port,
+    signal: abort.signal,
+    onListen: () => {},
+    // Only a connection cut on purpose ends here, and its answer is never seen.
+    onError: () => new Response(null, { status: 500 }),
+  }, answer);
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    requests,
+    problems,
+    get remaining() {
+      return script.replies.length - next;
+    },
+    async close() {
+      abort.abort();
+      await server.finished;
+    },
+  };
+}
+
+function decodeBody(body: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : null;
+  } catch {
+    return null;
+  }
+}
+
+function reply(scripted: ScriptedReply, model: string): Response {
+  const { fault } = scripted;
+  if (fault?.status !== undefined || fault?.body !== undefined) return plainAnswer(fault);
+  const chunks = cutFrames(replyFrames(scripted, model), scripted.chunk);
+  const headers = { "content-type": "text/event-stream", ...fault?.headers };
+  return new Response(stream(chunks, fault?.cut), { headers });
+}
+
+function plainAnswer(fault: Fault): Response {
+  const status = fault.status ?? 200;
+  if (typeof fault.body === "string") return new Response(fault.body, { status, headers: fault.headers });
+  return Response.json(fault.body ?? null, { status, headers: fault.headers });
+}
+
+function cutFrames(frames: readonly string[], size: number | undefined): readonly Uint8Array[] {
+  const encoder = new TextEncoder();
+  if (size === undefined || size < 1) return frames.map((frame) => encoder.encode(frame));
+  const bytes = encoder.encode(frames.join(""));
+  return Array.from(
+    { length: Math.ceil(bytes.length / size) },
+    (_, index) => bytes.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** The chunks one by one; broken after `cut` bytes when that is given. */
+function stream(chunks: readonly Uint8Array[], cut: number | undefined): ReadableStream<Uint8Array> {
+  let left = cut ?? Infinity;
+  let index = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (left <= 0) return controller.error(new Error("the script cuts the connection here"));
+      const chunk = chunks[index++];
+      if (chunk === undefined) return controller.close();
+      controller.enqueue(chunk.subarray(0, Math.min(left, chunk.length)));
+      left -= chunk.length;
+    },
+  });
+}

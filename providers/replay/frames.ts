@@ -1,0 +1,81 @@
+// A scripted reply as the events of the Anthropic Messages stream.
+
+import type { ReplyBlock, ScriptedReply } from "./script.ts";
+
+/** Characters of one text delta: about what a model sends at a time. */
+const DELTA = 12;
+
+type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** The frames of a reply in order, each a whole server-sent event. */
+export function replyFrames(scripted: ScriptedReply, model: string): readonly string[] {
+  const blocks = scripted.reply ?? [];
+  const usage = { input_tokens: 0, output_tokens: 0, ...scripted.usage };
+  const { output_tokens: output, ...input } = usage;
+  const events: Event[] = [
+    {
+      type: "message_start",
+      message: {
+        id: "msg_replay",
+        type: "message",
+        role: "assistant",
+        model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { ...input, output_tokens: 0 },
+      },
+    },
+    ...blocks.flatMap(blockEvents),
+  ];
+  if (scripted.fault?.error !== undefined) {
+    events.push({ type: "error", error: scripted.fault.error });
+  } else {
+    const asks = blocks.some((block) => "tool_use" in block);
+    const reason = scripted.stop_reason ?? (asks ? "tool_use" : "end_turn");
+    events.push(
+      {
+        type: "message_delta",
+        delta: { stop_reason: reason, stop_sequence: null },
+        usage: { output_tokens: output },
+      },
+      { type: "message_stop" },
+    );
+  }
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+function blockEvents(block: ReplyBlock, index: number): Event[] {
+  const [start, deltas] = blockParts(block);
+  return [
+    { type: "content_block_start", index, content_block: start },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+}
+
+function blockParts(block: ReplyBlock): readonly [object, readonly object[]] {
+  if ("text" in block) {
+    return [{ type: "text", text: "" }, pieces(block.text).map((text) => ({ type: "text_delta", text }))];
+  }
+  if ("thinking" in block) {
+    const thinking = pieces(block.thinking).map((piece) => ({ type: "thinking_delta", thinking: piece }));
+    const signature = { type: "signature_delta", signature: block.signature ?? "cmVwbGF5" };
+    return [{ type: "thinking", thinking: "", signature: "" }, [...thinking, signature]];
+  }
+  if ("redacted" in block) return [{ type: "redacted_thinking", data: block.redacted }, []];
+  const { id, name, input = {}, input_text } = block.tool_use;
+  const json = pieces(input_text ?? JSON.stringify(input));
+  return [
+    { type: "tool_use", id, name, input: {} },
+    json.map((partial_json) => ({ type: "input_json_delta", partial_json })),
+  ];
+}
+
+function pieces(text: string): readonly string[] {
+  const characters = [...text];
+  return Array.from(
+    { length: Math.ceil(characters.length / DELTA) },
+    (_, index) => characters.slice(index * DELTA, (index + 1) * DELTA).join(""),
+  );
+}

@@ -1,0 +1,183 @@
+// A replay script: the model's words, request by request, and what each request must hold (docs/replay.md).
+
+import { nearest } from "../../config/nearest.ts";
+import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
+
+/** A text that must be found. */
+export interface TextExpectation {
+  readonly contains?: string | readonly string[];
+  readonly equals?: string;
+}
+
+export interface ResultExpectation extends TextExpectation {
+  readonly is_error?: boolean;
+}
+
+/** What a request must hold before its reply is given. */
+export interface Expectation {
+  /** The text of the last user message, results apart. */
+  readonly user?: TextExpectation;
+  readonly system?: TextExpectation;
+  /** Results by the id of their call, anywhere in the request. */
+  readonly results?: Readonly<Record<string, ResultExpectation>>;
+  /** Names of tools that must be offered, as they go over the wire. */
+  readonly tools?: readonly string[];
+}
+
+export type ReplyBlock =
+  | { readonly text: string }
+  | { readonly thinking: string; readonly signature?: string }
+  | { readonly redacted: string }
+  | {
+    readonly tool_use: {
+      readonly id: string;
+      readonly name: string;
+      readonly input?: unknown;
+      readonly input_text?: string;
+    };
+  };
+
+/** What goes wrong on purpose. */
+export interface Fault {
+  /** An answer that is no stream. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** An error event behind the blocks, in place of the end. */
+  readonly error?: { readonly type: string; readonly message: string };
+  /** Break the connection after so many bytes of the stream. */
+  readonly cut?: number;
+}
+
+export interface ScriptedReply {
+  readonly expect?: Expectation;
+  readonly reply?: readonly ReplyBlock[];
+  readonly stop_reason?: string;
+  readonly usage?: Readonly<Record<string, number>>;
+  /** Bytes per chunk on the wire; absent: one event at a time. */
+  readonly chunk?: number;
+  readonly fault?: Fault;
+}
+
+export interface ReplayScript {
+  readonly replies: readonly ScriptedReply[];
+}
+
+/** Reads a script, YAML or JSON: a list of replies, or an object with the member `replies`. */
+export async function parseReplayScript(text: string): Promise<Outcome<ReplayScript>> {
+  const decoded = await decode(text);
+  if (!decoded.ok) return decoded;
+  const value = decoded.value;
+  const replies = isRecord(value) ? value.replies : value;
+  if (!Array.isArray(replies)) {
+    return failure(
+      "replay-script",
+      "A replay script is a list of replies, or an object with the list `replies`.",
+    );
+  }
+  const problems = replies.flatMap((reply, index) => replyProblems(reply, `replies[${index}]`));
+  const [first] = problems;
+  if (first !== undefined) {
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+    return failure(
+      "replay-script",
+      `The replay script is wrong at ${first}${more}.`,
+      "docs/replay.md lists every member.",
+    );
+  }
+  return success({ replies });
+}
+
+async function decode(text: string): Promise<Outcome<unknown>> {
+  try {
+    const { parse } = await import("yaml");
+    return success(parse(text));
+  } catch (thrown) {
+    return failure("replay-script", `The replay script is neither YAML nor JSON: ${thrownText(thrown)}`);
+  }
+}
+
+type Check = (value: unknown, path: string) => readonly string[];
+
+const isText: Check = (value, path) => typeof value === "string" ? [] : [`${path}: a text is needed`];
+const isCount: Check = (value, path) =>
+  Number.isInteger(value) && Number(value) >= 0 ? [] : [`${path}: a whole number is needed`];
+const isBoolean: Check = (value, path) =>
+  typeof value === "boolean" ? [] : [`${path}: true or false is needed`];
+const anything: Check = () => [];
+
+function listOf(check: Check): Check {
+  return (value, path) =>
+    Array.isArray(value)
+      ? value.flatMap((item, index) => check(item, `${path}[${index}]`))
+      : [`${path}: a list is needed`];
+}
+
+function tableOf(check: Check): Check {
+  return (value, path) =>
+    isRecord(value)
+      ? Object.entries(value).flatMap(([key, member]) => check(member, `${path}.${key}`))
+      : [`${path}: a table is needed`];
+}
+
+/** A table of known members; those in `needed` must be there. */
+function members(known: Readonly<Record<string, Check>>, needed: readonly string[] = []): Check {
+  return (value, path) => {
+    if (!isRecord(value)) return [`${path}: a table is needed`];
+    const missing = needed.filter((key) => !(key in value)).map((key) => `${path}: ${key} is missing`);
+    const wrong = Object.entries(value).flatMap(([key, member]) => {
+      const check = known[key];
+      if (check !== undefined) return check(member, `${path}.${key}`);
+      const near = nearest(key, Object.keys(known));
+      return [`${path}.${key}: no such member${near === null ? "" : `; did you mean ${near}?`}`];
+    });
+    return [...missing, ...wrong];
+  };
+}
+
+const textOrTexts: Check = (value, path) =>
+  Array.isArray(value) ? listOf(isText)(value, path) : isText(value, path);
+const textExpectation = { contains: textOrTexts, equals: isText };
+
+const expectation = members({
+  user: members(textExpectation),
+  system: members(textExpectation),
+  results: tableOf(members({ ...textExpectation, is_error: isBoolean })),
+  tools: listOf(isText),
+});
+
+const fault = members({
+  status: isCount,
+  headers: tableOf(isText),
+  body: anything,
+  error: members({ type: isText, message: isText }, ["type", "message"]),
+  cut: isCount,
+});
+
+const toolUse = members({ id: isText, name: isText, input: anything, input_text: isText }, ["id", "name"]);
+
+const BLOCKS: Readonly<Record<string, Check>> = {
+  text: members({ text: isText }),
+  thinking: members({ thinking: isText, signature: isText }),
+  redacted: members({ redacted: isText }),
+  tool_use: members({ tool_use: toolUse }),
+};
+
+const block: Check = (value, path) => {
+  const kind = isRecord(value) ? Object.keys(BLOCKS).find((key) => key in value) : undefined;
+  if (kind === undefined) return [`${path}: one of text, thinking, redacted, tool_use is needed`];
+  return BLOCKS[kind]!(value, path);
+};
+
+const replyProblems = members({
+  expect: expectation,
+  reply: listOf(block),
+  stop_reason: isText,
+  usage: tableOf(isCount),
+  chunk: isCount,
+  fault,
+});
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,56 @@
+// Serves a replay script on loopback, for one command or until it is interrupted (docs/replay.md).
+//
+//   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]
+
+// deno-lint-ignore-file no-console
+
+import { parseReplayScript, type Replay, startReplay } from "../providers/replay.ts";
+
+const USAGE = "usage: replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]";
+
+async function main(args: readonly string[]): Promise<number> {
+  const split = args.indexOf("--");
+  const own = split < 0 ? args : args.slice(0, split);
+  const command = split < 0 ? [] : args.slice(split + 1);
+  const [file, option, value, ...more] = own;
+  const port = option === "--port" ? Number(value) : 0;
+  if (
+    file === undefined || (option !== undefined && option !== "--port") || more.length > 0 || !(port >= 0)
+  ) {
+    console.error(USAGE);
+    return 2;
+  }
+  let text: string;
+  try {
+    text = await Deno.readTextFile(file);
+  } catch (thrown) {
+    console.error(`${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+    return 1;
+  }
+  const script = await parseReplayScript(text);
+  if (!script.ok) {
+    console.error(`${file}: ${script.problem.message} ${script.problem.next ?? ""}`.trim());
+    return 2;
+  }
+  const replay = await startReplay(script.value, { port });
+  return command.length > 0 ? await runCommand(replay, command) : await serve(replay);
+}
+
+/** The command's exit code, or 1 when it succeeded although the server had to refuse a request. */
+async function runCommand(replay: Replay, [program, ...args]: readonly string[]): Promise<number> {
+  const env = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
+  const { code } = await new Deno.Command(program!, { args, env }).spawn().status;
+  await replay.close();
+  for (const problem of replay.problems) console.error(problem);
+  return code === 0 && replay.problems.length > 0 ? 1 : code;
+}
+
+async function serve(replay: Replay): Promise<number> {
+  console.log(`export FLEMMA_ANTHROPIC_BASE_URL=${replay.url} ANTHROPIC_API_KEY=replay`);
+  await new Promise<void>((resolve) => Deno.addSignalListener("SIGINT", resolve));
+  await replay.close();
+  for (const problem of replay.problems) console.error(problem);
+  return replay.problems.length > 0 ? 1 : 0;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
