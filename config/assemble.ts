@@ -5,7 +5,8 @@ import { draftLayer } from "./draft.ts";
 import { effectiveSettings } from "./effective.ts";
 import { originOf } from "./inspect.ts";
 import type { LayerLog } from "./layers.ts";
-import type { Loaded, LoadOptions, Sources } from "./load.ts";
+import { type Loaded, type LoadOptions, parentOf, type Sources } from "./load.ts";
+import { isModulePath, modulePath } from "./module_path.ts";
 import type { Fault, Layer } from "./operations.ts";
 import { failure, type Outcome, type Problem, success } from "./problem.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
@@ -34,8 +35,18 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
       return null;
     }
     places.set(layer, (fault) => `${source.path}:${parsed.tree.place(fault)}`);
-    const draft = draftLayer({ layer, others: logs, catalog });
+    const module = (path: string) => modulePath(path, parentOf(source.path), environment.home);
+    const draft = draftLayer({ layer, others: logs, catalog, module });
     const faults = [...writeTree(draft, rootOf(parsed.tree), { catalog }), ...draft.finish()];
+    for (const missing of await missingModules(draft.log)) {
+      faults.push({
+        code: "config_invalid_value",
+        severity: "error",
+        key: "tools.auto_approve",
+        message: `the module ${missing} does not exist`,
+        written: ["tools", "auto_approve"],
+      });
+    }
     const located = faults.map((fault) => ({ fault, place: parsed.tree.place(fault) }))
       .sort((a, b) => comparePlaces(a.place, b.place));
     for (const { fault, place } of located) {
@@ -85,7 +96,8 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
       if (draft.operations.length > 0) logs.push(draft.log);
     }
   }
-  const line = draftLayer({ layer: "C", others: logs, catalog });
+  const module = (path: string) => modulePath(path, environment.cwd, environment.home);
+  const line = draftLayer({ layer: "C", others: logs, catalog, module });
   const given = [...writeTree(line, options.overrides ?? {}, { catalog }), ...line.finish()];
   const approve = options.approve ?? [];
   if (approve.length > 0) {
@@ -152,6 +164,18 @@ async function weigh(
       next: `Read the file; if you agree: flemma trust ${source.path}`,
     };
   return success({ log: draft.log, denied: share.denied, notice });
+}
+
+/** Modules of the approval list that are not there: found out at start, not at the first question. */
+async function missingModules(log: LayerLog): Promise<string[]> {
+  const missing: string[] = [];
+  for (const { op, value } of log.on("tools.auto_approve")) {
+    for (const item of op === "remove" ? [] : [value].flat()) {
+      if (typeof item !== "string" || !isModulePath(item)) continue;
+      if (!(await Deno.stat(item).then((info) => info.isFile, () => false))) missing.push(item);
+    }
+  }
+  return missing;
 }
 
 function rootOf(tree: SourceTree): unknown {

@@ -4,6 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "./check.ts";
 import { findKey, type Place } from "./keys.ts";
 import { LayerLog, resolveList, resolveScalar, sameValue } from "./layers.ts";
+import { isModulePath } from "./module_path.ts";
 import { nearest } from "./nearest.ts";
 import {
   type Answer,
@@ -25,6 +26,8 @@ export interface DraftOptions {
   /** All other layers, weakest first. */
   readonly others: readonly LayerLog[];
   readonly catalog: Catalog;
+  /** The absolute path of a module that is named here; without it this layer may name none. */
+  readonly module?: (path: string) => string;
   /** Values come from Lua: `[]` stands for any empty table, and the first fault of a table ends it. */
   readonly lua?: boolean;
 }
@@ -44,8 +47,10 @@ class Draft implements LayerDraft {
   readonly #logs: readonly LayerLog[];
   readonly #catalog: Catalog;
   readonly #lua: boolean;
+  readonly #module: ((path: string) => string) | undefined;
 
-  constructor({ layer, others, catalog, lua }: DraftOptions) {
+  constructor({ layer, others, catalog, lua, module }: DraftOptions) {
+    this.#module = module;
     this.layer = layer;
     this.log = new LayerLog(layer);
     this.#logs = placeInOrder(others, this.log);
@@ -151,7 +156,8 @@ class Draft implements LayerDraft {
     if (this.log.operations.length >= MOST_OPERATIONS) {
       return [fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`)];
     }
-    if (op === "set") return this.#set(path, key, given);
+    const value = key.callable ? this.#withModules(name, given) : given;
+    if (op === "set") return this.#set(path, key, value);
     if (key.type.is !== "list") return [notAList(path, key)];
     if (key.callable && typeof this.log.on(name).at(-1)?.value === "function") {
       return [
@@ -163,7 +169,7 @@ class Draft implements LayerDraft {
       ];
     }
     const faults: Fault[] = [];
-    for (const item of Array.isArray(given) ? given : [given]) {
+    for (const item of Array.isArray(value) ? value : [value]) {
       const waits = op === "remove" ? null : waiting(name, key, item);
       const mismatch = op === "remove" ? null : checkValue(key.type.item, item);
       if (waits !== null) faults.push(waits);
@@ -208,6 +214,23 @@ class Draft implements LayerDraft {
     if (mismatch !== null) return [invalid(name, mismatch)];
     this.log.push({ op: "set", path, value });
     return [];
+  }
+
+  /** Makes module paths of an approval list absolute. Code is loaded for the person, never for a document. */
+  #withModules(name: string, given: unknown): unknown {
+    const isModule = (item: unknown): item is string => typeof item === "string" && isModulePath(item);
+    if (!Array.isArray(given)) return isModule(given) ? this.#withModules(name, [given]) : given;
+    const module = this.#module;
+    if (module !== undefined) return given.map((item) => (isModule(item) ? module(item) : item));
+    for (const item of given.filter(isModule)) {
+      this.warnings.push({
+        code: "config_ignored_value",
+        severity: "warning",
+        key: name,
+        message: `"${name}" names the module ${item}; the ${LAYER_NAMES[this.layer]} may not load code`,
+      });
+    }
+    return given.filter((item) => !isModule(item));
   }
 
   /** Why this layer may not make this write, or null. */
@@ -314,7 +337,9 @@ function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Catalog):
         code: "config_unknown_tool",
         severity: "error",
         key: "tools",
-        message: `there is no ${name.startsWith("$") ? "preset" : "tool"} "${name}"${hint(suggestion)}`,
+        message: `"tools" names the ${
+          name.startsWith("$") ? "preset" : "tool"
+        } "${name}", which does not exist${hint(suggestion)}`,
         ...(suggestion === null ? {} : { suggestion }),
         written: ["tools"],
       });

@@ -63,7 +63,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       require_approval: get("tools.require_approval"),
       auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
       ...approvalOf(logs, options),
-      presets: writtenPresets(logs),
+      presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
       approval_profile: profileOf(logs),
       approval_strict: get("tools.approval_strict"),
       autopilot: { enabled: get("tools.autopilot.enabled"), max_turns: get("tools.autopilot.max_turns") },
@@ -126,6 +126,7 @@ function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
     document = {
       auto_approve: whole.value as AutoApprove | null,
       excluded: whole.excluded,
+      presets: writtenPresets(logs),
       assigned: touched.some(({ op }) => op === "set"),
       removed: touched.filter(({ op }) => op === "remove")
         .flatMap(({ value }) => [value as string, ...expandList([value as string], presets).approve]),
@@ -154,17 +155,17 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   const { value, layer } = resolveScalar(logs, "model", null);
   const plain = { provider: null, model: value as string | null, log: null, layer, faults: [] };
   if (typeof value !== "string" || !value.startsWith("$")) return plain;
-  const fault = (message: string, suggestion?: string): ResolvedModel => ({
+  const fault = (message: string, suggestion?: string, by = layer, key = "model"): ResolvedModel => ({
     ...plain,
     model: null,
     faults: [{
       code: "config_invalid_value",
       severity: "error",
-      key: "model",
+      key,
       message,
       ...(suggestion === undefined ? {} : { suggestion }),
-      written: ["model"],
-      layer,
+      written: [key],
+      layer: by,
     }],
   });
   const presets: Presets = allPresets(logs, profileOf(logs));
@@ -187,6 +188,9 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
         LAYER_NAMES[provider.layer]
       } sets ` +
         `the provider ${provider.value}; set a model for it too, or leave the provider out`,
+      undefined,
+      provider.layer,
+      "provider",
     );
   }
   const writes = presetWrites(preset, value);

@@ -62,7 +62,9 @@ export function readPreset(
       faults: [{
         ...wrong(
           path.slice(0, -1).join("."),
-          `the preset name "${name}" must begin with $; did you mean "$${name}"?`,
+          `"${
+            path.slice(0, -1).join(".")
+          }" holds the name "${name}", which must begin with $; did you mean "$${name}"?`,
         ),
         suggestion: `$${name}`,
         atKey: true,

@@ -83,6 +83,8 @@ export interface DocumentApproval {
   /** The whole policy as it stands for this document. */
   readonly auto_approve: AutoApprove | null;
   readonly excluded: readonly string[];
+  /** All presets for this document; its own may stand in for the person's, but only in its own policy. */
+  readonly presets: Readonly<Record<string, ApprovalPreset>>;
   /** It assigned a list, a function or nothing; then that is its complete policy. */
   readonly assigned: boolean;
   /** Tools it took out, alone or with a preset. */

@@ -1,42 +1,11 @@
-// The resolvers every chain has: the person's list, the sandbox, and the catch-all.
+// The resolvers that approve by circumstance: the sandbox, and the catch-all.
 
 import type { ToolSettings } from "../../config/settings.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { expandList, presetsOf } from "./presets.ts";
 import type { ResolverDefinition } from "./types.ts";
 
 /** Capability a tool declares to be approved because a sandbox stands around it. */
 export const SANDBOX_CAPABILITY = "can_auto_approve_if_sandboxed";
-
-/**
- * Answers by the global `tools.auto_approve` (approval section 4): a list says deny, approve or nothing; a
- * function says what it says, and one that throws asks a person.
- */
-export function configResolver(settings: ToolSettings): ResolverDefinition {
-  const policy = settings.auto_approve;
-  const lists = Array.isArray(policy) ? expandList(policy as readonly string[], presetsOf(settings)) : null;
-  return {
-    priority: 100,
-    description: "the auto_approve setting",
-    async resolve(tool, input, context) {
-      if (lists !== null) {
-        if (lists.deny.has(tool)) return "deny";
-        return lists.approve.has(tool) ? "approve" : null;
-      }
-      if (typeof policy !== "function") return null;
-      let answer: unknown;
-      try {
-        answer = await policy(tool, input, context);
-      } catch {
-        // Not hidden: the call waits for a person, and this resolver is named as the one who decided.
-        return "require_approval";
-      }
-      if (answer === true) return "approve";
-      if (answer === false) return "require_approval";
-      return answer === "deny" ? "deny" : null;
-    },
-  };
-}
 
 /** What the sandbox resolver needs to know of tools and of the process. */
 export interface SandboxFacts {
@@ -56,8 +25,13 @@ export async function sandboxObstacle(
   facts: SandboxFacts,
 ): Promise<string | null> {
   if (settings.auto_approve_sandboxed === false) return "tools.auto_approve_sandboxed is false";
-  if (settings.auto_approve === null) return "no tools.auto_approve is configured";
+  if ((settings.document ?? settings).auto_approve === null) return "no tools.auto_approve is configured";
   if (!facts.hasCapability(tool, SANDBOX_CAPABILITY)) return `${tool} does not declare ${SANDBOX_CAPABILITY}`;
+  const { document } = settings;
+  if (document?.removed.includes(tool)) return `the document took ${tool} out of tools.auto_approve`;
+  if (document?.assigned) return "the document assigned its own tools.auto_approve";
+  // Not a condition of the founding pages, but taking a name out is an explicit word of a person (S12).
+  if ((document ?? settings).excluded.includes(tool)) return `${tool} was taken out of tools.auto_approve`;
   if (!sandbox.enabled) return "the sandbox is disabled";
   const policy = sandbox.policy();
   if (!policy.ok) return policy.problem.message;

@@ -2,7 +2,9 @@
 
 import type { ToolSettings } from "../../config/settings.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { catchAllResolver, configResolver, type SandboxFacts, sandboxResolver } from "./builtin.ts";
+import { catchAllResolver, type SandboxFacts, sandboxResolver } from "./builtin.ts";
+import { moduleResolver } from "./module.ts";
+import { configResolver, frontmatterResolver, policyModules, runResolver } from "./policy.ts";
 import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 
 export { ApprovalRegistry, type ResolverFault } from "./registry.ts";
@@ -27,6 +29,13 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
     root: parts.root ?? Deno.uid() === 0,
   };
   registry.register("urn:flemma:approval:config", configResolver(parts.settings));
+  const document = frontmatterResolver(parts.settings);
+  if (document !== null) registry.register("urn:flemma:approval:frontmatter", document);
+  const run = runResolver(parts.settings);
+  if (run !== null) registry.register("urn:flemma:approval:approve-rules", run);
+  for (const path of policyModules(parts.settings)) {
+    registry.registerModule(path, moduleResolver(path, parts.settings.approval_strict));
+  }
   registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));
   if (parts.settings.require_approval === false) {
     registry.register("urn:flemma:approval:catch-all", catchAllResolver());

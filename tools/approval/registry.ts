@@ -36,9 +36,14 @@ export class ApprovalRegistry {
   readonly #entries = new Map<string, ResolverEntry>();
   readonly #onFault: (fault: ResolverFault) => void;
 
-  /** @param onFault told of every resolver that threw or gave no valid answer */
+  /** @param onFault told once of each way a resolver threw or gave no valid answer */
   constructor(onFault: (fault: ResolverFault) => void = () => {}) {
-    this.#onFault = onFault;
+    const told = new Set<string>();
+    this.#onFault = (fault) => {
+      const text = `${fault.resolver}\n${fault.message}`;
+      if (!told.has(text)) onFault(fault);
+      told.add(text);
+    };
   }
 
   /** Adds a resolver; the same name again replaces it, also with another priority. */
@@ -56,6 +61,11 @@ export class ApprovalRegistry {
       name,
     });
     return success(undefined);
+  }
+
+  /** Adds the resolver of a module, whose name is its path. */
+  registerModule(path: string, definition: ResolverDefinition): void {
+    this.#entries.set(path, { priority: 100, ...definition, name: path });
   }
 
   /** Removes a resolver, built-in ones too. True if it was there. */

@@ -1,0 +1,65 @@
+// The first block of a document: its language, its variables, and the layer of settings it is (frontmatter-config 3, 4).
+
+import type { Diagnostic, Frontmatter } from "../parser/types.ts";
+import type { LayerLog } from "./layers.ts";
+import type { Loaded } from "./load.ts";
+import type { ChunkProblem, LayerDraft, RunChunk } from "./operations.ts";
+import type { Settings } from "./settings.ts";
+
+/** A diagnostic of the block, with what an editor can offer. */
+export interface FrontmatterDiagnostic extends Diagnostic {
+  readonly key?: string;
+  readonly suggestion?: string;
+  /** The line at fault, 1-based, where it is known; `start` and `end` are the whole block. */
+  readonly line?: number;
+}
+
+/** The settings of one document, and the variables its templates see. */
+export interface DocumentSettings {
+  readonly settings: Settings;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly diagnostics: readonly FrontmatterDiagnostic[];
+  /** All layers with the document's among them. */
+  readonly logs: readonly LayerLog[];
+}
+
+export interface FrontmatterOptions {
+  readonly loaded: Loaded;
+  readonly frontmatter: Frontmatter | null;
+  /** Runs Lua; asked only for a Lua block. */
+  readonly runLua: RunChunk;
+  /** Names of the template environment that a variable may not replace. */
+  readonly reserved?: ReadonlySet<string>;
+}
+
+/**
+ * Evaluates the block and resolves all layers. Nothing is thrown: what is wrong are diagnostics, and an error among
+ * them means that the cycle must not go on, because a restriction may not have been applied (3.7).
+ */
+export async function documentSettings(options: FrontmatterOptions): Promise<DocumentSettings> {
+  const { frontmatter, loaded } = options;
+  if (frontmatter === null) {
+    return { settings: loaded.settings, variables: {}, diagnostics: [], logs: loaded.logs };
+  }
+  const { evaluate } = await import("./evaluate.ts");
+  return await evaluate({ ...options, frontmatter });
+}
+
+/** A finding as a diagnostic of the whole block. */
+export function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): FrontmatterDiagnostic {
+  const { code, severity, message, line, key, suggestion } = problem;
+  const sentence = message.slice(0, 1).toUpperCase() + message.slice(1);
+  return {
+    code,
+    type: code.startsWith("config_") ? "config" : code.startsWith("file_") ? "file" : "frontmatter",
+    severity,
+    message: `${sentence}${/[.?!]$/.test(sentence) ? "" : "."}`,
+    start: frontmatter.start,
+    end: frontmatter.end,
+    ...(line === undefined ? {} : { line }),
+    ...(key === undefined ? {} : { key }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+export type { LayerDraft };

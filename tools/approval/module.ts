@@ -1,0 +1,50 @@
+// An approval resolver in a file of the person: loaded at the first question (approval 2, frontmatter-config 5.4).
+
+import { thrownText } from "../../config/problem.ts";
+import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
+
+type Ask = (tool: string, input: Readonly<Record<string, unknown>>, context: ApprovalContext) => unknown;
+
+/**
+ * A module exports by default a function that answers like `auto_approve` (true, false, `"deny"`, nothing), or an
+ * object whose `resolve` uses the words of the chain. One that does not load, or exports neither, throws at every
+ * question, so that nothing is approved by circumstance behind its back; with `strict` it asks a person.
+ *
+ * @param path absolute path of the file
+ */
+export function moduleResolver(path: string, strict: boolean): ResolverDefinition {
+  let loading: Promise<Ask> | null = null;
+  return {
+    priority: 100,
+    description: "a module of auto_approve",
+    async resolve(tool, input, context) {
+      let ask: Ask;
+      try {
+        ask = await (loading ??= load(path));
+      } catch (thrown) {
+        if (strict) return "require_approval";
+        throw thrown;
+      }
+      return await ask(tool, input, context) as Decision | null | undefined;
+    },
+  };
+}
+
+async function load(path: string): Promise<Ask> {
+  let module: { default?: unknown; resolve?: unknown };
+  try {
+    module = await import(new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`).href);
+  } catch (thrown) {
+    throw new Error(`The module does not load: ${thrownText(thrown)}`);
+  }
+  for (const holder of [module, module.default]) {
+    const resolve = (holder as { resolve?: unknown } | undefined)?.resolve;
+    if (typeof resolve === "function") return (...given) => resolve.call(holder, ...given);
+  }
+  const { default: answer } = module;
+  if (typeof answer !== "function") throw new Error("The module exports neither a function nor resolve.");
+  return async (...given) => {
+    const said: unknown = await answer(...given);
+    return said === true ? "approve" : said === false ? "require_approval" : said === "deny" ? "deny" : null;
+  };
+}

@@ -1,0 +1,110 @@
+// Who speaks about `auto_approve`: the person's layers, the document, and the names approved for one run.
+
+import { isModulePath } from "../../config/module_path.ts";
+import type { AutoApprove, ToolSettings } from "../../config/settings.ts";
+import type { Presets } from "../../config/presets.ts";
+import { expandList, presetsOf } from "./presets.ts";
+import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** One `auto_approve` value, ready to be asked. */
+interface Policy {
+  answer(tool: string, input: Input, context: ApprovalContext): Promise<Decision | null>;
+}
+
+/**
+ * Answers by the person's `tools.auto_approve` (approval section 4). As soon as the document touches the setting it
+ * keeps silent but for denials, which no document lifts. Under the plugin's profile the document's result speaks here.
+ */
+export function configResolver(settings: ToolSettings): ResolverDefinition {
+  const { document, approval_profile } = settings;
+  const denied = new Set(settings.denied);
+  // A function of the person keeps its turn when the document only adds to the list or takes from it.
+  const silent = document !== null && (document.assigned || typeof settings.auto_approve !== "function");
+  const own = policyOf(presetsOf(settings), settings, silent ? "throw" : "ask");
+  const merged = document !== null && approval_profile === "v0.11"
+    ? policyOf(presetsOf({ approval_profile, presets: document.presets }), document, "ask")
+    : null;
+  return {
+    priority: 100,
+    description: "the auto_approve setting",
+    async resolve(tool, input, context) {
+      if (denied.has(tool)) return "deny";
+      if (!silent) return await own.answer(tool, input, context);
+      let answer: Decision | null;
+      try {
+        answer = await own.answer(tool, input, context);
+      } catch {
+        // Whether the person's function would have denied is not known, so a person decides.
+        return "require_approval";
+      }
+      if (answer === "deny") return answer;
+      return merged === null ? null : await merged.answer(tool, input, context);
+    },
+  };
+}
+
+/** Answers by the document's own `auto_approve`; exists only when the document touches it (approval 4.1, 7). */
+export function frontmatterResolver(settings: ToolSettings): ResolverDefinition | null {
+  const { document, approval_profile } = settings;
+  if (document === null || approval_profile !== "founding") return null;
+  const policy = policyOf(presetsOf({ approval_profile, presets: document.presets }), document, "throw");
+  return {
+    priority: 90,
+    description: "the document's auto_approve",
+    resolve: (tool, input, context) => policy.answer(tool, input, context),
+  };
+}
+
+/**
+ * Approves what the command line names for this run, below everybody who could deny or ask (approval 9). Exists only
+ * when something is named.
+ */
+export function runResolver(settings: ToolSettings): ResolverDefinition | null {
+  if (settings.approved.length === 0) return null;
+  const names = expandList(settings.approved, presetsOf(settings));
+  return {
+    priority: 80,
+    description: "approved for this run",
+    resolve: (tool) => (names.deny.has(tool) ? "deny" : names.approve.has(tool) ? "approve" : null),
+  };
+}
+
+/** The module paths that lists of these settings name, each a resolver of its own (approval 2). */
+export function policyModules(settings: ToolSettings): string[] {
+  const lists = [settings.auto_approve, settings.document?.auto_approve ?? null];
+  const names = lists.flatMap((list) => (Array.isArray(list) ? list as readonly string[] : []));
+  return [...new Set(names.filter(isModulePath))];
+}
+
+/** @param broken what a throwing function means: a question to the person, or an error of the chain */
+function policyOf(
+  presets: Presets,
+  { auto_approve: value, excluded }: { auto_approve: AutoApprove | null; excluded: readonly string[] },
+  broken: "ask" | "throw",
+): Policy {
+  if (typeof value !== "function") {
+    const lists = expandList(value ?? [], presets, excluded);
+    return {
+      answer: (tool) =>
+        Promise.resolve(lists.deny.has(tool) ? "deny" : lists.approve.has(tool) ? "approve" : null),
+    };
+  }
+  return {
+    async answer(tool, input, context) {
+      let answer: unknown;
+      try {
+        answer = await value(tool, input, context);
+      } catch (thrown) {
+        // The registry tells the fault and goes on; below, nothing approves by circumstance any more.
+        if (broken === "throw") throw thrown;
+        // Not hidden: the call waits for a person, and this resolver is named as the one who decided.
+        return "require_approval";
+      }
+      if (answer === true) return "approve";
+      if (answer === false) return "require_approval";
+      return answer === "deny" ? "deny" : null;
+    },
+  };
+}
