@@ -1,0 +1,67 @@
+/**
+ * The library: documents, settings, tools, approval, sandbox, providers and the cycle, for other programs.
+ *
+ * Reading a document needs nothing else:
+ *
+ * ```ts
+ * import { parse } from "./mod.ts";
+ *
+ * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
+ * console.log(chat.turns[0]?.role); // You
+ * ```
+ *
+ * @module
+ */
+
+export * from "./parser/mod.ts";
+export {
+  DEFAULT_SETTINGS,
+  type Environment,
+  failure,
+  type Loaded,
+  type LoadOptions,
+  loadSettings,
+  type Outcome,
+  type Problem,
+  processEnvironment,
+  type Settings,
+  success,
+} from "./config/mod.ts";
+export {
+  type Backend,
+  BackendRegistry,
+  backends,
+  createSandbox,
+  type Policy,
+  resolvePolicy,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxStatus,
+  sandboxStatus,
+  toolEnvironment,
+} from "./sandbox/mod.ts";
+export {
+  builtinTools,
+  checkInput,
+  createContext,
+  type ExecutionContext,
+  type ExecutionResult,
+  previewCall,
+  runTool,
+  type ToolDefinition,
+  ToolRegistry,
+} from "./tools/mod.ts";
+export {
+  type ApprovalContext,
+  ApprovalRegistry,
+  createApproval,
+  type Decision,
+  type ResolverDefinition,
+  type Verdict,
+} from "./tools/approval/mod.ts";
+export { evaluate, type Prompt } from "./prompt/mod.ts";
+export { getProvider } from "./providers/registry.ts";
+export type { Provider, ProviderRequest } from "./providers/types.ts";
+export { type Replay, startReplay } from "./providers/replay.ts";
+export { Cycle, type CycleParts, type DocumentStore, type Journal, type Stop } from "./cycle/mod.ts";
+export { createSend } from "./cycle/send.ts";
