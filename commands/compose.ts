@@ -47,9 +47,10 @@ export async function compose(
   options: { readonly emit: Emit; readonly signal?: AbortSignal },
 ): Promise<Outcome<Runtime>> {
   const { environment } = invocation;
-  const loaded = await settingsOf(invocation.arguments, environment);
+  const loaded = await settingsOf(invocation.arguments, environment, store.path);
   if (!loaded.ok) return loaded;
-  const { settings } = loaded.value;
+  const { settings, notices } = loaded.value;
+  for (const { code, message } of notices) options.emit({ event: "notice", code, message });
   const journal = await openJournal({ environment, path: store.path });
   if (!journal.ok) return journal;
   const sandbox = createSandbox({

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../config/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
-import { FileStore, openFile } from "../cycle/session/file_store.ts";
+import { type FileStore, openFile } from "../cycle/session/file_store.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { checkText } from "../cycle/session/read.ts";

@@ -14,7 +14,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { positionals, rest } = invocation.arguments;
   const document = documentPath(environment, positionals[0]);
   if (!document.ok) return refuse(invocation, document.problem);
-  const loaded = await settingsOf(invocation.arguments, environment);
+  const loaded = await settingsOf(invocation.arguments, environment, document.value);
   if (!loaded.ok) return refuse(invocation, loaded.problem);
   const { settings, files } = loaded.value;
   const sandbox = createSandbox({

@@ -18,7 +18,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const given = invocation.arguments;
   const document = documentPath(environment, given.positionals[0]);
   if (!document.ok) return refuse(invocation, document.problem);
-  const loaded = await settingsOf(given, environment);
+  const loaded = await settingsOf(given, environment, document.value);
   if (!loaded.ok) return refuse(invocation, loaded.problem);
   const { settings, files, origin } = loaded.value;
   const sandbox = createSandbox({

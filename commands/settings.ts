@@ -7,8 +7,15 @@ import { type Arguments, listOption, numberOption, switchOption, textOption } fr
 
 type Tree = Record<string, unknown>;
 
-/** Loads settings with what the options say on top. A mistake anywhere fails with exit code 2. */
-export async function settingsOf(given: Arguments, environment: Environment): Promise<Outcome<Loaded>> {
+/**
+ * Loads the settings of a document (null: unsaved) with what the options say on top. A mistake anywhere fails with
+ * exit code 2.
+ */
+export async function settingsOf(
+  given: Arguments,
+  environment: Environment,
+  document: string | null,
+): Promise<Outcome<Loaded>> {
   const overrides: Tree = {};
   const set = (path: string, value: unknown) => {
     if (value !== undefined) setPath(overrides, path.split("."), value);
@@ -30,6 +37,7 @@ export async function settingsOf(given: Arguments, environment: Environment): Pr
     noConfig: switchOption(given, "no-config") === true,
     overrides,
     approve: listOption(given, "approve"),
+    document,
   });
 }
 

@@ -228,13 +228,11 @@ export class FileStore implements DocumentStore {
   /** Saves our text beside the file; an earlier copy of this run is superseded by the new one. */
   async #keepAside(): Promise<Problem> {
     const lost = this.#lost!;
-    const earlier = this.#aside;
-    const saved = await saveAside(this.path, this.#chat.bytes, this.#options.environment);
+    const saved = await saveAside(this.path, this.#chat.bytes, this.#options.environment, this.#aside);
     if ("error" in saved) {
       return { ...lost, message: `${lost.message} Our text could not be saved either: ${saved.error}.` };
     }
     this.#aside = saved.path;
-    if (earlier !== null && earlier !== saved.path) await Deno.remove(earlier);
     return {
       ...lost,
       message: `${lost.message} The file is as they left it; our text is in ${saved.path}.`,

@@ -81,20 +81,30 @@ export function isTorn(current: Uint8Array, old: Uint8Array, text: Uint8Array): 
   return sameBytes(current.subarray(reached), old.subarray(reached));
 }
 
-/** Saves a text beside its document as `FILE.flemma-<time>`, else in the state folder; answers where. */
+/**
+ * Saves a text beside its document as `FILE.flemma-<time>`, else in the state folder; answers where. A copy that
+ * this run saved `earlier` is replaced.
+ */
 export async function saveAside(
   realPath: string,
   bytes: Uint8Array,
   environment: Environment,
+  earlier: string | null,
 ): Promise<{ readonly path: string } | { readonly error: string }> {
-  const suffix = `.flemma-${timestamp(new Date())}`;
+  // The second part keeps two runs of the same moment apart.
+  const suffix = `.flemma-${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}`;
   const folder = `${stateFolder(environment)}/saved`;
   const name = realPath.slice(realPath.lastIndexOf("/") + 1);
   let error = "";
-  for (const path of [realPath + suffix, `${folder}/${name}${suffix}`]) {
+  for (
+    const path of [...earlier === null ? [] : [earlier], realPath + suffix, `${folder}/${name}${suffix}`]
+  ) {
     try {
       if (path.startsWith(folder)) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-      await createFile(path, bytes);
+      const temporary = `${path}.tmp`;
+      await removeIfThere(temporary);
+      await createFile(temporary, bytes);
+      await Deno.rename(temporary, path);
       return { path };
     } catch (thrown) {
       error = thrownText(thrown);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callsDocument, type Finished, withWorkplace, type Workplace } from "./harness.ts";
 
-const ONE_LINE = /^flemma: [^\n]+\n(  [^\n]+\n)*$/;
+const ONE_LINE = /^flemma: [^\n]+\n( {2}[^\n]+\n)*$/;
 
 function refused({ code, stdout, stderr }: Finished, exit: number, pattern: RegExp): void {
   assert.equal(code, exit, stderr);

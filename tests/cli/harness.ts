@@ -67,8 +67,11 @@ export class Workplace {
     Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
   }
 
+  /** The words that start the program. */
+  readonly program: readonly string[] = [Deno.execPath(), "run", "-A", "--quiet", CLI];
+
   start(args: readonly string[], options: RunOptions = {}): Started {
-    return this.spawn([Deno.execPath(), "run", "-A", "--quiet", CLI, ...args], options);
+    return this.spawn([...this.program, ...args], options);
   }
 
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {

@@ -222,7 +222,7 @@ for (const [name, change] of HARMFUL) {
       assert.equal(problem?.code, "document-changed");
       assert.equal(read(), theirs);
       const [, aside] = beside();
-      assert.match(aside!, /^a\.chat\.flemma-\d{8}T\d{9}Z$/);
+      assert.match(aside!, /^a\.chat\.flemma-\d{8}T\d{9}Z-[0-9a-f]{4}$/);
       assert.match(problem!.message, new RegExp(aside!.replaceAll(".", "\\.")));
       assert.equal(await Deno.readTextFile(`${path.slice(0, -6)}${aside}`), DONE);
     }));

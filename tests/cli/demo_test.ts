@@ -1,0 +1,44 @@
+// The demo as a person sees it, with and without bubblewrap.
+
+import assert from "node:assert/strict";
+import { type Finished, withWorkplace, type Workplace } from "./harness.ts";
+
+function shows({ code, stdout, stderr }: Finished, sandbox: RegExp): void {
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(stdout, sandbox);
+  for (
+    const line of ["advance demo.chat", "approve demo.chat toolu_test_1", "approve demo.chat toolu_test_2"]
+  ) {
+    assert.ok(stdout.includes(`\n$ flemma ${line}\n`), line);
+  }
+  assert.match(stdout, /```flemma:tool status=pending/);
+  assert.match(stdout, /`toolu_test_1` \(error\)\n\n```\nFAILED: the total is 30, not 42/);
+  assert.match(
+    stdout,
+    /\n\$ sh test\.sh\nok: the total is 42\n\nThe test passes\. The document is \S+demo\.chat\n$/,
+  );
+}
+
+/** Where bubblewrap is. */
+function bubblewrap(place: Workplace): string {
+  const found = place.env.PATH!.split(":").map((folder) => `${folder}/bwrap`).find((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch {
+      return false;
+    }
+  });
+  return found ?? assert.fail("bubblewrap is needed for this test");
+}
+
+Deno.test("the demo ends with the repaired test passing for real", () =>
+  withWorkplace(async (place) => shows(await place.run(["demo"]), /inside the sandbox \(bwrap\)/)));
+
+Deno.test("without bubblewrap the demo says so and works all the same", () =>
+  withWorkplace(async (place) => {
+    // A machine like this one, in which the file of bubblewrap is an empty device.
+    const bwrap = bubblewrap(place);
+    const hidden = [bwrap, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", bwrap, "--"];
+    const finished = await place.spawn([...hidden, ...place.program, "demo"], {}).finished;
+    shows(finished, /no working sandbox here, so commands run bare/);
+  }));
