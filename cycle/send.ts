@@ -49,6 +49,9 @@ export interface SendOptions {
  * its outcome; those of any other are given as notices.
  */
 export function createSend(options: SendOptions): Send {
+  // One run sends many times, and says each thing about the document and the settings once.
+  const said = new Set<string>();
+  const isNew = (words: string): boolean => !said.has(words) && said.add(words).size > 0;
   return async (signal) => {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, emit } = options;
@@ -66,11 +69,14 @@ export function createSend(options: SendOptions): Send {
     if (prepared.kind === "failed") return prepared;
     for (const severity of ["error", "warning"]) {
       for (const diagnostic of prepared.diagnostics) {
-        if (diagnostic.severity === severity) emit({ event: "diagnostic", diagnostic });
+        const { code, start, message } = diagnostic;
+        if (diagnostic.severity !== severity || !isNew(`${code} ${start} ${message}`)) continue;
+        emit({ event: "diagnostic", diagnostic });
       }
     }
     if (prepared.kind === "blocked") return prepared;
-    return await new Sending(options, prepared, tools).run(signal);
+    const warnings = prepared.warnings.filter(isNew);
+    return await new Sending(options, { ...prepared, warnings }, tools).run(signal);
   };
 }
 

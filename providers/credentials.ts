@@ -45,7 +45,7 @@ export async function resolveCredential(
   const reasons: string[] = [];
   for (const resolver of resolvers) {
     const answer = await resolver.resolve(query);
-    if ("secret" in answer) return success(answer);
+    if ("secret" in answer) return isSendable(answer.secret) ? success(answer) : unsendable(answer);
     reasons.push(`${resolver.name}: ${answer.reason}`);
   }
   const [variable = ""] = query.provider.keyVariables;
@@ -53,5 +53,18 @@ export async function resolveCredential(
     "credential-missing",
     `No key for ${query.provider.display} was found (${reasons.join("; ")}).`,
     `Set the variable ${variable}, e.g. export ${variable}=…`,
+  );
+}
+
+/** A header takes printable ASCII only; a runtime that refuses more would show the secret in its message. */
+function isSendable(secret: string): boolean {
+  return /^[\x21-\x7e]+$/.test(secret);
+}
+
+function unsendable({ source }: Credential): Outcome<never> {
+  return failure(
+    "credential-invalid",
+    `The key from ${source} holds blanks or characters that no key has.`,
+    `Set ${source} again, without quotes or line ends.`,
   );
 }

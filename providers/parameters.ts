@@ -32,7 +32,7 @@ export function resolveParameters(settings: Settings, provider: string): Request
 }
 
 function providerTable(parameters: Parameters, provider: string): Readonly<Record<string, unknown>> {
-  const table: unknown = (parameters as unknown as Readonly<Record<string, unknown>>)[provider];
+  const table = new Map<string, unknown>(Object.entries(parameters)).get(provider);
   return isRecord(table) ? table : {};
 }
 

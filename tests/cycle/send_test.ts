@@ -263,6 +263,39 @@ Deno.test("without a key nothing is sent, and the variable and the resolvers are
   assert.equal(run.after, BEFORE);
 });
 
+Deno.test("a key that no header can hold is refused without being shown", async () => {
+  const run = await send({ body: "" }, { variables: { ANTHROPIC_API_KEY: "se\u00e9cret key" } });
+  assert.equal(failureOf(run).code, "credential-invalid");
+  assert.doesNotMatch(failureOf(run).message, /cret/);
+  assert.equal(run.requests.length, 0);
+});
+
+Deno.test("a run that sends twice says each warning once", async () => {
+  const server = serve(() => ({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }));
+  const events: CycleEvent[] = [];
+  const again = createSend({
+    store: new MemoryStore(bytes("@You:\n@./gone.md\n"), null),
+    settings: { ...DEFAULT_SETTINGS, model: "claude-next" },
+    environment: {
+      cwd: "/",
+      home: "/",
+      variables: { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: server.url },
+    },
+    provider: anthropic,
+    tools: () => [],
+    emit: (event) => events.push(event),
+  });
+  const warnings: number[] = [];
+  for (let count = 0; count < 2; count++) {
+    const outcome = await again(new AbortController().signal);
+    assert.ok(outcome.kind === "completed");
+    warnings.push(outcome.warnings.length);
+  }
+  assert.deepEqual(warnings, [1, 0]);
+  assert.equal(events.filter(({ event }) => event === "diagnostic").length, 1);
+  await server.close();
+});
+
 Deno.test("a base URL that is none is refused with the place it came from", async () => {
   const run = await send({ body: "" }, { baseUrl: "127.0.0.1" });
   assert.match(failureOf(run).message, /"127\.0\.0\.1" from the variable FLEMMA_ANTHROPIC_BASE_URL/);

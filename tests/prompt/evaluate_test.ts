@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { parse } from "../../parser/mod.ts";
+import { evaluate } from "../../prompt/evaluate.ts";
+import { mimeOfContent, mimeOfName } from "../../prompt/mime.ts";
+import type { Part, Prompt } from "../../prompt/types.ts";
+
+/** Evaluates a document that lies in a folder with these files. */
+async function inFolder(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  document: string,
+  home = "",
+): Promise<Prompt & { folder: string }> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-prompt-" }));
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      await Deno.writeFile(
+        `${folder}/${name}`,
+        typeof content === "string" ? new TextEncoder().encode(content) : content,
+      );
+    }
+    const chat = parse(new TextEncoder().encode(document.replaceAll("<dir>", folder)));
+    const environment = { cwd: "/", home: folder + home, variables: {} };
+    const prompt = await evaluate(chat, { document: `${folder}/talk.chat`, environment });
+    return { ...prompt, folder };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** A document in which `tool` was called once and answered with `body`. */
+function answered(tool: string, body: string, status = ""): string {
+  return `@Assistant:\n**Tool Use:** \`${tool}\` (\`a\`)\n\n\`\`\`json\n{}\n\`\`\`\n\n` +
+    `@You:\n**Tool Result:** \`a\`${status}\n\n\`\`\`\n${body}\n\`\`\`\n`;
+}
+
+function resultParts(prompt: Prompt): readonly Part[] {
+  const part = prompt.history.at(-1)?.parts[0];
+  assert.ok(part?.kind === "tool_result");
+  return part.parts;
+}
+
+Deno.test("only a read result that is one file reference and nothing else becomes a file (S8)", async () => {
+  const files = { "a.png": "PNG", "s.txt": "secret" };
+  const image = resultParts(await inFolder(files, answered("read", "@./a.png;type=image/png")));
+  assert.deepEqual(image.map(({ kind }) => kind), ["image"]);
+  for (
+    const [tool, body, status] of [
+      ["bash", "@./s.txt;type=text/plain", ""],
+      ["read", "see @./s.txt;type=text/plain", ""],
+      ["read", "@./s.txt;type=text/plain\n", ""],
+      ["read", "@./s.txt;type=text/plain.", ""],
+      ["read", "@//<dir>/s.txt;type=text/plain\u00a0", ""],
+      ["read", "@./s.txt;type=text/plain", " (error)"],
+      ["read", "{{ include('s.txt') }}", ""],
+    ] as const
+  ) {
+    const prompt = await inFolder(files, answered(tool, body, status));
+    assert.deepEqual(
+      resultParts(prompt),
+      [{ kind: "text", text: body.replace("<dir>", prompt.folder) }],
+      body,
+    );
+    assert.ok(!prompt.blocked);
+  }
+});
+
+Deno.test("a file whose text looks like a reference was escaped by read and is sent as it is", async () => {
+  const prompt = await inFolder({ "s.txt": "secret" }, answered("read", "\\@./s.txt"));
+  assert.deepEqual(resultParts(prompt), [{ kind: "text", text: "@./s.txt" }]);
+  const other = await inFolder({}, answered("bash", "\\@./s.txt"));
+  assert.deepEqual(resultParts(other), [{ kind: "text", text: "\\@./s.txt" }]);
+});
+
+Deno.test("a missing file keeps its source text, warns with its place, and does not block", async () => {
+  const prompt = await inFolder({}, "@You:\nfirst\nsee é @./gone.md.\n");
+  assert.deepEqual(prompt.history[0]!.parts, [{ kind: "text", text: "first\nsee é @./gone.md." }]);
+  const [warning] = prompt.diagnostics;
+  assert.deepEqual(
+    [warning?.code, warning?.severity, warning?.start, warning?.startCol, warning?.endCol],
+    ["file_not_found", "warning", 3, 8, 17],
+  );
+  assert.ok(!prompt.blocked);
+});
+
+Deno.test("home, absolute and parent references are found, and an unknown option is warned about", async () => {
+  const files = { "a.md": "A", "b.csv": "B" };
+  const prompt = await inFolder(files, "@You:\n@~/a.md @//<dir>/b.csv @./../<dir>/x @./a.md;foo=1\n");
+  const kinds = prompt.history[0]!.parts.map((part) => part.kind === "text_file" ? part.text : part.kind);
+  assert.deepEqual(kinds, ["A", "text", "B", "text", "A"]);
+  assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_not_found", "file_option_unknown"]);
+});
+
+Deno.test("the type comes from the reference, else the extension, else the bytes", async () => {
+  assert.equal(mimeOfName("/x/A.JPG"), "image/jpeg");
+  assert.equal(mimeOfName("/x.md/Makefile"), null);
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d]);
+  assert.equal(mimeOfContent(png), "image/png");
+  assert.equal(mimeOfContent(new TextEncoder().encode("all:\n")), "text/plain");
+  assert.equal(mimeOfContent(new Uint8Array([0, 1])), "application/octet-stream");
+  assert.equal(mimeOfContent(new Uint8Array([0xff, 0xfe])), "application/octet-stream");
+  const prompt = await inFolder(
+    { Makefile: "all:\n", "a.ts": "x", blob: new Uint8Array([0]) },
+    "@You:\n@./Makefile @./a.ts;type=text/plain @./a.ts @./blob\n",
+  );
+  assert.deepEqual(prompt.history[0]!.parts.filter(({ kind }) => kind !== "text").map(({ kind }) => kind), [
+    "text_file",
+    "text_file",
+    "unsupported_file",
+    "unsupported_file",
+  ]);
+  assert.deepEqual(prompt.diagnostics.map(({ code }) => code), [
+    "file_unsupported_mime",
+    "file_unsupported_mime",
+  ]);
+});
+
+Deno.test("an image in a System message is left out, text files are joined with it", async () => {
+  const prompt = await inFolder(
+    { "a.md": "A\n", "p.png": "P" },
+    "@System:\nRules: @./a.md @./p.png end\n@You:\nq\n",
+  );
+  assert.equal(prompt.system, "Rules: \nA\n\n \n end");
+});
+
+Deno.test("a folder and a frontmatter-less unsaved document are handled: references start in the working directory", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-prompt-" }));
+  try {
+    await Deno.writeTextFile(`${folder}/a.txt`, "A");
+    await Deno.mkdir(`${folder}/sub`);
+    const chat = parse(new TextEncoder().encode("@You:\n@./a.txt @./sub\n"));
+    const prompt = await evaluate(chat, {
+      document: null,
+      environment: { cwd: folder, home: "/", variables: {} },
+    });
+    assert.deepEqual(prompt.history[0]!.parts.map(({ kind }) => kind), ["text_file", "text"]);
+    assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_not_found"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

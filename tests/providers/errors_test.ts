@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { answeredError, classify, extractError, unexpectedBody } from "../../providers/errors.ts";
+import { transportError } from "../../providers/http.ts";
+
+Deno.test("the message of every known error shape is found", () => {
+  assert.deepEqual(extractError({ error: { message: "m", type: "t" } }), { type: "t", message: "m" });
+  assert.deepEqual(extractError({ error: { message: "m" } }), { type: null, message: "m" });
+  assert.deepEqual(extractError({ error: "m" }), { type: null, message: "m" });
+  assert.deepEqual(extractError({ message: "m" }), { type: null, message: "m" });
+  assert.deepEqual(extractError({ errors: [{ message: "m" }] }), { type: null, message: "m" });
+  for (const other of [null, 1, "x", [], {}, { error: {} }, { errors: [] }]) {
+    assert.equal(extractError(other), null);
+  }
+  assert.equal(answeredError({ type: "error" }, null, undefined).message, "Unknown API error");
+});
+
+Deno.test("classes follow the words first and the status second", () => {
+  const cases = [
+    ["prompt is too long: 9 tokens", undefined, "context_overflow"],
+    ["This model's maximum context length is 1", undefined, "context_overflow"],
+    ["input token count of 9 exceeds the maximum", undefined, "context_overflow"],
+    ["context_length_exceeded", 429, "context_overflow"],
+    ["authentication_error — invalid x-api-key", undefined, "authentication"],
+    ["anything", 403, "authentication"],
+    ["rate_limit_error — wait", undefined, "rate_limit"],
+    ["overloaded_error — Overloaded", undefined, "rate_limit"],
+    ["anything", 529, "rate_limit"],
+    ["anything", 504, "timeout"],
+    ["api_error — Internal server error", 500, "other"],
+  ] as const;
+  for (const [sentence, status, expected] of cases) {
+    assert.equal(classify(sentence, status), expected, sentence);
+  }
+});
+
+Deno.test("an unexpected body is shown from its beginning, on one line", () => {
+  assert.equal(unexpectedBody("<p>\n\n a </p>"), "Unexpected API response: <p> a </p>");
+  assert.match(unexpectedBody("é".repeat(500)), /^Unexpected API response: é{150}\.\.\.$/);
+});
+
+Deno.test("transport errors of Node and of Deno are told apart alike", () => {
+  const node = (code: string, message: string) => {
+    const cause = Object.assign(new Error(message), { code });
+    return new TypeError("fetch failed", { cause });
+  };
+  const deno = (message: string) =>
+    new TypeError("fetch failed", {
+      cause: new Error(`error sending request for url (http://h:1/): ${message}`),
+    });
+  const cases = [
+    [node("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1"), "network", /could not be reached/],
+    [
+      deno("client error (Connect): tcp connect error: Connection refused (os error 111)"),
+      "network",
+      /could not be reached/,
+    ],
+    [node("ENOTFOUND", "getaddrinfo ENOTFOUND h"), "network", /could not be resolved/],
+    [
+      deno("client error (Connect): dns error: failed to lookup address information"),
+      "network",
+      /could not be resolved/,
+    ],
+    [node("UND_ERR_CONNECT_TIMEOUT", "Connect Timeout Error"), "timeout", /timed out/],
+    [node("UND_ERR_SOCKET", "other side closed"), "network", /broke: other side closed\./],
+    [new TypeError("error reading a body from connection"), "network", /broke: error reading a body/],
+  ] as const;
+  for (const [thrown, expected, sentence] of cases) {
+    const error = transportError(thrown, "http://h:1/v1/messages");
+    assert.equal(error.class, expected);
+    assert.match(error.message, sentence);
+    assert.match(error.message, /h:1/);
+  }
+});
