@@ -132,7 +132,8 @@ export class Terminal {
 
 function columns(): number {
   try {
-    return Deno.consoleSize().columns;
+    // A terminal that was never told its size says 0.
+    return Deno.consoleSize().columns || 80;
   } catch {
     // Standard streams without a size, as in some containers.
     return 80;
