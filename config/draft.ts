@@ -71,6 +71,13 @@ class Draft implements LayerDraft {
     return { ok: true, value: node.record ? "record" : node.type.is === "list" ? "list" : "scalar" };
   }
 
+  canonical(keys: readonly string[]): Answer<string> {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return found;
+    const { path, member } = found.place;
+    return { ok: true, value: [...path, ...(member === undefined ? [] : [member])].join(".") };
+  }
+
   read(keys: readonly string[]): Answer<unknown> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;

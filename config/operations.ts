@@ -82,6 +82,8 @@ export interface LayerDraft {
   readonly warnings: readonly Fault[];
   /** What the key is, or `config_unknown_key`. */
   kind(keys: readonly string[]): Answer<KeyKind>;
+  /** The canonical dotted key, or `config_unknown_key`: two spellings of one key answer the same. */
+  canonical(keys: readonly string[]): Answer<string>;
   /**
    * The resolved value: lists as arrays (a function for an assigned `auto_approve`), `null` for no value. An object
    * answers `config_not_assignable`: it has no value of its own.
