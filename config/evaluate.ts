@@ -48,7 +48,15 @@ export async function evaluate(
   async function run(): Promise<BlockResult> {
     switch (language) {
       case "lua":
-        return await runLua(frontmatter.code, draft);
+        if (runLua !== undefined) return await runLua(frontmatter.code, draft);
+        return {
+          variables: null,
+          problems: [{
+            code: "frontmatter_lua_unavailable",
+            severity: "error",
+            message: "the first block is Lua, which is not evaluated here",
+          }],
+        };
       case "json":
         return runJson(frontmatter.code, draft, options);
       case "yaml":

@@ -3,7 +3,7 @@
 import type { Diagnostic, Frontmatter } from "../parser/types.ts";
 import type { LayerLog } from "./layers.ts";
 import type { Loaded } from "./load.ts";
-import type { ChunkProblem, LayerDraft, RunChunk } from "./operations.ts";
+import type { ChunkProblem, RunChunk } from "./operations.ts";
 import type { Settings } from "./settings.ts";
 
 /** A diagnostic of the block, with what an editor can offer. */
@@ -26,8 +26,8 @@ export interface DocumentSettings {
 export interface FrontmatterOptions {
   readonly loaded: Loaded;
   readonly frontmatter: Frontmatter | null;
-  /** Runs Lua; asked only for a Lua block. */
-  readonly runLua: RunChunk;
+  /** Runs a Lua block. Without it such a block is an error: nobody knows what it would allow or forbid. */
+  readonly runLua?: RunChunk;
   /** Names of the template environment that a variable may not replace. */
   readonly reserved?: ReadonlySet<string>;
 }
@@ -61,5 +61,3 @@ export function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): F
     ...(suggestion === undefined ? {} : { suggestion }),
   };
 }
-
-export type { LayerDraft };

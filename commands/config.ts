@@ -1,0 +1,190 @@
+// `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
+
+import { type DocumentSettings, documentSettings } from "../config/frontmatter.ts";
+import { allRows, lookUp, type Row } from "../config/inspect.ts";
+import { findSources, type Loaded } from "../config/load.ts";
+import { renderLegend, renderRows, valueText } from "../config/render.ts";
+import { sessionPath } from "../config/session.ts";
+import { configFolder } from "../config/folders.ts";
+import type { Frontmatter } from "../parser/types.ts";
+import { visible } from "../tools/visible.ts";
+import { documentPath, readForReport } from "./document.ts";
+import { refuse } from "./drive.ts";
+import { Exit } from "./exit.ts";
+import type { Invocation } from "./invocation.ts";
+import { switchOption, textOption } from "./options.ts";
+import { safeJson } from "./safe_json.ts";
+import { settingsOf } from "./settings.ts";
+import { writeOutput } from "./streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  switch (invocation.arguments.command.name) {
+    case "config check":
+      return await check(invocation);
+    case "config path":
+      return await path(invocation);
+    case "config get":
+      return await get(invocation);
+    default:
+      return await show(invocation);
+  }
+}
+
+interface View {
+  readonly loaded: Loaded;
+  readonly document: DocumentSettings;
+  readonly label: string | null;
+}
+
+/** The settings with the document's layer, or the exit code after what is wrong was told. */
+async function view(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<View | { readonly exit: number }> {
+  let frontmatter: Frontmatter | null = null;
+  let where: string | null = null;
+  let label: string | null = null;
+  if (file !== undefined) {
+    const opened = await readForReport(invocation, file);
+    if ("exit" in opened) return opened;
+    frontmatter = opened.store.chat.frontmatter;
+    where = opened.store.path;
+    label = opened.label;
+  }
+  const loaded = await settingsOf(invocation.arguments, invocation.environment, where);
+  if (!loaded.ok) return { exit: refuse(invocation, loaded.problem) };
+  const document = await documentSettings({ loaded: loaded.value, frontmatter });
+  return { loaded: loaded.value, document, label };
+}
+
+async function show(invocation: Invocation): Promise<number> {
+  const seen = await view(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in seen) return seen.exit;
+  const { loaded, document, label } = seen;
+  const all = allRows(document.logs, loaded.catalog);
+  const changed = switchOption(invocation.arguments, "changed") === true;
+  const rows = changed ? all.filter((row) => row.layers.some((layer) => layer !== "D")) : all;
+  for (const notice of loaded.notices) invocation.messages.notice(notice);
+  tellDiagnostics(invocation, label, document);
+  if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(rows.map(rowJson))}\n`);
+  else {
+    const legend = renderLegend(rows.flatMap((row) => row.layers));
+    writeOutput(visible(`${renderRows(rows)}\n${legend}\n`, { lines: true }));
+  }
+  return Exit.ok;
+}
+
+async function get(invocation: Invocation): Promise<number> {
+  const [key, file] = invocation.arguments.positionals;
+  const seen = await view(invocation, file);
+  if ("exit" in seen) return seen.exit;
+  const found = lookUp(seen.document.logs, seen.loaded.catalog, key!);
+  if (!found.ok) {
+    return refuse(invocation, { code: "usage", message: `${capital(found.fault.message)}.` });
+  }
+  tellDiagnostics(invocation, seen.label, seen.document);
+  const rows: readonly Row[] = "key" in found.value ? [found.value] : found.value;
+  if (switchOption(invocation.arguments, "json") === true) {
+    writeOutput(`${safeJson("key" in found.value ? rowJson(found.value) : rows.map(rowJson))}\n`);
+  } else if ("key" in found.value) {
+    const { value } = found.value;
+    writeOutput(
+      value === null ? "" : `${typeof value === "string" ? visible(value) : visible(valueText(value))}\n`,
+    );
+  } else writeOutput(visible(renderRows(rows), { lines: true }));
+  return Exit.ok;
+}
+
+async function check(invocation: Invocation): Promise<number> {
+  const file = invocation.arguments.positionals[0];
+  const document = documentPath(invocation.environment, file);
+  if (!document.ok) return refuse(invocation, document.problem);
+  const loaded = await settingsOf(invocation.arguments, invocation.environment, document.value);
+  if (!loaded.ok) {
+    if (loaded.problem.code !== "config-invalid") return refuse(invocation, loaded.problem);
+    writeOutput(visible(`${loaded.problem.message}\n`, { lines: true }));
+    return Exit.usage;
+  }
+  const lines = loaded.value.warnings.map((line) => `${line} (warning)`);
+  for (const { message } of loaded.value.notices) {
+    if (!loaded.value.warnings.some((line) => message.startsWith(line))) {
+      lines.push(message);
+    }
+  }
+  let exit: number = Exit.ok;
+  if (file !== undefined) {
+    const seen = await view(invocation, file);
+    if ("exit" in seen) return seen.exit;
+    for (const found of seen.document.diagnostics) {
+      lines.push(
+        `${file}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`,
+      );
+      if (found.severity === "error") exit = Exit.diagnostics;
+    }
+  }
+  if (lines.length === 0) {
+    const { files } = loaded.value;
+    lines.push(
+      files.length === 0
+        ? "No settings file was found; the defaults hold."
+        : `No mistake in ${files.join(", ")}.`,
+    );
+  }
+  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return exit;
+}
+
+async function path(invocation: Invocation): Promise<number> {
+  const { environment } = invocation;
+  const document = documentPath(environment, invocation.arguments.positionals[0]);
+  if (!document.ok) return refuse(invocation, document.problem);
+  const sources = await findSources({
+    environment,
+    configPath: textOption(invocation.arguments, "config"),
+    noConfig: switchOption(invocation.arguments, "no-config") === true,
+    document: document.value,
+  });
+  if (!sources.ok) return refuse(invocation, sources.problem);
+  const { global, project } = sources.value;
+  const session = await sessionPath(environment, null);
+  const own = document.value === null ? null : await sessionPath(environment, document.value);
+  const lines = [
+    `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (not there)`}`,
+    ...(project === null ? [] : [`P  ${project.path}`]),
+    ...[session, own].filter((file) => file !== null && isThere(file)).map((file) => `R  ${file}`),
+  ];
+  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return Exit.ok;
+}
+
+function isThere(file: string): boolean {
+  try {
+    Deno.statSync(file);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
+    throw thrown;
+  }
+}
+
+function tellDiagnostics(invocation: Invocation, label: string | null, document: DocumentSettings): void {
+  for (const found of document.diagnostics) {
+    invocation.messages.say(
+      `${label}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`,
+    );
+  }
+}
+
+function rowJson({ key, value, layers, excluded, hidden }: Row): Record<string, unknown> {
+  return {
+    key,
+    value: typeof value === "function" ? "(a function)" : value,
+    layers,
+    ...(excluded === undefined || excluded.length === 0 ? {} : { excluded }),
+    ...(hidden === undefined ? {} : { hidden }),
+  };
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
