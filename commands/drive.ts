@@ -25,11 +25,15 @@ export async function drive(
   const quiet = switchOption(invocation.arguments, "quiet") === true;
   const terminal = messages.printable && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
   let cursor: number | null = null;
+  let explained = false;
   const emit = (event: CycleEvent) => {
     events.value.write(event);
     if (event.event === "cursor") cursor = event.line;
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
-    if (event.event === "diagnostic") messages.say(diagnosticLine(document.label, event.diagnostic));
+    if (event.event === "diagnostic") {
+      explained ||= event.diagnostic.severity === "error";
+      messages.say(diagnosticLine(document.label, event.diagnostic));
+    }
     terminal?.show(event);
   };
   try {
@@ -43,7 +47,8 @@ export async function drive(
     const { reason, ids, problem } = stop;
     events.value.write({ event: "stopped", reason, ids, line: stop.line, exit, problem });
     showCursor(invocation, document, stop.line ?? cursor);
-    tell(invocation, document, stop);
+    // What a diagnostic has said already is not said again.
+    if (stop.reason !== "diagnostics" || !explained) tell(invocation, document, stop);
     return exit;
   } finally {
     terminal?.close();

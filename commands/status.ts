@@ -2,7 +2,7 @@
 
 import { lastMessages } from "../cycle/session/messages.ts";
 import { holderOf } from "../cycle/session/lock.ts";
-import { liveCalls } from "../cycle/survey.ts";
+import { liveCalls, nothingToSend } from "../cycle/survey.ts";
 import type { Step } from "../cycle/mod.ts";
 import type { Chat } from "../parser/types.ts";
 import { sandboxStatus } from "../sandbox/mod.ts";
@@ -90,24 +90,18 @@ async function reports(chat: Chat, runtime: Runtime, running: ReadonlySet<string
 }
 
 async function nextStep(chat: Chat, { cycle }: Runtime): Promise<Next> {
-  if (chat.turns.length === 0 || frontmatterBlockers(chat).length > 0 || nothingToSay(chat)) return "idle";
+  if (chat.turns.length === 0 || frontmatterBlockers(chat).length > 0) return "idle";
   const steps = await cycle.plan();
   if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
     return "categorise";
   }
   if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
-  return steps.at(-1)?.do === "send" ? "send" : "wait";
+  if (steps.at(-1)?.do !== "send") return "wait";
+  return nothingToSend(chat) ? "idle" : "send";
 }
 
 function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
   return chat.result(step.id) === undefined;
-}
-
-/** The last message is the person's own and still empty. */
-function nothingToSay(chat: Chat): boolean {
-  const last = chat.turns.at(-1);
-  return last?.role === "You" &&
-    last.segments.every((segment) => segment.kind === "text" && segment.value.trim() === "");
 }
 
 function nextSentence(next: Next, calls: readonly CallReport[], label: string, chat: Chat): string {

@@ -8,6 +8,7 @@ import { evaluate } from "../prompt/evaluate.ts";
 import { type CredentialResolver, resolveCredential } from "../providers/credentials.ts";
 import { resolveBaseUrl } from "../providers/endpoint.ts";
 import type { OfferedTool, Provider, ProviderRequest } from "../providers/types.ts";
+import { nothingToSend } from "./survey.ts";
 
 export interface RequestOptions {
   readonly chat: Chat;
@@ -58,7 +59,8 @@ export function dryRun(options: RequestOptions): Promise<Prepared> {
 async function prepare(options: RequestOptions, secret: () => Promise<string | Problem>): Promise<Prepared> {
   const { chat, document, settings, environment, provider, tools, templatedTools } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools });
-  const diagnostics = prompt.history.length > 0 ? prompt.diagnostics : [...prompt.diagnostics, EMPTY];
+  const obstacle = prompt.history.length === 0 ? EMPTY : nothingToSend(chat) ? unsaid(chat) : null;
+  const diagnostics = obstacle === null ? prompt.diagnostics : [...prompt.diagnostics, obstacle];
   if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
     return { kind: "blocked", diagnostics };
   }
@@ -83,3 +85,15 @@ const EMPTY: Diagnostic = {
   severity: "error",
   message: "The document has no @You: or @Assistant: message, so there is nothing to send.",
 };
+
+/** Stops a request that would only repeat what was answered already. */
+function unsaid(chat: Chat): Diagnostic {
+  const line = chat.turns.at(-1)?.place.start;
+  return {
+    code: "nothing_to_send",
+    type: "parse",
+    severity: "error",
+    message: "The last @You: message is empty, so there is nothing to send; write below it.",
+    ...(line === undefined ? {} : { start: line, end: line }),
+  };
+}

@@ -44,3 +44,10 @@ export function firstLine(chat: Chat, ids: readonly string[]): number | null {
   const lines = ids.flatMap((id) => chat.result(id)?.header.start ?? chat.call(id)?.place.start ?? []);
   return lines.length === 0 ? null : Math.min(...lines);
 }
+
+/** True when the last message is the person's own and still empty: a request would say nothing new. */
+export function nothingToSend(chat: Chat): boolean {
+  const last = chat.turns.at(-1);
+  return last?.role === "You" &&
+    last.segments.every((segment) => segment.kind === "text" && segment.value.trim() === "");
+}

@@ -273,8 +273,9 @@ Deno.test("a key that no header can hold is refused without being shown", async 
 Deno.test("a run that sends twice says each warning once", async () => {
   const server = serve(() => ({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }));
   const events: CycleEvent[] = [];
+  const store = new MemoryStore(bytes("@You:\n@./gone.md\n"), null);
   const again = createSend({
-    store: new MemoryStore(bytes("@You:\n@./gone.md\n"), null),
+    store,
     settings: { ...DEFAULT_SETTINGS, model: "claude-next" },
     environment: {
       cwd: "/",
@@ -290,6 +291,7 @@ Deno.test("a run that sends twice says each warning once", async () => {
     const outcome = await again(new AbortController().signal);
     assert.ok(outcome.kind === "completed");
     warnings.push(outcome.warnings.length);
+    await store.commit([{ from: store.chat.bytes.length, to: store.chat.bytes.length, insert: "more\n" }]);
   }
   assert.deepEqual(warnings, [1, 0]);
   assert.equal(events.filter(({ event }) => event === "diagnostic").length, 1);
@@ -311,6 +313,7 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
       ["@You:\n{{ x }}\n", "template_unsupported"],
       ["@System:\nonly\n", "no_messages"],
       ["", "no_messages"],
+      ["@You:\nhi\n\n@Assistant:\nhello\n\n@You:\n\n", "nothing_to_send"],
     ] as const
   ) {
     const run = await send({ body: "" }, { before });
