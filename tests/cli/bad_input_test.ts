@@ -1,7 +1,7 @@
 // cli section 9, line by line, with real processes.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Finished, withWorkplace, type Workplace } from "./harness.ts";
+import { callsDocument, type Finished, type Scene, withScene } from "./harness.ts";
 
 const ONE_LINE = /^flemma: [^\n]+\n( {2}[^\n]+\n)*$/;
 
@@ -13,7 +13,7 @@ function refused({ code, stdout, stderr }: Finished, exit: number, pattern: RegE
 }
 
 Deno.test("an unknown command or option is a usage error with the nearest name", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const [command, option, none] = await Promise.all([
       place.run(["advanse"]),
       place.run(["status", "a.chat", "--jsn"]),
@@ -25,7 +25,7 @@ Deno.test("an unknown command or option is a usage error with the nearest name",
   }));
 
 Deno.test("a document that cannot be read is refused in one line that names it, and stays as it is", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     await Deno.mkdir(place.path("folder.chat"));
     place.write("nul.chat", "@You:\n\0\n");
     place.write("latin1.chat", new Uint8Array([0x40, 0xe4, 0x0a]));
@@ -46,7 +46,7 @@ Deno.test({
   name: "a file without permission is refused",
   ignore: Deno.uid() === 0,
   fn: () =>
-    withWorkplace(async (place) => {
+    withScene(async (place) => {
       place.write("a.chat", "@You:\nHi\n");
       await Deno.chmod(place.path("a.chat"), 0);
       refused(await place.run(["advance", "a.chat"]), 1, /a\.chat: .*permission/);
@@ -54,14 +54,14 @@ Deno.test({
 });
 
 Deno.test("a file of more than 1 GiB is refused without being read", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", "");
     await Deno.truncate(place.path("a.chat"), 1024 ** 3 + 1);
     refused(await place.run(["advance", "a.chat"]), 1, /larger than 1 GiB/);
   }));
 
 Deno.test("a document without messages is told so, exit 4", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", "just text\n");
     const { code, stderr } = await place.run(["advance", "a.chat"]);
     assert.equal(code, 4);
@@ -70,10 +70,10 @@ Deno.test("a document without messages is told so, exit 4", () =>
   }));
 
 Deno.test("broken or unknown settings stop the program with file, line and column, exit 2", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
     place.write("a.chat", document);
-    const attempt = async (place: Workplace, yaml: string) => {
+    const attempt = async (place: Scene, yaml: string) => {
       place.settings(yaml);
       const { code, stderr } = await place.run(["advance", "a.chat"]);
       assert.equal(code, 2, stderr);
@@ -90,14 +90,14 @@ Deno.test("broken or unknown settings stop the program with file, line and colum
   }));
 
 Deno.test("without a key the message names the variable, and the document is untouched", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", "@You:\nHi\n");
     refused(await place.run(["advance", "a.chat"]), 1, /ANTHROPIC_API_KEY/);
     assert.equal(place.read("a.chat"), "@You:\nHi\n");
   }));
 
 Deno.test("check prints one line for each finding and tells by its exit code whether one blocks", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("good.chat", "@You:\nHi\n");
     place.write("bad.chat", "@You:\nHi\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{\n```\n");
     const [good, both] = await Promise.all([

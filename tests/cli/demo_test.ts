@@ -1,7 +1,7 @@
 // The demo as a person sees it, with and without bubblewrap.
 
 import assert from "node:assert/strict";
-import { type Finished, withWorkplace, type Workplace } from "./harness.ts";
+import { type Finished, type Scene, withScene } from "./harness.ts";
 
 function shows({ code, stdout, stderr }: Finished, sandbox: RegExp): void {
   assert.equal(code, 0, stdout + stderr);
@@ -20,7 +20,7 @@ function shows({ code, stdout, stderr }: Finished, sandbox: RegExp): void {
 }
 
 /** Where bubblewrap is. */
-function bubblewrap(place: Workplace): string {
+function bubblewrap(place: Scene): string {
   const found = place.env.PATH!.split(":").map((folder) => `${folder}/bwrap`).find((path) => {
     try {
       return Deno.statSync(path).isFile;
@@ -32,10 +32,10 @@ function bubblewrap(place: Workplace): string {
 }
 
 Deno.test("the demo ends with the repaired test passing for real", () =>
-  withWorkplace(async (place) => shows(await place.run(["demo"]), /inside the sandbox \(bwrap\)/)));
+  withScene(async (place) => shows(await place.run(["demo"]), /inside the sandbox \(bwrap\)/)));
 
 Deno.test("without bubblewrap the demo says so and works all the same", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     // A machine like this one, in which the file of bubblewrap is an empty device.
     const bwrap = bubblewrap(place);
     const hidden = [bwrap, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", bwrap, "--"];

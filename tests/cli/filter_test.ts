@@ -1,7 +1,7 @@
 // cli section 3: whatever happens, the complete document comes out once.
 
 import assert from "node:assert/strict";
-import { callsDocument, withWorkplace } from "./harness.ts";
+import { callsDocument, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nHow are you?\n";
@@ -10,7 +10,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const NOBODY = { ...KEY, FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 
 Deno.test("an approved call comes back with its result in the complete document", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const { code, stdout, stderr } = await place.run(["advance", "--no-autopilot"], { stdin: APPROVED });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
@@ -18,7 +18,7 @@ Deno.test("an approved call comes back with its result in the complete document"
   }));
 
 Deno.test("a reply is added to the document that comes out", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([textReply("I am well.")], async ({ env }) => {
       const { code, stdout } = await place.run(["advance", "-"], {
         stdin: QUESTION,
@@ -30,7 +30,7 @@ Deno.test("a reply is added to the document that comes out", () =>
   ));
 
 Deno.test("every failure gives the input back byte for byte, with its own exit code", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.settings("tools: [\n");
     const input = "\ufeff" + QUESTION.replaceAll("\n", "\r\n") + "no line end";
     const invalid = new Uint8Array([...new TextEncoder().encode("@You:\n"), 0xff, 0xfe, 0x0a]);
@@ -58,7 +58,7 @@ Deno.test("every failure gives the input back byte for byte, with its own exit c
   }));
 
 Deno.test("an empty standard input is an empty document", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     for (const stdin of ["", "\n\n"]) {
       const { code, stdout, stderr } = await place.run(["advance"], { stdin });
       assert.equal(code, 4);
@@ -68,7 +68,7 @@ Deno.test("an empty standard input is an empty document", () =>
   }));
 
 Deno.test("a server that fails or hangs up gives back at least the question, and what arrived is marked", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer(
       [{ status: 500, body: "broken" }, { ...textReply("Half an ans"), cut: true }],
       async ({ env }) => {
@@ -85,7 +85,7 @@ Deno.test("a server that fails or hangs up gives back at least the question, and
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   Deno.test(`${signal} while a tool runs gives the document with the stopped call, exit 130`, () =>
-    withWorkplace(async (place) => {
+    withScene(async (place) => {
       const document = callsDocument([{
         id: "c1",
         command: "touch started; exec sleep 600",
@@ -103,7 +103,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 }
 
 Deno.test("a second interrupt ends the run at once, and the document still comes out", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([{ ...textReply("I am"), hang: true }], async ({ env, received }) => {
       const run = place.start(["advance"], { stdin: QUESTION, env: { ...KEY, ...env } });
       await received(1);
@@ -116,7 +116,7 @@ Deno.test("a second interrupt ends the run at once, and the document still comes
   ));
 
 Deno.test("messages stay out of a standard output that is also standard error, and can be read later", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("in", QUESTION);
     const merged = await place.shell("flemma advance < in 2>&1");
     assert.equal(merged.stdout, QUESTION);
@@ -131,7 +131,7 @@ Deno.test("messages stay out of a standard output that is also standard error, a
   }));
 
 Deno.test("a reader that goes away is no crash", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("in", `@You:\n${"long line of text\n".repeat(60_000)}`);
     const { stdout, stderr } = await place.shell("(flemma advance < in; echo code $? >&2) | head -c 10");
     assert.equal(stdout, "@You:\nlong");
@@ -141,7 +141,7 @@ Deno.test("a reader that goes away is no crash", () =>
   }));
 
 Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id stands on standard error", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.settings("tools: { auto_approve_sandboxed: false }\n");
     const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
     const [plain, strict] = await Promise.all([
@@ -157,7 +157,7 @@ Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its 
   }));
 
 Deno.test("events go to the named file in filter mode, one JSON object a line", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const args = ["advance", "--no-autopilot", "--json", "--events", "events.jsonl"];
     const { stdout } = await place.run(args, { stdin: APPROVED });
     assert.ok(stdout.startsWith("@You:"), "standard output is the document, also with --json");
@@ -168,7 +168,7 @@ Deno.test("events go to the named file in filter mode, one JSON object a line", 
   }));
 
 Deno.test("--name says what the document is called; that file is not touched", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     await Deno.mkdir(place.path("project"));
     const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
     const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
@@ -177,7 +177,7 @@ Deno.test("--name says what the document is called; that file is not touched", (
   }));
 
 Deno.test("a tool never eats the document on standard input", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const stdin = callsDocument([{ id: "c1", command: "cat; echo end", status: "approved" }]);
     const { stdout } = await place.run(["advance", "--no-autopilot"], { stdin });
     assert.match(stdout, /```\nend\n```\n$/);

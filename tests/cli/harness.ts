@@ -22,7 +22,7 @@ export interface Started {
   kill(signal: Deno.Signal): void;
 }
 
-export class Workplace {
+export class Scene {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
 
@@ -114,11 +114,11 @@ export class Workplace {
   }
 }
 
-export async function withWorkplace(body: (place: Workplace) => Promise<void>): Promise<void> {
+export async function withScene(body: (place: Scene) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-cli-" }));
   try {
     for (const name of ["home", "work", "run", "tmp"]) await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });
-    await body(new Workplace(folder));
+    await body(new Scene(folder));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -1,7 +1,7 @@
 // cli section 4 with real processes, signals and a second writer.
 
 import assert from "node:assert/strict";
-import { callsDocument, withWorkplace, type Workplace } from "./harness.ts";
+import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -17,7 +17,7 @@ function gated(id: string, status = "approved") {
 }
 
 Deno.test("advance goes from a question over a call and its result to the answer", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([callReply("c1", "echo hello"), textReply("It says hello.")], async ({ env, requests }) => {
       place.write("a.chat", QUESTION);
       const { code, stdout, stderr } = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -30,7 +30,7 @@ Deno.test("advance goes from a question over a call and its result to the answer
   ));
 
 Deno.test("a second run waits for the lock if told so, and otherwise names the holder, exit 5", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", callsDocument([gated("c1")]));
     const first = place.start(["advance", "--no-autopilot", "a.chat"]);
     await place.appears("c1.started", first);
@@ -49,7 +49,7 @@ Deno.test("a second run waits for the lock if told so, and otherwise names the h
   }));
 
 Deno.test("after kill -9 the call that ran is asked about, the other one runs, and nothing runs twice", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.settings("tools: { max_concurrent: 1 }\n");
     const document = callsDocument([gated("c1"), {
       id: "c2",
@@ -82,7 +82,7 @@ Deno.test("after kill -9 the call that ran is asked about, the other one runs, a
   }));
 
 Deno.test("an interrupt stops what runs, writes the document, and exits with 130", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", callsDocument([gated("c1")]));
     const run = place.start(["advance", "a.chat"]);
     await place.appears("c1.started", run);
@@ -94,7 +94,7 @@ Deno.test("an interrupt stops what runs, writes the document, and exits with 130
   }));
 
 Deno.test("an interrupt while the reply streams leaves what arrived, with a mark", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env }) => {
       place.write("a.chat", QUESTION);
       const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -106,7 +106,7 @@ Deno.test("an interrupt while the reply streams leaves what arrived, with a mark
   ));
 
 Deno.test("a crash while the reply streams leaves a plain partial reply", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([{ ...textReply("Half an answer"), hang: true }, textReply("Again.")], async ({ env }) => {
       place.write("a.chat", QUESTION);
       const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -118,7 +118,7 @@ Deno.test("a crash while the reply streams leaves a plain partial reply", () =>
   ));
 
 Deno.test("--no-stream writes the reply once, at its end", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env, received }) => {
       place.write("a.chat", QUESTION);
       const run = place.start(["advance", "a.chat", "--no-stream"], { env: { ...KEY, ...env } });
@@ -130,7 +130,7 @@ Deno.test("--no-stream writes the reply once, at its end", () =>
   ));
 
 Deno.test("what somebody else writes elsewhere in the file while a tool runs is kept", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const document = callsDocument([gated("c1")]) + "\nA note.\n";
     place.write("a.chat", document);
     const run = place.start(["advance", "--no-autopilot", "a.chat"]);
@@ -145,7 +145,7 @@ Deno.test("what somebody else writes elsewhere in the file while a tool runs is 
   }));
 
 Deno.test("a status that somebody else changed while a tool runs stops the run, exit 5; nothing is lost", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
     place.write("a.chat", document);
     const run = place.start(["advance", "a.chat"]);
@@ -162,7 +162,7 @@ Deno.test("a status that somebody else changed while a tool runs stops the run, 
   }));
 
 Deno.test("a tool in the sandbox writes beside the document but not into it, nor into the state", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const command =
       "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
       "echo x > /etc/flemma-x; ls -1";
@@ -177,7 +177,7 @@ Deno.test("a tool in the sandbox writes beside the document but not into it, nor
   }));
 
 Deno.test("mode and link of the document stay", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("real.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
     await Deno.chmod(place.path("real.chat"), 0o600);
     await Deno.symlink("real.chat", place.path("a.chat"));
@@ -188,7 +188,7 @@ Deno.test("mode and link of the document stay", () =>
   }));
 
 Deno.test("--json prints one event a line, --cursor the place to go on", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([callReply("c1", "true")], async ({ env }) => {
       place.settings("tools: { auto_approve_sandboxed: false }\n");
       place.write("a.chat", QUESTION);
@@ -212,7 +212,7 @@ Deno.test("--json prints one event a line, --cursor the place to go on", () =>
   ));
 
 Deno.test("a stuck server is told, and the document is untouched", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([{
       status: 529,
       body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
@@ -225,6 +225,6 @@ Deno.test("a stuck server is told, and the document is untouched", () =>
     })
   ));
 
-async function grows(place: Workplace, name: string, text: string): Promise<void> {
+async function grows(place: Scene, name: string, text: string): Promise<void> {
   while (!place.read(name).includes(text)) await new Promise((done) => setTimeout(done, 5));
 }

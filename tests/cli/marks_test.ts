@@ -1,7 +1,7 @@
 // approve, reject, execute, send and status: targets, fragments, exit codes.
 
 import assert from "node:assert/strict";
-import { callsDocument, withWorkplace, type Workplace } from "./harness.ts";
+import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const TWO = callsDocument([
@@ -32,14 +32,14 @@ const LOADED = `
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 
-async function statuses(place: Workplace, name: string): Promise<Record<string, string>> {
+async function statuses(place: Scene, name: string): Promise<Record<string, string>> {
   const { stdout } = await place.run(["status", name, "--json"]);
   const { calls } = JSON.parse(stdout) as { calls: { id: string; status: string }[] };
   return Object.fromEntries(calls.map(({ id, status }) => [id, status]));
 }
 
 Deno.test("approve without a target lists the pending calls when there are several, and changes nothing", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", TWO);
     const { code, stderr } = await place.run(["approve", "a.chat"]);
     assert.equal(code, 2);
@@ -48,7 +48,7 @@ Deno.test("approve without a target lists the pending calls when there are sever
   }));
 
 Deno.test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const line = TWO.split("\n").findIndex((text) => text.startsWith("**Tool Result:** `call_2`")) + 1;
     const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
       [["call_1"], ["call_1"]],
@@ -81,7 +81,7 @@ Deno.test("targets are ids, unique beginnings, lines, tools, or all; nothing run
   }));
 
 Deno.test("a rejection carries its message to the model", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", TWO);
     assert.equal((await place.run(["reject", "a.chat", "call_1", "-m", "Use ```rg```."])).code, 0);
     assert.match(place.read("a.chat"), /`call_1`\n\n````flemma:tool status=rejected\nUse ```rg```\.\n````\n/);
@@ -90,7 +90,7 @@ Deno.test("a rejection carries its message to the model", () =>
   }));
 
 Deno.test("a block selected in an editor is approved or rejected as a fragment; the rest of it stays", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const block = "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
     const fragment = `text above\r\n${block}\n  text below`;
     const [approved, rejected, nothing] = await Promise.all([
@@ -106,7 +106,7 @@ Deno.test("a block selected in an editor is approved or rejected as a fragment; 
   }));
 
 Deno.test("a call whose preview is cut is approved by its id only", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const command = `echo ${"x".repeat(200)}; touch ran`;
     const document = callsDocument([{ id: "c1", command, status: "pending" }]);
     place.write("a.chat", document);
@@ -120,7 +120,7 @@ Deno.test("a call whose preview is cut is approved by its id only", () =>
   }));
 
 Deno.test("an approval is bound to the text of the call: when that changes, the call waits again", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
     assert.equal((await place.run(["approve", "a.chat"])).code, 0);
     place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
@@ -131,7 +131,7 @@ Deno.test("an approval is bound to the text of the call: when that changes, the 
   }));
 
 Deno.test("execute runs one call whatever its state, and needs to be told which", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.write("a.chat", TWO);
     assert.equal((await place.run(["execute", "a.chat"])).code, 2);
     assert.equal((await place.run(["execute", "a.chat", "call_2"])).code, 0);
@@ -140,7 +140,7 @@ Deno.test("execute runs one call whatever its state, and needs to be told which"
   }));
 
 Deno.test("send refuses while calls are open and names them; --dry-run shows the body without a key", () =>
-  withWorkplace((place) =>
+  withScene((place) =>
     withServer([textReply("Done.")], async ({ env, requests }) => {
       place.write("a.chat", TWO);
       const refused = await place.run(["send", "a.chat"], { env: { ...KEY, ...env } });
@@ -165,7 +165,7 @@ Deno.test("send refuses while calls are open and names them; --dry-run shows the
   ));
 
 Deno.test("status says what each call is, what the next advance would do, and who decides", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     place.settings("tools: { auto_approve_sandboxed: false }\n");
     const next = async (document: string) => {
       place.write("a.chat", document);
@@ -198,7 +198,7 @@ Deno.test("status says what each call is, what the next advance would do, and wh
   }));
 
 Deno.test("what a model wrote is shown harmless, on a terminal as in JSON", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const command = "echo \x1b[2J\u202e ok";
     place.write("a.chat", callsDocument([{ id: "c1", command, status: "pending" }]));
     const [human, json, parsed] = await Promise.all([
@@ -212,7 +212,7 @@ Deno.test("what a model wrote is shown harmless, on a terminal as in JSON", () =
   }));
 
 Deno.test("new makes a document once, and says what to do next", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const made = await place.run(["new", "my notes.chat", "--system", "Be brief."]);
     assert.equal(made.code, 0);
     assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
@@ -224,7 +224,7 @@ Deno.test("new makes a document once, and says what to do next", () =>
   }));
 
 Deno.test("sandbox run keeps a command in and gives its exit code; status tells the policy", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const line = "echo x > /etc/flemma-x || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
     const run = await place.run(["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
     assert.equal(run.code, 7, run.stderr);
@@ -240,7 +240,7 @@ Deno.test("sandbox run keeps a command in and gives its exit code; status tells 
   }));
 
 Deno.test("version and help need no document and load nothing of the rooms", () =>
-  withWorkplace(async (place) => {
+  withScene(async (place) => {
     const version = await place.run(["--version"]);
     assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
     const help = await place.run(["--help"]);
