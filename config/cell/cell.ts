@@ -1,0 +1,573 @@
+// One Lua state under budget, and the stack of values through which our functions talk to it.
+
+import { Budget, DEFAULT_LIMITS, type Excess, type Limits } from "./budget.ts";
+import { toDialect } from "./dialect.ts";
+import { type LuaExports, type Machine, startMachine } from "./machine.ts";
+
+/** A function of ours that Lua code can call: arguments on the stack from 1, answers how many results it pushed. */
+export type HostFunction = (cell: Cell) => number;
+
+/** Types of values as Lua numbers them. */
+export const TYPE = { none: -1, nil: 0, boolean: 1, number: 3, string: 4, table: 5, function: 6 } as const;
+
+/** A place in a chunk: the chunk's name and a line of it, 1-based. */
+export interface Frame {
+  readonly chunk: string;
+  readonly line: number;
+}
+
+/** Why a protected piece of work ended early. */
+export interface Raised {
+  /** The text of the error value, without the place it begins with. */
+  readonly message: string;
+  /** What was attached by `raise`, when this very error came from there. */
+  readonly detail: unknown;
+  /** Where it was raised and who had called, innermost first; only chunks of documents. */
+  readonly frames: readonly Frame[];
+  /** True when a limit ended it. */
+  readonly limit: boolean;
+}
+
+/** A chunk that does not compile. */
+export interface SyntaxFault {
+  readonly message: string;
+  readonly line: number | null;
+}
+
+/** Chunks whose name begins so are ours and never shown. */
+export const OWN_CHUNK = "cell";
+
+/** Where Lua says an error is: the name of a chunk, which is a word and perhaps a number, and a line. */
+const PLACE = /^(?:cell|frontmatter|message|include)(?: \d+)?:(\d+): /;
+
+const REGISTRY = -1_001_000;
+const RUNTIME_ERROR = 2;
+const OUT_OF_MEMORY = 4;
+const HOOK_CALL = 1 << 0;
+const HOOK_COUNT = 1 << 3;
+const HOOK_EVENT_COUNT = 3;
+const STEPS_PER_HOOK = 100;
+/** Size of Lua's record about an active function, and where in it source and line stand. */
+const RECORD = { size: 104, event: 0, source: 16, line: 24 };
+/** What Lua passes as old size when it makes a new string object; the header that comes with its bytes. */
+const NEW_STRING = 4;
+const STRING_HEADER = 24;
+/** Own calls and callbacks that stand below the first function of a document. */
+const DEPTH_BELOW = 3;
+const MOST_FRAMES = 64;
+/** Values that work entered from outside may have on the stack without asking; functions called by Lua have 20. */
+const ROOM = 60;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A Lua state. Everything that may raise happens inside `enter`. */
+export class Cell {
+  readonly budget: Budget;
+  readonly lua: LuaExports;
+  readonly #machine: Machine;
+  readonly #functions: HostFunction[] = [];
+  #state = 0;
+  #bytes: Uint8Array = new Uint8Array();
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #record = 0;
+  #infoWanted = 0;
+  #work: HostFunction | null = null;
+  #refused: { readonly size: number; readonly limit: "memory" | "string" } | null = null;
+  #frames: Frame[] = [];
+  #errorText = "";
+  #detail: { text: string; value: unknown } | null = null;
+
+  private constructor(machine: Machine, budget: Budget) {
+    this.#machine = machine;
+    this.lua = machine.lua;
+    this.budget = budget;
+  }
+
+  /** Starts a machine and a state in it, with nothing but an empty registry. */
+  static async start(module: WebAssembly.Module, limits: Limits = DEFAULT_LIMITS): Promise<Cell> {
+    const budget = new Budget(limits);
+    let cell: Cell | null = null;
+    const machine = await startMachine(module, {
+      allocate: (_data, pointer, oldSize, newSize) => cell!.#allocate(pointer, oldSize, newSize),
+      hook: (_state, record) => cell!.#hook(record),
+      call: () => cell!.#call(),
+      enter: () => {
+        cell!.reserve(ROOM);
+        return cell!.#work!(cell!);
+      },
+      explain: () => cell!.#explain(),
+    });
+    cell = new Cell(machine, budget);
+    budget.open();
+    cell.#open();
+    return cell;
+  }
+
+  #open(): void {
+    const { lua } = this;
+    this.#record = lua.malloc(RECORD.size);
+    this.#infoWanted = this.#plant("Sl");
+    this.#state = lua.lua_newstate(this.#machine.pointers.allocate, 0);
+    if (this.#state === 0) throw new Error("the Lua interpreter has no memory to start");
+    lua.lua_sethook(this.#state, this.#machine.pointers.hook, HOOK_CALL | HOOK_COUNT, STEPS_PER_HOOK);
+  }
+
+  /**
+   * Runs work like `enter` as an evaluation of its own with the full allowance; inside another evaluation it shares
+   * that one's.
+   */
+  evaluate(work: HostFunction): Raised | null {
+    if (this.#work === null) this.budget.open();
+    return this.enter(work);
+  }
+
+  /**
+   * Runs work that may raise errors of Lua; null when it ended well. The stack is as before afterwards. An evaluation
+   * has to be open; entering again from within is allowed and protects the inner work on its own.
+   */
+  enter(work: HostFunction): Raised | null {
+    if (this.budget.broken) return this.#raised();
+    const { lua } = this;
+    const state = this.#state;
+    const top = lua.lua_gettop(state);
+    const outer = this.#work;
+    this.#work = work;
+    try {
+      lua.lua_pushcclosure(state, this.#machine.pointers.explain, 0);
+      lua.lua_pushcclosure(state, this.#machine.pointers.enter, 0);
+      const status = lua.lua_pcallk(state, 0, 0, top + 1, 0, 0);
+      if (status === 0) return null;
+      if (status !== RUNTIME_ERROR) {
+        // Lua does not ask for an explanation where it could not give one room.
+        this.#frames = [];
+        this.#errorText = status === OUT_OF_MEMORY ? "not enough memory" : "an error while handling an error";
+      }
+      return this.#raised();
+    } catch (thrown) {
+      // A trap of the machine or an overflow of its stack leaves the state unusable; all else is a fault of ours.
+      if (!(thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError)) throw thrown;
+      this.budget.close("broken");
+      return this.#raised();
+    } finally {
+      this.#work = outer;
+      if (!this.budget.broken) lua.lua_settop(state, top);
+    }
+  }
+
+  #raised(): Raised {
+    this.#settleRefusal();
+    const limit = this.budget.exceeded !== null;
+    const text = this.#errorText;
+    const detail = !limit && this.#detail?.text === text ? this.#detail.value : undefined;
+    const message = limit ? this.budget.sentence() : withoutPlace(text);
+    return { message, detail, frames: this.budget.broken ? [] : this.#frames, limit };
+  }
+
+  /** Compiles a chunk of a document and pushes its function, or answers what is wrong with it. */
+  load(code: string, name: string): SyntaxFault | null {
+    const text = toDialect(code);
+    return typeof text === "string" ? this.loadNative(text, name) : text;
+  }
+
+  /** Compiles a chunk in the interpreter's own dialect. Bytecode is refused. */
+  loadNative(code: string, name: string): SyntaxFault | null {
+    const { lua } = this;
+    const bytes = encoder.encode(code);
+    const at = lua.malloc(bytes.length + 1);
+    const chunk = this.#plant(`=${name}`);
+    const mode = this.#plant("t");
+    if (at === 0 || chunk === 0 || mode === 0) {
+      this.budget.close("memory");
+      return { message: this.budget.sentence(), line: null };
+    }
+    this.bytes().set(bytes, at);
+    const status = lua.luaL_loadbufferx(this.#state, at, bytes.length, chunk, mode);
+    for (const pointer of [at, chunk, mode]) lua.free(pointer);
+    if (status === 0) return null;
+    const message = this.text(-1) ?? "";
+    this.pop(1);
+    const place = PLACE.exec(message);
+    return {
+      message: withoutPlace(message),
+      line: place === null ? null : lineOfUnclosed(message) ?? Number(place[1]),
+    };
+  }
+
+  // ---- the stack -------------------------------------------------------------------------------------------------
+
+  top(): number {
+    return this.lua.lua_gettop(this.#state);
+  }
+
+  setTop(index: number): void {
+    this.lua.lua_settop(this.#state, index);
+  }
+
+  pop(count: number): void {
+    this.lua.lua_settop(this.#state, -count - 1);
+  }
+
+  /** Makes room for that many more values; raises when the stack is full. */
+  reserve(slots: number): void {
+    if (this.lua.lua_checkstack(this.#state, slots) === 0) this.raise("too many values at once");
+  }
+
+  type(index: number): number {
+    return this.lua.lua_type(this.#state, index);
+  }
+
+  absolute(index: number): number {
+    return this.lua.lua_absindex(this.#state, index);
+  }
+
+  pushNil(): void {
+    this.lua.lua_pushnil(this.#state);
+  }
+
+  pushBoolean(value: boolean): void {
+    this.lua.lua_pushboolean(this.#state, value ? 1 : 0);
+  }
+
+  pushNumber(value: number): void {
+    this.lua.lua_pushnumber(this.#state, value);
+  }
+
+  pushText(value: string): void {
+    this.pushBytes(encoder.encode(value));
+  }
+
+  pushBytes(value: Uint8Array): void {
+    if (value.length > this.budget.limits.string) this.exceed("string");
+    const at = this.lua.malloc(value.length + 1);
+    if (at === 0) this.exceed("memory");
+    this.bytes().set(value, at);
+    try {
+      this.lua.lua_pushlstring(this.#state, at, value.length);
+    } finally {
+      this.lua.free(at);
+    }
+  }
+
+  /** Pushes the bytes of memory `from..to` as a string; nothing may move them meanwhile. */
+  pushSlice(from: number, to: number): void {
+    this.lua.lua_pushlstring(this.#state, from, to - from);
+  }
+
+  pushCopy(index: number): void {
+    this.lua.lua_pushvalue(this.#state, index);
+  }
+
+  pushTable(): void {
+    this.lua.lua_createtable(this.#state, 0, 0);
+  }
+
+  /** Pushes a function of ours. It lives as long as the cell. */
+  pushFunction(run: HostFunction): void {
+    this.lua.lua_pushnumber(this.#state, this.#functions.push(run) - 1);
+    this.lua.lua_pushcclosure(this.#state, this.#machine.pointers.call, 1);
+  }
+
+  /** Pushes one of Lua's own library openers. */
+  pushExport(exported: CallableFunction): void {
+    this.lua.lua_pushcclosure(this.#state, this.#machine.address(exported), 0);
+  }
+
+  number(index: number): number {
+    return this.lua.lua_tonumberx(this.#state, index, 0);
+  }
+
+  boolean(index: number): boolean {
+    return this.lua.lua_toboolean(this.#state, index) !== 0;
+  }
+
+  /** The text of a string or number; null for everything else. */
+  text(index: number): string | null {
+    const span = this.span(index);
+    return span === null ? null : decoder.decode(this.bytes().subarray(span.from, span.to));
+  }
+
+  /** Where the bytes of a string stand in memory. A number on the stack becomes a string by this. */
+  span(index: number): { readonly from: number; readonly to: number } | null {
+    const type = this.type(index);
+    if (type !== TYPE.string && type !== TYPE.number) return null;
+    const from = this.lua.lua_tolstring(this.#state, index, this.#record);
+    const length = this.#fresh().getUint32(this.#record, true);
+    return { from, to: from + length };
+  }
+
+  /** Pushes `tostring` of a value. */
+  pushToString(index: number): void {
+    this.lua.luaL_tolstring(this.#state, index, 0);
+  }
+
+  /** An identity of a table or function, the same while it lives. */
+  identity(index: number): number {
+    return this.lua.lua_topointer(this.#state, index);
+  }
+
+  same(left: number, right: number): boolean {
+    return this.lua.lua_rawequal(this.#state, left, right) !== 0;
+  }
+
+  /** Replaces the key on top by the member of the table, no metamethods. Answers the type. */
+  rawGet(table: number): number {
+    return this.lua.lua_rawget(this.#state, table);
+  }
+
+  /** Pushes a member, no metamethods. Answers the type. */
+  pushMember(table: number, key: string): number {
+    const at = this.absolute(table);
+    this.pushText(key);
+    return this.rawGet(at);
+  }
+
+  pushItem(table: number, position: number): number {
+    return this.lua.lua_rawgeti(this.#state, table, BigInt(position));
+  }
+
+  /** Takes key and value off the stack into the table, no metamethods. */
+  rawSet(table: number): void {
+    this.lua.lua_rawset(this.#state, table);
+  }
+
+  /** Takes the value off the stack into a member. */
+  setMember(table: number, key: string): void {
+    const at = this.absolute(table);
+    this.pushText(key);
+    this.lua.lua_rotate(this.#state, -2, 1);
+    this.rawSet(at);
+  }
+
+  setItem(table: number, position: number): void {
+    this.lua.lua_rawseti(this.#state, table, BigInt(position));
+  }
+
+  /** Replaces the key on top by the next key and value; false at the end, with the key gone. */
+  next(table: number): boolean {
+    return this.lua.lua_next(this.#state, table) !== 0;
+  }
+
+  /** Pushes the metatable of a value; pushes nothing and answers false when there is none. */
+  pushMetatable(index: number): boolean {
+    return this.lua.lua_getmetatable(this.#state, index) !== 0;
+  }
+
+  /** Takes the table off the stack and makes it the metatable of the value. */
+  setMetatable(index: number): void {
+    this.lua.lua_setmetatable(this.#state, index);
+  }
+
+  /** Takes the table off the stack and makes it the environment of the chunk's function. */
+  setEnvironment(index: number): void {
+    this.lua.lua_setupvalue(this.#state, index, 1);
+  }
+
+  hasMetatable(index: number): boolean {
+    if (!this.pushMetatable(index)) return false;
+    this.pop(1);
+    return true;
+  }
+
+  /** Moves the top value down to `index`. */
+  insert(index: number): void {
+    this.lua.lua_rotate(this.#state, index, 1);
+  }
+
+  replace(index: number): void {
+    this.lua.lua_copy(this.#state, -1, index);
+    this.pop(1);
+  }
+
+  /** Calls the function below its arguments; errors fly to whoever protects. */
+  callFunction(args: number, results: number): void {
+    this.lua.lua_callk(this.#state, args, results, 0, 0);
+  }
+
+  /** Keeps the top value reachable from outside and takes it off the stack. */
+  keep(): number {
+    return this.lua.luaL_ref(this.#state, REGISTRY);
+  }
+
+  pushKept(reference: number): void {
+    this.lua.lua_rawgeti(this.#state, REGISTRY, BigInt(reference));
+  }
+
+  release(reference: number): void {
+    this.lua.luaL_unref(this.#state, REGISTRY, reference);
+  }
+
+  /** The memory of the machine. Calls into Lua may let it grow, so ask again after each. */
+  bytes(): Uint8Array {
+    this.#fresh();
+    return this.#bytes;
+  }
+
+  // ---- errors ----------------------------------------------------------------------------------------------------
+
+  /**
+   * Raises an error in the calling Lua code. The message begins with the place of the caller as Lua's own do; `detail`
+   * is handed to whoever protects, unless the document catches the error.
+   */
+  raise(message: string, detail?: unknown): never {
+    this.lua.luaL_where(this.#state, 1);
+    const text = `${this.text(-1) ?? ""}${message}`;
+    this.pop(1);
+    this.pushText(text);
+    if (detail !== undefined) this.#detail = { text, value: detail };
+    return this.raiseTop();
+  }
+
+  /** Raises the value on top of the stack. */
+  raiseTop(): never {
+    this.lua.lua_error(this.#state);
+    throw new Error("lua_error came back");
+  }
+
+  /** True when a limit was reached, so that no error may be caught any more. */
+  isOver(): boolean {
+    this.#settleRefusal();
+    return this.budget.exceeded !== null;
+  }
+
+  /** Ends the evaluation because of a limit. */
+  exceed(limit: Exclude<Excess, "broken">): never {
+    this.budget.close(limit);
+    this.pushNil();
+    return this.raiseTop();
+  }
+
+  /** Takes steps for work that is done outside Lua; raises when a limit is reached. */
+  spend(steps: number): void {
+    if (this.budget.spend(steps)) return;
+    this.pushNil();
+    this.raiseTop();
+  }
+
+  // ---- what the machine calls ------------------------------------------------------------------------------------
+
+  #call(): number {
+    const id = this.lua.lua_tonumberx(this.#state, REGISTRY - 1, 0);
+    return this.#functions[id]!(this);
+  }
+
+  #hook(record: number): void {
+    const isCount = this.#fresh().getInt32(record + RECORD.event, true) === HOOK_EVENT_COUNT;
+    if (isCount) {
+      if (this.budget.spend(STEPS_PER_HOOK)) return;
+    } else {
+      if (this.lua.lua_getstack(this.#state, this.budget.limits.depth + DEPTH_BELOW, this.#record) === 0) {
+        return;
+      }
+      this.budget.close("depth");
+    }
+    this.pushNil();
+    this.raiseTop();
+  }
+
+  #allocate(pointer: number, oldSize: number, newSize: number): number {
+    const { budget, lua } = this;
+    const held = pointer === 0 ? 0 : oldSize;
+    if (newSize === 0) {
+      budget.memory -= held;
+      if (pointer !== 0) lua.free(pointer);
+      return 0;
+    }
+    if (newSize > held) {
+      if (this.#refused !== null && this.#refused.size !== newSize) this.#settleRefusal();
+      const excess = pointer === 0 && oldSize === NEW_STRING && newSize > budget.limits.string + STRING_HEADER
+        ? "string"
+        : budget.memory - held + newSize > budget.limits.memory
+        ? "memory"
+        : null;
+      if (excess !== null) return this.#refuse(newSize, excess);
+    }
+    const got = lua.realloc(pointer, newSize);
+    if (got === 0) return this.#refuse(newSize, "memory");
+    this.#refused = null;
+    budget.memory += newSize - held;
+    return got;
+  }
+
+  /**
+   * Lua mostly collects garbage after a refusal and asks for the same once more, so the first one is not final. Where
+   * it does not ask again, whatever it does next makes it so.
+   */
+  #refuse(size: number, limit: "string" | "memory"): number {
+    if (this.#refused?.size === size) this.#settleRefusal();
+    else this.#refused = { size, limit };
+    return 0;
+  }
+
+  #settleRefusal(): void {
+    if (this.#refused !== null) this.budget.close(this.#refused.limit);
+    this.#refused = null;
+  }
+
+  /** Runs on top of the raising function: the one moment at which the whole chain of calls can be read. */
+  #explain(): number {
+    const { lua } = this;
+    const state = this.#state;
+    this.#frames = [];
+    for (let level = 0; this.#frames.length < MOST_FRAMES; level++) {
+      if (lua.lua_getstack(state, level, this.#record) === 0) break;
+      lua.lua_getinfo(state, this.#infoWanted, this.#record);
+      const view = this.#fresh();
+      const chunk = this.#cText(view.getUint32(this.#record + RECORD.source, true)).slice(1);
+      if (chunk === "[C]" || chunk.startsWith(OWN_CHUNK)) continue;
+      this.#frames.push({ chunk, line: view.getInt32(this.#record + RECORD.line, true) });
+    }
+    this.#errorText = this.#describeError();
+    return 1;
+  }
+
+  /** `error({error = "text"})` shows that text; other values show as `tostring` has them. */
+  #describeError(): string {
+    if (this.type(1) === TYPE.table && !this.hasMetatable(1)) {
+      const found = this.pushMember(1, "error") === TYPE.string ? this.text(-1) : null;
+      this.pop(1);
+      if (found !== null) return found;
+    }
+    const type = this.type(1);
+    if (type === TYPE.string || type === TYPE.number) return this.text(1) ?? "";
+    return type === TYPE.nil ? "an error without a value" : `an error that is no text (${typeName(type)})`;
+  }
+
+  #fresh(): DataView {
+    const { buffer } = this.lua.memory;
+    if (this.#view.buffer !== buffer) {
+      this.#view = new DataView(buffer);
+      this.#bytes = new Uint8Array(buffer);
+    }
+    return this.#view;
+  }
+
+  #cText(at: number): string {
+    const bytes = this.bytes();
+    return decoder.decode(bytes.subarray(at, bytes.indexOf(0, at)));
+  }
+
+  /** Writes a C string; 0 when there is no memory. */
+  #plant(text: string): number {
+    const bytes = encoder.encode(`${text}\0`);
+    const at = this.lua.malloc(bytes.length);
+    if (at !== 0) this.bytes().set(bytes, at);
+    return at;
+  }
+}
+
+/** The word that Lua has for a type. */
+export function typeName(type: number): string {
+  return Object.entries(TYPE).find(([, number]) => number === type)?.[0] ?? "userdata";
+}
+
+/** A message of Lua without the place it begins with; a place of ours is worth nothing to a reader. */
+function withoutPlace(message: string): string {
+  return message.replace(PLACE, "");
+}
+
+/** For a block that is never closed, the line on which it was opened. */
+function lineOfUnclosed(message: string): number | null {
+  const found = /\(to close '\w+' at line (\d+)\) near <eof>$/.exec(message);
+  return found === null ? null : Number(found[1]);
+}

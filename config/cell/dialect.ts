@@ -1,0 +1,64 @@
+// From the Lua that documents are written in (5.1 with LuaJIT's additions) to the Lua that the interpreter runs (5.4).
+//
+// Line numbers stay. Whole numbers are spelt as floats, so that all arithmetic is done with doubles as documents
+// expect; operators and attributes that came later are refused; `_ENV`, an ordinary name then, loses its power.
+
+/** Why a chunk is no Lua of documents. */
+export interface DialectFault {
+  readonly message: string;
+  /** Line of the chunk, 1-based. */
+  readonly line: number;
+}
+
+const TOKEN = new RegExp(
+  [
+    String.raw`(?<skip>[ \t\r\n\v\f]+|--(?!\[=*\[)[^\n]*)`,
+    String.raw`(?<long>(?:--)?\[(?<level>=*)\[)`,
+    String.raw`(?<quoted>"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?)`,
+    String
+      .raw`(?<number>(?:0[xX][\da-fA-F]*\.?[\da-fA-F]*(?:[pP][+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\w*)`,
+    String.raw`(?<name>[A-Za-z_]\w*)`,
+    String.raw`(?<operator>\.\.\.?|//|<<|>>|[<>=~]=|::|[^])`,
+  ].join("|"),
+  "y",
+);
+
+const LATER_OPERATORS = new Set(["//", "&", "|", "~", "<<", ">>"]);
+
+/** The chunk as the interpreter needs it, or the first thing in it that is not of this dialect. */
+export function toDialect(code: string): string | DialectFault {
+  let out = "";
+  /** After `local`: the names so far could still carry an attribute. */
+  let inLocal = false;
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < code.length) {
+    const from = TOKEN.lastIndex;
+    const groups: Record<string, string | undefined> = TOKEN.exec(code)?.groups ?? {};
+    if (groups.long !== undefined) {
+      const end = code.indexOf(`]${groups.level}]`, TOKEN.lastIndex);
+      TOKEN.lastIndex = end < 0 ? code.length : end + 2 + (groups.level ?? "").length;
+    }
+    const text = code.slice(from, TOKEN.lastIndex);
+    const { number, name, operator } = groups;
+    if (number !== undefined) out += asFloat(number);
+    else if (name === "_ENV") out += "_ENV_";
+    else if (operator !== undefined && LATER_OPERATORS.has(operator)) {
+      return { message: `the operator ${operator} does not exist in this Lua`, line: lineOf(code, from) };
+    } else if (operator === "<" && inLocal) {
+      return { message: "attributes of local variables do not exist in this Lua", line: lineOf(code, from) };
+    } else out += text;
+    if (name !== undefined) inLocal = name === "local" || (inLocal && name !== "function");
+    else if (groups.skip === undefined && operator !== ",") inLocal = false;
+  }
+  return out;
+}
+
+function asFloat(number: string): string {
+  if (!/^(?:\d+|0[xX][\da-fA-F]+)$/.test(number)) return number;
+  const text = String(Number(number));
+  return /[eE.]/.test(text) ? text : `${text}.0`;
+}
+
+function lineOf(code: string, offset: number): number {
+  return code.slice(0, offset).split("\n").length;
+}

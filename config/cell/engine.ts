@@ -1,0 +1,54 @@
+// Starts a cell: the interpreter unpacked and compiled once for the program, the library built anew for each cell.
+//
+// Only code that was asked to run Lua imports this module, and that dynamically: it is what a document without Lua
+// never pays for.
+
+import { DEFAULT_LIMITS, type Limits } from "./budget.ts";
+import { Cell } from "./cell.ts";
+import { type CellWorld, Library } from "./environment.ts";
+import { INTERPRETER, INTERPRETER_SIZE } from "./interpreter.generated.ts";
+
+/** A started cell with its library. */
+export interface Engine {
+  readonly cell: Cell;
+  readonly library: Library;
+}
+
+let compiled: Promise<WebAssembly.Module> | null = null;
+
+/** Starts a fresh cell that shares nothing with others but the compiled machine code. */
+export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIMITS): Promise<Engine> {
+  compiled ??= unpack(INTERPRETER).then((wasm) => WebAssembly.compile(wasm));
+  const cell = await Cell.start(await compiled, limits);
+  let library: Library | null = null;
+  const raised = cell.evaluate((inner) => {
+    library = new Library(inner, world);
+    return 0;
+  });
+  if (library === null) throw new Error(`the library of the cell does not load: ${raised?.message}`);
+  return { cell, library };
+}
+
+async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
+  const inflate = new DecompressionStream("deflate-raw");
+  const writer = inflate.writable.getWriter();
+  const written = writer.write(fromBase64(base64)).then(() => writer.close());
+  const wasm = new Uint8Array(INTERPRETER_SIZE);
+  let length = 0;
+  const reader = inflate.readable.getReader();
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    wasm.set(chunk.value, length);
+    length += chunk.value.length;
+  }
+  await written;
+  return wasm;
+}
+
+function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+  // Node 22 has no such method yet, and the loop costs some milliseconds.
+  if (typeof Uint8Array.fromBase64 === "function") return Uint8Array.fromBase64(base64);
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}

@@ -1,0 +1,275 @@
+// The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
+
+import { type Cell, type HostFunction, TYPE } from "./cell.ts";
+import { clock, date, time } from "./clock.ts";
+import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";
+import { PRELUDE } from "./prelude.ts";
+import { find, formatWith, gmatchStep, gsub, match } from "./strings.ts";
+
+/** What the cell may see of the world besides included files. */
+export interface CellWorld extends PathBase {
+  /** Whether a file can be read (`vim.fn.filereadable`). */
+  isReadable(path: string): boolean;
+}
+
+/** One environment of a chunk. */
+export interface EnvironmentSpec {
+  /** Absolute path of the file the chunk stands in; null when it is unsaved. */
+  readonly filename: string | null;
+  readonly print: HostFunction;
+  readonly include: HostFunction;
+  /** Pushes the `flemma` table; only frontmatter has one. */
+  readonly pushFlemma?: (cell: Cell) => void;
+}
+
+/** Detail of an error: a name was read that nobody ever defined. */
+export class UndefinedName {
+  constructor(readonly variable: string) {}
+}
+
+/** An environment on the Lua side, with the names that came with it. */
+export interface LuaEnvironment {
+  /** Where the table is kept. */
+  readonly reference: number;
+  readonly builtins: ReadonlySet<string>;
+}
+
+/** Values of which the library has only one: keys of include options. */
+export interface Symbols {
+  readonly binary: number;
+  readonly mime: number;
+}
+
+/** Reads a table that stands for settings: pushes its plain value and answers true, or raises, or answers false. */
+export type SettingsValue = (cell: Cell, index: number) => boolean;
+
+/** The library of one cell: built once, from which environments are made. */
+export class Library {
+  readonly #cell: Cell;
+  readonly #builtins: number;
+  readonly #copy: number;
+  readonly symbols: Symbols;
+  /** Set by whoever hands out settings; until then no table stands for any. */
+  settingsValue: SettingsValue = () => false;
+
+  /** Has to be called inside `cell.enter`. */
+  constructor(cell: Cell, world: CellWorld) {
+    this.#cell = cell;
+    const top = cell.top();
+    const fault = cell.loadNative(PRELUDE, "cell");
+    if (fault !== null) throw new Error(`the prelude does not compile: ${fault.message}`);
+    pushLibraries(cell);
+    this.#pushHost(world);
+    cell.callFunction(2, 3);
+    this.symbols = { binary: keepMember(cell, "BINARY"), mime: keepMember(cell, "MIME") };
+    cell.pop(1);
+    this.#copy = cell.keep();
+    this.#builtins = cell.keep();
+    cell.setTop(top);
+  }
+
+  /** Makes an environment with nothing but the built-in names. Inside `cell.enter`. */
+  environment(spec: EnvironmentSpec): LuaEnvironment {
+    const cell = this.#cell;
+    const top = cell.top();
+    cell.pushKept(this.#builtins);
+    cell.callFunction(0, 1);
+    const table = top + 1;
+    cell.pushFunction(spec.print);
+    cell.setMember(table, "print");
+    cell.pushFunction(spec.include);
+    cell.setMember(table, "include");
+    if (spec.filename !== null) {
+      cell.pushText(spec.filename);
+      cell.setMember(table, "__filename");
+      cell.pushText(spec.filename.slice(0, spec.filename.lastIndexOf("/")) || "/");
+      cell.setMember(table, "__dirname");
+    }
+    if (spec.pushFlemma !== undefined) {
+      spec.pushFlemma(cell);
+      cell.setMember(table, "flemma");
+    }
+    // Known without a value: names that LuaJIT lacks, or that an unsaved document lacks.
+    const builtins = new Set(["utf8", "__filename", "__dirname"]);
+    eachMember(cell, table, (name) => builtins.add(name));
+    this.#makeStrict(table, new Set(builtins));
+    const reference = cell.keep();
+    cell.setTop(top);
+    return { reference, builtins };
+  }
+
+  /** Pushes a copy of the value at `index` that shares no table with it. */
+  pushDeepCopy(index: number): void {
+    const at = this.#cell.absolute(index);
+    this.#cell.pushKept(this.#copy);
+    this.#cell.pushCopy(at);
+    this.#cell.callFunction(1, 1);
+  }
+
+  /** Takes the function on top of the stack and lets it find its global names in the environment. */
+  bind(environment: LuaEnvironment): void {
+    this.#cell.pushKept(environment.reference);
+    this.#cell.setEnvironment(-2);
+  }
+
+  /**
+   * Pushes a table with deep copies of what a chunk defined: every global that did not come with the environment and
+   * is not nil.
+   */
+  pushDefined(environment: LuaEnvironment): void {
+    const cell = this.#cell;
+    cell.pushTable();
+    const out = cell.top();
+    cell.pushKept(environment.reference);
+    const table = cell.top();
+    const names: string[] = [];
+    eachMember(cell, table, (name) => {
+      if (!environment.builtins.has(name)) names.push(name);
+    });
+    for (const name of names) {
+      cell.pushMember(table, name);
+      this.pushDeepCopy(-1);
+      cell.setMember(out, name);
+      cell.pop(1);
+    }
+    cell.setTop(out);
+  }
+
+  /** Defines each member of the table on top as a global, except built-in names; takes the table off. */
+  define(environment: LuaEnvironment): void {
+    const cell = this.#cell;
+    const source = cell.top();
+    cell.pushKept(environment.reference);
+    const table = cell.top();
+    const names: string[] = [];
+    eachMember(cell, source, (name) => names.push(name));
+    for (const name of names) {
+      if (environment.builtins.has(name)) continue;
+      cell.pushMember(source, name);
+      this.pushDeepCopy(-1);
+      cell.setMember(table, name);
+      cell.pop(1);
+    }
+    cell.setTop(source - 1);
+  }
+
+  /** Reading a name that nobody defined raises; a name counts as defined once it was assigned, even to nil. */
+  #makeStrict(table: number, defined: Set<string>): void {
+    const cell = this.#cell;
+    cell.pushTable();
+    cell.pushFunction((inner) => {
+      const name = inner.text(2) ?? "?";
+      if (!defined.has(name)) inner.raise(`the variable "${name}" is not defined`, new UndefinedName(name));
+      inner.pushNil();
+      return 1;
+    });
+    cell.setMember(-2, "__index");
+    cell.pushFunction((inner) => {
+      const name = inner.text(2);
+      if (name !== null) defined.add(name);
+      inner.rawSet(1);
+      return 0;
+    });
+    cell.setMember(-2, "__newindex");
+    cell.setMetatable(table);
+  }
+
+  #pushHost(world: CellWorld): void {
+    const cell = this.#cell;
+    cell.pushTable();
+    const table = cell.top();
+    const add = (name: string, run: HostFunction) => {
+      cell.pushFunction(run);
+      cell.setMember(table, name);
+    };
+    cell.pushMember(table - 1, "string");
+    cell.pushMember(-1, "format");
+    const raw = cell.keep();
+    cell.pop(1);
+    const path = (change: (path: string, inner: Cell) => string): HostFunction => (inner) => {
+      const given = inner.text(1) ?? inner.raise("bad argument #1 (a path expected)");
+      inner.pushText(change(given, inner));
+      return 1;
+    };
+    add("format", formatWith(raw));
+    add("find", find);
+    add("match", match);
+    add("gmatch_step", gmatchStep);
+    add("gsub", gsub);
+    add("clock", clock);
+    add("date", date);
+    add("time", time);
+    add("exceeded", (inner) => {
+      inner.pushBoolean(inner.isOver());
+      return 1;
+    });
+    add("rethrow", (inner) => {
+      inner.pushNil();
+      return inner.raiseTop();
+    });
+    add("spend", (inner) => {
+      inner.spend(Math.max(0, inner.number(1)));
+      return 0;
+    });
+    add("string_methods", (inner) => {
+      // Every text has one metatable; through it only the listed functions may be reached.
+      inner.pushText("");
+      inner.pushMetatable(-1);
+      inner.pushCopy(1);
+      inner.setMember(-2, "__index");
+      return 0;
+    });
+    add("settings_value", (inner) => {
+      if (!this.settingsValue(inner, 1)) inner.pushNil();
+      return 1;
+    });
+    add(
+      "fnamemodify",
+      path((given, inner) =>
+        modify(given, inner.text(2) ?? "", world) ??
+          inner.raise(`the modifiers "${inner.text(2)}" are not known here`)
+      ),
+    );
+    add("simplify", path(simplify));
+    add("normalize", path((given) => normalize(given, world)));
+    add("abspath", path((given) => absolute(given, world)));
+    add("getcwd", (inner) => {
+      inner.pushText(world.cwd);
+      return 1;
+    });
+    add("filereadable", (inner) => {
+      const given = inner.text(1);
+      inner.pushNumber(given !== null && world.isReadable(absolute(given, world)) ? 1 : 0);
+      return 1;
+    });
+  }
+}
+
+/** Opens the four of Lua's libraries that are used and pushes the table of globals that holds them. */
+function pushLibraries(cell: Cell): void {
+  const { luaopen_base, luaopen_string, luaopen_table, luaopen_math } = cell.lua;
+  cell.pushExport(luaopen_base);
+  cell.callFunction(0, 1);
+  const globals = cell.top();
+  const libraries = { string: luaopen_string, table: luaopen_table, math: luaopen_math };
+  for (const [name, open] of Object.entries(libraries)) {
+    cell.pushExport(open);
+    cell.callFunction(0, 1);
+    cell.setMember(globals, name);
+  }
+}
+
+/** Keeps a member of the table on top. */
+function keepMember(cell: Cell, name: string): number {
+  cell.pushMember(-1, name);
+  return cell.keep();
+}
+
+/** The names of a table's text keys; the table may be changed only afterwards. */
+function eachMember(cell: Cell, table: number, see: (name: string) => void): void {
+  cell.pushNil();
+  while (cell.next(table)) {
+    if (cell.type(-2) === TYPE.string) see(cell.text(-2)!);
+    cell.pop(1);
+  }
+}

@@ -1,0 +1,213 @@
+// The Lua interpreter as a WASM machine with the least host there can be: no files, no processes, no environment.
+//
+// The module is the one that the wasmoon package ships; its own JavaScript side is left out, because it brings a file
+// system along, costs most of the start-up, and cannot stop a hostile chunk (docs/architecture.md has the figures).
+
+/** The part of Lua's C interface that is used here. Numbers are addresses, indices or plain numbers. */
+export interface LuaExports {
+  readonly memory: WebAssembly.Memory;
+  readonly __indirect_function_table: WebAssembly.Table;
+  __wasm_call_ctors(): void;
+  emscripten_stack_init(): void;
+  malloc(size: number): number;
+  realloc(pointer: number, size: number): number;
+  free(pointer: number): void;
+  setThrew(threw: number, value: number): void;
+  stackSave(): number;
+  stackRestore(pointer: number): void;
+  lua_newstate(allocator: number, data: number): number;
+  lua_close(state: number): void;
+  lua_sethook(state: number, hook: number, mask: number, count: number): void;
+  lua_getstack(state: number, level: number, record: number): number;
+  lua_getinfo(state: number, what: number, record: number): number;
+  lua_checkstack(state: number, slots: number): number;
+  lua_absindex(state: number, index: number): number;
+  lua_gettop(state: number): number;
+  lua_settop(state: number, index: number): void;
+  lua_rotate(state: number, index: number, count: number): void;
+  lua_pushvalue(state: number, index: number): void;
+  lua_copy(state: number, from: number, to: number): void;
+  lua_type(state: number, index: number): number;
+  lua_isinteger(state: number, index: number): number;
+  lua_rawequal(state: number, left: number, right: number): number;
+  lua_tonumberx(state: number, index: number, isNumber: number): number;
+  lua_toboolean(state: number, index: number): number;
+  lua_tolstring(state: number, index: number, length: number): number;
+  lua_topointer(state: number, index: number): number;
+  lua_rawlen(state: number, index: number): number;
+  lua_next(state: number, index: number): number;
+  lua_pushnil(state: number): void;
+  lua_pushnumber(state: number, value: number): void;
+  lua_pushlstring(state: number, text: number, length: number): number;
+  lua_pushcclosure(state: number, pointer: number, upvalues: number): void;
+  lua_pushboolean(state: number, value: number): void;
+  lua_createtable(state: number, positions: number, members: number): void;
+  lua_rawget(state: number, index: number): number;
+  lua_rawgeti(state: number, index: number, key: bigint): number;
+  lua_rawseti(state: number, index: number, key: bigint): void;
+  lua_rawset(state: number, index: number): void;
+  lua_getmetatable(state: number, index: number): number;
+  lua_setmetatable(state: number, index: number): number;
+  lua_setupvalue(state: number, index: number, upvalue: number): number;
+  lua_callk(state: number, args: number, results: number, context: number, next: number): void;
+  lua_pcallk(
+    state: number,
+    args: number,
+    results: number,
+    handler: number,
+    context: number,
+    next: number,
+  ): number;
+  lua_error(state: number): number;
+  luaL_where(state: number, level: number): void;
+  luaL_tolstring(state: number, index: number, length: number): number;
+  luaL_ref(state: number, table: number): number;
+  luaL_unref(state: number, table: number, reference: number): void;
+  luaL_loadbufferx(state: number, text: number, length: number, name: number, mode: number): number;
+  readonly luaopen_base: CallableFunction;
+  readonly luaopen_string: CallableFunction;
+  readonly luaopen_table: CallableFunction;
+  readonly luaopen_math: CallableFunction;
+}
+
+/** What the machine calls back. */
+export interface MachineHost {
+  /** Lua's allocator without its first argument's meaning: the new address, or 0 to refuse. */
+  allocate(data: number, pointer: number, oldSize: number, newSize: number): number;
+  /** Runs every so many instructions and at every call. */
+  hook(state: number, record: number): void;
+  /** A function of ours that Lua code called. */
+  call(state: number): number;
+  /** The one function that is run from outside, under protection. */
+  enter(state: number): number;
+  /** Sees an error where it was raised, before anything is unwound. */
+  explain(state: number): number;
+}
+
+/** Addresses of the host's functions as Lua knows them. */
+export interface HostPointers {
+  readonly allocate: number;
+  readonly hook: number;
+  readonly call: number;
+  readonly enter: number;
+  readonly explain: number;
+}
+
+export interface Machine {
+  readonly lua: LuaExports;
+  readonly pointers: HostPointers;
+  /** Makes an exported function callable by its address. */
+  address(exported: CallableFunction): number;
+}
+
+/**
+ * Only functions that come out of WASM may stand in a function table. This module takes the five of the host in and
+ * hands them out again, so that they do:
+ *
+ *   (type 0 (i32 i32 i32 i32) -> i32) (type 1 (i32 i32) -> ()) (type 2 (i32) -> i32)
+ *   import h.a: 0, h.k: 1, h.c: 2, h.e: 2, h.m: 2; export the same
+ */
+// deno-fmt-ignore
+const ADAPTER = new Uint8Array([
+  0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+  1, 19, 3, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f, 0x60, 2, 0x7f, 0x7f, 0, 0x60, 1, 0x7f, 1, 0x7f,
+  2, 31, 5,
+  1, 0x68, 1, 0x61, 0, 0,
+  1, 0x68, 1, 0x6b, 0, 1,
+  1, 0x68, 1, 0x63, 0, 2,
+  1, 0x68, 1, 0x65, 0, 2,
+  1, 0x68, 1, 0x6d, 0, 2,
+  7, 21, 5,
+  1, 0x61, 0, 0,
+  1, 0x6b, 0, 1,
+  1, 0x63, 0, 2,
+  1, 0x65, 0, 3,
+  1, 0x6d, 0, 4,
+]);
+
+/** What C's longjmp is thrown as; anything else that flies through is a fault and must fly on. */
+const LONG_JUMP = Infinity;
+const PAGE = 65536;
+/** WASM memory may not grow past this, whatever the bookkeeping of the cell says. */
+const MOST_MEMORY = 128 * 1024 * 1024;
+
+/** Instantiates the interpreter. No state of Lua exists yet. */
+export async function startMachine(module: WebAssembly.Module, host: MachineHost): Promise<Machine> {
+  let lua: LuaExports | null = null;
+  const instance = await WebAssembly.instantiate(module, imports(() => lua!));
+  // Which names the module exports is fixed by the generated file, so this is a description, not a hope.
+  lua = instance.exports as unknown as LuaExports;
+  lua.emscripten_stack_init();
+  lua.__wasm_call_ctors();
+  const adapter = new WebAssembly.Instance(new WebAssembly.Module(ADAPTER), {
+    h: { a: host.allocate, k: host.hook, c: host.call, e: host.enter, m: host.explain },
+  }).exports;
+  const table = lua.__indirect_function_table;
+  const address = (exported: CallableFunction | WebAssembly.ExportValue | undefined): number => {
+    if (typeof exported !== "function") throw new Error("the interpreter lacks a function");
+    const index = table.grow(1);
+    table.set(index, exported);
+    return index;
+  };
+  const pointers = {
+    allocate: address(adapter.a),
+    hook: address(adapter.k),
+    call: address(adapter.c),
+    enter: address(adapter.e),
+    explain: address(adapter.m),
+  };
+  return { lua, pointers, address };
+}
+
+function imports(machine: () => LuaExports): WebAssembly.Imports {
+  // Lua's own libraries for files, processes and the clock are never opened, so none of these is reached.
+  const absent = () => {
+    throw new Error("the cell has no such call of the system");
+  };
+  const env: WebAssembly.ModuleImports = {
+    abort: () => {
+      throw new Error("the Lua interpreter gave up");
+    },
+    invoke_vii: (index: number, first: number, second: number) => {
+      const lua = machine();
+      const stack = lua.stackSave();
+      try {
+        lua.__indirect_function_table.get(index)!(first, second);
+      } catch (thrown) {
+        if (thrown !== LONG_JUMP) throw thrown;
+        lua.stackRestore(stack);
+        lua.setThrew(1, 0);
+      }
+    },
+    _emscripten_throw_longjmp: () => {
+      throw LONG_JUMP;
+    },
+    emscripten_resize_heap: (wanted: number) => {
+      const { memory } = machine();
+      const size = memory.buffer.byteLength;
+      if (wanted > MOST_MEMORY) return 0;
+      const target = Math.min(MOST_MEMORY, Math.max(wanted, size + size / 4));
+      memory.grow(Math.ceil((target - size) / PAGE));
+      return 1;
+    },
+    // Seeds the hashes of strings; a constant would let a document choose colliding keys.
+    emscripten_date_now: () => Date.now(),
+    _emscripten_get_now_is_monotonic: () => 1,
+  };
+  for (
+    const name of ["strftime", "system", "exit", "_mktime_js", "_localtime_js", "_gmtime_js", "_tzset_js"]
+      .concat(
+        ["openat", "fcntl64", "ioctl", "dup3", "unlinkat", "rmdir", "renameat", "readlinkat"].map((call) =>
+          `__syscall_${call}`
+        ),
+      )
+  ) {
+    env[name] = absent;
+  }
+  const wasi: WebAssembly.ModuleImports = {};
+  for (const name of ["fd_write", "fd_read", "fd_close", "fd_seek"]) wasi[name] = absent;
+  // Asked for at start: an environment of no variables. The counts lie in fresh memory and are zero already.
+  wasi.environ_sizes_get = () => 0;
+  wasi.environ_get = () => 0;
+  return { env, wasi_snapshot_preview1: wasi };
+}
