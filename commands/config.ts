@@ -9,7 +9,7 @@ import { configFolder } from "../config/folders.ts";
 import type { Frontmatter } from "../parser/types.ts";
 import { visible } from "../tools/visible.ts";
 import { documentPath, readForReport } from "./document.ts";
-import { refuse } from "./drive.ts";
+import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption, textOption } from "./options.ts";
@@ -80,7 +80,7 @@ async function get(invocation: Invocation): Promise<number> {
   if ("exit" in seen) return seen.exit;
   const found = lookUp(seen.document.logs, seen.loaded.catalog, key!);
   if (!found.ok) {
-    return refuse(invocation, { code: "usage", message: `${capital(found.fault.message)}.` });
+    return refuse(invocation, { code: "usage", message: sentenceOf(found.fault.message) });
   }
   tellDiagnostics(invocation, seen.label, seen.document);
   const rows: readonly Row[] = "key" in found.value ? [found.value] : found.value;
@@ -185,6 +185,7 @@ function rowJson({ key, value, layers, excluded, hidden }: Row): Record<string, 
   };
 }
 
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+/** A finding as a full sentence. */
+function sentenceOf(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

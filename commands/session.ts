@@ -10,7 +10,7 @@ import { valueText } from "../config/render.ts";
 import { addToSession, readSession, resetSession } from "../config/session.ts";
 import { visible } from "../tools/visible.ts";
 import { documentPath } from "./document.ts";
-import { refuse } from "./drive.ts";
+import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { settingsOf } from "./settings.ts";
@@ -66,11 +66,9 @@ export async function reset(
 ): Promise<number> {
   const outcome = await resetSession(invocation.environment, document, keys, new Date());
   if (!outcome.ok) return refuse(invocation, outcome.problem);
-  invocation.messages.note(
-    outcome.value
-      ? `The session's settings ${scope(document)} are gone.`
-      : `There were none ${scope(document)}.`,
-  );
+  const what = keys === null ? "anything" : keys.join(", ");
+  const text = outcome.value ? "no longer sets" : "did not set";
+  invocation.messages.note(`The session ${text} ${what} ${scope(document)}.`);
   return Exit.ok;
 }
 
@@ -100,10 +98,10 @@ function assignments(words: readonly string[], loaded: Loaded): Outcome<readonly
     // A single word for a list is a list of one.
     const wanted = op === "set" && isList && typeof value === "string" ? [value] : value;
     const fault = draft.apply(op, [key], wanted)[0] ?? draft.warnings[0];
-    if (fault !== undefined) return failure("usage", `${capital(fault.message)}.`);
+    if (fault !== undefined) return failure("usage", sentenceOf(fault.message));
   }
   const late = draft.finish().find((fault) => fault.severity === "error");
-  return late === undefined ? success(draft.operations) : failure("usage", `${capital(late.message)}.`);
+  return late === undefined ? success(draft.operations) : failure("usage", sentenceOf(late.message));
 }
 
 /** What a preset says becomes the session's: its model by reference, its approvals as the list. */
@@ -144,6 +142,7 @@ function scope(document: string | null): string {
   return document === null ? "for all documents" : `for ${document}`;
 }
 
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+/** A finding as a full sentence. */
+function sentenceOf(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

@@ -11,7 +11,7 @@ import { recordTrust, revokeTrust, trustedEntries } from "../config/trust.ts";
 import { writeTree } from "../config/tree.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { visible } from "../tools/visible.ts";
-import { refuse } from "./drive.ts";
+import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption, textOption } from "./options.ts";
@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const revoked = textOption(given, "revoke");
   if (switchOption(given, "list") === true) return await list(invocation);
   if (revoked !== undefined) {
-    const path = await realOrGiven(absolutePath(environment, revoked));
+    const path = await realOrGiven(await fileIn(absolutePath(environment, revoked)));
     const outcome = await revokeTrust(environment, path);
     if (!outcome.ok) return refuse(invocation, outcome.problem);
     messages.note(outcome.value ? `${path} is not trusted any more.` : `${path} was not trusted.`);
@@ -69,9 +69,8 @@ interface Trusted {
 async function fileToTrust(environment: Environment, named: string): Promise<Outcome<Trusted>> {
   const given = absolutePath(environment, named);
   try {
-    const isFolder = (await Deno.stat(given)).isDirectory;
-    const inside = /(^|\/)\.flemma\/*$/.test(given) ? "config.yaml" : ".flemma/config.yaml";
-    const path = await Deno.realPath(isFolder ? `${given.replace(/\/+$/, "")}/${inside}` : given);
+    await Deno.stat(given);
+    const path = await Deno.realPath(await fileIn(given));
     const bytes = await Deno.readFile(path);
     if (!path.endsWith("/.flemma/config.yaml")) return success({ path, bytes, names: [] });
     const names = await namesIn(environment, path, new TextDecoder().decode(bytes));
@@ -79,6 +78,13 @@ async function fileToTrust(environment: Environment, named: string): Promise<Out
   } catch (thrown) {
     return failure("file-unreadable", `${named} cannot be trusted: ${thrownText(thrown)}.`);
   }
+}
+
+/** The settings file of a folder; any other path is meant itself. */
+async function fileIn(path: string): Promise<string> {
+  if (!(await Deno.stat(path).then((info) => info.isDirectory, () => false))) return path;
+  const inside = /(^|\/)\.flemma\/*$/.test(path) ? "config.yaml" : ".flemma/config.yaml";
+  return `${path.replace(/\/+$/, "")}/${inside}`;
 }
 
 /** The files of code a project's configuration names. One with mistakes is refused: nobody knows what it means. */

@@ -257,10 +257,17 @@ class Draft implements LayerDraft {
           : `may not be set by the ${LAYER_NAMES[this.layer]}`,
       );
     }
-    if (this.layer !== "M" || !key.documentNarrows || narrows(op, key, value, () => null)) return null;
+    if (
+      this.layer !== "M" || !key.documentNarrows ||
+      narrows(op, key, value, () => resolveScalar(this.#logs, name, key.default).value)
+    ) return null;
     return ignored(
       `may only be narrowed by a document${
-        key.narrows === "append" ? ": append to it" : ` to ${key.narrows}`
+        key.narrows === "append"
+          ? ": append to it"
+          : key.narrows === "lower"
+          ? ": lower it"
+          : ` to ${key.narrows}`
       }`,
     );
   }
@@ -272,7 +279,8 @@ export function narrows(op: Op, key: Key, value: unknown, current: () => unknown
     case "true":
       return op === "set" && value === true;
     case "false":
-      return op === "set" && value === false;
+      // A list of hosts is less than all of them.
+      return op === "set" && (value === false || (isObject(value) && current() === true));
     case "remove":
       return op === "remove";
     case "append":
@@ -280,11 +288,19 @@ export function narrows(op: Op, key: Key, value: unknown, current: () => unknown
     case "lower": {
       // Zero calls at once means no limit.
       const size = (number: unknown) => (number === 0 ? Infinity : Number(number));
-      return op === "set" && typeof value === "number" && size(value) <= size(current());
+      if (op !== "set") return false;
+      if (isObject(value)) return lowers(value, current());
+      return typeof value === "number" && size(value) <= size(current());
     }
     case undefined:
       return false;
   }
+}
+
+/** Whether a table of limits keeps every limit there is, and raises none. */
+function lowers(value: Readonly<Record<string, unknown>>, current: unknown): boolean {
+  return !isObject(current) ||
+    Object.entries(current).every(([name, size]) => Number(value[name]) <= Number(size));
 }
 
 /** The resolved value of a key: lists as arrays or a function, `null` for none. */

@@ -96,8 +96,9 @@ function unknown(
 ): Found {
   const key = [...path, name].join(".");
   const moved = MOVED[key];
-  const near = moved === undefined ? nearest(name, names) : null;
-  const elsewhere = moved === undefined && near === null ? placesOf(name) : [];
+  // The very name at another depth is surer than a similar one here.
+  const elsewhere = moved === undefined ? placesOf(name).slice(0, 3) : [];
+  const near = moved === undefined && elsewhere.length === 0 ? nearest(name, names) : null;
   const hint = moved !== undefined
     ? `: it ${moved}`
     : near !== null

@@ -19,7 +19,7 @@ import {
   type Type,
   word,
 } from "./shape.ts";
-import { DEFAULT_RW_PATHS } from "./settings.ts";
+import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "./settings.ts";
 
 const LEVELS = ["minimal", "low", "medium", "high", "max"];
 
@@ -184,6 +184,40 @@ const rwPathType: Type = {
         additionalProperties: false,
       },
     ],
+  },
+};
+
+const networkType: Type = {
+  is: "custom",
+  expected: "true, false, or { allow } with a list of hosts",
+  accepts: (value) =>
+    typeof value === "boolean" ||
+    (isObject(value) && Object.keys(value).join() === "allow" && Array.isArray(value.allow) &&
+      value.allow.every((host) => typeof host === "string" && host !== "")),
+  json: {
+    anyOf: [{ type: "boolean" }, {
+      type: "object",
+      properties: { allow: { type: "array", items: { type: "string" } } },
+      required: ["allow"],
+      additionalProperties: false,
+    }],
+  },
+};
+
+const LIMITS = ["cpu_seconds", "memory", "file_size", "processes", "open_files", "tmp_size"];
+
+const limitsType: Type = {
+  is: "custom",
+  expected: `a table of whole numbers above 0: ${LIMITS.join(", ")}`,
+  accepts: (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([name, size]) =>
+      LIMITS.includes(name) && Number.isSafeInteger(size) && Number(size) > 0
+    ),
+  json: {
+    type: "object",
+    properties: Object.fromEntries(LIMITS.map((name) => [name, { type: "integer", minimum: 1 }])),
+    additionalProperties: false,
   },
 };
 
@@ -382,41 +416,45 @@ const sandbox = group("The sandbox around shell commands.", {
       default: DEFAULT_RW_PATHS,
       narrows: "remove",
     }),
-    network: key(BOOLEAN, "Whether the network can be reached.", {
-      default: true,
-      narrows: "false",
-      awaits: "a list of allowed hosts",
-      awaitsWhen: isObject,
-    }),
+    network: key(
+      networkType,
+      "Whether the network can be reached: all of it, none, or { allow } with a list of hosts.",
+      {
+        default: true,
+        narrows: "false",
+      },
+    ),
     allow_privileged: key(BOOLEAN, "Whether privileges are kept.", { default: false, narrows: "false" }),
-    sockets: policyKey(STRINGS, "Host sockets that stay reachable.", {
+    sockets: policyKey(STRINGS, "Host sockets that stay reachable: paths, or names of groups.", {
       default: [],
-      awaits: "masking of sockets",
     }),
     block_unix_sockets: policyKey(BOOLEAN, "No local sockets at all.", {
       default: false,
       who: ["G", "P", "M", "C"],
       narrows: "true",
       documentNarrows: true,
-      awaits: "blocking of local sockets",
     }),
-    deny_read: policyKey(STRINGS, "Paths that cannot be read.", {
+    deny_read: policyKey(STRINGS, "Paths that cannot be read; `$secrets` stands for a shipped list.", {
       default: [],
       who: ["G", "P", "M", "C"],
       narrows: "append",
       documentNarrows: true,
-      awaits: "hiding of paths",
     }),
-    protect: policyKey(STRINGS, "Further paths that stay read-only.", {
-      who: ["G", "P", "M", "C"],
-      narrows: "append",
-      documentNarrows: true,
-      awaits: "further protected paths",
-    }),
-    limits: policyKey({ is: "map", of: { is: "any" } }, "Limits on processes, memory and the like.", {
+    protect: policyKey(
+      STRINGS,
+      "Paths that stay read-only inside writable ones; a `$word` stands for a shipped list.",
+      {
+        default: DEFAULT_PROTECT,
+        who: ["G", "P", "M", "C"],
+        narrows: "append",
+        documentNarrows: true,
+      },
+    ),
+    limits: policyKey(limitsType, "What one command may use.", {
       optional: true,
       who: ["G", "P", "M", "C"],
-      awaits: "limits on resources",
+      narrows: "lower",
+      documentNarrows: true,
     }),
   }),
   backends: group("Settings of each backend.", {

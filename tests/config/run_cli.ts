@@ -1,0 +1,12 @@
+// The program with the commands about settings, for tests that run it as a process.
+
+import { MODULES } from "../../commands/load.ts";
+import { SETTINGS_COMMANDS, SETTINGS_MODULES } from "../../commands/settings_commands.ts";
+import { type Command, COMMANDS } from "../../commands/table.ts";
+
+for (const command of SETTINGS_COMMANDS) {
+  if (!COMMANDS.some(({ name }) => name === command.name)) (COMMANDS as Command[]).push(command);
+}
+Object.assign(MODULES, SETTINGS_MODULES);
+const { main } = await import("../../commands/main.ts");
+Deno.exit(await main(Deno.args));

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { BUILTIN_CATALOG } from "../../config/catalog.ts";
+import { draftLayer } from "../../config/draft.ts";
+import { effectiveSettings } from "../../config/effective.ts";
+import { allRows } from "../../config/inspect.ts";
+import { MOVED, SCHEMA } from "../../config/schema.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import type { Key, Node } from "../../config/shape.ts";
+import { writeTree } from "../../config/tree.ts";
+
+const catalog = BUILTIN_CATALOG;
+
+function faultsOf(tree: unknown, layer: "G" | "P" | "R" | "M" | "C" = "G") {
+  const draft = draftLayer({ layer, others: [], catalog });
+  return [...writeTree(draft, tree, { catalog }), ...draft.finish(), ...draft.warnings];
+}
+
+function keysOf(node: Node, path: readonly string[] = []): [string, Key][] {
+  if (node.node === "key") return [[path.join("."), node]];
+  if (node.node === "editor") return [];
+  return Object.entries(node.members).flatMap(([name, member]) => keysOf(member, [...path, name]));
+}
+
+Deno.test("the schema's defaults are the settings that hold without any layer", () => {
+  const { settings, faults } = effectiveSettings([], { catalog });
+  assert.deepEqual(settings, DEFAULT_SETTINGS);
+  assert.deepEqual(faults, []);
+});
+
+Deno.test("every default is a value its own key accepts, in every layer that may set it", () => {
+  const keys = keysOf(SCHEMA).filter(([, key]) => key.default !== undefined);
+  assert.ok(keys.length > 60);
+  for (const [name, key] of keys) {
+    const [layer] = key.who;
+    assert.deepEqual(faultsOf({ [name]: key.default }, layer as "G"), [], name);
+  }
+});
+
+Deno.test("a key whose feature does not exist yet is refused with a sentence instead of doing nothing", () => {
+  const waiting: Record<string, unknown> = {
+    "tools.rules": [{ deny: "bash" }],
+    "tools.auto_approve": ["bash(git status)"],
+    "tools.auto_approve_risk": "high",
+    "tools.dirs": ["/x"],
+    "tools.override": ["bash"],
+    "tools.resolvers": [{ path: "./x.ts" }],
+    "tools.modules": ["./x.ts"],
+    "tools.allowed_categories": ["a"],
+    "tools.pending_press": "execute",
+    "tools.mcporter.enabled": true,
+    "sandbox.backend": "./backend.ts",
+    "sandbox.backends.container.trusted": true,
+    "templating.modules": ["./x.ts"],
+    "trust.documents": "ask",
+    "provider": "./provider.ts",
+  };
+  for (const [key, value] of Object.entries(waiting)) {
+    const faults = faultsOf({ [key]: value });
+    assert.deepEqual(faults.map(({ code, key }) => [code, key]), [["config_unavailable", key]]);
+    assert.match(faults[0]!.message, /which this version does not have; it would have no effect$/);
+  }
+  const declared = keysOf(SCHEMA).filter(([, key]) => key.awaits !== undefined).map(([name]) => name);
+  assert.deepEqual(declared.sort(), Object.keys(waiting).sort());
+});
+
+Deno.test("an unknown key gets the nearest one, a known leaf its place, a moved name its new one", () => {
+  const messages = (tree: unknown) => faultsOf(tree).map(({ message }) => message);
+  assert.deepEqual(messages({ parameters: { temprature: 1 } }), [
+    'unknown key "parameters.temprature"; did you mean "parameters.temperature"?',
+  ]);
+  assert.deepEqual(messages({ tools: { raed: {} } }), [
+    'unknown key "tools.raed"; did you mean "tools.read"?',
+  ]);
+  assert.deepEqual(messages({ rw_paths: [] }), [
+    'unknown key "rw_paths"; it belongs to "sandbox.policy.rw_paths"',
+  ]);
+  assert.deepEqual(messages({ max_turns: 3 }), [
+    'unknown key "max_turns"; it belongs to "tools.autopilot.max_turns"',
+  ]);
+  for (const name of Object.keys(MOVED)) assert.match(messages({ [name]: {} })[0]!, /: it is /);
+  assert.deepEqual(messages({ experimental: { anything: 1 } }).length, 1);
+});
+
+Deno.test("keys of the editor are dropped unread, and a whole number may be written 2.0 but not as text", () => {
+  assert.deepEqual(faultsOf({ keymaps: { a: [1] }, ui: { progress: 3 }, lsp: { enabled: true } }), []);
+  assert.deepEqual(faultsOf({ tools: { max_concurrent: 2.0 } }), []);
+  assert.equal(faultsOf({ tools: { max_concurrent: "2" } })[0]!.code, "config_invalid_value");
+});
+
+Deno.test("what names a program, a file or a place is ignored in a document, with one warning for each key", () => {
+  const host = keysOf(SCHEMA).filter(([, key]) => !key.who.includes("M"));
+  assert.ok(host.length > 25);
+  for (const [name, key] of host) {
+    if (key.default === undefined) continue;
+    const draft = draftLayer({ layer: "M", others: [], catalog });
+    assert.deepEqual(draft.apply("set", name.split("."), key.default), []);
+    assert.deepEqual(draft.operations, [], name);
+    assert.deepEqual(draft.warnings.map(({ code, key }) => [code, key]), [["config_ignored_value", name]]);
+  }
+});
+
+Deno.test("a document may narrow what only a person may widen", () => {
+  const ignored = (tree: unknown) => faultsOf(tree, "M").map(({ key }) => key);
+  assert.deepEqual(ignored({ tools: { require_approval: false } }), ["tools.require_approval"]);
+  assert.deepEqual(ignored({ tools: { require_approval: true, auto_approve_sandboxed: false } }), []);
+  assert.deepEqual(ignored({ tools: { auto_approve_sandboxed: true } }), ["tools.auto_approve_sandboxed"]);
+  assert.deepEqual(ignored({ sandbox: { policy: { deny_read: ["/x"] } } }), ["sandbox.policy.deny_read"]);
+  assert.deepEqual(ignored({ sandbox: { policy: { deny_read: { $append: "/x" } } } }), []);
+  assert.deepEqual(ignored({ sandbox: { policy: { limits: { memory: 5 } } } }), []);
+});
+
+Deno.test("a document may lower a limit, not raise or drop it", () => {
+  const person = draftLayer({ layer: "G", others: [], catalog });
+  writeTree(person, { sandbox: { policy: { limits: { memory: 100, processes: 5 } } } }, { catalog });
+  const ignored = (limits: unknown) => {
+    const draft = draftLayer({ layer: "M", others: [person.log], catalog });
+    writeTree(draft, { sandbox: { policy: { limits } } }, { catalog });
+    return draft.warnings.length;
+  };
+  assert.equal(ignored({ memory: 50, processes: 5 }), 0);
+  assert.equal(ignored({ memory: 50 }), 1);
+  assert.equal(ignored({ memory: 200, processes: 5 }), 1);
+});
+
+Deno.test("a module path in a document's or session's approval list is left out with a warning", () => {
+  for (const layer of ["M", "R"] as const) {
+    const draft = draftLayer({ layer, others: [], catalog });
+    assert.deepEqual(draft.apply("set", ["tools", "auto_approve"], ["read", "./evil.ts"]), []);
+    assert.deepEqual(draft.operations.map(({ value }) => value), [["read"]]);
+    assert.match(draft.warnings[0]!.message, /may not load code/);
+  }
+  const dotted = faultsOf({ tools: { auto_approve: ["my.module"] } });
+  assert.match(dotted[0]!.message, /Lua module of the editor plugin/);
+});
+
+Deno.test("a loop that writes settings ends in a fault instead of an endless log", () => {
+  const draft = draftLayer({ layer: "M", others: [], catalog });
+  let faults = 0;
+  for (let turn = 0; turn < 20_000; turn++) faults += draft.apply("set", ["temperature"], 0.5).length;
+  assert.equal(draft.operations.length, 10_000);
+  assert.equal(faults, 10_000);
+});
+
+Deno.test("config show has a row for every key that has a value", () => {
+  const rows = new Map(allRows([], catalog).map((row) => [row.key, row]));
+  for (const [name, key] of keysOf(SCHEMA)) {
+    if (key.default !== undefined) assert.deepEqual(rows.get(name)?.value, key.default, name);
+  }
+});
