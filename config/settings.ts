@@ -105,10 +105,37 @@ export interface SandboxSettings {
   readonly backend: string;
   readonly policy: {
     readonly rw_paths: readonly RwPath[];
-    readonly network: boolean;
+    /** All of it, none of it, or the listed hosts (sandbox 12.2). */
+    readonly network: boolean | NetworkList;
     readonly allow_privileged: boolean;
+    /** Host sockets that stay reachable: paths, or names of groups (12.4). */
+    readonly sockets?: readonly string[];
+    readonly block_unix_sockets?: boolean;
+    /** Paths nobody inside may read; `$secrets` stands for the shipped list (12.1). */
+    readonly deny_read?: readonly string[];
+    /** Paths that stay read-only inside writable ones; a `$word` stands for a shipped list (12.5). */
+    readonly protect?: readonly string[];
+    readonly limits?: ResourceLimits | null;
   };
   readonly backends: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** `example.org:443`, `*.example.org`, an address or a range of addresses. */
+export interface NetworkList {
+  readonly allow: readonly string[];
+}
+
+/** What one command may use; absent means unlimited (12.3). */
+export interface ResourceLimits {
+  readonly cpu_seconds?: number;
+  /** Bytes of address space of one process. */
+  readonly memory?: number;
+  /** Bytes of one file. */
+  readonly file_size?: number;
+  readonly processes?: number;
+  readonly open_files?: number;
+  /** Bytes of a private /tmp that replaces the host's. */
+  readonly tmp_size?: number;
 }
 
 export type RwPath = string | { readonly path: string; readonly create?: boolean };
@@ -140,6 +167,9 @@ export const DEFAULT_RW_PATHS: readonly string[] = [
   "${XDG_CACHE_HOME:-~/.cache}",
   "${XDG_DATA_HOME:-~/.local/share}",
 ];
+
+/** The shipped lists of paths that stay read-only inside writable ones. */
+export const DEFAULT_PROTECT: readonly string[] = ["$git", "$project", "$shell", "$data"];
 
 /** What holds when no layer says anything. */
 export const DEFAULT_SETTINGS: Settings = {
@@ -184,7 +214,16 @@ export const DEFAULT_SETTINGS: Settings = {
   sandbox: {
     enabled: true,
     backend: "auto",
-    policy: { rw_paths: DEFAULT_RW_PATHS, network: true, allow_privileged: false },
+    policy: {
+      rw_paths: DEFAULT_RW_PATHS,
+      network: true,
+      allow_privileged: false,
+      sockets: [],
+      block_unix_sockets: false,
+      deny_read: [],
+      protect: DEFAULT_PROTECT,
+      limits: null,
+    },
     backends: { bwrap: { path: "bwrap", extra_args: [] } },
   },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
