@@ -25,18 +25,27 @@ export async function attach(reference: FileReference, base: Base): Promise<Atta
   } catch (thrown) {
     return { kind: "missing", path: filename, reason: thrownText(thrown) };
   }
-  const mimeType = reference.mime ?? mimeOfName(filename) ?? mimeOfContent(bytes);
+  return { kind: "part", ...partOf(bytes, filename, reference.mime) };
+}
+
+/** The part for the bytes of a file; the given type, else the one its name or content tells. */
+export function partOf(
+  bytes: Uint8Array,
+  filename: string,
+  mime?: string,
+): { readonly part: Part; readonly unsupported?: string } {
+  const mimeType = mime ?? mimeOfName(filename) ?? mimeOfContent(bytes);
   if (mimeType.startsWith("image/")) {
-    return { kind: "part", part: { kind: "image", mimeType, data: bytes.toBase64(), filename } };
+    return { part: { kind: "image", mimeType, data: bytes.toBase64(), filename } };
   }
   if (mimeType === "application/pdf") {
-    return { kind: "part", part: { kind: "pdf", mimeType, data: bytes.toBase64(), filename } };
+    return { part: { kind: "pdf", mimeType, data: bytes.toBase64(), filename } };
   }
   if (mimeType.startsWith("text/")) {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    return { kind: "part", part: { kind: "text_file", mimeType, text, filename } };
+    return { part: { kind: "text_file", mimeType, text, filename } };
   }
-  return { kind: "part", part: { kind: "unsupported_file", filename }, unsupported: mimeType };
+  return { part: { kind: "unsupported_file", filename }, unsupported: mimeType };
 }
 
 /** The absolute path of a decoded reference path, without `.` and `..` steps. */

@@ -1,14 +1,18 @@
-// From a parsed document to the conversation a provider is given (chat-format 10), templates apart.
+// From a parsed document to the conversation a provider is given (chat-format 10).
 //
-// Frontmatter and template tags need the Lua cell, which does not exist yet. A document that uses them is
-// therefore blocked with a diagnostic that says so: leaving them out would send half of what was meant.
+// Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
+// parts. The Lua engine is loaded only for a document that has a template tag.
 
+import type { LuaSession } from "../config/cell/session.ts";
 import type { Environment } from "../config/environment.ts";
 import { unescapeTurn } from "../parser/escape.ts";
-import type { Chat, Diagnostic, Result, Segment, TemplateSegment, Turn } from "../parser/types.ts";
+import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./reference.ts";
+import type { Emitted } from "./template/output.ts";
+import { luaSession } from "./template/session.ts";
+import { type Kept, trimTexts } from "./template/trim.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
 export interface EvaluateOptions {
@@ -17,6 +21,15 @@ export interface EvaluateOptions {
   readonly environment: Environment;
   /** Tools whose result may be a single file reference (S8). Default: `read`. */
   readonly templatedTools?: readonly string[];
+  /** What the first block said. Left out, a document with such a block is not sent. */
+  readonly frontmatter?: EvaluatedFrontmatter;
+}
+
+/** The first block after it was evaluated: a part of `DocumentSettings` and the session that ran it. */
+export interface EvaluatedFrontmatter {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly lua: LuaSession;
 }
 
 /** Evaluates a document. Never throws for what stands in it: problems are diagnostics of the prompt. */
@@ -29,9 +42,12 @@ class Evaluation {
   readonly #base: Base;
   readonly #templated: ReadonlySet<string>;
   readonly #diagnostics: Diagnostic[];
+  readonly #options: EvaluateOptions;
+  readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
 
   constructor(chat: Chat, options: EvaluateOptions) {
     this.#chat = chat;
+    this.#options = options;
     this.#base = { folder: folderOf(options), home: options.environment.home };
     this.#templated = new Set(options.templatedTools ?? ["read"]);
     this.#diagnostics = [...chat.diagnostics];
@@ -39,14 +55,20 @@ class Evaluation {
 
   async run(): Promise<Prompt> {
     this.#reportFrontmatter();
+    const outputs = await this.#runTemplates();
     let system: string | null = null;
     const history: PromptMessage[] = [];
     for (const turn of this.#chat.turns) {
-      if (turn.role === "System") system = systemText(await this.#literalParts(turn));
-      else if (turn.role === "You") history.push({ role: "user", parts: await this.#userParts(turn) });
-      else if (turn.role === "Assistant") {
+      const output = outputs?.get(turn);
+      if (output !== undefined) this.#diagnostics.push(...output.diagnostics);
+      if (turn.role === "Assistant") {
         history.push({ role: "assistant", parts: this.#assistantParts(turn) });
+        continue;
       }
+      if (turn.role !== "System" && turn.role !== "You") continue;
+      const parts = await this.#parts(output?.pieces ?? wholeTurn(turn));
+      if (turn.role === "System") system = systemText(parts);
+      else history.push({ role: "user", parts });
     }
     const unresolved = this.#unresolvedCalls();
     const blocked = this.#diagnostics.some((diagnostic) => diagnostic.severity === "error");
@@ -54,44 +76,70 @@ class Evaluation {
   }
 
   #reportFrontmatter(): void {
+    const { frontmatter } = this.#options;
     const block = this.#chat.frontmatter;
-    if (block === null) return;
-    this.#diagnostics.push({
-      code: "frontmatter_unsupported",
-      type: "frontmatter",
-      severity: "error",
-      message:
-        `Frontmatter (here ${block.language}) is not evaluated by this version, so the document is not sent: ` +
-        "move its settings to the configuration file or the command line.",
-      start: block.start,
-      end: block.end,
-    });
+    if (frontmatter !== undefined) this.#diagnostics.push(...frontmatter.diagnostics);
+    else if (block !== null) {
+      this.#diagnostics.push({
+        code: "frontmatter_unsupported",
+        type: "frontmatter",
+        severity: "error",
+        message: `The first block (${block.language}) was not evaluated, so the document is not sent: ` +
+          "move its settings to the configuration file or the command line.",
+        start: block.start,
+        end: block.end,
+      });
+    }
   }
 
-  async #literalParts(turn: Turn): Promise<readonly Part[]> {
-    const parts: Part[] = [];
-    for (const segment of turn.segments) await this.#literal(segment, turn, parts);
-    return parts;
+  /** What the messages with tags put out; null for a document without any tag. */
+  async #runTemplates() {
+    const isTag = (segment: Segment) => segment.kind === "expression" || segment.kind === "code";
+    const turns = this.#chat.turns.filter((turn) => turn.role !== "Assistant" && turn.segments.some(isTag));
+    if (turns.length === 0) return null;
+    const { Templates } = await import("./template/run.ts");
+    const { document, environment, frontmatter } = this.#options;
+    const session = frontmatter?.lua ?? luaSession({ document, environment });
+    const templates = await Templates.start(session, frontmatter?.variables ?? {});
+    return new Map(turns.map((turn) => [turn, templates.run(turn)]));
   }
 
-  async #userParts(turn: Turn): Promise<readonly Part[]> {
+  /** The parts that pieces of output come to, in order. */
+  async #parts(pieces: readonly Emitted[]): Promise<readonly Part[]> {
     const parts: Part[] = [];
-    for (const segment of turn.segments) {
-      if (segment.kind !== "tool_result") await this.#literal(segment, turn, parts);
-      else if (segment.status === null || segment.status === "error") {
-        parts.push(await this.#resultPart(segment, turn));
-      }
+    for (const piece of pieces) {
+      if (piece.kind === "text") addText(parts, piece.text);
+      else if (piece.kind === "part") parts.push(piece.part);
+      else await this.#segment(piece.turn, piece.index, parts);
     }
     return parts;
   }
 
+  /** A segment that is no tag; messages may put out segments of earlier ones, through functions defined there. */
+  async #segment(turnIndex: number, index: number, parts: Part[]): Promise<void> {
+    const turn = this.#chat.turns[turnIndex];
+    const segment = turn?.segments[index];
+    if (turn === undefined || segment === undefined) return;
+    if (segment.kind === "text") await this.#literal(segment, this.#keptOf(turn, index), turn, parts);
+    else if (segment.kind === "tool_result" && (segment.status === null || segment.status === "error")) {
+      parts.push(await this.#resultPart(segment, turn));
+    }
+  }
+
+  #keptOf(turn: Turn, index: number): Kept | null {
+    const known = this.#trimmed.get(turn) ?? trimTexts(turn.segments);
+    this.#trimmed.set(turn, known);
+    return known[index] ?? null;
+  }
+
   /** Text of a System or You message: literal, with the files it refers to. */
-  async #literal(segment: Segment, turn: Turn, parts: Part[]): Promise<void> {
-    if (segment.kind === "expression" || segment.kind === "code") this.#reportTemplate(segment, turn);
-    if (segment.kind !== "text") return;
+  async #literal(segment: TextSegment, kept: Kept | null, turn: Turn, parts: Part[]): Promise<void> {
     const { value, place } = segment;
-    const body: Body = { value, role: turn.role, line: place?.start ?? turn.place.start };
-    let reached = 0;
+    const { from, to } = kept ?? { from: 0, to: value.length };
+    const line = place?.start ?? turn.place.start;
+    const column = place === undefined ? 1 : place.from - this.#chat.lineStart(line) + 1;
+    const body: Body = { value, role: turn.role, line, column };
+    let reached = from;
     for (const reference of fileReferences(value)) {
       const part = await this.#attached(reference, body);
       if (part === null) continue;
@@ -99,21 +147,7 @@ class Evaluation {
       parts.push(part);
       reached = reference.to;
     }
-    addText(parts, value.slice(reached));
-  }
-
-  #reportTemplate(segment: TemplateSegment, turn: Turn): void {
-    this.#diagnostics.push({
-      code: "template_unsupported",
-      type: "template",
-      severity: "error",
-      message: `Template tags are not evaluated by this version, so the @${turn.role} message of line ` +
-        `${turn.place.start} is not sent: write the text itself in place of the tag.`,
-      start: segment.place.start,
-      end: segment.place.end,
-      startCol: segment.startCol,
-      endCol: segment.endCol,
-    });
+    addText(parts, value.slice(reached, to));
   }
 
   /** The part a reference stands for; null when the reference has to stay text. */
@@ -159,7 +193,7 @@ class Evaluation {
     const isError = result.status === "error";
     const mayRefer = !isError && name !== undefined && this.#templated.has(name);
     const reference = mayRefer ? onlyReference(result.content) : null;
-    const body: Body = { value: result.content, role: turn.role, line: result.opener.start + 1 };
+    const body: Body = { value: result.content, role: turn.role, line: result.opener.start + 1, column: 1 };
     const part = reference === null ? null : await this.#attached(reference, body);
     const parts: Part[] = part === null ? [] : [part];
     if (part === null) addText(parts, mayRefer ? unescapeReference(result.content) : result.content);
@@ -225,8 +259,9 @@ class Evaluation {
 interface Body {
   readonly value: string;
   readonly role: string;
-  /** 1-based line on which the text begins, at its first column. */
+  /** 1-based line and byte column at which the text begins. */
   readonly line: number;
+  readonly column: number;
 }
 
 /** Line and byte columns of a reference. */
@@ -236,9 +271,15 @@ function position(
 ): Pick<Diagnostic, "start" | "end" | "startCol" | "endCol"> {
   const before = body.value.slice(0, reference.from);
   const line = body.line + before.split("\n").length - 1;
-  const startCol = byteLength(before.slice(before.lastIndexOf("\n") + 1)) + 1;
+  const firstColumn = line === body.line ? body.column : 1;
+  const startCol = byteLength(before.slice(before.lastIndexOf("\n") + 1)) + firstColumn;
   const endCol = startCol + byteLength(body.value.slice(reference.from, reference.to)) - 1;
   return { start: line, end: line, startCol, endCol };
+}
+
+/** A message without tags: every segment in order. */
+function wholeTurn(turn: Turn): readonly Emitted[] {
+  return turn.segments.map((_, index) => ({ kind: "segment", turn: turn.index, index }));
 }
 
 function folderOf(options: EvaluateOptions): string {

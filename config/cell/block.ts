@@ -4,25 +4,13 @@
 import type { ChunkOutcome, ChunkProblem, LayerDraft } from "../operations.ts";
 import type { Cell, HostFunction, Raised } from "./cell.ts";
 import type { Engine } from "./engine.ts";
-import { UndefinedName } from "./environment.ts";
+import { IncludeFault, SettingsFaults, UndefinedName } from "./fault.ts";
 import { nearest } from "../nearest.ts";
-import { Options, SettingsFaults } from "./options.ts";
+import { Options } from "./options.ts";
 import { toValue } from "./values.ts";
 
 /** Name of the chunk, as it stands in messages of Lua. */
 const CHUNK = "frontmatter";
-
-/** Detail of an error: an `include` did not work out. */
-export class IncludeFault {
-  constructor(
-    /** Code of the diagnostic, e.g. `file_not_found`. */
-    readonly code: string,
-    /** True where the failure stops only the expression that asked for the file. */
-    readonly mild: boolean,
-    /** The name, when an included template read one that is not defined. */
-    readonly variable?: string,
-  ) {}
-}
 
 export interface BlockOptions {
   readonly filename: string | null;

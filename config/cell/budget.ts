@@ -38,6 +38,9 @@ export class Budget {
   /** Bytes that Lua holds; outlives evaluations, as what they made does. */
   memory = 0;
   #left: number;
+  /** Milliseconds that are left while nothing runs. */
+  #time = 0;
+  /** When the running work has to end, on the clock of `performance.now`. */
   #deadline = 0;
   #exceeded: Excess | null = null;
 
@@ -59,15 +62,25 @@ export class Budget {
   /** Begins an evaluation with the full allowance. */
   open(): void {
     this.#left = this.limits.steps;
-    this.#deadline = performance.now() + this.limits.seconds * 1000;
+    this.#time = this.limits.seconds * 1000;
     if (!this.broken) this.#exceeded = null;
+  }
+
+  /** Lets the clock run: work of the evaluation begins. */
+  resume(): void {
+    this.#deadline = performance.now() + this.#time;
+  }
+
+  /** Stops the clock until the next `resume`: what happens outside Lua is not charged. */
+  pause(): void {
+    this.#time = this.#deadline - performance.now();
   }
 
   close(reason: Excess): void {
     this.#exceeded ??= reason;
   }
 
-  /** Takes steps off the account and looks at the clock; false when the evaluation has to end. */
+  /** Takes steps off the account and looks at the running clock; false when the evaluation has to end. */
   spend(steps: number): boolean {
     if (this.#exceeded !== null) return false;
     this.#left -= steps;

@@ -100,6 +100,7 @@ export class Cell {
     });
     cell = new Cell(machine, budget);
     budget.open();
+    budget.resume();
     cell.#open();
     return cell;
   }
@@ -123,8 +124,8 @@ export class Cell {
   }
 
   /**
-   * Runs work that may raise errors of Lua; null when it ended well. The stack is as before afterwards. An evaluation
-   * has to be open; entering again from within is allowed and protects the inner work on its own.
+   * Runs work that may raise errors of Lua, on what is left of the allowance; null when it ended well. The stack is as
+   * before afterwards. Entering again from within is allowed and protects the inner work on its own.
    */
   enter(work: HostFunction): Raised | null {
     if (this.budget.broken) return this.#raised();
@@ -133,6 +134,7 @@ export class Cell {
     const top = lua.lua_gettop(state);
     const outer = this.#work;
     this.#work = work;
+    if (outer === null) this.budget.resume();
     try {
       lua.lua_pushcclosure(state, this.#machine.pointers.explain, 0);
       lua.lua_pushcclosure(state, this.#machine.pointers.enter, 0);
@@ -151,6 +153,7 @@ export class Cell {
       return this.#raised();
     } finally {
       this.#work = outer;
+      if (outer === null) this.budget.pause();
       if (!this.budget.broken) lua.lua_settop(state, top);
     }
   }

@@ -2,6 +2,7 @@
 
 import { type Cell, type HostFunction, TYPE } from "./cell.ts";
 import { clock, date, time } from "./clock.ts";
+import { UndefinedName } from "./fault.ts";
 import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";
 import { PRELUDE } from "./prelude.ts";
 import { find, formatWith, gmatchStep, gsub, match } from "./strings.ts";
@@ -20,11 +21,6 @@ export interface EnvironmentSpec {
   readonly include: HostFunction;
   /** Pushes the `flemma` table; only frontmatter has one. */
   readonly pushFlemma?: (cell: Cell) => void;
-}
-
-/** Detail of an error: a name was read that nobody ever defined. */
-export class UndefinedName {
-  constructor(readonly variable: string) {}
 }
 
 /** An environment on the Lua side, with the names that came with it. */

@@ -4,12 +4,8 @@
 import type { Fault, KeyKind, LayerDraft, Op } from "../operations.ts";
 import { type Cell, type HostFunction, TYPE, typeName } from "./cell.ts";
 import type { Library } from "./environment.ts";
+import { SettingsFaults } from "./fault.ts";
 import { keepFunction, pushValue, toValue } from "./values.ts";
-
-/** Detail of an error: a settings write or read was at fault. */
-export class SettingsFaults {
-  constructor(readonly faults: readonly Fault[]) {}
-}
 
 const METHODS: Readonly<Record<string, Op>> = {
   append: "append",

@@ -1,7 +1,14 @@
+// Runs every document of the format's vectors through the whole evaluation: first block, templates, files, prompt.
+
 import assert from "node:assert/strict";
+import type { Catalog } from "../../config/catalog.ts";
+import { documentSettings } from "../../config/frontmatter.ts";
+import { lookUp } from "../../config/inspect.ts";
+import { loadSettings } from "../../config/load.ts";
 import { diagnosticJson, parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import { fileReferences } from "../../prompt/reference.ts";
+import { luaSession } from "../../prompt/template/session.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 
 interface Vector {
@@ -12,6 +19,7 @@ interface Vector {
   readonly expect: {
     readonly frontmatter: unknown;
     readonly evaluated?: Evaluated;
+    readonly config?: Readonly<Record<string, unknown>>;
     readonly rewritten?: readonly { readonly segments: readonly Readonly<Record<string, unknown>>[] }[];
     readonly messages: readonly { readonly segments: readonly { readonly kind: string }[] }[];
   };
@@ -41,13 +49,6 @@ function vectors(): readonly Vector[] {
     const decision = decided.get(line.name);
     return { ...line, ...(decision === undefined ? {} : { expect: decision.expect }) } as unknown as Vector;
   });
-}
-
-function needsCell(vector: Vector): boolean {
-  return vector.expect.frontmatter !== null ||
-    vector.expect.messages.some((message) =>
-      message.segments.some((segment) => segment.kind === "expression" || segment.kind === "code")
-    );
 }
 
 async function inFolder<T>(
@@ -121,17 +122,33 @@ function brief(diagnostics: Evaluated["diagnostics"]): unknown[] {
   return diagnostics.map(({ code, severity, start }) => ({ code, severity, start: start ?? null }));
 }
 
-const all = vectors().filter((vector) => vector.expect.evaluated !== undefined);
-const here = all.filter((vector) => !needsCell(vector));
+const SEVEN = ["bash", "read", "edit", "write", "grep", "find", "ls"];
+const catalog: Catalog = { tools: SEVEN.map((name) => ({ name, enabled: true })) };
 
-Deno.test(`the prompts of ${here.length} of ${all.length} vectors are as stated; ${all.length - here.length} wait for frontmatter and templates`, async (t) => {
-  assert.ok(here.length >= 57);
-  for (const vector of here) {
+async function evaluated(vector: Vector, folder: string) {
+  const chat = parse(new TextEncoder().encode(vector.chat));
+  const document = `${folder}/talk.chat`;
+  const environment = { cwd: folder, home: folder, variables: {} };
+  const loaded = await loadSettings({ environment, noConfig: true, catalog });
+  assert.ok(loaded.ok);
+  const lua = luaSession({ document, environment });
+  const first = await documentSettings({
+    loaded: loaded.value,
+    frontmatter: chat.frontmatter,
+    runLua: lua.run,
+  });
+  const frontmatter = { variables: first.variables, diagnostics: first.diagnostics, lua };
+  return { first, prompt: await evaluate(chat, { document, environment, frontmatter }) };
+}
+
+const all = vectors().filter(({ expect }) => expect.evaluated !== undefined);
+
+Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
+  assert.ok(all.length >= 130);
+  for (const vector of all) {
     await t.step(vector.name, async () => {
       await inFolder(vector.files ?? {}, async (folder) => {
-        const chat = parse(new TextEncoder().encode(vector.chat));
-        const environment = { cwd: folder, home: folder, variables: {} };
-        const prompt = await evaluate(chat, { document: `${folder}/talk.chat`, environment });
+        const { first, prompt } = await evaluated(vector, folder);
         const actual = comparable(prompt, folder);
         const expected = vector.expect.evaluated!;
         const check = () => {
@@ -139,6 +156,12 @@ Deno.test(`the prompts of ${here.length} of ${all.length} vectors are as stated;
           assert.deepEqual(actual.history, expected.history);
           assert.deepEqual(brief(actual.diagnostics), brief(expected.diagnostics));
           assert.equal(actual.blocked, expected.blocked);
+          for (const [key, value] of Object.entries(vector.expect.config ?? {})) {
+            const found = lookUp(first.logs, catalog, key);
+            assert.ok(found.ok, key);
+            const row = [found.value].flat().find((candidate) => candidate.key === key);
+            assert.deepEqual(row?.value, value, key);
+          }
         };
         if (vector.sure === false) {
           try {
@@ -153,29 +176,18 @@ Deno.test(`the prompts of ${here.length} of ${all.length} vectors are as stated;
   }
 });
 
-Deno.test("documents that need the Lua cell are blocked and say why", async (t) => {
-  for (const vector of all.filter(needsCell)) {
-    const sent = parse(new TextEncoder().encode(vector.chat));
-    const tagged = sent.turns.some((turn) =>
-      (turn.role === "You" || turn.role === "System") &&
-      turn.segments.some((segment) => segment.kind === "expression" || segment.kind === "code")
-    );
-    if (sent.frontmatter === null && !tagged) continue;
-    await t.step(vector.name, async () => {
-      const environment = { cwd: "/", home: "/", variables: {} };
-      const prompt = await evaluate(sent, { document: null, environment });
-      assert.ok(prompt.blocked);
-      const codes = prompt.diagnostics.map((diagnostic) => diagnostic.code);
-      assert.equal(codes.includes("frontmatter_unsupported"), sent.frontmatter !== null);
-      assert.equal(codes.includes("template_unsupported"), tagged);
-    });
-  }
+Deno.test("a document whose first block nobody evaluated is blocked and says so", async () => {
+  const chat = parse(new TextEncoder().encode("```lua\nx = 1\n```\n@You:\nHi\n"));
+  const environment = { cwd: "/", home: "/", variables: {} };
+  const prompt = await evaluate(chat, { document: null, environment });
+  assert.ok(prompt.blocked);
+  assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["frontmatter_unsupported"]);
 });
 
 Deno.test("file references are found where the vectors have them", async (t) => {
   for (const vector of vectors()) {
     const { rewritten } = vector.expect;
-    if (rewritten === undefined || needsCell(vector)) continue;
+    if (rewritten === undefined) continue;
     await t.step(vector.name, () => {
       const chat = parse(new TextEncoder().encode(vector.chat));
       const found = chat.turns.filter((turn) => turn.role !== "Assistant").flatMap((turn) =>

@@ -1,0 +1,227 @@
+// `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
+
+import { type Cell, type HostFunction, type Raised, TYPE, typeName } from "../../config/cell/cell.ts";
+import type { Engine } from "../../config/cell/engine.ts";
+import type { LuaEnvironment } from "../../config/cell/environment.ts";
+import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";
+import type { IncludeMaker } from "../../config/cell/session.ts";
+import { nearest } from "../../config/nearest.ts";
+import { thrownText } from "../../config/problem.ts";
+import { Source } from "../../parser/source.ts";
+import { readTemplate } from "../../parser/template.ts";
+import { partOf, resolvePath } from "../attach.ts";
+import { compileChunk, expressionAlone } from "./compile.ts";
+import { type Emitted, emitValue, outputOf, print } from "./output.ts";
+import { PERSONALITIES } from "./personality.ts";
+
+export interface IncludeOptions {
+  /** Absolute; where paths of an unsaved document begin. */
+  readonly cwd: string;
+  /** Absolute. */
+  readonly home: string;
+  /** Reads a whole file; throws when it cannot be read. */
+  readonly readFile: (path: string) => Uint8Array;
+}
+
+const PERSONALITY = "urn:flemma:personality:";
+const BYTES_PER_STEP = 64;
+/** What opening and reading a file counts as. */
+const STEPS_PER_FILE = 1000;
+
+/** Makes `include` for the files of one document. */
+export function includer(options: IncludeOptions): IncludeMaker {
+  return (engine, filename) => {
+    const stack = filename === null ? [] : [filename];
+    return new Includes(engine, options).from(filename, stack);
+  };
+}
+
+class Includes {
+  readonly #engine: Engine;
+  readonly #options: IncludeOptions;
+  #chunks = 0;
+
+  constructor(engine: Engine, options: IncludeOptions) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  /** The function for one file. `stack` holds the files that are being read, the innermost last. */
+  from(filename: string | null, stack: readonly string[]): HostFunction {
+    const folder = filename === null
+      ? this.#options.cwd
+      : filename.slice(0, filename.lastIndexOf("/")) || "/";
+    return (cell) => {
+      if (cell.type(1) !== TYPE.string) {
+        cell.raise(`include expects the path of a file, found ${typeName(cell.type(1))}`);
+      }
+      if (cell.type(2) > TYPE.nil && cell.type(2) !== TYPE.table) {
+        cell.raise(`include expects a table of options, found ${typeName(cell.type(2))}`);
+      }
+      cell.setTop(2);
+      const path = cell.text(1)!;
+      if (path.startsWith(PERSONALITY)) return this.#personality(path.slice(PERSONALITY.length));
+      const resolved = resolvePath(path, { folder, home: this.#options.home });
+      const { binary, mime } = this.#symbols();
+      return binary ? this.#attach(path, resolved, mime) : this.#text(path, resolved, stack);
+    };
+  }
+
+  #symbols(): { readonly binary: boolean; readonly mime: string | undefined } {
+    const { cell, library } = this.#engine;
+    if (cell.type(2) !== TYPE.table) return { binary: false, mime: undefined };
+    cell.pushKept(library.symbols.binary);
+    cell.rawGet(2);
+    const binary = cell.boolean(-1);
+    cell.pushKept(library.symbols.mime);
+    cell.rawGet(2);
+    const mime = cell.text(-1) ?? undefined;
+    cell.pop(2);
+    return { binary, mime };
+  }
+
+  #personality(name: string): number {
+    const { cell } = this.#engine;
+    const make = Object.hasOwn(PERSONALITIES, name) ? PERSONALITIES[name] : undefined;
+    if (make !== undefined) return this.#result([{ kind: "text", text: make(this.#options.cwd) }]);
+    const near = nearest(name, Object.keys(PERSONALITIES));
+    return cell.raise(
+      `there is no personality "${name}"${near === null ? "" : `; did you mean "${near}"?`}`,
+    );
+  }
+
+  #attach(path: string, resolved: string, mime: string | undefined): number {
+    const bytes = this.#read(resolved);
+    const { part, unsupported } = partOf(bytes, resolved, mime);
+    if (unsupported !== undefined) {
+      outputOf(this.#engine.cell).unsupported.push({ path, mime: unsupported });
+    }
+    return this.#result([{ kind: "part", part }]);
+  }
+
+  #text(path: string, resolved: string, stack: readonly string[]): number {
+    const { cell } = this.#engine;
+    if (stack.includes(resolved)) {
+      const chain = [...stack.slice(stack.indexOf(resolved)), resolved].map(baseName).join(" → ");
+      cell.raise(
+        `"${path}" is being included already (${chain})`,
+        new IncludeFault("include_circular", false),
+      );
+    }
+    if (stack.length > cell.budget.limits.includes) cell.exceed("includes");
+    const bytes = this.#read(resolved);
+    const environment = this.#environment(resolved, stack);
+    let pieces: readonly Emitted[] = [];
+    const raised = cell.enter(() => {
+      pieces = outputOf(cell).gather(() => this.#run(bytes, path, environment));
+      return 0;
+    });
+    if (raised !== null) this.#pass(raised, path);
+    return this.#result(pieces);
+  }
+
+  #environment(resolved: string, stack: readonly string[]): LuaEnvironment {
+    const { cell, library } = this.#engine;
+    const environment = library.environment({
+      filename: resolved,
+      print,
+      include: this.from(resolved, [...stack, resolved]),
+    });
+    if (cell.type(2) === TYPE.table) {
+      cell.pushCopy(2);
+      library.define(environment);
+    }
+    return environment;
+  }
+
+  #read(resolved: string): Uint8Array {
+    const { cell } = this.#engine;
+    let bytes: Uint8Array;
+    try {
+      bytes = this.#options.readFile(resolved);
+    } catch (thrown) {
+      return cell.raise(
+        `the file ${resolved} cannot be read (${thrownText(thrown)})`,
+        new IncludeFault("file_not_found", true),
+      );
+    }
+    cell.spend(STEPS_PER_FILE + Math.ceil(bytes.length / BYTES_PER_STEP));
+    return bytes;
+  }
+
+  /** Runs a file's text; every error in it ends it. */
+  #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
+    const { cell, library } = this.#engine;
+    const source = Source.of(bytes);
+    const { segments } = readTemplate(source, source.scan.bom ? BOM_LENGTH : 0, bytes.length);
+    const name = `include ${++this.#chunks}`;
+    const refuse = (message: string, line: number) =>
+      cell.raise(
+        `line ${line} of the included file ${path} is not valid Lua: ${message}`,
+        new IncludeFault("template_syntax", false),
+      );
+    for (const segment of segments) {
+      if (segment.kind !== "expression") continue;
+      const fault = cell.load(expressionAlone(segment), name);
+      if (fault !== null) refuse(fault.message, segment.place.start);
+      cell.pop(1);
+    }
+    const chunk = compileChunk(segments);
+    const fault = cell.load(chunk.code, name);
+    if (fault !== null) refuse(fault.message, chunk.lines[(fault.line ?? 0) - 1]?.line ?? 1);
+    library.bind(environment);
+    cell.pushFunction((inner) => {
+      const segment = segments[inner.number(1)];
+      if (segment?.kind === "text") outputOf(inner).addText(inner, segment.value);
+      return 0;
+    });
+    cell.pushFunction((inner) => {
+      inner.setTop(2);
+      inner.callFunction(0, 1);
+      emitValue(inner, 2);
+      return 0;
+    });
+    cell.callFunction(2, 0);
+  }
+
+  /** Raises in the includer what ended the included file. */
+  #pass({ message, detail, limit }: Raised, path: string): never {
+    const { cell } = this.#engine;
+    if (limit) {
+      cell.pushNil();
+      cell.raiseTop();
+    }
+    if (detail instanceof UndefinedName) {
+      cell.raise(
+        `in the included file ${path}, ${message}`,
+        new IncludeFault("include_undefined_variable", false, detail.variable),
+      );
+    }
+    const code = detail instanceof IncludeFault ? detail.code : "template_runtime";
+    return cell.raise(
+      detail instanceof IncludeFault ? message : `in the included file ${path}: ${message}`,
+      new IncludeFault(code, false, detail instanceof IncludeFault ? detail.variable : undefined),
+    );
+  }
+
+  /** Pushes a value that puts the pieces out when an expression shows it. */
+  #result(pieces: readonly Emitted[]): number {
+    const { cell } = this.#engine;
+    cell.pushTable();
+    cell.pushFunction((inner: Cell) => {
+      for (const piece of pieces) {
+        if (piece.kind === "text") outputOf(inner).addText(inner, piece.text);
+        else outputOf(inner).add(inner, piece);
+      }
+      return 0;
+    });
+    cell.setMember(-2, "emit");
+    return 1;
+  }
+}
+
+const BOM_LENGTH = 3;
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

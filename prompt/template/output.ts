@@ -1,0 +1,126 @@
+// What templates put out: texts, parts of files, and references to segments, gathered in order.
+
+import { type Cell, type HostFunction, TYPE, typeName } from "../../config/cell/cell.ts";
+import { toValue } from "../../config/cell/values.ts";
+import type { Part } from "../types.ts";
+
+/** One piece of output. A segment is put out by whoever knows what it stands for. */
+export type Emitted =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "part"; readonly part: Part }
+  | { readonly kind: "segment"; readonly turn: number; readonly index: number };
+
+/** A file that was attached although no provider takes its type. */
+export interface Unsupported {
+  readonly path: string;
+  readonly mime: string;
+}
+
+/** Text and its place in the budget, in UTF-16 units per step. */
+const UNITS_PER_STEP = 64;
+
+/** The output of one cell. Where it goes changes while a file is included. */
+export class Output {
+  readonly unsupported: Unsupported[] = [];
+  #pieces: Emitted[] = [];
+  #units = 0;
+
+  /** Begins the count of the text anew, with each evaluation. */
+  open(): void {
+    this.#units = 0;
+  }
+
+  /** Gathers what `work` puts out, apart from what was put out before. */
+  gather(work: () => void): readonly Emitted[] {
+    const outer = this.#pieces;
+    const inner: Emitted[] = [];
+    this.#pieces = inner;
+    try {
+      work();
+    } finally {
+      this.#pieces = outer;
+    }
+    return inner;
+  }
+
+  add(cell: Cell, piece: Emitted): void {
+    this.#count(cell, piece.kind === "text" ? piece.text.length : 1);
+    this.#pieces.push(piece);
+  }
+
+  addText(cell: Cell, text: string): void {
+    if (text === "") return;
+    this.#count(cell, text.length);
+    const last = this.#pieces.at(-1);
+    if (last?.kind === "text") {
+      this.#pieces[this.#pieces.length - 1] = { kind: "text", text: last.text + text };
+    } else this.#pieces.push({ kind: "text", text });
+  }
+
+  #count(cell: Cell, units: number): void {
+    cell.spend(1 + Math.ceil(units / UNITS_PER_STEP));
+    this.#units += units;
+    if (this.#units > cell.budget.limits.string) cell.exceed("string");
+  }
+}
+
+const outputs = new WeakMap<Cell, Output>();
+
+/** The output of a cell. */
+export function outputOf(cell: Cell): Output {
+  const known = outputs.get(cell);
+  if (known !== undefined) return known;
+  const made = new Output();
+  outputs.set(cell, made);
+  return made;
+}
+
+/** `print` of templates: the texts of all arguments with nothing between or behind them. */
+export const print: HostFunction = (cell) => {
+  const output = outputOf(cell);
+  for (let index = 1, count = cell.top(); index <= count; index++) {
+    cell.pushToString(index);
+    output.addText(cell, cell.text(-1) ?? "");
+    cell.pop(1);
+  }
+  return 0;
+};
+
+/** Puts the value of an expression out (chat-format 8.3). */
+export function emitValue(cell: Cell, index: number): void {
+  const output = outputOf(cell);
+  const type = cell.type(index);
+  if (type === TYPE.nil || type === TYPE.none) return;
+  if (type !== TYPE.table) {
+    cell.pushToString(index);
+    output.addText(cell, cell.text(-1) ?? "");
+    cell.pop(1);
+    return;
+  }
+  const at = cell.absolute(index);
+  if (!cell.hasMetatable(at) && cell.pushMember(at, "emit") === TYPE.function) {
+    cell.pushCopy(at);
+    cell.callFunction(1, 1);
+    // A method of the document's own may answer a text instead of printing it.
+    if (cell.type(-1) === TYPE.string) output.addText(cell, cell.text(-1)!);
+    cell.pop(1);
+    return;
+  }
+  cell.setTop(at);
+  output.addText(cell, json(cell, at));
+}
+
+function json(cell: Cell, index: number): string {
+  const refuse = (what: string) => cell.raise(`a table with ${what} cannot be written as JSON`);
+  const value = toValue(cell, index, {
+    key: (_, at) => refuse(`a ${typeName(cell.type(at))} as key`),
+    cycle: () => refuse("itself inside"),
+    function: () => refuse("a function"),
+  });
+  return JSON.stringify(value, (_, member) => typeof member === "number" ? asLuaNumber(member) : member);
+}
+
+/** Fourteen digits, as Lua writes numbers. */
+function asLuaNumber(value: number): number {
+  return Number(value.toPrecision(14));
+}

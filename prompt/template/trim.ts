@@ -1,0 +1,47 @@
+// Trim marks of template tags: what `{{-` and `-}}` take off the text beside them (chat-format 8.2).
+
+import type { Segment } from "../../parser/types.ts";
+
+/** The range of a text segment's value that is left, in UTF-16 units. */
+export interface Kept {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The ranges that are left of the text segments, by their position; other segments have none. */
+export function trimTexts(segments: readonly Segment[]): readonly (Kept | null)[] {
+  return segments.map((segment, index) => {
+    if (segment.kind !== "text") return null;
+    const before = segments[index - 1];
+    const after = segments[index + 1];
+    const from = isTag(before) && before.trimAfter ? trimStart(segment.value) : 0;
+    const rest = segment.value.slice(from);
+    return { from, to: from + (isTag(after) && after.trimBefore ? trimEnd(rest) : rest.length) };
+  });
+}
+
+function isTag(segment: Segment | undefined): segment is Extract<Segment, { kind: "expression" | "code" }> {
+  return segment?.kind === "expression" || segment?.kind === "code";
+}
+
+/** Units taken off the start: one line feed with the blanks around it, else all whitespace. */
+function trimStart(text: string): number {
+  return (/^[ \t]*\n[ \t]*/.exec(text) ?? /^[ \t\n\v\f\r]*/.exec(text))![0].length;
+}
+
+/** Units kept at the end; the mirror image. */
+function trimEnd(text: string): number {
+  let at = text.length;
+  const skip = (units: string) => {
+    while (at > 0 && units.includes(text[at - 1]!)) at--;
+  };
+  skip(" \t");
+  if (text[at - 1] === "\n") {
+    at--;
+    skip(" \t");
+    return at;
+  }
+  at = text.length;
+  skip(" \t\n\v\f\r");
+  return at;
+}
