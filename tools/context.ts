@@ -158,6 +158,7 @@ function workingFolder(setting: unknown, { definition, document, environment }: 
   return resolvePath(expansion.path, { folder: environment.cwd, home: environment.home });
 }
 
+/** The sandbox of the run, all it answers, and the names of the plugin besides. */
 function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
   const wrapCommand = async (argv: readonly string[]): Promise<WrappedCommand> => {
     const outcome = await sandbox.prepare(argv);
@@ -165,18 +166,20 @@ function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
     prepared.push(outcome.value);
     return { ok: true, argv: outcome.value.argv };
   };
-  const isPathWritable = (path: string): boolean => sandbox.isPathWritable(path);
-  return {
-    enabled: sandbox.enabled,
-    policy: () => sandbox.policy(),
-    available: () => sandbox.available(),
-    prepare: (inner) => sandbox.prepare(inner),
-    notices: () => sandbox.notices(),
-    isPathWritable,
-    is_path_writable: isPathWritable,
+  const added: Record<PropertyKey, unknown> = {
     wrapCommand,
     wrap_command: wrapCommand,
+    is_path_writable: (path: string): boolean => sandbox.isPathWritable(path),
   };
+  const members: ProxyHandler<Sandbox> = {
+    get(target, name) {
+      if (Object.hasOwn(added, name)) return added[name];
+      const member: unknown = Reflect.get(target, name);
+      // Tools take functions out and call them alone.
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  };
+  return new Proxy(sandbox, members) as PluginSandbox;
 }
 
 function sentenceOf({ message, next }: Problem): string {

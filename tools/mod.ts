@@ -13,5 +13,5 @@ export type {
 export { previewCall, previewIsCut, previewResult } from "./preview.ts";
 export { type Registration, ToolRegistry } from "./registry.ts";
 export { NO_RESULT, notExecutable, runTool, STOPPED } from "./run.ts";
-export { checkInput, completeInput, prepareAndCheck, prepareValidator } from "./validate.ts";
+export { checkInput, completeInput, prepareValidator } from "./validate.ts";
 export { visible } from "./visible.ts";

@@ -67,12 +67,6 @@ export function checkInput(definition: Checked, input: ToolInput): readonly stri
   return validator(completeInput(definition, input));
 }
 
-/** Prepares and checks in one step. A schema that is itself broken is the one problem of every input. */
-export async function prepareAndCheck(definition: Checked, input: ToolInput): Promise<readonly string[]> {
-  const prepared = await prepareValidator(definition);
-  return prepared.ok ? checkInput(definition, input) : [prepared.problem.message];
-}
-
 /**
  * The input as the tool gets it: every required member whose schema admits null and that is missing is null.
  * The same object when nothing is missing.

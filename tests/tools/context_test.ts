@@ -103,7 +103,8 @@ Deno.test("S7: the environment for child processes has no provider credentials, 
 Deno.test("the names of the plugin answer like ours", () =>
   inWorkplace(async (place) => {
     const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
-    assert.equal(sandbox.is_path_writable("/tmp/x/y"), true);
+    const { is_path_writable, isPathWritable, enabled } = sandbox;
+    assert.deepEqual([enabled, is_path_writable("/tmp/x/y"), isPathWritable("/tmp/x/y")], [true, true, true]);
     assert.equal(sandbox.is_path_writable("/tmp/z"), false);
     assert.deepEqual(await sandbox.wrap_command(["a", "b"]), { ok: true, argv: ["a", "b"] });
     assert.deepEqual([truncate.MAX_LINES, truncate.MAX_BYTES, truncate.MAX_LINE_CHARS], [2000, 51200, 500]);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { LineSelector } from "../../tools/builtin/lines.ts";
+import { onlyReference, unescapeReference } from "../../prompt/reference.ts";
 import { escapeReference, fileReference } from "../../tools/builtin/reference.ts";
 import { byteLength, truncateHead } from "../../tools/truncate.ts";
 import { inWorkplace, type Workplace } from "./workplace.ts";
@@ -201,6 +202,25 @@ Deno.test("S8: text that is one line in the form of a reference is escaped, othe
       assert.equal(escapeReference(text), text);
     }
   }));
+
+Deno.test("S8: whoever reads a result gets back the path of a reference and the text that only looked like one", () => {
+  const name = fc.string({
+    unit: fc.constantFrom("a", " ", "+", "%", "2", "0", "#", "?", ";", "é", "\u00a0", ".", "-"),
+    minLength: 1,
+  });
+  fc.assert(
+    fc.property(name, (name) => {
+      const reference = onlyReference(fileReference(`./${name}`, "image/png"));
+      assert.deepEqual([reference?.path, reference?.mime], [`./${name}`, "image/png"]);
+      for (const text of [`@./${name}`, `\\@./${name}`, `\\\\@~/${name}`]) {
+        const escaped = escapeReference(text);
+        assert.equal(onlyReference(escaped), null);
+        assert.equal(unescapeReference(escaped), text);
+      }
+    }),
+    { seed: 20260307, numRuns: 1000 },
+  );
+});
 
 Deno.test("relative paths start at the document's folder", () =>
   inWorkplace(async (place) => {

@@ -16,11 +16,11 @@ export function openSandbox(writable?: readonly string[]): Sandbox {
     const real = realPath(path, "/");
     return real !== null && (writable === undefined || writable.some((root) => isInside(real, root)));
   };
-  return {
+  const sandbox = {
     enabled: writable !== undefined,
     policy: () => success({ rw_paths: writable ?? [], network: true, allow_privileged: false, protect: [] }),
     available: () => Promise.resolve(success("none")),
-    prepare: (inner) =>
+    prepare: (inner: readonly string[]) =>
       Promise.resolve(success({
         argv: inner,
         wrapped: false,
@@ -28,8 +28,10 @@ export function openSandbox(writable?: readonly string[]): Sandbox {
         dispose: () => Promise.resolve(),
       })),
     isPathWritable,
+    isPathReadable: () => true,
     notices: () => [],
   };
+  return sandbox;
 }
 
 export interface ContextChanges {

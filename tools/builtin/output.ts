@@ -126,10 +126,7 @@ class Tail {
   pushAll(other: Tail): void {
     if (other.total === 0) return;
     this.#count(other.total, other.lineFeeds, other.lastLineBytes);
-    if (other.total > other.#held) {
-      this.#chunks = [];
-      this.#held = 0;
-    }
+    // If it forgot its beginning it holds a whole window, which pushes out all that came before.
     for (const chunk of other.#chunks) this.#hold(chunk);
   }
 

@@ -1,7 +1,10 @@
 // File references as `read` writes them for binary files, and the escape for text that only looks like one (S8).
 
-/** A whole text that a reader would take for a file reference (chat-format 9.1). */
-const REFERENCE = /^@(?:\.{1,2}\/|~\/|\/\/)\S+$/;
+/**
+ * A whole text that a reader would take for a file reference (chat-format 9.1), or for an escaped one: that gains
+ * a backslash too, so that taking one off gives back every text as it was.
+ */
+const REFERENCE = /^\\*@(?:\.{1,2}\/|~\/|\/\/)\S+$/;
 
 /**
  * The reference to a file as the one line of a result. `path` is what the model wrote; absolute, home and
