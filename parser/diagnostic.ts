@@ -1,6 +1,6 @@
 // The findings of a parse: their families and their sentences (chat-format 11).
 
-import { distance } from "fastest-levenshtein";
+import { nearest } from "./nearest.ts";
 import type { Diagnostic } from "./types.ts";
 
 /** Codes of the diagnostics that a parse can give. All of them are warnings. */
@@ -43,15 +43,7 @@ export function finding(
 
 /** The known role a mistyped one may stand for, within edit distance 3. */
 export function nearestRole(role: string): string | null {
-  let nearest: string | null = null;
-  let least = 4;
-  for (const known of ROLES) {
-    const apart = distance(role.toLowerCase(), known.toLowerCase());
-    // A short word is within reach of anything, so at least one letter must be shared.
-    if (apart < least && apart < Math.max(role.length, known.length)) {
-      nearest = known;
-      least = apart;
-    }
-  }
-  return nearest;
+  // Compared in lower case, because a wrong capital is the commonest mistake of all.
+  const near = nearest(role.toLowerCase(), ROLES.map((known) => known.toLowerCase()));
+  return ROLES.find((known) => known.toLowerCase() === near) ?? null;
 }

@@ -2,7 +2,7 @@
 
 import { thrownText } from "../config/problem.ts";
 import type { FileReference } from "./reference.ts";
-import { mimeOfContent, mimeOfName } from "./mime.ts";
+import { typeOfContent, typeOfName } from "../parser/media.ts";
 import type { Part } from "./types.ts";
 
 /** Where relative references start and what `~` stands for; both absolute. */
@@ -21,11 +21,23 @@ export async function attach(reference: FileReference, base: Base): Promise<Atta
   const filename = resolvePath(reference.path, base);
   let bytes: Uint8Array;
   try {
+    const obstacle = attachObstacle(await Deno.stat(filename));
+    if (obstacle !== null) return { kind: "missing", path: filename, reason: obstacle };
     bytes = await Deno.readFile(filename);
   } catch (thrown) {
     return { kind: "missing", path: filename, reason: thrownText(thrown) };
   }
   return { kind: "part", ...partOf(bytes, filename, reference.mime) };
+}
+
+/** No provider takes more in one request; what is larger would only fill the memory. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Why a file is not read although it exists, or null: a device or pipe may never end. */
+export function attachObstacle(info: Deno.FileInfo): string | null {
+  if (info.isDirectory) return "it is a folder";
+  if (!info.isFile) return "it is no regular file";
+  return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 
 /** The part for the bytes of a file; the given type, else the one its name or content tells. */
@@ -34,7 +46,7 @@ export function partOf(
   filename: string,
   mime?: string,
 ): { readonly part: Part; readonly unsupported?: string } {
-  const mimeType = mime ?? mimeOfName(filename) ?? mimeOfContent(bytes);
+  const mimeType = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
   if (mimeType.startsWith("image/")) {
     return { part: { kind: "image", mimeType, data: bytes.toBase64(), filename } };
   }

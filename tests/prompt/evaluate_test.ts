@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
-import { mimeOfContent, mimeOfName } from "../../prompt/mime.ts";
+import { typeOfContent, typeOfName } from "../../parser/media.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 
 /** Evaluates a document that lies in a folder with these files. */
@@ -91,13 +91,13 @@ Deno.test("home, absolute and parent references are found, and an unknown option
 });
 
 Deno.test("the type comes from the reference, else the extension, else the bytes", async () => {
-  assert.equal(mimeOfName("/x/A.JPG"), "image/jpeg");
-  assert.equal(mimeOfName("/x.md/Makefile"), null);
-  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d]);
-  assert.equal(mimeOfContent(png), "image/png");
-  assert.equal(mimeOfContent(new TextEncoder().encode("all:\n")), "text/plain");
-  assert.equal(mimeOfContent(new Uint8Array([0, 1])), "application/octet-stream");
-  assert.equal(mimeOfContent(new Uint8Array([0xff, 0xfe])), "application/octet-stream");
+  assert.equal(typeOfName("/x/A.JPG"), "image/jpeg");
+  assert.equal(typeOfName("/x.md/Makefile"), null);
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  assert.equal(typeOfContent(png), "image/png");
+  assert.equal(typeOfContent(new TextEncoder().encode("all:\n")), "text/plain");
+  assert.equal(typeOfContent(new Uint8Array([0, 1])), "application/octet-stream");
+  assert.equal(typeOfContent(new Uint8Array([0xff, 0xfe])), "application/octet-stream");
   const prompt = await inFolder(
     { Makefile: "all:\n", "a.ts": "x", blob: new Uint8Array([0]) },
     "@You:\n@./Makefile @./a.ts;type=text/plain @./a.ts @./blob\n",

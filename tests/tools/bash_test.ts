@@ -6,14 +6,14 @@ import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output.ts";
 import { STOPPED } from "../../tools/run.ts";
-import { type ContextChanges, inWorkplace, openSandbox, type Workplace } from "./workplace.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
-function bash(place: Workplace, command: string, changes: ContextChanges = {}): Promise<string> {
+function bash(place: Scene, command: string, changes: ContextChanges = {}): Promise<string> {
   return place.output("bash", { label: "l", command }, changes);
 }
 
 function bashError(
-  place: Workplace,
+  place: Scene,
   command: string,
   changes: ContextChanges = {},
   timeout: number | null = null,
@@ -32,7 +32,7 @@ function settings(named: Record<string, unknown>, truncate: Record<string, unkno
 }
 
 /** The real thing, with the document protected. */
-function realSandbox(place: Workplace): Sandbox {
+function realSandbox(place: Scene): Sandbox {
   return createSandbox({
     settings: {
       ...DEFAULT_SETTINGS.sandbox,
@@ -73,14 +73,14 @@ function isAlive(pid: number): boolean {
 }
 
 Deno.test("8.1 rule 1: an empty command, also one of blanks or with a NUL, is an error", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.match(await bashError(place, ""), /empty/);
     assert.match(await bashError(place, " \n"), /empty/);
     assert.match(await bashError(place, "echo \0"), /NUL/);
   }));
 
 Deno.test("8.1 rule 1: the timeout is the input's, else the default; at most max_timeout, and not zero", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
     assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
     assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
@@ -93,12 +93,12 @@ Deno.test("8.1 rule 1: the timeout is the input's, else the default; at most max
   }));
 
 Deno.test("8.1 rule 2: both streams share one pipe, so their order is kept", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
   }));
 
 Deno.test("8.1 rule 2: the shell gets the command verbatim after one line", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     let given: readonly string[] = [];
     const sandbox: Sandbox = {
       ...openSandbox(),
@@ -114,12 +114,12 @@ Deno.test("8.1 rule 2: the shell gets the command verbatim after one line", () =
   }));
 
 Deno.test("8.1 rule 2: a syntax error of the command reaches the result", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
   }));
 
 Deno.test("8.1: shell, cwd and env come from tools.bash", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path("sub"));
     const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
     assert.equal(
@@ -133,7 +133,7 @@ Deno.test("8.1: shell, cwd and env come from tools.bash", () =>
   }));
 
 Deno.test("fault 35: a shell that lies in a writable folder is not used", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
     const sandbox = openSandbox([place.folder]);
     const first = { variables: { PATH: `${place.folder}:${Deno.env.get("PATH")}` }, sandbox };
@@ -145,7 +145,7 @@ Deno.test("fault 35: a shell that lies in a writable folder is not used", () =>
   }));
 
 Deno.test("8.1 rule 3: when nothing may be wrapped nothing runs, and the error begins with the sandbox", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const sandbox: Sandbox = {
       ...openSandbox(),
       prepare: () => Promise.resolve(failure("backend-unavailable", "There is no bwrap.")),
@@ -158,12 +158,12 @@ Deno.test("8.1 rule 3: when nothing may be wrapped nothing runs, and the error b
   }));
 
 Deno.test("8.1 rule 4, fault 53: standard input is empty", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "cat; read line || echo end"), "end");
   }));
 
 Deno.test("8.1 rule 4, faults 29 and 52: there is no terminal, and programs are told not to ask", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
     assert.equal(
       await bash(place, "test -t 0 || test -t 1 || echo none; echo $GIT_EDITOR $PAGER"),
@@ -179,7 +179,7 @@ Deno.test("8.1 rule 4, faults 29 and 52: there is no terminal, and programs are 
   }));
 
 Deno.test("8.1 rule 4, S7: the command does not see the keys of providers", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const variables = {
       PATH: Deno.env.get("PATH") ?? "",
       ANTHROPIC_API_KEY: "sk-secret",
@@ -194,7 +194,7 @@ Deno.test("8.1 rule 4, S7: the command does not see the keys of providers", () =
   }));
 
 Deno.test("8.1 rule 5, fault 50: a background child that holds the pipe does not hold the call, and ends with it", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     for (
       const command of [
         "sleep 300 & echo $!",
@@ -209,12 +209,12 @@ Deno.test("8.1 rule 5, fault 50: a background child that holds the pipe does not
   }));
 
 Deno.test("8.1 rule 5: what is written before the shell ends is all there", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
   }));
 
 Deno.test("8.1 rule 6: output over the limits is kept whole in a file that the notice names", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const shown = await bash(place, "seq 1 30000");
     const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
     const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
@@ -224,7 +224,7 @@ Deno.test("8.1 rule 6: output over the limits is kept whole in a file that the n
   }));
 
 Deno.test("8.1 rule 6: a tail that is counted in memory says the same as one that was held whole", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     for (const lines of [2001, 9000, 40000]) {
       const shown = await bash(place, `seq -f %012g 1 ${lines}`);
       assert.match(shown, new RegExp(`\\n\\n\\[Lines ${lines - 1999}-${lines} of ${lines} are shown\\.`));
@@ -232,14 +232,14 @@ Deno.test("8.1 rule 6: a tail that is counted in memory says the same as one tha
   }));
 
 Deno.test("8.1 rule 6: the file is capped and the notice says so", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
     const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
     assert.equal((await Deno.stat(path)).size, 1000);
   }));
 
 Deno.test("8.1 rule 6, fault 55: yes for two seconds ends in time with bounded memory and the tail", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const before = Deno.memoryUsage().rss;
     const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
     const grown = Deno.memoryUsage().rss - before;
@@ -251,7 +251,7 @@ Deno.test("8.1 rule 6, fault 55: yes for two seconds ends in time with bounded m
   }));
 
 Deno.test("8.1 rule 6, fault 56: one giant line is cut by bytes", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const shown = await bash(
       place,
       "head -c 20000000 /dev/zero | tr '\\0' x",
@@ -264,18 +264,18 @@ Deno.test("8.1 rule 6, fault 56: one giant line is cut by bytes", () =>
   }));
 
 Deno.test("8.1 rule 6: bytes that are no characters cannot hide the tail", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
     assert.match(shown, /^\ufffd+\n\n\[Only the last/);
   }));
 
 Deno.test("8.1 rule 7: blanks and line ends at the very end go, those at the beginning stay", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
   }));
 
 Deno.test("8.1 rule 7: a flood of blanks after the text does not push the text out, nor count as output", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
     assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
     const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
@@ -283,25 +283,25 @@ Deno.test("8.1 rule 7: a flood of blanks after the text does not push the text o
   }));
 
 Deno.test("8.1 rule 7, fault 59: no output has words of its own", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "true"), "(no output)");
     assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
   }));
 
 Deno.test("8.1 rule 7, fault 58: bytes that are not UTF-8 become replacement characters", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
   }));
 
 Deno.test("8.1 rule 8: a failure has the output, an empty line and the exit code or the signal", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
     assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
     assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
   }));
 
 Deno.test("8.1 rule 9: a timeout ends the whole group and gives the text so far and the seconds", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const error = await bashError(place, "sleep 300 & echo $!; wait", {}, 0.3);
     const [pid, ...rest] = error.split("\n");
     assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
@@ -311,14 +311,14 @@ Deno.test("8.1 rule 9: a timeout ends the whole group and gives the text so far 
   }));
 
 Deno.test("8.1 rule 9: what ignores the polite signal is killed", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const error = await bashError(place, "trap '' TERM; echo $$; while :; do sleep 0.1; done", {}, 0.3);
     assert.match(error, /after 0\.3 seconds\.$/);
     assert.equal(isAlive(parseInt(error)), false);
   }));
 
 Deno.test("8.1 rule 9: stopping a command ends its group, and the text says the person did it", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const controller = new AbortController();
     let pid = 0;
     const onOutput = (chunk: string): void => {
@@ -332,7 +332,7 @@ Deno.test("8.1 rule 9: stopping a command ends its group, and the text says the 
   }));
 
 Deno.test("8.1 rule 10: a sandbox that could not be set up is not told as the command's output", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     let told = "";
     const sandbox = preparing({
       argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
@@ -346,7 +346,7 @@ Deno.test("8.1 rule 10: a sandbox that could not be set up is not told as the co
   }));
 
 Deno.test("8.1 rule 10: what was prepared is given back however the call ends", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     let disposed = 0;
     const dispose = (): Promise<void> => Promise.resolve(void disposed++);
     await bash(place, "true", { sandbox: preparing({ dispose }) });
@@ -356,7 +356,7 @@ Deno.test("8.1 rule 10: what was prepared is given back however the call ends", 
   }));
 
 Deno.test("progress is passed on while the command runs", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const chunks: string[] = [];
     await bash(place, "printf 'é\\n'", { onOutput: (chunk) => chunks.push(chunk) });
     assert.equal(chunks.join(""), "é\n");
@@ -373,7 +373,7 @@ Deno.test("the description tells the limits that hold", () => {
 });
 
 Deno.test("in the real sandbox a command writes beside the document, not to /etc and not to the document", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const sandbox = realSandbox(place);
     assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
     assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
@@ -382,7 +382,7 @@ Deno.test("in the real sandbox a command writes beside the document, not to /etc
   }));
 
 Deno.test("in the real sandbox exit codes pass, background children die, and a timeout leaves nothing", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const sandbox = realSandbox(place);
     assert.match(await bashError(place, "exit 42", { sandbox }), /exit code 42/);
     const mark = `300.${Math.floor(Math.random() * 1e9)}`;
@@ -404,7 +404,7 @@ Deno.test("in the real sandbox exit codes pass, background children die, and a t
   }));
 
 Deno.test("in the real sandbox a backend that cannot work is an error of the sandbox", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const sandbox = createSandbox({
       settings: {
         ...DEFAULT_SETTINGS.sandbox,

@@ -4,7 +4,7 @@ import { success } from "../../config/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";
-import { inWorkplace, openSandbox } from "./workplace.ts";
+import { inScene, openSandbox } from "./scene.ts";
 
 const plain: ToolDefinition = { name: "t", description: "", input_schema: { type: "object" } };
 const bash = builtinTools().find(({ name }) => name === "bash")!;
@@ -14,7 +14,7 @@ function named(settings: Record<string, Record<string, unknown>>) {
 }
 
 Deno.test("a tool is told where the document is, or that there is none", () =>
-  inWorkplace((place) => {
+  inScene((place) => {
     const context = place.context(plain);
     assert.deepEqual([context.document, context.filename, context.__filename], Array(3).fill(place.document));
     assert.deepEqual([context.dirname, context.__dirname], Array(2).fill(place.folder));
@@ -30,7 +30,7 @@ Deno.test("a tool is told where the document is, or that there is none", () =>
   }));
 
 Deno.test("4.2: path.resolve goes by text, against the document's folder", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.symlink("/etc", place.path("link"));
     const { resolve } = place.context(plain).path;
     assert.equal(resolve("a/b"), place.path("a/b"));
@@ -49,7 +49,7 @@ Deno.test("4.2: path.resolve goes by text, against the document's folder", () =>
   }));
 
 Deno.test("4.2: cwd is tools.NAME.cwd expanded as one value, else the folder the program was started in", () =>
-  inWorkplace((place) => {
+  inScene((place) => {
     const cwd = (value: unknown, document?: string | null): string =>
       place.context(plain, { ...named({ t: { cwd: value } }), document }).cwd;
     assert.equal(place.context(plain).cwd, place.folder);
@@ -66,7 +66,7 @@ Deno.test("4.2: cwd is tools.NAME.cwd expanded as one value, else the folder the
   }));
 
 Deno.test("4.2: bash runs in the document's folder, or where the program was started when it is unsaved", () =>
-  inWorkplace((place) => {
+  inScene((place) => {
     assert.equal(place.context(bash, { document: "/tmp/talk.chat" }).cwd, "/tmp");
     assert.equal(place.context(bash, { document: null }).cwd, place.folder);
     assert.equal(place.context(bash, named({ bash: { cwd: "/usr" } })).cwd, "/usr");
@@ -74,7 +74,7 @@ Deno.test("4.2: bash runs in the document's folder, or where the program was sta
   }));
 
 Deno.test("4.5: getConfig is a deep copy of the tool's settings over its own defaults, or null", () =>
-  inWorkplace((place) => {
+  inScene((place) => {
     assert.equal(place.context(plain).getConfig(), null);
     const settings = { t: { deep: { list: [1] } } };
     const context = place.context(plain, named(settings));
@@ -87,7 +87,7 @@ Deno.test("4.5: getConfig is a deep copy of the tool's settings over its own def
   }));
 
 Deno.test("S7: the environment for child processes has no provider credentials, and tools.NAME.env is added", () =>
-  inWorkplace((place) => {
+  inScene((place) => {
     const variables = { PATH: "/bin", ANTHROPIC_API_KEY: "secret", SSH_AUTH_SOCK: "/s" };
     const { env } = place.context(bash, {
       ...named({ bash: { env: { EXTRA: "1", ODD: 5 } } }),
@@ -101,7 +101,7 @@ Deno.test("S7: the environment for child processes has no provider credentials, 
   }));
 
 Deno.test("the names of the plugin answer like ours", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
     const { is_path_writable, isPathWritable, enabled } = sandbox;
     assert.deepEqual([enabled, is_path_writable("/tmp/x/y"), isPathWritable("/tmp/x/y")], [true, true, true]);
@@ -117,7 +117,7 @@ Deno.test("the names of the plugin answer like ours", () =>
   }));
 
 Deno.test("what a tool wrapped is given back when the tool is done, and a refusal is told as text", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     let disposed = 0;
     const prepared = {
       argv: ["wrapped"],
@@ -145,7 +145,7 @@ Deno.test("what a tool wrapped is given back when the tool is done, and a refusa
   }));
 
 Deno.test("a listener that fails is not told again and does not end the tool", () =>
-  inWorkplace((place) => {
+  inScene((place) => {
     let told = 0;
     const onOutput = (): void => {
       told++;

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { replacePassage } from "../../tools/builtin/passage.ts";
-import { type ContextChanges, inWorkplace, openSandbox, type Workplace } from "./workplace.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 const NAME = "file.txt";
 
 async function edited(before: string | Uint8Array, oldText: string, newText: string): Promise<string> {
   let after = "";
-  await inWorkplace(async (place) => {
+  await inScene(async (place) => {
     await Deno.writeFile(
       place.path(NAME),
       typeof before === "string" ? new TextEncoder().encode(before) : before,
@@ -26,7 +26,7 @@ async function editError(
   changes: ContextChanges = {},
 ): Promise<string> {
   let error = "";
-  await inWorkplace(async (place) => {
+  await inScene(async (place) => {
     await Deno.writeTextFile(place.path(NAME), before);
     error = await place.error("edit", { label: "l", path: NAME, ...input }, changes);
     assert.equal(await Deno.readTextFile(place.path(NAME)), before, "a refused edit changed the file");
@@ -34,7 +34,7 @@ async function editError(
   return error;
 }
 
-function edit(place: Workplace, oldText: string, newText: string, changes: ContextChanges = {}) {
+function edit(place: Scene, oldText: string, newText: string, changes: ContextChanges = {}) {
   return place.output("edit", { path: NAME, oldText, newText }, changes);
 }
 
@@ -77,7 +77,7 @@ Deno.test("8.4: occurrences are counted with overlaps", async () => {
 });
 
 Deno.test("8.4, fault 41: all other bytes stay, also those that are not UTF-8", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
     await Deno.writeFile(place.path(NAME), new Uint8Array(before));
     await edit(place, "ab", "é");
@@ -87,7 +87,7 @@ Deno.test("8.4, fault 41: all other bytes stay, also those that are not UTF-8", 
   }));
 
 Deno.test("8.4: in a file of CR LF lines a passage written with LF is found and the result says so", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
     assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
     assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
@@ -118,7 +118,7 @@ Deno.test("8.4, fault 40: nothing is found by likeness", async () => {
 });
 
 Deno.test("8.4: replaceAll exists only where the setting allows it, and replaces from the left without overlaps", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
     const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
     await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
@@ -132,7 +132,7 @@ Deno.test("8.4: replaceAll exists only where the setting allows it, and replaces
   }));
 
 Deno.test("8.4, faults 43 and 44: links and modes stay", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("real.txt"), "old");
     await Deno.chmod(place.path("real.txt"), 0o600);
     await Deno.symlink("real.txt", place.path(NAME));
@@ -143,7 +143,7 @@ Deno.test("8.4, faults 43 and 44: links and modes stay", () =>
   }));
 
 Deno.test("8.4, fault 46: edits of one file at the same time all survive", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
     await Deno.writeTextFile(place.path(NAME), names.join("\n"));
     await Promise.all(names.map((name) => edit(place, name, name.replace("<", "done <"))));
@@ -151,7 +151,7 @@ Deno.test("8.4, fault 46: edits of one file at the same time all survive", () =>
   }));
 
 Deno.test("8.4: the running document is refused", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
     assert.match(error, /document of this conversation/);
   }));

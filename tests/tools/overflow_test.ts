@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { OverflowFile, overflowNotice, overflowPath, truncateWithOverflow } from "../../tools/overflow.ts";
 import { truncateHead, truncateTail } from "../../tools/truncate.ts";
-import { inWorkplace, type Workplace } from "./workplace.ts";
+import { inScene, type Scene } from "./scene.ts";
 
 const FORMAT = DEFAULT_SETTINGS.tools.truncate.output_path_format;
 const place = { source: "bash", document: "/home/me/talk.chat", id: "toolu_1" };
@@ -36,7 +36,7 @@ Deno.test("an id cannot lead to another folder", () => {
 });
 
 function run(
-  place: Workplace,
+  place: Scene,
   text: string,
   direction: "head" | "tail",
   changes: Record<string, unknown> = {},
@@ -58,13 +58,13 @@ function run(
 }
 
 Deno.test("text within the limits comes back without a file", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(await run(place, "a\nb", "tail"), "a\nb");
     await assert.rejects(Deno.stat(place.path("new")), Deno.errors.NotFound);
   }));
 
 Deno.test("longer text is kept whole in a private file that the notice names", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const file = place.path("new/out.txt");
     assert.equal(
       await run(place, "1\n2\n3\n4\n5", "tail"),
@@ -79,7 +79,7 @@ Deno.test("longer text is kept whole in a private file that the notice names", (
   }));
 
 Deno.test("when nothing is kept the notice stands alone", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.equal(
       await run(place, "x".repeat(30), "head"),
       `[Line 1 is larger than the limit of 20B (30B), nothing is shown. The complete output: ${
@@ -89,7 +89,7 @@ Deno.test("when nothing is kept the notice stands alone", () =>
   }));
 
 Deno.test("a link somebody put at the path is replaced, not followed", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path("new"));
     await Deno.writeTextFile(place.path("precious"), "mine");
     await Deno.symlink(place.path("precious"), place.path("new/out.txt"));
@@ -99,20 +99,20 @@ Deno.test("a link somebody put at the path is replaced, not followed", () =>
   }));
 
 Deno.test("when the file cannot be written the notice names no path", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
     assert.equal(await run(place, "1\n2\n3\n4", "tail"), "2\n3\n4\n\n[Lines 2-4 of 4 are shown.]");
   }));
 
 Deno.test("the file is capped and the notice tells", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const shown = await run(place, "1\n2\n3\n4\n5\n6", "tail", { max_file_size: 4 });
     assert.match(shown, /\[Lines 4-6 of 6 are shown\. The first 4B of the output: .*out\.txt\]$/);
     assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n");
   }));
 
 Deno.test("an overflow file that turns out not to be needed is taken away", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const file = new OverflowFile(place.path("x.txt"), 100);
     await file.write(new Uint8Array([65]));
     await file.discard();

@@ -6,17 +6,17 @@ import { LineSelector } from "../../tools/builtin/lines.ts";
 import { onlyReference, unescapeReference } from "../../prompt/reference.ts";
 import { escapeReference, fileReference } from "../../tools/builtin/reference.ts";
 import { byteLength, truncateHead } from "../../tools/truncate.ts";
-import { inWorkplace, type Workplace } from "./workplace.ts";
+import { inScene, type Scene } from "./scene.ts";
 
-function read(place: Workplace, path: string, offset: number | null = null, limit: number | null = null) {
+function read(place: Scene, path: string, offset: number | null = null, limit: number | null = null) {
   return place.output("read", { label: "l", path, offset, limit });
 }
 
-function readError(place: Workplace, path: string, offset: number | null = null) {
+function readError(place: Scene, path: string, offset: number | null = null) {
   return place.error("read", { label: "l", path, offset, limit: null });
 }
 
-function put(place: Workplace, name: string, content: string | Uint8Array): Promise<void> {
+function put(place: Scene, name: string, content: string | Uint8Array): Promise<void> {
   return typeof content === "string"
     ? Deno.writeTextFile(place.path(name), content)
     : Deno.writeFile(place.path(name), content);
@@ -27,7 +27,7 @@ function numbered(count: number): string {
 }
 
 Deno.test("8.2 rule 1: an empty path, a missing file, a folder, a pipe and a locked file have their own sentences", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.match(await readError(place, ""), /empty/);
     assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt was not found/);
     await Deno.mkdir(place.path("sub"));
@@ -40,7 +40,7 @@ Deno.test("8.2 rule 1: an empty path, a missing file, a folder, a pipe and a loc
   }));
 
 Deno.test("8.2 rule 2: a binary file is one reference with its type", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
     await Deno.mkdir(place.path("a b#+%;?"));
     for (const name of ["shot.png", "SHOT.JPG", "doc.pdf", "a b#+%;?/x.gif", "bare"]) {
@@ -66,13 +66,13 @@ Deno.test("8.2 rule 2: home, parent and absolute paths keep their form in the re
 });
 
 Deno.test("8.2 rule 2: a type no provider takes is an error with type and size", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "blob", new Uint8Array(2048));
     assert.match(await readError(place, "blob"), /blob.*application\/octet-stream.*2\.0KB/);
   }));
 
 Deno.test("8.2 rule 2: textual types of their own, and unknown names without a NUL, are text", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     for (
       const name of [
         "a.json",
@@ -95,7 +95,7 @@ Deno.test("8.2 rule 2: textual types of their own, and unknown names without a N
   }));
 
 Deno.test("8.2 rule 3: the final line feed, carriage returns before line feeds and a byte order mark are not shown", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", "\ufeffone\r\ntwo\rstill\r\n");
     assert.equal(await read(place, "a.txt"), "one\ntwo\rstill");
     await put(place, "b.txt", "one\n\n");
@@ -105,7 +105,7 @@ Deno.test("8.2 rule 3: the final line feed, carriage returns before line feeds a
   }));
 
 Deno.test("8.2 rule 4: offset and limit are whole numbers from 1", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", "1\n2\n3\n");
     assert.equal(await read(place, "a.txt", 2.9), "2\n3");
     assert.equal(await read(place, "a.txt", -7), "1\n2\n3");
@@ -118,13 +118,13 @@ Deno.test("8.2 rule 4: offset and limit are whole numbers from 1", () =>
   }));
 
 Deno.test("8.2 rule 4: an empty file is a success that says so", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", "");
     assert.equal(await read(place, "a.txt"), "[The file is empty.]");
   }));
 
 Deno.test("8.2 rule 5, fault 49: 20 010 lines give exactly the first page the description speaks of", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", `${numbered(20_010)}\n`);
     assert.equal(
       await read(place, "a.txt"),
@@ -143,7 +143,7 @@ Deno.test("8.2 rule 5, fault 49: 20 010 lines give exactly the first page the de
   }));
 
 Deno.test("8.2 rule 5: cut by bytes the notice names the limit", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", Array(100).fill("x".repeat(1023)).join("\n"));
     const shown = await read(place, "a.txt");
     assert.match(
@@ -154,7 +154,7 @@ Deno.test("8.2 rule 5: cut by bytes the notice names the limit", () =>
   }));
 
 Deno.test("8.2 rule 5: only limit cut, the notice tells how many lines remain", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", numbered(10));
     assert.equal(
       await read(place, "a.txt", 2, 3),
@@ -164,7 +164,7 @@ Deno.test("8.2 rule 5: only limit cut, the notice tells how many lines remain", 
   }));
 
 Deno.test("8.2 rule 5, fault 47: a giant line gives its number, size and a command that prints its beginning", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
     assert.match(
       await read(place, "it's big.txt"),
@@ -178,7 +178,7 @@ Deno.test("8.2 rule 5, fault 47: a giant line gives its number, size and a comma
   }));
 
 Deno.test("8.2: a huge file is not held in memory", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await new Deno.Command("sh", {
       args: ["-c", `yes 'some text of a line' | head -c 300000000 > ${place.path("huge.txt")}`],
     }).output();
@@ -191,7 +191,7 @@ Deno.test("8.2: a huge file is not held in memory", () =>
   }));
 
 Deno.test("S8: text that is one line in the form of a reference is escaped, other text is not", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", "@//etc/passwd;type=image/png\n");
     assert.equal(await read(place, "a.txt"), "\\@//etc/passwd;type=image/png");
     await put(place, "b.txt", "@./x.png\nmore\n");
@@ -223,7 +223,7 @@ Deno.test("S8: whoever reads a result gets back the path of a reference and the 
 });
 
 Deno.test("relative paths start at the document's folder", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path("docs"));
     await put(place, "docs/a.txt", "in docs");
     const changes = { document: place.path("docs/talk.chat") };
@@ -263,7 +263,7 @@ Deno.test("selecting lines from chunks of any size says the same as splitting th
 });
 
 Deno.test("the limits are those of the settings", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await put(place, "a.txt", numbered(10));
     const truncate = { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 4 };
     const shown = await place.output("read", { path: "a.txt" }, { tools: { truncate } });

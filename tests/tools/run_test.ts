@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ExecutionResult, ToolDefinition } from "../../tools/definition.ts";
 import { NO_RESULT, notExecutable, runTool, STOPPED } from "../../tools/run.ts";
-import { inWorkplace } from "./workplace.ts";
+import { inScene } from "./scene.ts";
 
 type Execute = NonNullable<ToolDefinition["execute"]>;
 
@@ -12,7 +12,7 @@ async function run(
 ): Promise<ExecutionResult> {
   const definition = { name: "t", description: "", input_schema: { type: "object" }, execute, ...members };
   let result: ExecutionResult | undefined;
-  await inWorkplace(async (place) => {
+  await inScene(async (place) => {
     result = await runTool(definition, { a: 1 }, place.context(definition, { signal }));
   });
   assert.ok(result !== undefined);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { replaceFile } from "../../tools/builtin/writing.ts";
-import { type ContextChanges, inWorkplace, openSandbox, type Workplace } from "./workplace.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 function write(
-  place: Workplace,
+  place: Scene,
   path: string,
   content: unknown,
   changes: ContextChanges = {},
@@ -14,7 +14,7 @@ function write(
 }
 
 function writeError(
-  place: Workplace,
+  place: Scene,
   path: string,
   content: unknown,
   changes: ContextChanges = {},
@@ -22,7 +22,7 @@ function writeError(
   return place.error("write", { label: "l", path, content }, changes);
 }
 
-async function leftovers(place: Workplace, folder = ""): Promise<string[]> {
+async function leftovers(place: Scene, folder = ""): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of Deno.readDir(place.path(folder))) {
     if (name.includes(".flemma-")) names.push(name);
@@ -31,7 +31,7 @@ async function leftovers(place: Workplace, folder = ""): Promise<string[]> {
 }
 
 Deno.test("8.3: an empty path and missing content are errors, empty content is fine", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     assert.match(await writeError(place, "", "x"), /path is empty/);
     assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
     assert.equal(await write(place, "a.txt", ""), "Wrote 0 bytes to a.txt.");
@@ -39,7 +39,7 @@ Deno.test("8.3: an empty path and missing content are errors, empty content is f
   }));
 
 Deno.test("8.3: exactly the bytes of the content, and the success names bytes and path", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const content = "é\r\nno end\n\n  x";
     assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
     assert.equal(await Deno.readTextFile(place.path("sub/deep/a.txt")), content);
@@ -48,20 +48,20 @@ Deno.test("8.3: exactly the bytes of the content, and the success names bytes an
   }));
 
 Deno.test("8.3, fault 38: writing over a file with a byte order mark writes just the content", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
     await write(place, "a.txt", "new");
     assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
   }));
 
 Deno.test("fault 73: a lone surrogate from JSON does not get into the file", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await write(place, "a.txt", "\ud83d");
     assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
   }));
 
 Deno.test("8.3: a path that is not writable is refused by its own name, before anything is made", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const sandbox = openSandbox([place.path("in")]);
     assert.match(
       await writeError(place, "out/deep/a.txt", "x", { sandbox }),
@@ -72,7 +72,7 @@ Deno.test("8.3: a path that is not writable is refused by its own name, before a
   }));
 
 Deno.test("8.3, S11: the real policy refuses protected paths and places outside", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
     await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
     const environment = { cwd: place.folder, home: "/nonexistent", variables: {} };
@@ -92,7 +92,7 @@ Deno.test("8.3, S11: the real policy refuses protected paths and places outside"
   }));
 
 Deno.test("8.3: the running document is refused under every name it has, with and without a sandbox", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.symlink("talk.chat", place.path("link.chat"));
     await Deno.link(place.document, place.path("hard.chat"));
     await Deno.mkdir(place.path("sub"));
@@ -109,7 +109,7 @@ Deno.test("8.3: the running document is refused under every name it has, with an
   }));
 
 Deno.test("8.3, fault 43: a link is followed and judged by its target", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path("in"));
     await Deno.mkdir(place.path("out"));
     await Deno.writeTextFile(place.path("in/real.txt"), "old");
@@ -126,7 +126,7 @@ Deno.test("8.3, fault 43: a link is followed and judged by its target", () =>
   }));
 
 Deno.test("8.3, fault 44: the mode stays, also special bits", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     for (const mode of [0o600, 0o755, 0o640, 0o4755]) {
       await Deno.writeTextFile(place.path("a"), "old");
       await Deno.chmod(place.path("a"), mode);
@@ -136,7 +136,7 @@ Deno.test("8.3, fault 44: the mode stays, also special bits", () =>
   }));
 
 Deno.test("8.3: a new file has the mode the umask leaves", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await write(place, "a", "x");
     assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
   }));
@@ -145,7 +145,7 @@ Deno.test({
   name: "8.3: the owner stays",
   ignore: Deno.uid() !== 0,
   fn: () =>
-    inWorkplace(async (place) => {
+    inScene(async (place) => {
       await Deno.writeTextFile(place.path("a"), "old");
       await Deno.chown(place.path("a"), 12345, 23456);
       await write(place, "a", "new");
@@ -155,7 +155,7 @@ Deno.test({
 });
 
 Deno.test("8.3: hard links stay: both names have the new content", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("a"), "a longer old content");
     await Deno.link(place.path("a"), place.path("b"));
     await write(place, "a", "new");
@@ -164,7 +164,7 @@ Deno.test("8.3: hard links stay: both names have the new content", () =>
   }));
 
 Deno.test("8.3: otherwise the file is replaced whole by a rename", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("a"), "old");
     const reader = await Deno.open(place.path("a"));
     await write(place, "a", "new and longer");
@@ -175,7 +175,7 @@ Deno.test("8.3: otherwise the file is replaced whole by a rename", () =>
   }));
 
 Deno.test("sandbox 8 rule 4: where policy allows only the file itself it is written in place, no sibling appears", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path("dir"));
     await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
     const { ino } = await Deno.stat(place.path("dir/a"));
@@ -189,7 +189,7 @@ Deno.test("sandbox 8 rule 4: where policy allows only the file itself it is writ
   }));
 
 Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not followed", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.writeTextFile(place.path("precious"), "mine");
     await Deno.symlink("precious", place.path("a"));
     const bytes = new TextEncoder().encode("new");
@@ -207,7 +207,7 @@ Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not foll
   }));
 
 Deno.test("8.3: a folder or a file in the way, and a device, are errors", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.mkdir(place.path("dir"));
     await Deno.writeTextFile(place.path("file"), "x");
     assert.match(await writeError(place, "dir", "x"), /dir is a folder/);
@@ -222,7 +222,7 @@ Deno.test({
   name: "8.3: when there is no space the old content is intact, by rename and in place",
   ignore: !await mayMount(),
   fn: () =>
-    inWorkplace(async (place) => {
+    inScene(async (place) => {
       const script = `set -e
         mount -t tmpfs -o size=64k none "$1"
         printf old > "$1/a"; printf old > "$1/b"; ln "$1/b" "$1/c"
@@ -248,7 +248,7 @@ async function mayMount(): Promise<boolean> {
 }
 
 Deno.test("8.3, fault 46: writes to one path happen in the order of the calls", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     await Deno.symlink("a", place.path("link"));
     const contents = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(1 + (19 - n) * 5000));
     await Promise.all(contents.map((content, n) => write(place, n % 2 ? "a" : "link", content)));
@@ -256,7 +256,7 @@ Deno.test("8.3, fault 46: writes to one path happen in the order of the calls", 
   }));
 
 Deno.test("8.3: a refused write does not hold up the next one", () =>
-  inWorkplace(async (place) => {
+  inScene(async (place) => {
     const sandbox = openSandbox([]);
     const [first, second] = await Promise.all([
       place.run("write", { path: "a", content: "1" }, { sandbox }),

@@ -1,17 +1,20 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
+import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../parser/media.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./files.ts";
 import { type LineSelection, LineSelector } from "./lines.ts";
-import { isAttachable, isTextual, mediaType, SNIFFED_BYTES } from "./media.ts";
 import { escapeReference, fileReference } from "./reference.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 
 const CHUNK = 64 * 1024;
+
+/** Bytes from the beginning of a file that decide what an unknown one is. */
+const SNIFFED_BYTES = 8192;
 
 export interface ReadOptions {
   readonly maxLines: number;
@@ -90,7 +93,8 @@ async function readOpen(
 ): Promise<ExecutionResult> {
   const buffer = new Uint8Array(CHUNK);
   const first = buffer.slice(0, await fill(file, buffer.subarray(0, SNIFFED_BYTES)));
-  const type = mediaType(source.path, first);
+  const unnamed = () => first.includes(0) ? "application/octet-stream" : "text/plain";
+  const type = typeOfName(source.path) ?? typeOfSignature(first) ?? unnamed();
   if (!isTextual(type)) {
     if (isAttachable(type)) return { success: true, output: fileReference(source.shown, type) };
     return failed(

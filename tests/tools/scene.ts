@@ -43,7 +43,7 @@ export interface ContextChanges {
   readonly onOutput?: (chunk: string) => void;
 }
 
-export class Workplace {
+export class Scene {
   /** Real path of the folder the document lies in. */
   readonly folder: string;
   readonly document: string;
@@ -98,10 +98,10 @@ export class Workplace {
   }
 }
 
-/** Makes a workplace for one test and takes it away afterwards. */
-export async function inWorkplace(test: (place: Workplace) => Promise<void>): Promise<void> {
+/** Makes a scene for one test and takes it away afterwards. */
+export async function inScene(test: (place: Scene) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-tools-" }));
-  const place = new Workplace(folder);
+  const place = new Scene(folder);
   await Deno.writeTextFile(place.document, "@You:\nhello\n");
   try {
     await test(place);

@@ -1,4 +1,4 @@
-// What kind of file something is, by its name and its first bytes (chat-format 9.2, tools 8.2 rule 2).
+// What kind of content a file holds, by its name and its first bytes: the table of chat-format 9.2.
 
 /** Extensions by type; names are compared in lower case. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -64,21 +64,24 @@ const SIGNATURES: readonly (readonly [type: string, offset: number, bytes: strin
 
 const TEXTUAL = new Set(["json", "javascript", "typescript", "xml", "yaml", "toml", "sql"]);
 
-/** Bytes from the beginning of a file that decide what an unknown one is. */
-export const SNIFFED_BYTES = 8192;
-
-/**
- * The type of a file, by extension, else by content. Without a known extension a known beginning decides, then
- * a NUL byte means `application/octet-stream`, and everything else is text.
- */
-export function mediaType(path: string, beginning: Uint8Array): string {
+/** The type that a file's extension stands for, or null. */
+export function typeOfName(path: string): string | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
-  const byName = dot > 0 ? TYPES.get(name.slice(dot + 1).toLowerCase()) : undefined;
-  if (byName !== undefined) return byName;
-  const signature = SIGNATURES.find(([, offset, bytes]) => startsAt(beginning, offset, bytes));
-  if (signature !== undefined) return signature[0];
-  return beginning.subarray(0, SNIFFED_BYTES).includes(0) ? "application/octet-stream" : "text/plain";
+  return (dot > 0 ? TYPES.get(name.slice(dot + 1).toLowerCase()) : undefined) ?? null;
+}
+
+/** The type whose signature the content begins with, or null. */
+export function typeOfSignature(beginning: Uint8Array): string | null {
+  return SIGNATURES.find(([, offset, bytes]) => startsAt(beginning, offset, bytes))?.[0] ?? null;
+}
+
+/**
+ * The type of content whose name says nothing. Told from the bytes alone, so that the same document gives the same
+ * request on every machine: a known signature, else text when it is UTF-8 without NUL.
+ */
+export function typeOfContent(bytes: Uint8Array): string {
+  return typeOfSignature(bytes) ?? (isPlainText(bytes) ? "text/plain" : "application/octet-stream");
 }
 
 /** Whether a file of this type is shown as text. */
@@ -96,4 +99,15 @@ function startsAt(bytes: Uint8Array, offset: number, expected: string): boolean 
     if (bytes[offset + at] !== expected.charCodeAt(at)) return false;
   }
   return true;
+}
+
+function isPlainText(bytes: Uint8Array): boolean {
+  if (bytes.includes(0)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    // Not UTF-8: that is the answer.
+    return false;
+  }
 }
