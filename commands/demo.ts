@@ -4,12 +4,11 @@ import { thrownText } from "../config/problem.ts";
 import { parse } from "../parser/mod.ts";
 import { parseReplayScript, startReplay } from "../providers/replay.ts";
 import { visible } from "../tools/visible.ts";
+import { DEMO_FILES } from "./demo_files.generated.ts";
 import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { writeOutput } from "./streams.ts";
-
-const EXAMPLE = new URL("../examples/demo/", import.meta.url);
 
 /** Approvals the script leads to, and some; a demo that needs more has gone astray. */
 const MOST_APPROVALS = 5;
@@ -17,17 +16,17 @@ const MOST_APPROVALS = 5;
 export async function run(invocation: Invocation): Promise<number> {
   const { messages } = invocation;
   let folder: string;
-  let script: string;
   try {
     folder = await Deno.makeTempDir({ prefix: "flemma-demo-" });
-    await copyFolder(new URL("project/", EXAMPLE), `${folder}/project`);
-    await copyFile(new URL("config.yaml", EXAMPLE), `${folder}/config.yaml`);
-    script = await Deno.readTextFile(new URL("replay.yaml", EXAMPLE));
+    await Deno.mkdir(`${folder}/project`);
+    for (const [name, text] of Object.entries(DEMO_FILES)) {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
   } catch (thrown) {
     messages.say(`flemma: the demo cannot be set up: ${thrownText(thrown)}.`);
     return Exit.failure;
   }
-  const parsed = await parseReplayScript(script);
+  const parsed = await parseReplayScript(DEMO_FILES["replay.yaml"] ?? "");
   if (!parsed.ok) return refuse(invocation, parsed.problem);
   const replay = await startReplay(parsed.value);
   try {
@@ -86,9 +85,10 @@ class Demo {
     const { stdout } = await child.output();
     const { available, backend, error } = JSON.parse(new TextDecoder().decode(stdout));
     if (available) say(`Commands run inside the sandbox (${backend}).`);
-    else {say(
-        `There is no working sandbox here, so commands run bare: ${error?.message ?? "it is switched off."}`,
-      );}
+    else {
+      const why = error?.message ?? "it is switched off.";
+      say(`There is no working sandbox here, so commands run bare: ${why}`);
+    }
   }
 
   /** Prints the call that waits, as it stands in the document; its id, or null when none does. */
@@ -139,14 +139,4 @@ class Demo {
 
 function say(line: string): void {
   writeOutput(`${visible(line, { lines: true })}\n`);
-}
-
-async function copyFolder(from: URL, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name } of Deno.readDir(from)) await copyFile(new URL(name, from), `${to}/${name}`);
-}
-
-/** Copies content alone: the example may be read-only where it is installed. */
-async function copyFile(from: URL, to: string): Promise<void> {
-  await Deno.writeFile(to, await Deno.readFile(from));
 }

@@ -13,6 +13,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/lua.ts"),
     import("../generate/validators.ts"),
     import("../generate/help.ts"),
+    import("../generate/demo.ts"),
   ]);
   return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
 }
