@@ -44,6 +44,8 @@ class Evaluation {
   readonly #diagnostics: Diagnostic[];
   readonly #options: EvaluateOptions;
   readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
+  /** What a segment came to: loops of templates may put it out many times. */
+  readonly #seen = new Map<Segment, readonly Part[]>();
 
   constructor(chat: Chat, options: EvaluateOptions) {
     this.#chat = chat;
@@ -99,7 +101,8 @@ class Evaluation {
     if (turns.length === 0) return null;
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
-    const session = frontmatter?.lua ?? luaSession({ document, environment });
+    // Without a block that was run there is nothing that could print.
+    const session = frontmatter?.lua ?? luaSession({ document, environment, print: () => {} });
     const templates = await Templates.start(session, frontmatter?.variables ?? {});
     return new Map(turns.map((turn) => [turn, templates.run(turn)]));
   }
@@ -110,20 +113,25 @@ class Evaluation {
     for (const piece of pieces) {
       if (piece.kind === "text") addText(parts, piece.text);
       else if (piece.kind === "part") parts.push(piece.part);
-      else await this.#segment(piece.turn, piece.index, parts);
+      else parts.push(...await this.#segment(piece.turn, piece.index));
     }
     return parts;
   }
 
   /** A segment that is no tag; messages may put out segments of earlier ones, through functions defined there. */
-  async #segment(turnIndex: number, index: number, parts: Part[]): Promise<void> {
+  async #segment(turnIndex: number, index: number): Promise<readonly Part[]> {
     const turn = this.#chat.turns[turnIndex];
     const segment = turn?.segments[index];
-    if (turn === undefined || segment === undefined) return;
+    if (turn === undefined || segment === undefined) return [];
+    const known = this.#seen.get(segment);
+    if (known !== undefined) return known;
+    const parts: Part[] = [];
     if (segment.kind === "text") await this.#literal(segment, this.#keptOf(turn, index), turn, parts);
     else if (segment.kind === "tool_result" && (segment.status === null || segment.status === "error")) {
       parts.push(await this.#resultPart(segment, turn));
     }
+    this.#seen.set(segment, parts);
+    return parts;
   }
 
   #keptOf(turn: Turn, index: number): Kept | null {

@@ -55,6 +55,9 @@ const STRING_HEADER = 24;
 /** Own calls and callbacks that stand below the first function of a document. */
 const DEPTH_BELOW = 3;
 const MOST_FRAMES = 64;
+const MOST_CODE = 256 * 1024;
+/** What compiling costs beside its length. */
+const STEPS_PER_LOAD = 200;
 /** Values that work entered from outside may have on the stack without asking; functions called by Lua have 20. */
 const ROOM = 60;
 
@@ -147,8 +150,8 @@ export class Cell {
       }
       return this.#raised();
     } catch (thrown) {
-      // A trap of the machine or an overflow of its stack leaves the state unusable; all else is a fault of ours.
-      if (!(thrown instanceof WebAssembly.RuntimeError || thrown instanceof RangeError)) throw thrown;
+      // A trap of the machine or an overflow of the stack leaves the state unusable; all else is a fault of ours.
+      if (!isTrap(thrown)) throw thrown;
       this.budget.close("broken");
       return this.#raised();
     } finally {
@@ -167,8 +170,13 @@ export class Cell {
     return { message, detail, frames: this.budget.broken ? [] : this.#frames, limit };
   }
 
-  /** Compiles a chunk of a document and pushes its function, or answers what is wrong with it. */
+  /**
+   * Compiles a chunk of a document and pushes its function, or answers what is wrong with it. Compiling is not
+   * interrupted, and long chains of branches cost the square of their length, so the size is limited instead.
+   */
   load(code: string, name: string): SyntaxFault | null {
+    if (code.length > MOST_CODE) return { message: `it is longer than ${MOST_CODE / 1024} KiB`, line: null };
+    this.spend(STEPS_PER_LOAD + code.length);
     const text = toDialect(code);
     return typeof text === "string" ? this.loadNative(text, name) : text;
   }
@@ -557,6 +565,11 @@ export class Cell {
     if (at !== 0) this.bytes().set(bytes, at);
     return at;
   }
+}
+
+function isTrap(thrown: unknown): boolean {
+  return thrown instanceof WebAssembly.RuntimeError ||
+    (thrown instanceof RangeError && thrown.message.includes("call stack"));
 }
 
 /** The word that Lua has for a type. */

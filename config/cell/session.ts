@@ -35,10 +35,14 @@ export class LuaSession {
     return this.#variables;
   }
 
-  /** The one cell of this document, started at the first call. */
-  engine(): Promise<Engine> {
+  /** The one cell of this document, started at the first call. A cell that a chunk broke is replaced by an empty one. */
+  async engine(): Promise<Engine> {
     this.#engine ??= this.#start();
-    return this.#engine;
+    const engine = await this.#engine;
+    if (!engine.cell.budget.broken) return engine;
+    this.#variables = null;
+    this.#engine = this.#start();
+    return await this.#engine;
   }
 
   /** Runs the document's Lua block against the draft of its layer; a `RunChunk` that can be handed on as it is. */

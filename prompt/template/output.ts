@@ -43,8 +43,9 @@ export class Output {
     return inner;
   }
 
-  add(cell: Cell, piece: Emitted): void {
-    this.#count(cell, piece.kind === "text" ? piece.text.length : 1);
+  /** Adds a part or a segment; `units` is the length of the text it stands for. */
+  add(cell: Cell, piece: Emitted, units = 0): void {
+    this.#count(cell, units);
     this.#pieces.push(piece);
   }
 

@@ -8,7 +8,7 @@ import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";
 import type { LuaSession } from "../../config/cell/session.ts";
 import { pushValue } from "../../config/cell/values.ts";
 import { nearest } from "../../config/nearest.ts";
-import type { Diagnostic, TemplateSegment, Turn } from "../../parser/types.ts";
+import type { Diagnostic, Segment, TemplateSegment, Turn } from "../../parser/types.ts";
 import { compileChunk, expressionAlone, sourceOf } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 
@@ -29,10 +29,11 @@ export interface TemplateDiagnostic extends Diagnostic {
 /** The templates of one document in one run. */
 export class Templates {
   readonly #engine: Engine;
-  readonly #environment: LuaEnvironment;
+  readonly #environment: LuaEnvironment | Raised;
   #diagnostics: TemplateDiagnostic[] = [];
 
-  private constructor(engine: Engine, environment: LuaEnvironment) {
+  /** With `Raised`, nothing can run: not even the names of the environment found room. */
+  private constructor(engine: Engine, environment: LuaEnvironment | Raised) {
     this.#engine = engine;
     this.#environment = environment;
   }
@@ -56,24 +57,23 @@ export class Templates {
       library.define(environment);
       return 0;
     });
-    if (environment === null) {
-      throw new Error(`the environment of templates cannot be made: ${raised?.message}`);
-    }
     outputOf(cell).open();
-    return new Templates(engine, environment);
+    if (environment === null && raised === null) throw new Error("the work did not run");
+    return new Templates(engine, environment ?? raised!);
   }
 
   /** Runs one message. Problems are diagnostics; one of severity error means that the message yields nothing. */
   run(turn: Turn): TurnOutput {
     this.#diagnostics = [];
     const { cell } = this.#engine;
+    const environment = this.#environment;
     let pieces: readonly Emitted[] = [];
-    const syntax = this.#checkExpressions(turn);
-    if (!syntax) {
+    if ("limit" in environment) this.#reportTurn(environment, turn);
+    else if (this.#areExpressions(turn)) {
       const output = outputOf(cell);
       // The allowance was opened at the start and is shared, so this is no evaluation of its own.
       const raised = cell.enter(() => {
-        pieces = output.gather(() => this.#runChunk(turn));
+        pieces = output.gather(() => this.#runChunk(turn, environment));
         return 0;
       });
       if (raised !== null) {
@@ -85,8 +85,8 @@ export class Templates {
     return { pieces, diagnostics: this.#diagnostics };
   }
 
-  /** True when a tag of the message is not even an expression: then nothing of it runs. */
-  #checkExpressions(turn: Turn): boolean {
+  /** False when one of the message's `{{ }}` is not even an expression: then nothing of it runs. */
+  #areExpressions(turn: Turn): boolean {
     const { cell } = this.#engine;
     let failed = false;
     const raised = cell.enter(() => {
@@ -104,10 +104,10 @@ export class Templates {
       return 0;
     });
     if (raised !== null) this.#reportTurn(raised, turn);
-    return failed || raised !== null;
+    return !failed && raised === null;
   }
 
-  #runChunk(turn: Turn): void {
+  #runChunk(turn: Turn, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     const chunk = compileChunk(turn.segments);
     const fault = cell.load(chunk.code, chunkName(turn));
@@ -116,17 +116,22 @@ export class Templates {
       this.#reportSyntax(fault.message, turn, place?.line ?? turn.place.start);
       return;
     }
-    library.bind(this.#environment);
+    library.bind(environment);
     cell.pushFunction((inner) => {
-      outputOf(inner).add(inner, { kind: "segment", turn: turn.index, index: inner.number(1) });
+      const index = inner.number(1);
+      outputOf(inner).add(
+        inner,
+        { kind: "segment", turn: turn.index, index },
+        lengthOf(turn.segments[index]),
+      );
       return 0;
     });
-    cell.pushFunction(this.#show(turn));
+    cell.pushFunction(this.#show(turn, environment.builtins));
     cell.callFunction(2, 0);
   }
 
   /** Shows the value of an expression, or its source when it fails. */
-  #show(turn: Turn): HostFunction {
+  #show(turn: Turn, known: ReadonlySet<string>): HostFunction {
     return (cell: Cell) => {
       const segment = turn.segments[cell.number(1)];
       if (segment?.kind !== "expression") return 0;
@@ -152,14 +157,19 @@ export class Templates {
           else output.add(cell, piece);
         }
       } else {
-        this.#reportExpression(raised, turn, segment);
+        this.#reportExpression(raised, turn, segment, known);
         output.addText(cell, sourceOf(segment));
       }
       return 0;
     };
   }
 
-  #reportExpression({ detail, message }: Raised, turn: Turn, segment: TemplateSegment): void {
+  #reportExpression(
+    { detail, message }: Raised,
+    turn: Turn,
+    segment: TemplateSegment,
+    known: ReadonlySet<string>,
+  ): void {
     const place = {
       start: segment.place.start,
       end: segment.place.end,
@@ -176,7 +186,7 @@ export class Templates {
         message: told,
         ...place,
         variable: detail.variable,
-        ...suggestionFor(detail.variable, this.#environment.builtins),
+        ...suggestionFor(detail.variable, known),
       });
     } else if (detail instanceof IncludeFault) {
       const isMild = detail.mild && detail.code === "file_not_found";
@@ -248,7 +258,13 @@ export class Templates {
   }
 }
 
-function isTag(segment: Turn["segments"][number]): segment is TemplateSegment {
+/** Length of the text that a segment puts out. */
+function lengthOf(segment: Segment | undefined): number {
+  if (segment?.kind === "text") return segment.value.length;
+  return segment?.kind === "tool_result" ? segment.content.length : 0;
+}
+
+function isTag(segment: Segment): segment is TemplateSegment {
   return segment.kind === "expression" || segment.kind === "code";
 }
 

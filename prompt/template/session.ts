@@ -3,6 +3,7 @@
 import type { Limits } from "../../config/cell/budget.ts";
 import { LuaSession } from "../../config/cell/session.ts";
 import type { Environment } from "../../config/environment.ts";
+import { attachObstacle } from "../attach.ts";
 
 export interface SessionOptions {
   /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
@@ -10,8 +11,8 @@ export interface SessionOptions {
   readonly environment: Environment;
   /** Default: the limits of frontmatter-config 3.8. */
   readonly limits?: Limits;
-  /** Takes what `print` in the first block writes. Default: standard error. */
-  readonly print?: (line: string) => void;
+  /** Takes what `print` in the first block writes, which is the document's text: make it safe before it is shown (S5). */
+  readonly print: (line: string) => void;
 }
 
 /**
@@ -19,7 +20,7 @@ export interface SessionOptions {
  * whoever evaluates the first block, and the session itself to `evaluate`.
  */
 export function luaSession(options: SessionOptions): LuaSession {
-  const { document, environment, limits, print = printToError } = options;
+  const { document, environment, limits, print } = options;
   const { cwd, home } = environment;
   return new LuaSession({
     filename: document,
@@ -28,22 +29,25 @@ export function luaSession(options: SessionOptions): LuaSession {
     print,
     loadInclude: async () => {
       const { includer } = await import("./include.ts");
-      return includer({ cwd, home, readFile: (path) => Deno.readFileSync(path) });
+      return includer({ cwd, home, readFile });
     },
   });
 }
 
+function readFile(path: string): Uint8Array {
+  // Devices and pipes may never end, and opening a pipe may already wait for ever.
+  const obstacle = attachObstacle(Deno.statSync(path));
+  if (obstacle !== null) throw new Error(obstacle);
+  return Deno.readFileSync(path);
+}
+
 function isReadable(path: string): boolean {
   try {
-    using file = Deno.openSync(path, { read: true });
-    return file.statSync().isFile;
+    if (!Deno.statSync(path).isFile) return false;
+    Deno.openSync(path, { read: true }).close();
+    return true;
   } catch {
     // Whatever stands in the way, the answer is that it cannot be read.
     return false;
   }
-}
-
-function printToError(line: string): void {
-  const bytes = new TextEncoder().encode(`${line}\n`);
-  for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
 }

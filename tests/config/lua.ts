@@ -1,16 +1,45 @@
-// The Lua engine for tests that need one, as a runner of blocks.
+// The Lua engine for tests: as a runner of blocks, and as a quick way to see what a block comes to.
 
+import type { Catalog } from "../../config/catalog.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../config/cell/budget.ts";
 import { LuaSession } from "../../config/cell/session.ts";
-import type { RunChunk } from "../../config/operations.ts";
+import { draftLayer } from "../../config/draft.ts";
+import { LayerLog } from "../../config/layers.ts";
+import type { ChunkOutcome, LayerDraft, RunChunk } from "../../config/operations.ts";
 
-/** Each block runs in a cell of its own. Nothing can be included, and nothing should be printed. */
+/** A session in which nothing can be included; what the block prints goes to `print`. */
+export function session(print: (line: string) => void, limits: Partial<Limits> = {}): LuaSession {
+  return new LuaSession({
+    filename: "/work/talk.chat",
+    world: { cwd: "/work", home: "/home/ada", isReadable: (path) => path === "/work/there.md" },
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    print,
+    loadInclude: () => Promise.resolve(() => () => 0),
+  });
+}
+
+/** Each block runs in a cell of its own. Nothing should be printed. */
 export function luaRunner(): Promise<RunChunk | null> {
   const print = (line: string) => {
     throw new Error(`the block prints: ${line}`);
   };
-  const loadInclude = () => Promise.resolve(() => () => 0);
-  const world = { cwd: "/", home: "/", isReadable: () => false };
-  return Promise.resolve((code, draft) =>
-    new LuaSession({ filename: "/work/talk.chat", world, print, loadInclude }).run(code, draft)
-  );
+  return Promise.resolve((code, draft) => session(print).run(code, draft));
+}
+
+/** A block that was run against a fresh layer over the defaults. */
+export interface Run extends ChunkOutcome {
+  readonly draft: LayerDraft;
+  readonly printed: readonly string[];
+  /** Codes of the problems, in order. */
+  readonly codes: readonly string[];
+}
+
+const TOOLS = ["bash", "read", "edit", "write", "grep", "find", "ls"];
+
+export async function runLua(code: string, limits: Partial<Limits> = {}): Promise<Run> {
+  const catalog: Catalog = { tools: TOOLS.map((name) => ({ name, enabled: true })) };
+  const draft = draftLayer({ layer: "M", others: [new LayerLog("D")], catalog, lua: true });
+  const printed: string[] = [];
+  const outcome = await session((line) => printed.push(line), limits).run(code, draft);
+  return { ...outcome, draft, printed, codes: outcome.problems.map((problem) => problem.code) };
 }

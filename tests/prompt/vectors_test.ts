@@ -131,7 +131,7 @@ async function evaluated(vector: Vector, folder: string) {
   const environment = { cwd: folder, home: folder, variables: {} };
   const loaded = await loadSettings({ environment, noConfig: true, catalog });
   assert.ok(loaded.ok);
-  const lua = luaSession({ document, environment });
+  const lua = luaSession({ document, environment, print: (line) => assert.fail(line) });
   const first = await documentSettings({
     loaded: loaded.value,
     frontmatter: chat.frontmatter,
