@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { CANCELLED, DENIED, INTERRUPTED, NO_RESULT, notExecutable } from "../../cycle/sentences.ts";
 import { PARTIAL_OUTPUT, REJECTED, unknownTool } from "../../cycle/sentences.ts";
-import { configResolver } from "../../tools/approval/builtin.ts";
+import { configResolver } from "../../tools/approval/policy.ts";
 import { ApprovalRegistry } from "../../tools/approval/registry.ts";
 import { type Bench, bench } from "./harness.ts";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.ts";
