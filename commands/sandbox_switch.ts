@@ -1,7 +1,6 @@
 // `flemma sandbox enable | disable | reset`: the switch of a session, stronger than what documents say.
 
 import { protectedPaths } from "../cycle/session/paths.ts";
-import { createSandbox } from "../sandbox/mod.ts";
 import { documentPath } from "./document.ts";
 import { refuse } from "./refuse.ts";
 import type { Invocation } from "./invocation.ts";
@@ -20,6 +19,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (enabled) {
     const loaded = await settingsOf(invocation.arguments, environment, document.value);
     if (!loaded.ok) return refuse(invocation, loaded.problem);
+    const { createSandbox } = await import("../sandbox/mod.ts");
     // As if it were on already: a switch that only works while it is on would be no check (sandbox 3).
     const sandbox = createSandbox({
       settings: { ...loaded.value.settings.sandbox, enabled: true },

@@ -1,6 +1,7 @@
 // `flemma session set | switch | show | reset`: settings that hold until logout, for all documents or for one.
 
-import { draftLayer, profileOf } from "../config/draft.ts";
+import { draftLayer } from "../config/draft.ts";
+import { profileOf } from "../config/values.ts";
 import type { Loaded } from "../config/load.ts";
 import { typedValue } from "../config/modeline.ts";
 import type { Op, Operation } from "../config/operations.ts";

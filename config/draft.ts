@@ -3,9 +3,10 @@
 import type { Catalog } from "./catalog.ts";
 import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "./check.ts";
 import { findKey, type Place } from "./keys.ts";
-import { LayerLog, resolveList, resolveScalar, sameValue } from "./layers.ts";
+import { LayerLog, resolveScalar, sameValue } from "./layers.ts";
 import { isModulePath } from "./module_path.ts";
-import { nearest } from "./nearest.ts";
+import { lateFaults } from "./late.ts";
+import { narrows } from "./narrowing.ts";
 import {
   type Answer,
   type Fault,
@@ -18,8 +19,9 @@ import {
   type Operation,
 } from "./operations.ts";
 import { presetWrites } from "./preset_parameters.ts";
-import { allPresets, type Preset, readPreset } from "./presets.ts";
+import { readPreset } from "./presets.ts";
 import type { Group, Key } from "./shape.ts";
+import { isPresetPath, toolList, valueOf } from "./values.ts";
 
 export interface DraftOptions {
   readonly layer: Layer;
@@ -85,7 +87,7 @@ class Draft implements LayerDraft {
     if (node.node === "editor") return { ok: true, value: null };
     const key = path.join(".");
     if (node.node === "group") {
-      if (node.list !== undefined) return { ok: true, value: offeredTools(this.#logs, this.#catalog) };
+      if (node.list !== undefined) return { ok: true, value: toolList(this.#logs, this.#catalog) };
       return {
         ok: false,
         fault: fault(
@@ -271,141 +273,6 @@ class Draft implements LayerDraft {
       }`,
     );
   }
-}
-
-/** Whether a write takes rights away and gives none. `current` is asked for the weaker value of a number. */
-export function narrows(op: Op, key: Key, value: unknown, current: () => unknown): boolean {
-  switch (key.narrows) {
-    case "true":
-      return op === "set" && value === true;
-    case "false":
-      // A list of hosts is less than all of them.
-      return op === "set" && (value === false || (isObject(value) && current() === true));
-    case "remove":
-      return op === "remove";
-    case "append":
-      return op === "append" || op === "prepend";
-    case "lower": {
-      // Zero calls at once means no limit.
-      const size = (number: unknown) => (number === 0 ? Infinity : Number(number));
-      if (op !== "set") return false;
-      if (isObject(value)) return lowers(value, current());
-      return typeof value === "number" && size(value) <= size(current());
-    }
-    case undefined:
-      return false;
-  }
-}
-
-/** Whether a table of limits keeps every limit there is, and raises none. */
-function lowers(value: Readonly<Record<string, unknown>>, current: unknown): boolean {
-  return !isObject(current) ||
-    Object.entries(current).every(([name, size]) => Number(value[name]) <= Number(size));
-}
-
-/** The resolved value of a key: lists as arrays or a function, `null` for none. */
-export function valueOf(logs: readonly LayerLog[], path: readonly string[], key: Key): unknown {
-  const name = path.join(".");
-  if (key.type.is !== "list") return resolveScalar(logs, name, key.default).value;
-  return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
-}
-
-/** The default of a list; that of approval depends on the profile (approval 7). */
-export function listStart(logs: readonly LayerLog[], name: string, key: Key): readonly unknown[] | null {
-  if (name === "tools.auto_approve") return profileOf(logs) === "founding" ? ["$default"] : ["$standard"];
-  return Array.isArray(key.default) ? key.default : key.optional ? null : [];
-}
-
-/** The presets a list's `$names` refer to; only approval and the tool list know any. */
-export function listPresets(logs: readonly LayerLog[], name: string) {
-  return name === "tools.auto_approve" ? allPresets(logs, profileOf(logs)) : undefined;
-}
-
-export function profileOf(logs: readonly LayerLog[]): "founding" | "v0.11" {
-  return resolveScalar(logs, "tools.approval_profile", "founding").value as "founding" | "v0.11";
-}
-
-/** The tool list with its origin: every enabled tool to begin with, then what layers did to it (3.5). */
-export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
-  const enabled = catalog.tools
-    .filter((tool) => tool.enabled !== false)
-    .map((tool) => tool.name)
-    .filter((name) => resolveScalar(logs, `tools.${name}.enabled`, true).value !== false);
-  const presets = allPresets(logs, profileOf(logs));
-  const list = resolveList(logs, "tools", enabled);
-  const members = (list.value as readonly string[]).flatMap((name) =>
-    name.startsWith("$") ? [...(presets[name]?.approve ?? [])] : [name]
-  );
-  return { list, offered: [...new Set(members)] };
-}
-
-function offeredTools(logs: readonly LayerLog[], catalog: Catalog): readonly unknown[] {
-  return resolveTools(logs, catalog).list.value as readonly unknown[];
-}
-
-/** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
-function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Catalog): readonly Fault[] {
-  const faults: Fault[] = [];
-  const tools = catalog.tools.map((tool) => tool.name);
-  const presets = allPresets(logs, profileOf(logs));
-  const isKnown = (name: string) =>
-    name.startsWith("$") ? Object.hasOwn(presets, name) : tools.includes(name);
-  const near = (name: string) => nearest(name, name.startsWith("$") ? Object.keys(presets) : tools, 3);
-  const hint = (name: string | null) => (name === null ? "" : `; did you mean "${name}"?`);
-  for (const { value } of log.on("tools")) {
-    for (const name of [value].flat() as string[]) {
-      if (typeof name !== "string" || isKnown(name)) continue;
-      const suggestion = near(name);
-      faults.push({
-        code: "config_unknown_tool",
-        severity: "error",
-        key: "tools",
-        message: `"tools" names the ${
-          name.startsWith("$") ? "preset" : "tool"
-        } "${name}", which does not exist${hint(suggestion)}`,
-        ...(suggestion === null ? {} : { suggestion }),
-        written: ["tools"],
-      });
-    }
-  }
-  const warn = (key: string, name: string, what: string): void => {
-    const suggestion = near(name);
-    faults.push({
-      code: "config_ignored_value",
-      severity: "warning",
-      key,
-      message: `"${key}" names ${what} "${name}", which does not exist${hint(suggestion)}`,
-      ...(suggestion === null ? {} : { suggestion }),
-    });
-  };
-  for (const { op, value } of log.on("tools.auto_approve")) {
-    if (op === "remove") continue;
-    for (const name of [value].flat()) {
-      if (typeof name !== "string" || isKnown(name) || /[/.]/.test(name)) continue;
-      warn("tools.auto_approve", name, name.startsWith("$") ? "the preset" : "the tool");
-    }
-  }
-  for (const home of [["presets"], ["tools", "presets"]]) {
-    for (const path of log.below(home)) {
-      const preset = log.on(path.join(".")).at(-1)!.value as Preset;
-      for (const name of [...preset.approve ?? [], ...preset.deny ?? []]) {
-        if (name.startsWith("$")) {
-          faults.push({
-            code: "config_ignored_value",
-            severity: "warning",
-            key: path.join("."),
-            message: `"${path.join(".")}" names the preset "${name}"; presets do not refer to presets`,
-          });
-        } else if (!isKnown(name)) warn(path.join("."), name, "the tool");
-      }
-    }
-  }
-  return faults;
-}
-
-export function isPresetPath(path: readonly string[]): boolean {
-  return (path.length === 2 && path[0] === "presets") ||
-    (path.length === 3 && path[0] === "tools" && path[1] === "presets");
 }
 
 /** The refusal of a key whose feature is not there yet: without it the setting would silently do nothing. */

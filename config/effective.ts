@@ -2,7 +2,7 @@
 
 import type { Catalog } from "./catalog.ts";
 import { isObject } from "./check.ts";
-import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./draft.ts";
+import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./values.ts";
 import { nodeAt } from "./keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./layers.ts";
 import { nearest } from "./nearest.ts";

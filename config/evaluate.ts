@@ -14,6 +14,8 @@ import { writeTree } from "./tree.ts";
 interface BlockResult {
   readonly variables: Readonly<Record<string, unknown>> | null;
   readonly problems: readonly ChunkProblem[];
+  /** The line of the file a fault is in, where the language tells. */
+  readonly lineOf?: (fault: Fault) => number | undefined;
 }
 
 const LANGUAGES = ["lua", "json", "yaml", "yml"];
@@ -31,7 +33,7 @@ export async function evaluate(
   const effective = effectiveSettings(logs, { catalog, denied, approved });
   const problems: ChunkProblem[] = [
     ...result.problems,
-    ...[...draft.finish(), ...draft.warnings].map(problemOf),
+    ...[...draft.finish(), ...draft.warnings].map((fault) => located(fault, result.lineOf)),
     // What the other layers got wrong was told when they were loaded.
     ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
   ];
@@ -162,10 +164,7 @@ function runData(
   if (flemma !== undefined && flemma !== null) {
     if (isObject(flemma)) {
       const faults = writeTree(draft, flemma, { catalog: options.loaded.catalog, nullIsAbsent: true });
-      problems.push(...faults.map((fault) => {
-        const line = lineOf(fault);
-        return { ...problemOf(fault), ...(line === undefined ? {} : { line }) };
-      }));
+      problems.push(...faults.map((fault) => located(fault, lineOf)));
     } else {
       problems.push({
         code: "frontmatter_flemma_not_object",
@@ -175,7 +174,12 @@ function runData(
       });
     }
   }
-  return { variables, problems };
+  return { variables, problems, lineOf };
+}
+
+function located(fault: Fault, lineOf: BlockResult["lineOf"]): ChunkProblem {
+  const line = fault.line ?? lineOf?.(fault);
+  return { ...problemOf(fault), ...(line === undefined ? {} : { line }) };
 }
 
 function problemOf({ code, severity, key, message, suggestion, line }: Fault): ChunkProblem {

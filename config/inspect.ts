@@ -2,7 +2,7 @@
 
 import type { Catalog } from "./catalog.ts";
 import { isObject } from "./check.ts";
-import { isPresetPath, listPresets, listStart, profileOf, resolveTools, valueOf } from "./draft.ts";
+import { isPresetPath, listPresets, listStart, profileOf, resolveTools, valueOf } from "./values.ts";
 import { findKey } from "./keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./layers.ts";
 import { type Answer, type Layer, LAYER_NAMES } from "./operations.ts";

@@ -54,6 +54,8 @@ export interface Fault {
   readonly written?: readonly string[];
   /** The fault is in the last key of `written` rather than in its value. */
   readonly atKey?: boolean;
+  /** The one item of the value that is at fault, to find its place in the source. */
+  readonly item?: unknown;
   /** Line of the file, 1-based, where the source knows it. */
   readonly line?: number;
 }

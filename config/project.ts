@@ -2,7 +2,8 @@
 // (frontmatter-config 5.3).
 
 import type { Catalog } from "./catalog.ts";
-import { isPresetPath, listPresets, listStart, narrows, profileOf, resolveTools, valueOf } from "./draft.ts";
+import { narrows } from "./narrowing.ts";
+import { isPresetPath, listPresets, listStart, profileOf, toolList, valueOf } from "./values.ts";
 import { nodeAt } from "./keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./layers.ts";
 import { isModulePath, modulePath } from "./module_path.ts";
@@ -81,6 +82,12 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
       continue;
     }
     const current = () => resolveScalar(below, key, node.default).value;
+    if (op === "remove" && key === "tools.auto_approve" && String(value).startsWith("$")) {
+      // Without the reference its denials would be gone too; only what it approves is taken out.
+      const members = expandList([String(value)], allPresets(below, profileOf(below))).approve;
+      operations.push(...[...members].map((member): Operation => ({ op, path, value: member })));
+      continue;
+    }
     if (node.narrows !== undefined && narrows(op, node, value, current)) {
       operations.push(operation);
       continue;
@@ -120,7 +127,7 @@ function leftOut(
     return [...names(list.value, presets)].filter((name) => !keeps.has(name)).map(remove);
   }
   const items = key === "tools"
-    ? resolveTools(below, catalog).list.value as readonly unknown[]
+    ? toolList(below, catalog)
     : valueOf(below, path, nodeAt(path) as Key) as readonly unknown[];
   const texts = new Set(kept.map((item) => JSON.stringify(item)));
   return items.filter((item) => !texts.has(JSON.stringify(item))).map(remove);

@@ -349,6 +349,7 @@ const tools = group("Tools: which are offered, which run unasked, how they run."
   max_concurrent: key(natural(), "Calls of one document that may run at once; 0 means no limit.", {
     default: 2,
     narrows: "lower",
+    zeroIsUnlimited: true,
   }),
   default_timeout: key(natural(1), "Seconds a tool may run.", { default: 30 }),
   status_style: key(word("fence", "header", "auto"), "How placeholders spell their status.", {

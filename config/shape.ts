@@ -42,6 +42,8 @@ export interface Key {
   readonly loads?: boolean;
   /** The narrowing direction, for untrusted project files and for `documentNarrows`. */
   readonly narrows?: Narrowing;
+  /** Zero stands for no limit. */
+  readonly zeroIsUnlimited?: boolean;
   /** Frontmatter may only set the narrowing direction. */
   readonly documentNarrows?: boolean;
   /** Works from an untrusted project file as it stands. */

@@ -19,7 +19,7 @@ export function session(print: (line: string) => void, limits: Partial<Limits> =
 }
 
 /** Each block runs in a cell of its own. Nothing should be printed. */
-export function luaRunner(): Promise<RunChunk | null> {
+export function luaRunner(): Promise<RunChunk> {
   const print = (line: string) => {
     throw new Error(`the block prints: ${line}`);
   };

@@ -5,7 +5,7 @@ import type { Catalog } from "../../config/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { lookUp } from "../../config/inspect.ts";
 import { loadSettings } from "../../config/load.ts";
-import { resolveTools } from "../../config/draft.ts";
+import { resolveTools } from "../../config/values.ts";
 import { addToSession } from "../../config/session.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "./lua.ts";
@@ -60,7 +60,6 @@ const needsLua = (vector: Vector) => vector.chat.startsWith("```lua\n");
 for (const vector of vectors) {
   Deno.test({
     name: `configuration vector ${vector.name}`,
-    ignore: needsLua(vector) && runLua === null,
     async fn() {
       try {
         await run(vector);
@@ -116,7 +115,7 @@ async function run(vector: Vector): Promise<void> {
     const document = await documentSettings({
       loaded: loaded.value,
       frontmatter: chat.frontmatter,
-      runLua: runLua ?? undefined,
+      runLua,
     });
     const summary = (diagnostic: Expected) =>
       JSON.stringify([

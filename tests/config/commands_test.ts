@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { inWorld } from "./world.ts";
+
+Deno.test("config check lists all ten mistakes of a file with line, column and suggestion, and ends with 2", async () => {
+  await inWorld(async (world) => {
+    const yaml = [
+      "modle: x", // 1 unknown key, near one
+      "provider: []", // 2 a list for one value
+      "parameters:",
+      "  cache_retention: shrt", // 4 wrong word, near one
+      "  temperature: hot", // 5 wrong type
+      "tools:",
+      "  $remove: raed", // 7 unknown tool, near one
+      "  max_concurrent: -1", // 8 out of range
+      "  presets: { yolo: { approve: [bash] } }", // 9 name without $
+      "  rules: [{ deny: bash }]", // 10 feature that is not there
+      "rw_paths: []", // 11 known leaf at the wrong depth
+      "sandbox: { policy: { $append: x } }", // 12 operator on what is no list
+      "",
+    ].join("\n");
+    const path = `${world.home}/.config/flemma/config.yaml`;
+    await world.write(path, yaml);
+    const { code, out } = await world.run("config", "check");
+    assert.equal(code, 2);
+    assert.deepEqual(out.trimEnd().split("\n"), [
+      `${path}:1:1: unknown key "modle"; did you mean "model"?`,
+      `${path}:2:11: "provider" holds one value, not a list`,
+      `${path}:4:20: "parameters.cache_retention" expects one of short, long, none, found "shrt"; did you mean "short"?`,
+      `${path}:5:16: "parameters.temperature" expects a number of at least 0, found "hot"`,
+      `${path}:7:12: "tools" names the tool "raed", which does not exist; did you mean "read"?`,
+      `${path}:8:19: "tools.max_concurrent" expects a whole number of at least 0, found -1`,
+      `${path}:9:14: "tools.presets" holds the name "yolo", which must begin with $; did you mean "$yolo"?`,
+      `${path}:10:10: "tools.rules" needs approval rules, which this version does not have; it would have no effect`,
+      `${path}:11:1: unknown key "rw_paths"; it belongs to "sandbox.policy.rw_paths"`,
+      `${path}:12:31: "sandbox.policy" is a table of settings, not a list`,
+    ]);
+    const shown = await world.run("config", "show");
+    assert.equal(shown.code, 2);
+    assert.equal(shown.out, "");
+  });
+});
+
+Deno.test("config show names the layer of each value when all six layers speak", async () => {
+  await inWorld(async (world) => {
+    await world.write(
+      `${world.home}/.config/flemma/config.yaml`,
+      "thinking: low\ntimeout: 5\ntools: { auto_approve: [$default] }\n",
+    );
+    await world.write(
+      `${world.project}/.flemma/config.yaml`,
+      "timeout: 6\ntools: { max_concurrent: 1, auto_approve: { $remove: write } }\n",
+    );
+    await world.write(
+      `${world.project}/talk.chat`,
+      '```json\n{"flemma": {"timeout": 8, "temperature": 0.3, "tools": {"auto_approve": {"$append": "bash"}}}}\n```\n\n@You:\nHi\n',
+    );
+    assert.equal((await world.run("session", "set", "timeout=7", "max_tokens=100")).code, 0);
+    const { code, out, err } = await world.run("config", "show", "talk.chat", "--json");
+    assert.equal(code, 0, err);
+    const rows = new Map((JSON.parse(out) as { key: string }[]).map((row) => [row.key, row]));
+    const row = (key: string) => rows.get(key);
+    assert.deepEqual(row("provider"), { key: "provider", value: "anthropic", layers: ["D"] });
+    assert.deepEqual(row("parameters.thinking"), {
+      key: "parameters.thinking",
+      value: { level: "low", foreign: "preserve" },
+      layers: ["G"],
+    });
+    assert.deepEqual(row("tools.max_concurrent"), { key: "tools.max_concurrent", value: 1, layers: ["P"] });
+    assert.deepEqual(row("parameters.max_tokens"), {
+      key: "parameters.max_tokens",
+      value: 100,
+      layers: ["R"],
+    });
+    assert.deepEqual(row("parameters.temperature"), {
+      key: "parameters.temperature",
+      value: 0.3,
+      layers: ["M"],
+    });
+    assert.deepEqual(row("parameters.timeout"), {
+      key: "parameters.timeout",
+      value: 8,
+      layers: ["M"],
+      hidden: { layer: "R", value: 7 },
+    });
+    assert.deepEqual(row("tools.auto_approve"), {
+      key: "tools.auto_approve",
+      value: ["$default", "bash"],
+      layers: ["G", "P", "M"],
+      excluded: ["write"],
+    });
+    const text = await world.run("config", "show", "talk.chat", "--changed");
+    assert.match(text.out, /^M +parameters\.timeout +8 +\(hides the session's 7\)$/m);
+    assert.match(text.out, /^GPM +tools\.auto_approve +\[\$default, bash\] +\(without write\)$/m);
+  });
+});
+
+Deno.test("config get prints one value, and an unknown key gets the nearest one and exit code 2", async () => {
+  await inWorld(async (world) => {
+    assert.deepEqual(await world.run("config", "get", "sandbox.backend"), {
+      code: 0,
+      out: "auto\n",
+      err: "",
+    });
+    assert.equal((await world.run("config", "get", "model")).out, "");
+    const { code, err } = await world.run("config", "get", "sandbox.bakend");
+    assert.equal(code, 2);
+    assert.match(err, /did you mean "sandbox\.backend"\?/);
+  });
+});
+
+Deno.test("an untrusted project only restricts, and trusting it ends with the next change of it or its code", async () => {
+  await inWorld(async (world) => {
+    const file = `${world.project}/.flemma/config.yaml`;
+    await world.write(`${world.project}/.flemma/approve.ts`, "export default () => true;\n");
+    const yaml =
+      "tools: { auto_approve: [bash, ./approve.ts], default_timeout: 99 }\nsandbox: { backends: { bwrap: { path: /x } } }\n";
+    await world.write(file, yaml);
+    const approvals = async () => (await world.run("config", "get", "tools.auto_approve")).out.trim();
+    const module = `${world.project}/.flemma/approve.ts`;
+    assert.equal(await approvals(), "[$default]");
+    const shown = await world.run("config", "show", "--changed");
+    assert.match(
+      shown.err,
+      /is not trusted, so what it grants has no effect: tools\.auto_approve, tools\.default_timeout/,
+    );
+    assert.match(shown.err, /flemma trust /);
+    assert.match(shown.out, /^DP +tools\.auto_approve +\[\$default\] +\(without read, write, edit\)$/m);
+
+    assert.equal((await world.run("trust", ".")).code, 0);
+    assert.equal(await approvals(), `[bash, ${module}]`);
+    assert.match(
+      (await world.run("trust", "--list")).out,
+      /project\/\.flemma\/config\.yaml\n +with .*approve\.ts\n/,
+    );
+    const ignored = await world.run("config", "show", "--changed");
+    assert.match(ignored.err, /A project may not set sandbox\.backends\.bwrap\.path/);
+    assert.doesNotMatch(ignored.out, /bwrap/);
+
+    await world.write(module, "export default () => 'deny';\n");
+    assert.equal(await approvals(), "[$default]");
+    await world.run("trust", ".");
+    await world.write(file, `${yaml}# changed\n`);
+    assert.equal(await approvals(), "[$default]");
+    await world.run("trust", ".");
+    assert.equal((await world.run("trust", "--revoke", ".")).code, 0);
+    assert.equal(await approvals(), "[$default]");
+    assert.equal((await world.run("trust", "--revoke", ".")).code, 1);
+  });
+});
+
+Deno.test("a project with a mistake is not trusted and stops the program", async () => {
+  await inWorld(async (world) => {
+    await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_aprove: [] }\n");
+    const trusted = await world.run("trust", ".");
+    assert.equal(trusted.code, 2);
+    assert.match(trusted.err, /config\.yaml:1:10: unknown key "tools\.auto_aprove"/);
+    assert.equal((await world.run("config", "show")).code, 2);
+  });
+});
+
+Deno.test("session set checks what it is given and holds for all documents or for one", async () => {
+  await inWorld(async (world) => {
+    await world.write(`${world.project}/a.chat`, "@You:\nHi\n");
+    await world.write(`${world.project}/b.chat`, "@You:\nHi\n");
+    const refused = await world.run("session", "set", "tools.bash.shell=zsh");
+    assert.equal(refused.code, 2);
+    assert.match(refused.err, /the session may not set it/);
+    assert.equal((await world.run("session", "set", "max_tokens=none")).code, 2);
+    assert.equal((await world.run("session", "set", "tools.auto_approve+=bash", "a.chat")).code, 0);
+    assert.equal((await world.run("session", "set", "timeout=9")).code, 0);
+    const get = async (key: string, file: string) => (await world.run("config", "get", key, file)).out.trim();
+    assert.equal(await get("tools.auto_approve", "a.chat"), "[$default, bash]");
+    assert.equal(await get("tools.auto_approve", "b.chat"), "[$default]");
+    assert.equal(await get("parameters.timeout", "b.chat"), "9");
+    assert.match(
+      (await world.run("session", "show", "a.chat")).out,
+      /parameters\.timeout = 9\n.*\n +tools\.auto_approve \+= bash\n/s,
+    );
+    assert.equal((await world.run("session", "reset", "a.chat")).code, 0);
+    assert.equal(await get("tools.auto_approve", "a.chat"), "[$default]");
+    assert.equal(await get("parameters.timeout", "a.chat"), "9");
+    const mode = (await Deno.stat(`${world.folder}/run/flemma/session/default.json`)).mode! & 0o777;
+    assert.equal(mode, 0o600);
+  });
+});
+
+Deno.test("session switch takes over a preset's model and approvals", async () => {
+  await inWorld(async (world) => {
+    await world.write(
+      `${world.home}/.config/flemma/config.yaml`,
+      "presets:\n  $quick: { provider: openai, model: gpt-5, approve: [read] }\n",
+    );
+    assert.equal((await world.run("session", "switch", "$quick")).code, 0);
+    assert.equal((await world.run("config", "get", "tools.auto_approve")).out, "[$quick]\n");
+    assert.equal((await world.run("config", "get", "model")).out, "$quick\n");
+    const unknown = await world.run("session", "switch", "$quack");
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.err, /There is no preset "\$quack"/);
+  });
+});
+
+Deno.test("the sandbox switch of the session beats the document until it is reset", async () => {
+  await inWorld(async (world) => {
+    await world.write(
+      `${world.project}/a.chat`,
+      '```json\n{"flemma": {"sandbox": true}}\n```\n\n@You:\nHi\n',
+    );
+    const enabled = async () => (await world.run("config", "get", "sandbox.enabled", "a.chat")).out.trim();
+    assert.equal((await world.run("sandbox", "disable")).code, 0);
+    assert.equal(await enabled(), "false");
+    assert.equal((await world.run("sandbox", "reset")).code, 0);
+    assert.equal(await enabled(), "true");
+  });
+});

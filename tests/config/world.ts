@@ -1,0 +1,54 @@
+// A small world of files for one test: a home, a project, a place for sessions, and the program run in it.
+
+export interface World {
+  readonly folder: string;
+  readonly home: string;
+  readonly project: string;
+  write(path: string, text: string): Promise<void>;
+  /** Runs a command about settings in the project folder. */
+  run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
+  environment(): { cwd: string; home: string; variables: Record<string, string> };
+}
+
+const PROGRAM = new URL("./run_cli.ts", import.meta.url).pathname;
+
+/** Makes the world, runs the test in it and takes it away. Paths are real ones. */
+export async function inWorld(test: (world: World) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-world-" }));
+  const home = `${folder}/home`;
+  const project = `${folder}/project`;
+  const variables = { HOME: home, XDG_RUNTIME_DIR: `${folder}/run`, PATH: Deno.env.get("PATH") ?? "" };
+  for (const path of [home, `${project}/.git`, `${folder}/run`]) await Deno.mkdir(path, { recursive: true });
+  const world: World = {
+    folder,
+    home,
+    project,
+    environment: () => ({ cwd: project, home, variables }),
+    async write(path, text) {
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      await Deno.writeTextFile(path, text);
+    },
+    async run(...words) {
+      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--quiet", "--no-check", PROGRAM, ...words],
+        cwd: project,
+        clearEnv: true,
+        env: { ...variables, DENO_DIR: denoFolder(), NO_COLOR: "1" },
+        stdin: "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).output();
+      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+      return { code, out: text(stdout), err: text(stderr) };
+    },
+  };
+  try {
+    await test(world);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function denoFolder(): string {
+  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
+}

@@ -1,0 +1,187 @@
+// Who speaks about approval when the person, an untrusted project, the document and the command line all do.
+
+import assert from "node:assert/strict";
+import { BUILTIN_CATALOG } from "../../config/catalog.ts";
+import { draftLayer } from "../../config/draft.ts";
+import { effectiveSettings } from "../../config/effective.ts";
+import type { LayerLog } from "../../config/layers.ts";
+import type { ToolSettings } from "../../config/settings.ts";
+import { writeTree } from "../../config/tree.ts";
+import { createApproval, type ResolverFault } from "../../tools/approval/mod.ts";
+import { workingSandbox } from "../config/sandbox.ts";
+
+const catalog = BUILTIN_CATALOG;
+const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
+
+function settingsOf(
+  layers: { G?: unknown; M?: unknown },
+  options: { denied?: string[]; approved?: string[] } = {},
+): ToolSettings {
+  const logs: LayerLog[] = [];
+  for (const layer of ["G", "M"] as const) {
+    const draft = draftLayer({
+      layer,
+      others: logs,
+      catalog,
+      module: layer === "G" ? (path) => path : undefined,
+    });
+    assert.deepEqual(writeTree(draft, { tools: layers[layer] ?? {} }, { catalog }), []);
+    logs.push(draft.log);
+  }
+  return effectiveSettings(logs, { catalog, ...options }).settings.tools;
+}
+
+async function ask(settings: ToolSettings, tool: string, onFault?: (fault: ResolverFault) => void) {
+  const approval = createApproval({
+    settings,
+    sandbox: workingSandbox(true),
+    tools: { hasCapability: (name) => name === "bash" },
+    root: false,
+    onFault,
+  });
+  const { decision, source } = await approval.resolveWithSource(tool, {}, CONTEXT);
+  return `${decision} by ${source.replace("urn:flemma:approval:", "")}`;
+}
+
+Deno.test("a document that touches the list speaks at 90 and the person's list is silent", async () => {
+  const settings = settingsOf({ G: { auto_approve: ["read", "bash"] }, M: { auto_approve: ["ls"] } });
+  assert.equal(await ask(settings, "read"), "require_approval by default");
+  assert.equal(await ask(settings, "ls"), "approve by frontmatter");
+  assert.equal(await ask(settings, "bash"), "require_approval by default");
+  const appended = settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: { $append: "ls" } } });
+  assert.equal(await ask(appended, "read"), "approve by frontmatter");
+  assert.equal(await ask(appended, "bash"), "approve by sandbox");
+});
+
+Deno.test("under the plugin's profile the merged list speaks at 100", async () => {
+  const profile = { approval_profile: "v0.11" };
+  const settings = settingsOf({
+    G: { ...profile, auto_approve: ["read"] },
+    M: { auto_approve: { $append: "ls" } },
+  });
+  assert.equal(await ask(settings, "ls"), "approve by config");
+  assert.equal(await ask(settings, "read"), "approve by config");
+});
+
+Deno.test("a denial of the person is asked first, whatever the document assigns or calls by that name", async () => {
+  const person = { presets: { $guard: { deny: ["bash"] } }, auto_approve: ["$default", "$guard"] };
+  for (const profile of ["founding", "v0.11"]) {
+    for (
+      const document of [
+        { auto_approve: ["bash"] },
+        { auto_approve: { $remove: ["$guard", "bash"], $append: "bash" } },
+        { presets: { $guard: { approve: ["bash"] } }, auto_approve: ["$guard"] },
+      ]
+    ) {
+      const settings = settingsOf({ G: { ...person, approval_profile: profile }, M: document });
+      assert.equal(await ask(settings, "bash"), "deny by config");
+    }
+  }
+});
+
+Deno.test("a document's preset changes its own policy, not what the person's list means", async () => {
+  const presets = { $default: { approve: ["bash"] } };
+  const only = settingsOf({ G: { auto_approve_sandboxed: false }, M: { presets } });
+  assert.equal(await ask(only, "bash"), "require_approval by default");
+  assert.equal(await ask(only, "read"), "approve by config");
+  const used = settingsOf({
+    G: { auto_approve_sandboxed: false },
+    M: { presets, auto_approve: ["$default"] },
+  });
+  assert.equal(await ask(used, "bash"), "approve by frontmatter");
+  assert.equal(await ask(used, "read"), "require_approval by default");
+});
+
+Deno.test("a tool taken out of the list is not approved by the sandbox either", async () => {
+  assert.equal(await ask(settingsOf({}), "bash"), "approve by sandbox");
+  const byDocument = settingsOf({ M: { auto_approve: { $remove: "bash" } } });
+  assert.equal(await ask(byDocument, "bash"), "require_approval by default");
+  const byPerson = settingsOf({ G: { auto_approve: { $remove: "bash" } } });
+  assert.equal(await ask(byPerson, "bash"), "require_approval by default");
+  const withPreset = settingsOf({
+    G: { presets: { $x: { approve: ["bash"] } } },
+    M: { auto_approve: { $remove: "$x" } },
+  });
+  assert.equal(await ask(withPreset, "bash"), "require_approval by default");
+  const other = settingsOf({ M: { auto_approve: { $remove: "write" } } });
+  assert.equal(await ask(other, "bash"), "approve by sandbox");
+  assert.equal(await ask(other, "write"), "require_approval by default");
+});
+
+Deno.test("a document's own list, even an empty one, is complete: the sandbox adds nothing", async () => {
+  assert.equal(await ask(settingsOf({ M: { auto_approve: [] } }), "bash"), "require_approval by default");
+  assert.equal(await ask(settingsOf({ G: { auto_approve: [] } }), "bash"), "approve by sandbox");
+  assert.equal(await ask(settingsOf({ G: { auto_approve: null } }), "bash"), "require_approval by default");
+});
+
+Deno.test("a document can demand approval for everything but not switch it off", async () => {
+  const open = { require_approval: false, auto_approve: [], auto_approve_sandboxed: false };
+  assert.equal(await ask(settingsOf({ G: open }), "write"), "approve by catch-all");
+  assert.equal(
+    await ask(settingsOf({ G: open, M: { require_approval: true } }), "write"),
+    "require_approval by default",
+  );
+  assert.equal(
+    await ask(settingsOf({ G: { auto_approve: [] }, M: { require_approval: false } }), "write"),
+    "require_approval by default",
+  );
+});
+
+Deno.test("what the command line approves for a run holds below every denial and question", async () => {
+  const approved = ["bash"];
+  const assigned = settingsOf({ M: { auto_approve: [] } }, { approved });
+  assert.equal(await ask(assigned, "bash"), "approve by approve-rules");
+  const denied = settingsOf({ M: { presets: { $no: { deny: ["bash"] } }, auto_approve: ["$no"] } }, {
+    approved,
+  });
+  assert.equal(await ask(denied, "bash"), "deny by frontmatter");
+  assert.equal(await ask(settingsOf({}, { approved, denied: ["bash"] }), "bash"), "deny by config");
+});
+
+Deno.test("a person's function keeps its turn when the document only adds to the list", async () => {
+  const base = settingsOf({ M: { auto_approve: { $append: "ls" } } });
+  const guard = (answer: unknown) => ({ ...base, auto_approve: () => answer });
+  assert.equal(await ask(guard(false), "ls"), "require_approval by config");
+  assert.equal(await ask(guard(null), "ls"), "approve by frontmatter");
+  const assigned = settingsOf({ M: { auto_approve: ["ls"] } });
+  assert.equal(await ask({ ...assigned, auto_approve: () => false }, "ls"), "approve by frontmatter");
+  assert.equal(await ask({ ...assigned, auto_approve: () => "deny" }, "ls"), "deny by config");
+  const broken = () => {
+    throw new Error("broken guard");
+  };
+  assert.equal(await ask({ ...assigned, auto_approve: broken }, "ls"), "require_approval by config");
+});
+
+Deno.test("a module in the list is a resolver of its own, named by its path", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "flemma-module-" });
+  try {
+    const write = async (name: string, text: string) => {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+      return `${folder}/${name}`;
+    };
+    const answers = await write(
+      "answers.ts",
+      "export default (tool: string) => tool === 'bash' ? 'deny' : tool === 'ls' ? true : tool === 'edit' ? false : 'yes';",
+    );
+    const chain = await write(
+      "chain.ts",
+      "export function resolve(tool: string) { return tool === 'grep' ? 'approve' : null; }",
+    );
+    const settings = settingsOf({ G: { auto_approve: [answers, chain, "read"] } });
+    assert.equal(await ask(settings, "bash"), `deny by ${answers}`);
+    assert.equal(await ask(settings, "ls"), `approve by ${answers}`);
+    assert.equal(await ask(settings, "edit"), `require_approval by ${answers}`);
+    assert.equal(await ask(settings, "grep"), `approve by ${chain}`);
+    assert.equal(await ask(settings, "read"), "approve by config");
+
+    const empty = await write("empty.ts", "export const nothing = 1;");
+    const faults: ResolverFault[] = [];
+    const broken = settingsOf({ G: { auto_approve: [empty] } });
+    assert.equal(await ask(broken, "bash", (fault) => faults.push(fault)), "require_approval by sandbox");
+    assert.deepEqual(faults.map(({ resolver }) => resolver), [empty]);
+    const strict = settingsOf({ G: { auto_approve: [empty], approval_strict: true } });
+    assert.equal(await ask(strict, "write"), `require_approval by ${empty}`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
