@@ -1,12 +1,15 @@
 // The backends this program ships, and the registry a program starts with.
 
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
 import { runBriefly } from "./brief.ts";
 import { bwrapSettings, wrapBwrap } from "./bwrap.ts";
+import { container } from "./container.ts";
 import { INSTALL_BUBBLEWRAP } from "./failures.ts";
 import { prepareBwrap } from "./prepare.ts";
 import { BackendRegistry } from "./registry.ts";
-import type { Backend, BackendConfig, Host } from "./types.ts";
+import { seatbelt } from "./seatbelt.ts";
+import { seccompFilter } from "./seccomp.ts";
+import type { Backend, BackendConfig, Host, Policy } from "./types.ts";
 
 /** Milliseconds a program may take to tell its version. */
 const VERSION_LIMIT = 2000;
@@ -21,12 +24,19 @@ export const bwrap: Backend = {
   },
   wrap: wrapBwrap,
   prepare: prepareBwrap,
+  retry: bwrapRetry,
+  hardening: bwrapHardening,
   version: bwrapVersion,
 };
 
+/** In the order in which they are named; priority decides which is tried first. */
+const BUILT_IN: Readonly<Record<string, Backend>> = { bwrap, seatbelt, container };
+
 /** Registers the built-in backends that are missing. */
 export function registerBuiltinBackends(registry: BackendRegistry): void {
-  if (!registry.has("bwrap")) registry.register("bwrap", bwrap);
+  for (const [name, backend] of Object.entries(BUILT_IN)) {
+    if (!registry.has(name)) registry.register(name, backend);
+  }
 }
 
 /** The registry of this process. */
@@ -42,6 +52,31 @@ function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {
   const found = host.program(settings.value.path);
   if (found.ok || found.problem.next !== undefined) return found;
   return { ok: false, problem: { ...found.problem, next: INSTALL_BUBBLEWRAP } };
+}
+
+/** Where a part was refused that the rest does not stand on, the list without it (sandbox 12.6). */
+function bwrapRetry(config: BackendConfig, problem: Problem): BackendConfig | null {
+  const part = "part" in problem && typeof problem.part === "string" ? problem.part : null;
+  return (part === "proc" || part === "seccomp") && config[part] !== false
+    ? { ...config, [part]: false }
+    : null;
+}
+
+function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): string[] {
+  const settings = bwrapSettings(config);
+  const filtered = settings.ok && settings.value.seccomp &&
+    seccompFilter(Deno.build.arch, { blockUnixSockets: false }) !== null;
+  return [
+    ...(host.root && !policy.allow_privileged
+      ? ["This is the superuser: all capabilities are dropped for commands."]
+      : []),
+    filtered
+      ? "System calls for mounts, key rings, tracing of the kernel and typing into terminals are refused."
+      : "System calls are not filtered: there is no filter for this machine, or it was refused.",
+    ...(settings.ok && !settings.value.proc
+      ? ["A /proc of its own was refused: commands see the processes of this machine, but cannot reach them."]
+      : []),
+  ];
 }
 
 /** What `bwrap --version` prints, without the name of the program; null when it prints nothing. */

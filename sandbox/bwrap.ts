@@ -8,6 +8,10 @@ export interface BwrapSettings {
   /** A name to be looked up in `PATH`, or a path. */
   readonly path: string;
   readonly extra_args: readonly string[];
+  /** Whether the sandbox gets a /proc of its own; false only after that was refused (sandbox 12.6). */
+  readonly proc: boolean;
+  /** Whether system calls are filtered; false only after that was refused. */
+  readonly seccomp: boolean;
 }
 
 /** What a real run puts into the list besides policy and command (sandbox 7.2). */
@@ -22,14 +26,14 @@ const NOTHING: Additions = { mounts: [], options: [] };
 
 /** Reads the settings of the backend; fails with `backend-misconfigured`. */
 export function bwrapSettings(config: BackendConfig): Outcome<BwrapSettings> {
-  const { path = "bwrap", extra_args = [] } = config;
+  const { path = "bwrap", extra_args = [], proc = true, seccomp = true } = config;
   if (typeof path !== "string" || path === "") {
     return misconfigured("sandbox.backends.bwrap.path must be the name or the path of a program.");
   }
   if (!Array.isArray(extra_args) || !extra_args.every((word): word is string => typeof word === "string")) {
     return misconfigured("sandbox.backends.bwrap.extra_args must be a list of strings.");
   }
-  return success({ path, extra_args });
+  return success({ path, extra_args, proc: proc !== false, seccomp: seccomp !== false });
 }
 
 /** The list of sandbox 7.1, with `additions` at their places. The order is a promise. */
@@ -45,7 +49,7 @@ export function bwrapArguments(
     ...policy.rw_paths.flatMap((path) => ["--bind", path, path]),
     ...additions.mounts,
     ...["--dev", "/dev"],
-    ...["--proc", "/proc"],
+    ...(settings.proc ? ["--proc", "/proc"] : []),
     ...(policy.allow_privileged ? [] : ["--unshare-user"]),
     ...["--unshare-pid", "--unshare-uts", "--unshare-ipc"],
     policy.network ? "--share-net" : "--unshare-net",

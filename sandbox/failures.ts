@@ -8,13 +8,15 @@ export const INSTALL_BUBBLEWRAP =
 
 const ALLOW_IN_CONTAINER =
   "Start the container with a seccomp profile that permits user namespaces and with an unmasked /proc " +
-  "(docker: --security-opt seccomp=FILE --security-opt systempaths=unconfined).";
+  "(docker: --security-opt seccomp=FILE --security-opt systempaths=unconfined), or say that the container is the " +
+  "sandbox: sandbox.backends.container.trusted: true.";
 
 interface Cause {
   readonly pattern: RegExp;
   /** Completes the sentence "The sandbox could not be set up: …". */
   cause(match: RegExpExecArray): string;
   remedy(container: boolean): string;
+  readonly part?: string;
 }
 
 /** First match wins. Patterns are looked for anywhere in what the backend wrote. */
@@ -51,6 +53,7 @@ const CAUSES: readonly Cause[] = [
     pattern: /Can't mount proc/,
     cause: () => "a process namespace of its own is refused",
     remedy: () => ALLOW_IN_CONTAINER,
+    part: "proc",
   },
   {
     pattern: /Failed to make \/ slave/,
@@ -69,6 +72,12 @@ const CAUSES: readonly Cause[] = [
     remedy: (_) => "Make it again, or take it out of sandbox.policy.rw_paths.",
   },
   {
+    pattern: /seccomp|PR_SET_NO_NEW_PRIVS/i,
+    cause: () => "the filter for system calls is refused",
+    remedy: () => "Set sandbox.policy.block_unix_sockets to false: without it the filter is not insisted on.",
+    part: "seccomp",
+  },
+  {
     pattern: /execvp ([^\n]*?): /,
     cause: (match) => `the program ${match[1]} cannot be started inside it`,
     remedy: () =>
@@ -81,7 +90,7 @@ const CAUSES: readonly Cause[] = [
  * knows is given back by its first line.
  */
 export function classifySetupFailure(stderr: string, container: boolean): SetupFailure {
-  const [cause, next] = explain(stderr, container);
+  const [cause, next, part] = explain(stderr, container);
   const hint = container ? " This looks like a container." : "";
   return {
     code: "sandbox-setup-failed",
@@ -89,13 +98,14 @@ export function classifySetupFailure(stderr: string, container: boolean): SetupF
     next,
     forModel:
       `The sandbox could not be set up (${cause}); nothing ran. Do not try again, a person must mend this.`,
+    ...(part === undefined ? {} : { part }),
   };
 }
 
-function explain(stderr: string, container: boolean): [cause: string, remedy: string] {
-  for (const { pattern, cause, remedy } of CAUSES) {
+function explain(stderr: string, container: boolean): [cause: string, remedy: string, part?: string] {
+  for (const { pattern, cause, remedy, part } of CAUSES) {
     const match = pattern.exec(stderr);
-    if (match) return [cause(match), remedy(container)];
+    if (match) return [cause(match), remedy(container), part];
   }
   const first = stderr.split("\n").find((line) => line.trim() !== "")?.trim();
   return [

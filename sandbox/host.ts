@@ -1,17 +1,22 @@
 // The machine underneath: who runs, whether it looks like a container, where its helper programs are.
 
 import type { Environment } from "../config/environment.ts";
-import type { Outcome } from "../config/problem.ts";
+import type { Outcome, Problem } from "../config/problem.ts";
 import { findProgram } from "./program.ts";
 import type { Host } from "./types.ts";
 
-/** Describes this machine for a run whose commands may write below `writable`. */
-export function hostOf(environment: Environment, writable: readonly string[]): Host {
+/** Describes this machine for a run whose commands may write below `writable`; `notice` tells the person. */
+export function hostOf(
+  environment: Environment,
+  writable: readonly string[],
+  notice: (problem: Problem) => void,
+): Host {
   const programs = new Map<string, Outcome<string>>();
   return {
     environment,
     root: Deno.uid() === 0,
     container: looksLikeContainer(environment),
+    notice,
     program(name) {
       let found = programs.get(name);
       if (found === undefined) programs.set(name, found = findProgram(name, environment, writable));

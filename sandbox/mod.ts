@@ -9,4 +9,4 @@ export { type BackendEntry, BackendRegistry } from "./registry.ts";
 export { createSandbox, RunSandbox, type SandboxOptions } from "./sandbox.ts";
 export { type ExitStatus, type Running, spawn, type SpawnOptions } from "./spawn.ts";
 export { renderStatus, type SandboxStatus, sandboxStatus, statusExitCode } from "./status.ts";
-export type { Backend, Policy, Prepared, Sandbox, SetupFailure } from "./types.ts";
+export type { Backend, MountablePolicy, Policy, Prepared, Sandbox, SetupFailure } from "./types.ts";

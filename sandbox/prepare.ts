@@ -1,177 +1,240 @@
 // From the pure argument list to one that works on this machine (sandbox 7.2), and the report whether it did (6.3).
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
-import { type Additions, bwrapArguments, bwrapSettings } from "./bwrap.ts";
+import { bwrapArguments, bwrapSettings } from "./bwrap.ts";
+import { makeProcessGroup } from "./cgroup.ts";
 import { classifySetupFailure } from "./failures.ts";
-import type { ResolvedPolicy } from "./policy.ts";
-import { protectionMounts } from "./protect.ts";
-import { isInside } from "./realpath.ts";
-import { makeRuntimeFolder } from "./runtime.ts";
-import type { BackendConfig, BackendPreparation, Host, Policy } from "./types.ts";
+import { limitOptions } from "./limits.ts";
+import { mountArguments } from "./mounts.ts";
+import { startProxy } from "./network/proxy.ts";
+import { relayOptions, relaySource, withRelay } from "./network/relay.ts";
+import { parseHostRules } from "./network/rules.ts";
+import { PrivateFiles } from "./private_files.ts";
+import { seccompFilter } from "./seccomp.ts";
+import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "./types.ts";
 
-/**
- * The policy as it can be mounted now: asked-for folders are made, missing writable paths left out. A missing path
- * that a person listed gives a notice; one of the default policy does not. `protect` becomes the policy's own.
- */
-export function mountablePolicy(
-  policy: ResolvedPolicy,
-  protect: readonly string[],
-): { policy: Policy; notices: Problem[] } {
-  const notices: Problem[] = [];
-  for (const path of policy.create) makeFolder(path, notices);
-  const present = policy.writable.filter(({ path, entry, byDefault }) => {
-    if (["/dev", "/proc"].some((hidden) => isInside(path, hidden))) notices.push(hiddenPath(path));
-    const reason = absence(path);
-    if (reason !== null && !(byDefault && reason === "does not exist")) {
-      notices.push(absentPath(path, entry, reason));
-    }
-    return reason === null;
-  });
-  return {
-    policy: {
-      rw_paths: present.map(({ path }) => path),
-      network: policy.network,
-      allow_privileged: policy.allow_privileged,
-      protect,
-    },
-    notices,
-  };
+/** The descriptors of bubblewrap's report and of the filter. Shells can open only single digits everywhere. */
+const STATUS_DESCRIPTOR = "9";
+const FILTER_DESCRIPTOR = "8";
+
+/** The longest path a socket may have on Linux. */
+const SOCKET_PATH_BYTES = 107;
+
+/** Everything of a run that has to be taken back. */
+interface Parts {
+  readonly files: PrivateFiles;
+  readonly undo: (() => void)[];
 }
 
-/** The descriptor that the status of bubblewrap is written to. Shells can open only single digits everywhere. */
-const STATUS_DESCRIPTOR = "9";
-
-/**
- * Opens the file `$0` as that descriptor and becomes the rest of the command line. Deno hands on no descriptors
- * of its own. The file must not exist yet: whoever can write to its folder could have put a link there.
- */
-const HAND_OVER = `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C; exec "$@"`;
-
-/** `Backend.prepare` of bubblewrap. `policy` holds existing paths only. */
-export async function prepareBwrap(
-  policy: Policy,
+/** `Backend.prepare` of bubblewrap. */
+export function prepareBwrap(
+  policy: MountablePolicy,
   config: BackendConfig,
   inner: readonly string[],
   host: Host,
 ): Promise<Outcome<BackendPreparation>> {
+  const files = PrivateFiles.open(host.environment);
+  if (!files.ok) return Promise.resolve(files);
+  const parts: Parts = { files: files.value, undo: [] };
+  const prepared = assemble(policy, config, inner, host, parts);
+  if (!prepared.ok) takeBack(parts);
+  return Promise.resolve(prepared);
+}
+
+function assemble(
+  policy: MountablePolicy,
+  config: BackendConfig,
+  inner: readonly string[],
+  host: Host,
+  parts: Parts,
+): Outcome<BackendPreparation> {
   const settings = bwrapSettings(config);
   if (!settings.ok) return settings;
   const program = host.program(settings.value.path);
   if (!program.ok) return program;
-  const additions: Additions = {
-    mounts: protectionMounts(policy.protect, policy.rw_paths),
-    options: [
-      // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
-      ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
-      ...["--json-status-fd", STATUS_DESCRIPTOR],
-    ],
-  };
-  const wrapped = bwrapArguments(policy, { ...settings.value, path: program.value }, inner, additions);
-  const opened = await statusFile(host);
-  if (!opened.ok) return opened;
-  const status = opened.value;
-  return success({
-    argv: ["/bin/sh", "-c", HAND_OVER, status.path, ...wrapped],
-    fingerprint: wrapped,
-    setupFailure: async (stderr, signal) => {
-      const report = await status.read();
-      if (report.ran || signal) return null;
-      // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
-      if (signal === undefined && report.started && stderr.trim() === "") return null;
-      return classifySetupFailure(stderr, host.container);
-    },
-    dispose: () => status.remove(),
-  });
-}
+  const filter = filterFile(policy, settings.value.seccomp, parts);
+  if (!filter.ok) return filter;
+  const network = openNetwork(policy, host, parts);
+  if (!network.ok) return network;
+  const limited = limitedCommand(policy, inner, host, parts);
+  if (!limited.ok) return limited;
 
-interface StatusFile {
-  readonly path: string;
-  read(): Promise<{ started: boolean; ran: boolean }>;
-  remove(): Promise<void>;
+  const status = parts.files.fresh("status");
+  const around = (networkOptions: readonly string[]) =>
+    bwrapArguments(
+      policy,
+      { ...settings.value, path: program.value },
+      networkOptions.length > 0 ? withRelay(limited.value.inner) : limited.value.inner,
+      {
+        mounts: mountArguments({
+          writable: policy.rw_paths,
+          inner: policy.inner,
+          protect: policy.protect,
+          links: policy.links,
+          hidden: policy.hidden,
+          empty: [
+            ...policy.runtime.map((path) => ({ path })),
+            ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
+          ],
+          masked: policy.masked,
+          kept: policy.sockets,
+        }),
+        options: [
+          // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
+          ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
+          ...["--json-status-fd", STATUS_DESCRIPTOR],
+          ...(filter.value === null ? [] : ["--seccomp", FILTER_DESCRIPTOR]),
+          ...networkOptions,
+        ],
+      },
+    );
+  const wrapped = around(network.value?.options ?? []);
+  return success({
+    argv: handOver(wrapped, { status, filter: filter.value, group: limited.value.group }),
+    fingerprint: network.value === null ? wrapped : around(network.value.lasting),
+    setupFailure: (stderr, signal) => {
+      const report = readReport(status);
+      if (report.ran || signal) return Promise.resolve(null);
+      // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
+      if (signal === undefined && report.started && stderr.trim() === "") return Promise.resolve(null);
+      return Promise.resolve(classifySetupFailure(stderr, host.container));
+    },
+    dispose: () => {
+      takeBack(parts);
+      return Promise.resolve();
+    },
+  });
 }
 
 /**
- * A name for a status file that does not exist yet, in a folder only this user can write to. Fails with
- * `no-private-folder`.
+ * Opens the descriptors and becomes the rest of the command line; Deno hands on no descriptors of its own. The file
+ * for the report must not exist yet: whoever can write to its folder could have put a link there. No memory image of
+ * a failed program is left behind (12.3).
  */
-async function statusFile({ environment }: Host): Promise<Outcome<StatusFile>> {
-  const lasting = makeRuntimeFolder(environment);
-  let folder: string;
-  try {
-    folder = lasting ?? await Deno.makeTempDir({ prefix: "flemma-" });
-  } catch (thrown) {
+function handOver(
+  wrapped: readonly string[],
+  { status, filter, group }: { status: string; filter: string | null; group: string | null },
+): string[] {
+  const lines = [
+    "ulimit -c 0",
+    ...(group === null ? [] : [`echo $$ >"$1"; shift`]),
+    `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C`,
+    ...(filter === null ? [] : [`exec ${FILTER_DESCRIPTOR}<"$1"; shift`]),
+    `exec "$@"`,
+  ];
+  return [
+    ...["/bin/sh", "-c", lines.join("; "), status],
+    ...(group === null ? [] : [group]),
+    ...(filter === null ? [] : [filter]),
+    ...wrapped,
+  ];
+}
+
+/** The file with the filter for this machine; null where there is none for it, or where it was refused. */
+function filterFile(policy: MountablePolicy, wanted: boolean, { files }: Parts): Outcome<string | null> {
+  const filter = wanted || policy.block_unix_sockets
+    ? seccompFilter(Deno.build.arch, { blockUnixSockets: policy.block_unix_sockets })
+    : null;
+  if (filter !== null) return success(files.constant("seccomp", filter));
+  if (!policy.block_unix_sockets) return success(null);
+  return failure(
+    "sockets-not-blocked",
+    `Local sockets cannot be blocked here: there is no filter for the architecture ${Deno.build.arch}.`,
+    "Set sandbox.policy.block_unix_sockets to false.",
+  );
+}
+
+interface OpenedNetwork {
+  readonly options: readonly string[];
+  /** The same without the name of this command's socket. */
+  readonly lasting: readonly string[];
+}
+
+/** The proxy of a network list, and what the relay to it needs; null without a list. */
+function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome<OpenedNetwork | null> {
+  if (policy.network || policy.network_allow.length === 0) return success(null);
+  if (policy.block_unix_sockets) {
     return failure(
-      "no-private-folder",
-      `No folder for the status of the sandbox could be made: ${thrownText(thrown)}`,
-      "Set XDG_RUNTIME_DIR or XDG_STATE_HOME to a folder that you may write to.",
+      "network-list-needs-sockets",
+      "A network list is reached through a local socket, and sandbox.policy.block_unix_sockets forbids those.",
+      "Set block_unix_sockets to false, or network to false.",
     );
   }
-  const path = `${folder}/status-${crypto.randomUUID()}`;
-  return success({
-    path,
-    async read() {
-      const text = await readRegularFile(path);
-      return { started: text.includes('"child-pid"'), ran: text.includes('"exit-code"') };
-    },
-    remove: () => removeIfThere(lasting === null ? folder : path),
-  });
-}
-
-/** Empty when the file is missing, or when something else took its place, which could block the reader. */
-async function readRegularFile(path: string): Promise<string> {
+  const rules = parseHostRules(policy.network_allow);
+  if (!rules.ok) return rules;
   try {
-    const { isFile } = await Deno.lstat(path);
-    return isFile ? await Deno.readTextFile(path) : "";
+    const program = parts.files.constant("relay", new TextEncoder().encode(relaySource()));
+    const socket = shortPath(parts.files.fresh("p", 8), parts);
+    const proxy = startProxy({
+      path: socket,
+      rules: rules.value,
+      onRefusal: (problem) => host.notice(problem),
+    });
+    parts.undo.push(() => proxy.close());
+    const options = (path: string) => relayOptions({ runtime: Deno.execPath(), program, socket: path });
+    return success({ options: options(socket), lasting: options("") });
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return "";
-    throw thrown;
+    return failure("no-proxy", `The way to the listed hosts could not be opened: ${thrownText(thrown)}`);
   }
 }
 
-async function removeIfThere(path: string): Promise<void> {
+/** A socket's path may hold only so many bytes; a home that lies deep needs another place. */
+function shortPath(path: string, parts: Parts): string {
+  if (new TextEncoder().encode(path).length <= SOCKET_PATH_BYTES) return path;
+  const folder = Deno.makeTempDirSync({ prefix: "flemma-" });
+  parts.undo.push(() => Deno.removeSync(folder, { recursive: true }));
+  return `${folder}/proxy`;
+}
+
+interface LimitedCommand {
+  readonly inner: readonly string[];
+  /** The file of the group of processes that the command joins, or null. */
+  readonly group: string | null;
+}
+
+/** Puts the limits before the command. Fails when a limit that was asked for cannot be kept. */
+function limitedCommand(
+  policy: MountablePolicy,
+  inner: readonly string[],
+  host: Host,
+  parts: Parts,
+): Outcome<LimitedCommand> {
+  const options = limitOptions(policy.limits);
+  if (options.length === 0) return success({ inner, group: null });
+  const program = host.program("prlimit");
+  if (!program.ok) return failure("limits-not-kept", program.problem.message, "Install util-linux.");
+  const { processes } = policy.limits;
+  let group: string | null = null;
+  if (host.root && processes !== undefined) {
+    // The shell, bubblewrap and its first process count as well.
+    const made = makeProcessGroup(processes + 3, parts.files);
+    if (made === null) host.notice(PROCESSES_UNLIMITED);
+    else {
+      group = made.members;
+      parts.undo.push(() => made.remove());
+    }
+  }
+  return success({ inner: [program.value, ...options, "--", ...inner], group });
+}
+
+const PROCESSES_UNLIMITED: Problem = {
+  code: "processes-not-limited",
+  message: "The limit on processes does not bind the superuser, and no control group could be made instead.",
+  next: "Run as an ordinary user.",
+};
+
+function takeBack({ files, undo }: Parts): void {
+  for (const step of undo.splice(0).reverse()) step();
+  files.remove();
+}
+
+/** Nothing when the file is missing, or when something else took its place, which could block the reader. */
+function readReport(path: string): { started: boolean; ran: boolean } {
+  let text = "";
   try {
-    await Deno.remove(path, { recursive: true });
+    if (Deno.lstatSync(path).isFile) text = Deno.readTextFileSync(path);
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
-}
-
-function makeFolder(path: string, notices: Problem[]): void {
-  try {
-    Deno.mkdirSync(path, { recursive: true });
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.AlreadyExists) return; // A file is fine as an entry.
-    notices.push({
-      code: "writable-path-not-made",
-      message: `The writable path ${path} could not be made.`,
-      next: "Make it yourself, or take it out of sandbox.policy.rw_paths.",
-    });
-  }
-}
-
-/** Why a path cannot be mounted, or null. */
-function absence(path: string): string | null {
-  try {
-    Deno.statSync(path);
-    return null;
-  } catch (thrown) {
-    const missing = thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
-    return missing ? "does not exist" : "may not be looked at";
-  }
-}
-
-function absentPath(path: string, entry: string, reason: string): Problem {
-  return {
-    code: "writable-path-missing",
-    message: `The writable path ${path} (from "${entry}") ${reason}, so commands run without it.`,
-    next: "Make it, or write {path: …, create: true} in sandbox.policy.rw_paths.",
-  };
-}
-
-function hiddenPath(path: string): Problem {
-  return {
-    code: "hidden-writable-path",
-    message: `The writable path ${path} has no effect: the sandbox has a /dev and a /proc of its own.`,
-    next: "Take it out of sandbox.policy.rw_paths.",
-  };
+  return { started: text.includes('"child-pid"'), ran: text.includes('"exit-code"') };
 }

@@ -1,5 +1,7 @@
 // Where a path really leads, also when its end does not exist yet.
 
+import { Glance } from "./glance.ts";
+
 /** Links followed before a path counts as leading nowhere; the limit of the kernel. */
 const MAX_LINKS = 40;
 
@@ -8,14 +10,29 @@ const MAX_LINKS = 40;
  * component by component, the last one included, and `..` is taken after the links before it. Components that do
  * not exist, or that may not be looked at, are kept by their text, so a dangling link gives its target.
  *
+ * `glance` holds what is already known of this moment.
+ *
  * `null` when the path leads nowhere at all: more than 40 links, or a NUL character in it.
  */
-export function realPath(path: string, cwd: string): string | null {
+export function realPath(path: string, cwd: string, glance = new Glance()): string | null {
+  return traceLinks(path, cwd, glance)?.path ?? null;
+}
+
+/** The links that lead from a path to where it really is, in the order they are followed. */
+export interface Trace {
+  /** As `realPath` gives it. */
+  readonly path: string;
+  /** Each link's own place, real but for the link itself, and its target as it is written. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
+
+/** `realPath` with the links on the way. */
+export function traceLinks(path: string, cwd: string, glance = new Glance()): Trace | null {
   if (path.includes("\0")) return null;
   const absolute = path.startsWith("/") ? path : `${cwd}/${path}`;
   const pending = absolute.split("/").reverse();
   const real: string[] = [];
-  let links = 0;
+  const links: { path: string; target: string }[] = [];
   while (pending.length > 0) {
     const component = pending.pop();
     if (component === undefined || component === "" || component === ".") continue;
@@ -24,16 +41,16 @@ export function realPath(path: string, cwd: string): string | null {
       continue;
     }
     const candidate = `/${[...real, component].join("/")}`;
-    const target = linkTarget(candidate);
+    const target = glance.linkTarget(candidate);
     if (target === null) {
       real.push(component);
       continue;
     }
-    if (++links > MAX_LINKS) return null;
+    if (links.push({ path: candidate, target }) > MAX_LINKS) return null;
     if (target.startsWith("/")) real.length = 0;
     pending.push(...target.split("/").reverse());
   }
-  return `/${real.join("/")}`;
+  return { path: `/${real.join("/")}`, links };
 }
 
 /** Whether `path` is `folder` or lies below it; both absolute and without a final slash. */
@@ -50,12 +67,4 @@ export function parentFolder(path: string): string {
 export function expandHome(path: string, home: string): string {
   if (path === "~") return home;
   return path.startsWith("~/") ? `${home}${path.slice(1)}` : path;
-}
-
-function linkTarget(path: string): string | null {
-  try {
-    return Deno.lstatSync(path).isSymlink ? Deno.readLinkSync(path) : null;
-  } catch {
-    return null; // Missing or out of sight: the text of the component is all there is.
-  }
 }

@@ -34,6 +34,8 @@ export class BackendRegistry {
       wrap: backend.wrap.bind(backend),
       prepare: backend.prepare?.bind(backend),
       probe: backend.probe?.bind(backend),
+      retry: backend.retry?.bind(backend),
+      hardening: backend.hardening?.bind(backend),
       version: backend.version?.bind(backend),
     });
     this.#generation++;

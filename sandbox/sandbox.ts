@@ -3,17 +3,21 @@
 import type { Environment } from "../config/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
 import type { SandboxSettings } from "../config/settings.ts";
+import { type Before, before, settle } from "./aftermath.ts";
 import { backends } from "./backends.ts";
 import { detect } from "./detect.ts";
+import { Glance } from "./glance.ts";
 import { hostOf } from "./host.ts";
+import { mountablePolicy } from "./mountable.ts";
 import { type ResolvedPolicy, resolvePolicy } from "./policy.ts";
-import { mountablePolicy } from "./prepare.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
-import { existing, type ProtectedPath, protectedPaths, realProtected } from "./protect.ts";
+import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
 import { expandHome, isInside, parentFolder, realPath } from "./realpath.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
-import { makeRuntimeFolder, runtimeFolders } from "./runtime.ts";
-import type { BackendPreparation, Host, Policy, Prepared, Sandbox } from "./types.ts";
+import { repositoriesBelow } from "./repository.ts";
+import { lastingFolder, makeRuntimeFolder, runtimeFolders } from "./runtime.ts";
+import { findSockets, type FoundSockets, variablesOfKept } from "./sockets.ts";
+import type { BackendConfig, BackendPreparation, Host, MountablePolicy, Prepared, Sandbox } from "./types.ts";
 
 export interface SandboxOptions {
   readonly settings: SandboxSettings;
@@ -40,10 +44,14 @@ export class RunSandbox implements Sandbox {
   readonly #settings: SandboxSettings;
   readonly #registry: BackendRegistry;
   readonly #policy: Outcome<ResolvedPolicy>;
-  /** As they were named, to be resolved anew whenever they matter. */
-  readonly #protected: readonly ProtectedPath[];
-  /** Where they led when the run began. */
-  readonly #protectedThen: readonly string[];
+  /** Document, settings, state, as they were named. */
+  readonly #asked: readonly string[];
+  /** What this program, or the person's editor, may make while a command runs. */
+  readonly #ownPlaces: readonly string[];
+  readonly #workplaces: readonly string[];
+  #start: { repositories: readonly string[]; protection: Protection } | undefined;
+  /** Settings of backends that had to be probed with others than the person's. */
+  readonly #retried = new Map<string, BackendConfig>();
   readonly #notices = new Map<string, Problem>();
   #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
   #active = 0;
@@ -53,27 +61,27 @@ export class RunSandbox implements Sandbox {
     this.#registry = registry;
     this.enabled = settings.enabled;
     this.mode = settings.backend;
-    const policy = resolvePolicy(settings, { environment, document });
-    const writable = policy.ok ? policy.value.rw_paths : [];
-    const workplaces = [
+    this.#policy = resolvePolicy(settings, { environment, document });
+    const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
+    // The private folder holds what this program believes about the sandbox, so it must stay out of reach too.
+    this.#asked = [...protect, ...runtimeFolders(environment)];
+    this.#ownPlaces = [...runtimeFolders(environment), ...(document === null ? [] : [document])]
+      .map((path) => realPath(path, environment.cwd))
+      .filter((path) => path !== null);
+    this.#workplaces = [
       realPath(environment.cwd, "/"),
       document === null ? null : folderOf(document, environment.cwd),
     ].filter((place) => place !== null);
-    // The private folder holds what this program believes about the sandbox, so it must stay out of reach too.
-    this.#protected = protectedPaths([...protect, ...runtimeFolders(environment)], writable, workplaces);
-    // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
-    this.#protectedThen = realProtected(
-      this.#protected.filter(({ unlessFolder }) => !unlessFolder),
-      environment.cwd,
-    );
-    this.#policy = policy.ok ? success({ ...policy.value, protect: existing(this.#protectedThen) }) : policy;
-    this.host = hostOf(environment, writable);
-    if (policy.ok && this.enabled) this.#note(policy.value.notices);
+    this.host = hostOf(environment, writable, (problem) => this.#note([problem]));
+    if (this.#policy.ok && this.enabled) this.#note(this.#policy.value.notices);
   }
 
   /** The policy with the origin of each path; fails with `unknown-urn`. */
   policy(): Outcome<ResolvedPolicy> {
-    return this.#policy;
+    if (!this.#policy.ok) return this.#policy;
+    const glance = new Glance();
+    const protect = this.#atStart().protection.real.filter((path) => glance.has(path));
+    return success({ ...this.#policy.value, protect });
   }
 
   /**
@@ -119,16 +127,28 @@ export class RunSandbox implements Sandbox {
       this.#note([runningBare(found.problem)]);
       return success(bare(inner));
     }
-    const wrapped = await this.#wrap(found.value, this.#policy.value, inner);
-    return wrapped.ok ? success(this.#track(wrapped.value, inner)) : wrapped;
+    const { policy, then } = this.#mountable(this.#policy.value);
+    const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner);
+    return wrapped.ok ? success(this.#track(wrapped.value, inner, then)) : wrapped;
   }
 
   isPathWritable(path: string): boolean {
-    const { cwd, home } = this.host.environment;
-    const real = realPath(expandHome(path, home), cwd);
-    if (real === null || this.#isProtected(real)) return false;
+    const glance = new Glance();
+    const real = this.#real(path, glance);
+    if (real === null || this.#isProtected(real, glance)) return false;
     if (!this.enabled) return true;
-    return this.#policy.ok && this.#policy.value.rw_paths.some((root) => isInside(real, root));
+    return this.#policy.ok && this.#policy.value.rw_paths.some((root) => isInside(real, root)) &&
+      this.#isVisible(real, this.#policy.value);
+  }
+
+  isPathReadable(path: string): boolean {
+    if (!this.enabled) return true;
+    const real = this.#real(path, new Glance());
+    return real !== null && this.#policy.ok && this.#isVisible(real, this.#policy.value);
+  }
+
+  keptVariables(): readonly string[] {
+    return this.#policy.ok ? variablesOfKept(this.host.environment, this.#policy.value) : [];
   }
 
   /** All notices so far in the order they arose, each one once; a caller that polls shows what is new at the end. */
@@ -139,10 +159,23 @@ export class RunSandbox implements Sandbox {
   /** Real paths that are protected now, and whether they exist (only those are mounted read-only). */
   protectedPaths(): { path: string; asked: boolean; exists: boolean }[] {
     const { cwd } = this.host.environment;
-    const asked = new Set(realProtected(this.#protected.filter(({ asked }) => asked), cwd));
-    const real = realProtected(this.#protected, cwd);
-    const there = new Set(existing(real));
-    return real.map((path) => ({ path, asked: asked.has(path), exists: there.has(path) }));
+    const glance = new Glance();
+    const paths = this.#protectedNow(glance);
+    const asked = new Set(traceProtected(paths.filter(({ asked }) => asked), cwd, glance).real);
+    return traceProtected(paths, cwd, glance).real
+      .map((path) => ({ path, asked: asked.has(path), exists: glance.has(path) }));
+  }
+
+  /** The sockets of this machine, and which of them the policy keeps. */
+  sockets(): FoundSockets {
+    if (!this.#policy.ok) return { runtime: [], masked: [], kept: [] };
+    return findSockets(this.host.environment, this.#policy.value);
+  }
+
+  /** What a backend that works does and does not do beyond the policy, in sentences. */
+  hardeningOf(entry: BackendEntry): readonly string[] {
+    if (!this.#policy.ok) return [];
+    return entry.hardening?.(this.#policy.value, this.#configOf(entry), this.host) ?? [];
   }
 
   /**
@@ -165,18 +198,28 @@ export class RunSandbox implements Sandbox {
     const present = await entry.available(config, this.host);
     if (!present.ok) return present;
     if (entry.probe) return await entry.probe(this.#policy.value, config);
-    const preparation = await this.#wrap(entry, this.#policy.value, EMPTY_COMMAND);
-    return preparation.ok ? await probe(preparation.value, this.host) : preparation;
+    const { policy } = this.#mountable(this.#policy.value);
+    const preparation = await this.#wrap(entry, this.#policy.value, policy, EMPTY_COMMAND);
+    if (!preparation.ok) return preparation;
+    const answer = await probe(preparation.value, this.host);
+    const other = answer.ok ? null : entry.retry?.(config, answer.problem) ?? null;
+    if (other === null) return answer;
+    this.#retried.set(entry.name, other);
+    const second = await this.#check(entry);
+    // With the person's own settings the reason is plainer.
+    if (!second.ok) this.#retried.delete(entry.name);
+    return second.ok ? second : answer;
   }
 
   async #wrap(
     entry: BackendEntry,
     resolved: ResolvedPolicy,
+    mountable: MountablePolicy,
     inner: readonly string[],
   ): Promise<Outcome<BackendPreparation>> {
     const config = this.#configOf(entry);
     try {
-      if (entry.prepare) return await entry.prepare(this.#mountable(resolved), config, inner, this.host);
+      if (entry.prepare) return await entry.prepare(mountable, config, inner, this.host);
       const argv = entry.wrap(resolved, config, inner);
       return argv.ok ? success(silent(argv.value)) : argv;
     } catch (thrown) {
@@ -184,19 +227,23 @@ export class RunSandbox implements Sandbox {
     }
   }
 
-  #mountable(resolved: ResolvedPolicy): Policy {
+  /** The policy for a command that starts now, and what has to be looked at when it has ended. */
+  #mountable(resolved: ResolvedPolicy): { policy: MountablePolicy; then: Before } {
     // Made before the protected paths are looked at, so that it is among those that exist.
     makeRuntimeFolder(this.host.environment);
-    const now = realProtected(this.#protected, this.host.environment.cwd);
-    const { policy, notices } = mountablePolicy(
-      resolved,
-      existing([...new Set([...this.#protectedThen, ...now])]),
-    );
+    const start = this.#atStart().protection;
+    const glance = new Glance();
+    const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance);
+    const protection = { real: [...new Set([...start.real, ...now.real])], links: now.links };
+    const { policy, notices } = mountablePolicy(resolved, protection, this.host.environment, glance);
     this.#note(notices);
-    return policy;
+    return {
+      policy,
+      then: before(protection, { writable: policy.rw_paths, exempt: this.#ownPlaces }, glance),
+    };
   }
 
-  #track(preparation: BackendPreparation, inner: readonly string[]): Prepared {
+  #track(preparation: BackendPreparation, inner: readonly string[], then: Before): Prepared {
     this.#active++;
     let disposed = false;
     return {
@@ -216,17 +263,58 @@ export class RunSandbox implements Sandbox {
         disposed = true;
         this.#active--;
         await preparation.dispose();
+        this.#note(await settle(then, () => `${lastingFolder(this.host.environment)}/moved`));
       },
     };
   }
 
-  #isProtected(real: string): boolean {
-    const now = realProtected(this.#protected, this.host.environment.cwd);
-    return [...this.#protectedThen, ...now].some((path) => isInside(real, path));
+  /** What is fixed for the run, found when it first matters, which is before any command. */
+  #atStart(): { repositories: readonly string[]; protection: Protection } {
+    if (this.#start !== undefined) return this.#start;
+    const glance = new Glance();
+    const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
+    const repositories = this.#workplaces
+      .filter((place) => writable.some((root) => isInside(place, root)))
+      .flatMap((place) => repositoriesBelow(place, glance));
+    this.#start = { repositories, protection: { real: [], links: [] } };
+    // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
+    const lasting = this.#protectedNow(glance).filter(({ unlessFolder }) => !unlessFolder);
+    this.#start.protection = traceProtected(lasting, this.host.environment.cwd, glance);
+    return this.#start;
   }
 
-  #configOf({ name }: BackendEntry): Readonly<Record<string, unknown>> {
-    return this.#settings.backends[name] ?? {};
+  #protectedNow(glance: Glance): ProtectedPath[] {
+    const policy = this.#policy.ok ? this.#policy.value : null;
+    return protectedPaths({
+      asked: [...this.#asked, ...(policy?.protectAsked ?? [])],
+      listed: policy?.protectHome ?? [],
+      words: policy?.protectWords ?? [],
+      writable: policy?.rw_paths ?? [],
+      workplaces: this.#workplaces,
+      repositories: this.#atStart().repositories,
+    }, glance);
+  }
+
+  #isProtected(real: string, glance: Glance): boolean {
+    const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance).real;
+    return [...this.#atStart().protection.real, ...now].some((path) => isInside(real, path));
+  }
+
+  /** Whether no hidden path, or a longer writable one, lies around a real path (sandbox 12.1). */
+  #isVisible(real: string, { deny_read, rw_paths, covered }: ResolvedPolicy): boolean {
+    const longest = (paths: readonly string[]) =>
+      Math.max(-1, ...paths.filter((path) => isInside(real, path)).map((path) => path.length));
+    const hidden = longest(deny_read);
+    return hidden < 0 || hidden < longest([...rw_paths, ...covered]);
+  }
+
+  #real(path: string, glance: Glance): string | null {
+    const { cwd, home } = this.host.environment;
+    return realPath(expandHome(path, home), cwd, glance);
+  }
+
+  #configOf({ name }: BackendEntry): BackendConfig {
+    return this.#retried.get(name) ?? this.#settings.backends[name] ?? {};
   }
 
   #note(problems: readonly Problem[]): void {

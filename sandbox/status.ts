@@ -1,6 +1,7 @@
 // What the sandbox is at this moment, as one value and as text for a person (sandbox section 10).
 
 import type { Problem } from "../config/problem.ts";
+import type { ResourceLimits } from "../config/settings.ts";
 import type { DroppedEntry } from "./policy.ts";
 import type { RunSandbox } from "./sandbox.ts";
 
@@ -17,13 +18,27 @@ export interface SandboxStatus {
   readonly available: boolean;
   /** Why not, when `available` is false. */
   readonly error: Problem | null;
-  readonly network: "allowed" | "blocked";
+  readonly network: "allowed" | "blocked" | "list";
+  /** The listed hosts; empty unless `network` is `list`. */
+  readonly hosts: readonly string[];
   readonly privileged: boolean;
   readonly writable: readonly { readonly path: string; readonly entry: string; readonly exists: boolean }[];
   readonly dropped: readonly DroppedEntry[];
-  /** Real paths that stay read-only inside writable ones; missing ones are refused to tools but not mounted. */
+  /** Real paths that stay read-only inside writable ones; missing ones are watched, not mounted. */
   readonly protected: readonly { readonly path: string; readonly exists: boolean }[];
-  /** What is in force beyond the policy, in sentences. */
+  /** Real paths that cannot be read. */
+  readonly hidden: readonly { readonly path: string; readonly exists: boolean }[];
+  readonly sockets: {
+    /** Sockets, and folders of them, that commands cannot reach. */
+    readonly masked: readonly string[];
+    /** Sockets that stay reachable because the policy lists them. */
+    readonly kept: readonly string[];
+    /** Whether local sockets are refused altogether. */
+    readonly blocked: boolean;
+  };
+  /** The limits that are set. */
+  readonly limits: ResourceLimits;
+  /** What is in force beyond the policy, and what is not, in sentences. */
   readonly hardening: readonly string[];
   readonly notices: readonly Problem[];
 }
@@ -35,6 +50,8 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
   const entry = backend?.ok ? backend.value : null;
   const policy = sandbox.policy();
   const resolved = policy.ok ? policy.value : null;
+  const sockets = sandbox.sockets();
+  const hosts = resolved?.network_allow ?? [];
   return {
     enabled: sandbox.enabled,
     mode: sandbox.mode,
@@ -43,14 +60,24 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     version: entry === null ? null : await sandbox.versionOf(entry),
     available: answer.ok,
     error: answer.ok ? null : answer.problem,
-    network: resolved?.network === false ? "blocked" : "allowed",
+    network: resolved === null || resolved.network ? "allowed" : hosts.length > 0 ? "list" : "blocked",
+    hosts: resolved?.network ? [] : hosts,
     privileged: resolved?.allow_privileged ?? false,
     writable: (resolved?.writable ?? []).map(({ path, entry }) => ({ path, entry, exists: exists(path) })),
     dropped: resolved?.dropped ?? [],
     protected: sandbox.protectedPaths()
       .filter(({ asked, exists }) => asked || exists)
       .map(({ path, exists }) => ({ path, exists })),
-    hardening: entry === null ? [] : hardening(sandbox, resolved?.allow_privileged ?? false),
+    hidden: (resolved?.deny_read ?? []).map((path) => ({ path, exists: exists(path) })),
+    sockets: {
+      masked: [...sockets.runtime, ...sockets.masked],
+      kept: sockets.kept,
+      blocked: resolved?.block_unix_sockets ?? false,
+    },
+    limits: resolved?.limits ?? {},
+    hardening: entry === null
+      ? []
+      : hardening(sandbox, sandbox.hardeningOf(entry), resolved?.allow_privileged),
     notices: sandbox.notices(),
   };
 }
@@ -65,7 +92,7 @@ export function renderStatus(status: SandboxStatus): string {
   const lines = [verdict(status)];
   if (status.enabled && status.error?.next) lines.push(`  ${status.error.next}`);
   lines.push(`backend   ${backendLine(status)}`);
-  lines.push(`network   ${status.network}`);
+  lines.push(`network   ${status.network}${status.hosts.length > 0 ? `: ${status.hosts.join(", ")}` : ""}`);
   lines.push(`privilege ${status.privileged ? "kept (allow_privileged)" : "dropped"}`);
   lines.push("writable");
   if (status.writable.length === 0) lines.push("  nothing");
@@ -76,7 +103,21 @@ export function renderStatus(status: SandboxStatus): string {
   lines.push("protected");
   if (status.protected.length === 0) lines.push("  nothing");
   for (const { path, exists } of status.protected) lines.push(`  ${path}${exists ? "" : "  (missing)"}`);
-  for (const sentence of status.hardening) lines.push(`note      ${sentence}`);
+  if (status.backend === null && status.protected.length > 0) {
+    lines.push("  without a backend only the tools write and edit are kept from them, not commands");
+  }
+  const hidden = status.hidden.filter(({ exists }) => exists);
+  lines.push("hidden");
+  if (hidden.length === 0) lines.push("  nothing");
+  for (const { path } of hidden) lines.push(`  ${path}`);
+  const { masked, kept, blocked } = status.sockets;
+  lines.push(`sockets${blocked ? "   all refused" : ""}`);
+  for (const path of masked) lines.push(`  ${path}  masked`);
+  for (const path of kept) lines.push(`  ${path}  kept`);
+  if (masked.length + kept.length === 0 && !blocked) lines.push("  none found to mask");
+  const limits = Object.entries(status.limits).map(([name, value]) => `${name} ${value}`);
+  lines.push(`limits    ${limits.length === 0 ? "none" : limits.join(", ")}`);
+  for (const sentence of status.hardening) lines.push(`hardening ${sentence}`);
   for (const { message, next } of status.notices) {
     lines.push(`notice    ${message}${next ? ` ${next}` : ""}`);
   }
@@ -94,27 +135,25 @@ function verdict({ enabled, available, mode, error }: SandboxStatus): string {
   return `sandbox   on, but not usable (${effect}): ${error?.message ?? "the reason is not known."}`;
 }
 
-function backendLine({ backend, version, mode }: SandboxStatus): string {
+function backendLine({ backend, version, mode, description }: SandboxStatus): string {
+  if (backend === "container") return `${description ?? backend}  (mode ${mode})`;
   const name = backend === null ? "none" : version === null ? backend : `${backend} ${version}`;
   return `${name}  (mode ${mode})`;
 }
 
-function hardening(sandbox: RunSandbox, privileged: boolean): string[] {
-  const sentences: string[] = [];
-  if (sandbox.host.root) {
-    sentences.push(
-      privileged
-        ? "This is the superuser with its privileges: the sandbox is no barrier."
-        : "This is the superuser: all capabilities are dropped for commands.",
-    );
-  }
-  if (sandbox.host.container) sentences.push("This machine looks like a container.");
-  return sentences;
+function hardening(sandbox: RunSandbox, ofBackend: readonly string[], privileged = false): string[] {
+  return [
+    ...(sandbox.host.root && privileged
+      ? ["This is the superuser with its privileges: the sandbox is no barrier."]
+      : []),
+    ...ofBackend,
+    ...(sandbox.host.container ? ["This machine looks like a container."] : []),
+  ];
 }
 
 function exists(path: string): boolean {
   try {
-    Deno.statSync(path);
+    Deno.lstatSync(path);
     return true;
   } catch {
     return false;

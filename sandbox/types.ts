@@ -2,14 +2,43 @@
 
 import type { Environment } from "../config/environment.ts";
 import type { Outcome, Problem } from "../config/problem.ts";
+import type { ResourceLimits } from "../config/settings.ts";
 
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
 export interface Policy {
   readonly rw_paths: readonly string[];
+  /** Whether the network is open; false as well while only listed hosts are (`network_allow`). */
   readonly network: boolean;
   readonly allow_privileged: boolean;
   /** Real paths that stay read-only inside writable folders (S11). */
   readonly protect: readonly string[];
+  /** The hosts that can be reached through the proxy while `network` is false (12.2). */
+  readonly network_allow?: readonly string[];
+  /** Real paths that cannot be read; the longest of these and `rw_paths` wins (12.1). */
+  readonly deny_read?: readonly string[];
+  /** Real paths of sockets that stay reachable (12.4). */
+  readonly sockets?: readonly string[];
+  readonly block_unix_sockets?: boolean;
+  readonly limits?: ResourceLimits;
+}
+
+/** A path that is hidden, and what stands there: an empty file or an empty folder takes its place. */
+export interface HiddenPath {
+  readonly path: string;
+  readonly folder: boolean;
+}
+
+/** A policy as it can be mounted at this moment: every path in it exists. */
+export interface MountablePolicy extends Required<Policy> {
+  /** Writable paths below other writable ones, for where those are replaced by something empty. */
+  readonly inner: readonly string[];
+  readonly hidden: readonly HiddenPath[];
+  /** Links on the way to protected paths. */
+  readonly links: readonly string[];
+  /** Sockets that are covered. */
+  readonly masked: readonly string[];
+  /** Folders of runtime sockets that empty ones take the place of. */
+  readonly runtime: readonly string[];
 }
 
 /** Free settings of one backend, `sandbox.backends.NAME`. */
@@ -24,6 +53,8 @@ export interface Host {
   readonly container: boolean;
   /** Finds a program once: an absolute path that nothing inside the sandbox can replace (S13). */
   program(name: string): Outcome<string>;
+  /** Tells the person something; each thing once. */
+  notice(problem: Problem): void;
 }
 
 /** Turns a policy and a command into another command. Same rules as approval resolvers for names and order. */
@@ -32,18 +63,22 @@ export interface Backend {
   available(config: BackendConfig, host: Host): Outcome<void> | Promise<Outcome<void>>;
   /** Pure: the argument list of sandbox 7.1 and nothing else. */
   wrap(policy: Policy, config: BackendConfig, inner: readonly string[]): Outcome<string[]>;
-  /**
-   * What a real run needs beyond `wrap`; absent, the list of `wrap` is run as it is. `policy` then holds only
-   * writable and protected paths that exist.
-   */
+  /** What a real run needs beyond `wrap`; absent, the list of `wrap` is run as it is. */
   prepare?(
-    policy: Policy,
+    policy: MountablePolicy,
     config: BackendConfig,
     inner: readonly string[],
     host: Host,
   ): Promise<Outcome<BackendPreparation>>;
   /** Runs an empty command under exactly this policy (S13). Absent: `/bin/sh -c :` is wrapped and run. */
   probe?(policy: Policy, config: BackendConfig): Promise<Outcome<void>>;
+  /**
+   * After a failed probe: the settings to probe with once more, which then hold for the run; null when there is
+   * nothing left to try (12.6).
+   */
+  retry?(config: BackendConfig, problem: Problem): BackendConfig | null;
+  /** What its commands are, or are not, protected by under these settings, in sentences for status. */
+  hardening?(policy: Policy, config: BackendConfig, host: Host): readonly string[];
   /** Version of the program behind it, for status. */
   version?(config: BackendConfig, host: Host): Promise<string | null>;
   /** @default 50 */
@@ -54,6 +89,8 @@ export interface Backend {
 /** A failure of the backend itself, before the command could start. */
 export interface SetupFailure extends Problem {
   readonly code: "sandbox-setup-failed";
+  /** A word for what failed, where a backend may know another way: `proc` or `seccomp`. */
+  readonly part?: string;
   /** One short sentence for a tool result: nothing ran, and trying again will not help. */
   readonly forModel: string;
 }
@@ -89,6 +126,13 @@ export interface Sandbox {
   prepare(inner: readonly string[]): Promise<Outcome<Prepared>>;
   /** Whether tools may write to this absolute path (sandbox section 8). Does not depend on a backend. */
   isPathWritable(path: string): boolean;
+  /** Whether tools may read this absolute path (12.1). Does not depend on a backend. */
+  isPathReadable(path: string): boolean;
+  /**
+   * Variables that stay in the environment of tools although they name sockets: the policy keeps those sockets
+   * (12.4). Absent means none.
+   */
+  keptVariables?(): readonly string[];
   /** Notices for the person: skipped paths, running bare, and the like; each given once. */
   notices(): readonly Problem[];
 }

@@ -110,6 +110,16 @@ Deno.test("an ordinary user is confined by the same list without the hardening f
       network: true,
       allow_privileged: false,
       protect: [`${project}/notes.chat`],
+      inner: [],
+      network_allow: [],
+      links: [],
+      deny_read: [],
+      hidden: [],
+      sockets: [],
+      runtime: [],
+      masked: [],
+      block_unix_sockets: false,
+      limits: {},
     };
     const shell =
       `id -u; echo x > made && echo made; for f in /etc/x ${root}/open notes.chat; do echo x > $f; done; ` +
@@ -420,10 +430,13 @@ Deno.test("what this program believes about the sandbox cannot be changed from i
     const runtime = `${root}/project/run/flemma`;
     const sandbox = projectSandbox(root, {}, { variables: { XDG_RUNTIME_DIR: `${root}/project/run` } });
     await runInside(sandbox, ":");
+    const before = [...Deno.readDirSync(runtime)].map(({ name }) => name).sort();
+    // An empty folder stands in its place inside, so some of these succeed there, without any effect here.
     for (
       const attempt of [`touch ${runtime}/x`, `rm -rf ${runtime}`, `mv ${root}/project/run ${root}/project/r`]
     ) {
-      assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
+      await runInside(sandbox, attempt);
+      assert.deepEqual([...Deno.readDirSync(runtime)].map(({ name }) => name).sort(), before, attempt);
     }
     assert.equal(sandbox.isPathWritable(`${runtime}/x`), false);
   }));

@@ -1,42 +1,34 @@
-// The mounts that keep protected paths read-only, as lists.
+// Which paths are protected, where they lead, and what becomes of them after a command.
 
 import assert from "node:assert/strict";
-import { protectedPaths, protectionMounts, realProtected } from "../../sandbox/protect.ts";
+import { Glance } from "../../sandbox/glance.ts";
+import { protectedPaths, type ProtectionScope, traceProtected } from "../../sandbox/protect.ts";
+import {
+  areHarmlessHooks,
+  gitHooks,
+  isHarmlessGitConfig,
+  repositoriesBelow,
+} from "../../sandbox/repository.ts";
 import { inFolder, plant } from "./fixture.ts";
 
-Deno.test("every folder on the way to a protected path becomes a mount point, outer ones first", () => {
-  assert.deepEqual(protectionMounts(["/w/a/b/f", "/w/.git/hooks", "/w/.git/config"], ["/w"]), [
-    ...["--bind", "/w/.git", "/w/.git"],
-    ...["--bind", "/w/a", "/w/a"],
-    ...["--bind", "/w/a/b", "/w/a/b"],
-    ...["--ro-bind", "/w/.git/config", "/w/.git/config"],
-    ...["--ro-bind", "/w/.git/hooks", "/w/.git/hooks"],
-    ...["--ro-bind", "/w/a/b/f", "/w/a/b/f"],
-  ]);
-});
-
-Deno.test("a folder inside a protected one is not made writable again", () => {
-  assert.deepEqual(protectionMounts(["/w/p/q/r", "/w/p"], ["/w"]), ["--ro-bind", "/w/p", "/w/p"]);
-});
-
-Deno.test("what lies outside the writable paths needs no mount, and a writable path inside a protected one loses", () => {
-  assert.deepEqual(protectionMounts(["/etc/x", "/w-other/y"], ["/w"]), []);
-  assert.deepEqual(protectionMounts(["/state"], ["/state/flemma", "/w"]), [
-    ...["--ro-bind", "/state/flemma", "/state/flemma"],
-  ]);
-  assert.deepEqual(protectionMounts(["/w"], ["/w"]), ["--ro-bind", "/w", "/w"]);
-});
-
-Deno.test("with everything writable the whole way from the root is held", () => {
-  assert.deepEqual(protectionMounts(["/a/b/c"], ["/"]), [
-    ...["--bind", "/a", "/a"],
-    ...["--bind", "/a/b", "/a/b"],
-    ...["--ro-bind", "/a/b/c", "/a/b/c"],
-  ]);
-});
+function scope(members: Partial<ProtectionScope>): ProtectionScope {
+  return {
+    asked: [],
+    listed: [],
+    words: ["$git"],
+    writable: [],
+    workplaces: [],
+    repositories: [],
+    ...members,
+  };
+}
 
 Deno.test("the hooks of each folder between a writable path and a workplace are protected", () => {
-  const paths = protectedPaths(["/x/doc.chat"], ["/w", "/tmp"], ["/w/a/repo", "/elsewhere"]);
+  const paths = protectedPaths(scope({
+    asked: ["/x/doc.chat"],
+    writable: ["/w", "/tmp"],
+    workplaces: ["/w/a/repo", "/elsewhere"],
+  }));
   const hooks = paths.map(({ path }) => path).filter((path) => path.endsWith("/.git/hooks"));
   assert.deepEqual(hooks.sort(), [
     "/tmp/.git/hooks",
@@ -47,11 +39,112 @@ Deno.test("the hooks of each folder between a writable path and a workplace are 
   assert.deepEqual(paths.filter(({ asked }) => asked).map(({ path }) => path), ["/x/doc.chat"]);
 });
 
+Deno.test("each word of the policy brings its list, and without words only .flemma and what was asked remain", () => {
+  const of = (words: string[]) =>
+    protectedPaths(scope({ words, writable: ["/w"], workplaces: ["/w"] })).map(({ path }) => path);
+  assert.deepEqual(of([]), ["/w/.flemma"]);
+  assert.ok(of(["$project"]).includes("/w/.vscode") && of(["$project"]).includes("/w/.envrc"));
+  assert.ok(!of(["$project"]).includes("/w/.git/hooks"));
+});
+
 Deno.test("the name .git is protected while it is a file or missing, not while it is a folder", () =>
   inFolder((root) => {
     plant(root, "repo/.git/", "worktree/.git", "plain/");
-    const real = (name: string) => realProtected(protectedPaths([], [`${root}/${name}`], []), root);
+    const real = (name: string) =>
+      traceProtected(protectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
     assert.ok(!real("repo").includes(`${root}/repo/.git`));
     assert.ok(real("worktree").includes(`${root}/worktree/.git`));
     assert.ok(real("plain").includes(`${root}/plain/.git`));
+  }));
+
+Deno.test("a .git that is a file leads to hooks and configuration of its own and of the shared git folder", () =>
+  inFolder((root) => {
+    plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
+    Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
+    Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
+    const hooks = gitHooks(`${root}/w`, new Glance());
+    for (
+      const path of [
+        "main/.git/worktrees/w/config",
+        "main/.git/worktrees/w/config.worktree",
+        "main/.git/hooks",
+        "main/.git/config",
+        "main/.git/modules/deep/name/hooks",
+        "main/.git/modules/deep/name/config",
+      ]
+    ) {
+      assert.ok(hooks.includes(`${root}/${path}`), `${path} in ${hooks.join("\n")}`);
+    }
+  }));
+
+Deno.test("repositories below a folder are found to a depth of three, not through links nor in node_modules", () =>
+  inFolder((root) => {
+    plant(
+      root,
+      ...["a/.git/", "b/c/.git", "b/d/e/.git/", "b/d/e/f/.git/", "node_modules/x/.git/", "link -> a"],
+    );
+    assert.deepEqual(
+      repositoriesBelow(root, new Glance()).sort(),
+      ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`),
+    );
+  }));
+
+Deno.test("the links on the way to a protected path are told with their targets", () =>
+  inFolder((root) => {
+    plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
+    const { real, links } = traceProtected(protectedPaths(scope({ writable: [`${root}/w`] })), root);
+    assert.ok(real.includes(`${root}/real/hooks`));
+    assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
+  }));
+
+Deno.test("a git configuration is harmless only when it holds what init and clone write", () => {
+  const harmless = [
+    "",
+    "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n",
+    '[remote "origin"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n',
+    '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n# comment\n',
+    '[submodule "a/b"]\n\tactive = true\n\turl = git@example.org:a/b.git\n',
+  ];
+  const harmful = [
+    "[core]\n\tfsmonitor = ./evil\n",
+    "[core]\n\thooksPath = evil\n",
+    "[core] fsmonitor = ./evil\n",
+    "[core]\n\tbare = false\\\nfsmonitor = x\n",
+    '[core]\n\tbare = "x"\n',
+    "[include]\n\tpath = evil\n",
+    '[includeIf "gitdir:/"]\n\tpath = evil\n',
+    "[alias]\n\tst = !evil\n",
+    '[filter "x"]\n\tclean = evil\n',
+    "[diff]\n\texternal = evil\n",
+    "[credential]\n\thelper = !evil\n",
+    '[remote "o"]\n\turl = ext::sh -c evil\n',
+    '[remote "o"]\n\turl = --upload-pack=evil\n',
+    '[remote "o"]\n\tuploadpack = evil\n',
+    '[submodule "s"]\n\tupdate = !evil\n',
+    "[remote.o]\n\turl = ext::evil\n",
+    "[gpg]\n\tprogram = evil\n",
+    "[core]\n\tsshCommand = evil\n",
+    "[core]\n\tpager = evil\n",
+    "not a configuration",
+  ];
+  for (const text of harmless) assert.ok(isHarmlessGitConfig(text), text);
+  for (const text of harmful) assert.ok(!isHarmlessGitConfig(text), text);
+});
+
+Deno.test("hooks are harmless only as a folder of sample files", () =>
+  inFolder((root) => {
+    plant(
+      root,
+      ...[
+        "empty/",
+        "samples/pre-commit.sample",
+        "real/pre-commit",
+        "linked/x.sample -> /bin/sh",
+        "link -> empty",
+      ],
+    );
+    const judged = ["empty", "samples", "real", "linked", "link", "missing"].map((name) =>
+      areHarmlessHooks(`${root}/${name}`)
+    );
+    assert.deepEqual(judged, [true, true, false, false, false, false]);
   }));

@@ -76,5 +76,5 @@ Deno.test("bubblewrap is built in with priority 100 and comes back when it was r
   registerBuiltinBackends(registry);
   registry.unregister("bwrap");
   registerBuiltinBackends(registry);
-  assert.deepEqual(registry.getAll().map(({ name }) => name), ["bwrap"]);
+  assert.deepEqual(registry.getAll().map(({ name }) => name), ["bwrap", "seatbelt", "container"]);
 });

@@ -19,6 +19,7 @@ Deno.test("the status of a working sandbox names backend, version, paths with th
         description: typeof status.description,
         hardening: 0,
         notices: 0,
+        sockets: { ...status.sockets, masked: 0 },
       },
       {
         enabled: true,
@@ -29,6 +30,10 @@ Deno.test("the status of a working sandbox names backend, version, paths with th
         available: true,
         error: null,
         network: "blocked",
+        hosts: [],
+        hidden: [],
+        sockets: { masked: 0, kept: [], blocked: false },
+        limits: {},
         privileged: false,
         writable: [
           { path: `${root}/missing`, entry: `${root}/missing`, exists: false },

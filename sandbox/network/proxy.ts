@@ -1,0 +1,253 @@
+// The only way out for a command with a network list: a proxy on a socket that asks the list about every host (12.2).
+
+import { type Outcome, type Problem, success } from "../../config/problem.ts";
+import { type HostRule, mayAskFor, mayConnect } from "./rules.ts";
+
+/** Bytes of a request's head; a longer one is refused. */
+const MOST_HEAD = 64 * 1024;
+
+/** Milliseconds a connection to a host may take. */
+const CONNECT_LIMIT = 15_000;
+
+export interface ProxyOptions {
+  /** Where the socket is made; at most 107 bytes. */
+  readonly path: string;
+  readonly rules: readonly HostRule[];
+  /** Told of every refusal. */
+  onRefusal(problem: Problem): void;
+  /** The addresses of a name. @default the resolver of the system */
+  resolve?(name: string): Promise<readonly string[]>;
+}
+
+export interface Proxy {
+  /** Ends all connections and removes the socket. */
+  close(): void;
+}
+
+/** Listens on a socket of its own. Throws what listening throws. */
+export function startProxy(options: ProxyOptions): Proxy {
+  const listener = Deno.listen({ transport: "unix", path: options.path });
+  const open = new Set<Deno.Conn>();
+  const serve = async (connection: Deno.Conn): Promise<void> => {
+    open.add(connection);
+    try {
+      await serveConnection(connection, options, open);
+    } catch {
+      // A connection that breaks off is the business of its two ends, who notice it themselves.
+    } finally {
+      end(connection, open);
+    }
+  };
+  (async () => {
+    for await (const connection of listener) serve(connection);
+  })().catch(() => {
+    // Closed while it waited.
+  });
+  return {
+    close() {
+      listener.close();
+      for (const connection of [...open]) end(connection, open);
+      try {
+        Deno.removeSync(options.path);
+      } catch {
+        // Closing removed it, or somebody else did.
+      }
+    },
+  };
+}
+
+function end(connection: Deno.Conn, open: Set<Deno.Conn>): void {
+  open.delete(connection);
+  try {
+    connection.close();
+  } catch {
+    // It was closed by its other end.
+  }
+}
+
+async function serveConnection(
+  client: Deno.Conn,
+  options: ProxyOptions,
+  open: Set<Deno.Conn>,
+): Promise<void> {
+  const read = await readHead(client);
+  if (read === null) return;
+  const request = parseRequest(read.head);
+  if (request === null) {
+    return await answer(client, 400, "This proxy takes CONNECT and requests for whole addresses.");
+  }
+  const upstream = await connectTo(request, options);
+  if (!upstream.ok) {
+    return await answer(
+      client,
+      upstream.problem.code === "network-refused" ? 403 : 502,
+      upstream.problem.message,
+    );
+  }
+  const server = upstream.value;
+  open.add(server);
+  try {
+    if (request.forward === null) {
+      await writeAll(client, encode("HTTP/1.1 200 Connection established\r\n\r\n"));
+    } else await writeAll(server, encode(request.forward));
+    if (read.rest.length > 0) await writeAll(server, read.rest);
+    await Promise.all([copy(client, server), copy(server, client)]);
+  } finally {
+    end(server, open);
+  }
+}
+
+/** Copies until the source ends, and then closes the other direction, so that half-open protocols work. */
+async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+  const buffer = new Uint8Array(64 * 1024);
+  for (;;) {
+    const count = await from.read(buffer);
+    if (count === null) break;
+    await writeAll(to, buffer.subarray(0, count));
+  }
+  await to.closeWrite();
+}
+
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
+
+function encode(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+/** The head with its empty line, one character for each byte, and the bytes behind it; null for what is no request. */
+async function readHead(connection: Deno.Conn): Promise<{ head: string; rest: Uint8Array } | null> {
+  const buffer = new Uint8Array(MOST_HEAD);
+  let length = 0;
+  while (length < buffer.length) {
+    const count = await connection.read(buffer.subarray(length));
+    if (count === null) return null;
+    length += count;
+    const end = endOfHead(buffer, length);
+    if (end !== null) {
+      let head = "";
+      for (let at = 0; at < end; at++) head += String.fromCharCode(buffer[at]!);
+      return { head, rest: buffer.slice(end, length) };
+    }
+  }
+  return null;
+}
+
+/** The place behind the empty line that ends a head, or null. */
+function endOfHead(bytes: Uint8Array, length: number): number | null {
+  for (let at = 3; at < length; at++) {
+    if (bytes[at] === 10 && bytes[at - 1] === 13 && bytes[at - 2] === 10 && bytes[at - 3] === 13) {
+      return at + 1;
+    }
+  }
+  return null;
+}
+
+/** A request this proxy understands. */
+export interface ProxyRequest {
+  /** A name, or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** The head for the server; null for a tunnel. */
+  readonly forward: string | null;
+}
+
+/**
+ * Reads `CONNECT host:port` or `METHOD http://host…`. What is passed on names the host that was checked and nothing
+ * else, and asks for one answer only, so a second request cannot ride along to another host.
+ */
+export function parseRequest(head: string): ProxyRequest | null {
+  const [line = "", ...fields] = head.slice(0, -4).split("\r\n");
+  if (/[\0\n]/.test(head.replaceAll("\r\n", ""))) return null;
+  const [method = "", target = "", version = "", ...more] = line.split(" ");
+  if (!/^HTTP\/1\.[01]$/.test(version) || more.length > 0 || !/^[A-Z]+$/.test(method)) return null;
+  if (method === "CONNECT") {
+    const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(target);
+    return match === null ? null : request(match[1] ?? match[2] ?? "", Number(match[3]), null);
+  }
+  const match = /^http:\/\/(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]?#]+))(?::(\d{1,5}))?((?:[/?][^\s]*)?)$/i.exec(
+    target,
+  );
+  if (match === null) return null;
+  const [, six, name = "", port, path = ""] = match;
+  const kept = fields.filter((field) => !/^(host|connection|keep-alive|proxy-[a-z-]+)\s*:/i.test(field));
+  const authority = `${six === undefined ? name : `[${six}]`}${port === undefined ? "" : `:${port}`}`;
+  const forward = [
+    `${method} ${path.startsWith("/") ? path : `/${path}`} HTTP/1.1`,
+    `Host: ${authority}`,
+    ...kept,
+    "Connection: close",
+    "",
+    "",
+  ].join("\r\n");
+  return request(six ?? name, port === undefined ? 80 : Number(port), forward);
+}
+
+function request(host: string, port: number, forward: string | null): ProxyRequest | null {
+  return port < 1 || port > 65535 ? null : { host, port, forward };
+}
+
+/** Asks the list, looks the name up, asks the list again about the address, and connects to that very address. */
+async function connectTo(
+  { host, port }: ProxyRequest,
+  options: ProxyOptions,
+): Promise<Outcome<Deno.Conn>> {
+  const refuse = (why: string): Outcome<never> => {
+    const problem = {
+      code: "network-refused",
+      message: `A command asked for ${host}:${port}; ${why}.`,
+      next: `If it should be reached, list it in sandbox.policy.network.allow.`,
+    };
+    options.onRefusal(problem);
+    return { ok: false, problem };
+  };
+  if (!mayAskFor(options.rules, host, port)) return refuse("the network list does not hold it");
+  let addresses: readonly string[];
+  try {
+    addresses = await (options.resolve ?? resolveBySystem)(host);
+  } catch {
+    addresses = [];
+  }
+  if (addresses.length === 0) return unreachable(host, port, "its name could not be resolved");
+  const permitted = addresses.filter((address) => mayConnect(options.rules, { host, port, address }));
+  if (permitted.length === 0) {
+    return refuse(`its address ${addresses[0]} lies in a private network and is not listed itself`);
+  }
+  for (const address of permitted) {
+    try {
+      return success(
+        await Deno.connect({ hostname: address, port, signal: AbortSignal.timeout(CONNECT_LIMIT) }),
+      );
+    } catch {
+      // The next address may answer.
+    }
+  }
+  return unreachable(host, port, "nobody answered there");
+}
+
+function unreachable(host: string, port: number, why: string): Outcome<never> {
+  return {
+    ok: false,
+    problem: { code: "network-unreachable", message: `${host}:${port} was not reached: ${why}.` },
+  };
+}
+
+/** As every program of this machine resolves names, its file of hosts included. */
+async function resolveBySystem(name: string): Promise<readonly string[]> {
+  const { lookup } = await import("node:dns/promises");
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
+async function answer(client: Deno.Conn, status: 400 | 403 | 502, message: string): Promise<void> {
+  const reason = { 400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway" }[status];
+  const body = new TextEncoder().encode(`flemma: ${message}\n`);
+  await writeAll(
+    client,
+    encode(
+      `HTTP/1.1 ${status} ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+    ),
+  );
+  await writeAll(client, body);
+}

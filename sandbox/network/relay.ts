@@ -1,0 +1,56 @@
+// The little program that runs beside a command without network and carries its connections to the proxy (12.2).
+
+/** The port it listens on; the command has a loopback of its own, so nothing else can hold it. */
+export const RELAY_PORT = 3128;
+
+/** Where the parts lie inside the sandbox: in its private device folder, which hides nothing of the host. */
+const PLACE = "/dev/flemma";
+const PROGRAM = `${PLACE}/relay.js`;
+const SOCKET = `${PLACE}/proxy`;
+const RUNTIME = `${PLACE}/deno`;
+
+/** Listens, says so by a word, and from then on copies bytes. It has no way to say what goes wrong, and no need. */
+const SOURCE = `
+const listener = Deno.listen({ hostname: "127.0.0.1", port: ${RELAY_PORT} });
+Deno.stdout.writeSync(new TextEncoder().encode("ready"));
+Deno.stdout.close();
+for await (const inner of listener) {
+  Deno.connect({ transport: "unix", path: "${SOCKET}" }).then((outer) => Promise.all([
+    inner.readable.pipeTo(outer.writable), outer.readable.pipeTo(inner.writable),
+  ])).catch(() => {}).finally(() => { try { inner.close(); } catch { /* closed */ } });
+}
+`;
+
+/** The text of the program, for a file out of the commands' reach. */
+export function relaySource(): string {
+  return SOURCE.trimStart();
+}
+
+/** The mounts and variables, as options of bubblewrap that follow its \`--dev\`. Paths are the host's. */
+export function relayOptions(paths: { runtime: string; program: string; socket: string }): string[] {
+  const address = `http://127.0.0.1:${RELAY_PORT}`;
+  const proxied = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
+  return [
+    ...["--ro-bind", paths.runtime, RUNTIME],
+    ...["--ro-bind", paths.program, PROGRAM],
+    ...["--ro-bind", paths.socket, SOCKET],
+    ...proxied.flatMap((name) => ["--setenv", name, address]),
+    ...["NO_PROXY", "no_proxy"].flatMap((name) => ["--setenv", name, "127.0.0.1,localhost"]),
+  ];
+}
+
+/**
+ * Starts the relay, waits for its word and becomes the command. The substitution ends when the relay closes its output,
+ * so there is neither a race nor a wait. The relay keeps neither the command's variables nor its streams.
+ */
+const START =
+  `ready=$(exec env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config ` +
+  `--no-lock --no-remote --no-npm --no-prompt --v8-flags=--lite-mode --allow-net=127.0.0.1:${RELAY_PORT},unix:${SOCKET} ` +
+  `--allow-read=${SOCKET} --allow-write=${SOCKET} ${PROGRAM} </dev/null 2>/dev/null &)
+[ "$ready" = ready ] || { echo 'flemma: the way to the network could not be opened' >&2; exit 125; }
+exec "$@"`;
+
+/** The command with the relay started before it. */
+export function withRelay(inner: readonly string[]): string[] {
+  return ["/bin/sh", "-c", START, "relay", ...inner];
+}

@@ -1,0 +1,103 @@
+// Which hosts a network list lets through, as pure decisions (sandbox 12.2).
+
+import { failure, type Outcome, success } from "../../config/problem.ts";
+import { isInRange, isInward, parseAddress } from "./address.ts";
+
+/** Ports that a rule without one stands for. */
+const USUAL_PORTS: readonly number[] = [80, 443];
+
+/** One entry of the list. */
+export interface HostRule {
+  /** Lower case, without a final dot; for an address or a range of addresses empty. */
+  readonly name: string;
+  /** Whether any name below `name` is meant, and not `name` itself. */
+  readonly below: boolean;
+  readonly range: { readonly network: Uint8Array; readonly bits: number } | null;
+  /** Null stands for every port. */
+  readonly ports: readonly number[] | null;
+}
+
+/**
+ * Reads entries of the forms `name`, `*.name`, `address`, `address/bits`, each with `:port`, `:*` or nothing, which
+ * stands for 80 and 443. An IPv6 address stands in brackets. Fails with `bad-host-rule`.
+ */
+export function parseHostRules(entries: readonly string[]): Outcome<readonly HostRule[]> {
+  const rules: HostRule[] = [];
+  for (const entry of entries) {
+    const rule = parseHostRule(entry);
+    if (rule === null) {
+      return failure(
+        "bad-host-rule",
+        `sandbox.policy.network.allow holds "${entry}", which is no host, address or range of addresses.`,
+        "Write example.org, example.org:8080, *.example.org, 192.0.2.7, [2001:db8::1]:443 or 10.0.0.0/8:*.",
+      );
+    }
+    rules.push(rule);
+  }
+  return success(rules);
+}
+
+function parseHostRule(entry: string): HostRule | null {
+  const match = /^(?:\[([^\]\s]+)\]|([^:[\]\s]+))(?::(\d{1,5}|\*))?$/.exec(entry);
+  if (match === null) return null;
+  const [, bracketed, plain = "", port] = match;
+  const ports = port === undefined ? USUAL_PORTS : port === "*" ? null : [Number(port)];
+  if (ports?.some((number) => number < 1 || number > 65535)) return null;
+  const [host = "", width, ...more] = (bracketed ?? plain).split("/");
+  const address = parseAddress(host);
+  if (address !== null && more.length === 0) {
+    const most = address.length * 8;
+    const bits = width === undefined ? most : /^\d{1,3}$/.test(width) ? Number(width) : Infinity;
+    return bits <= most ? { name: "", below: false, range: { network: address, bits }, ports } : null;
+  }
+  if (width !== undefined || bracketed !== undefined) return null;
+  const below = host.startsWith("*.");
+  const name = normalName(below ? host.slice(2) : host);
+  return name === null ? null : { name, below, range: null, ports };
+}
+
+/** Lower case without a final dot; null for what is no name. A name of digits and dots alone is no name either. */
+export function normalName(host: string): string | null {
+  const name = host.toLowerCase().replace(/\.$/, "");
+  const labels = name.split(".");
+  const fits = name.length <= 253 &&
+    labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
+  // The last label of a name is never a number; `0x7f.1` and the like are addresses in disguise.
+  return fits && !/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "") ? name : null;
+}
+
+/** Whether a host may be asked for at all. `host` is a name, or an address without brackets. */
+export function mayAskFor(rules: readonly HostRule[], host: string, port: number): boolean {
+  const address = parseAddress(host);
+  if (address !== null) return isListed(rules, address, port);
+  const name = normalName(host);
+  return name !== null && rules.some((rule) =>
+    rule.range === null && fitsPort(rule, port) &&
+    (rule.below ? name.endsWith(`.${rule.name}`) : name === rule.name)
+  );
+}
+
+/**
+ * Whether a connection may be made to an address that a permitted name led to. Inward addresses must be listed
+ * themselves, for a name is in the hands of others. `localhost` is in nobody's hands: it is always this machine.
+ */
+export function mayConnect(
+  rules: readonly HostRule[],
+  { host, port, address }: { host: string; port: number; address: string },
+): boolean {
+  const bytes = parseAddress(address);
+  if (bytes === null) return false;
+  if (!isInward(bytes) || isListed(rules, bytes, port)) return true;
+  const loopback = bytes.length === 4 ? bytes[0] === 127 : bytes.subarray(0, 15).every((byte) => byte === 0);
+  return normalName(host) === "localhost" && loopback;
+}
+
+function isListed(rules: readonly HostRule[], address: Uint8Array, port: number): boolean {
+  return rules.some((rule) =>
+    rule.range !== null && fitsPort(rule, port) && isInRange(address, rule.range.network, rule.range.bits)
+  );
+}
+
+function fitsPort({ ports }: HostRule, port: number): boolean {
+  return ports === null || ports.includes(port);
+}

@@ -1,0 +1,158 @@
+// A filter for system calls no tool needs, as a program for the kernel's packet filter machine (sandbox 12.4).
+
+/** What a call must look like to be refused; absent `argument`, every call of that number. */
+interface Refusal {
+  readonly call: number;
+  /** Compared with the low 32 bits of one argument: the kernel reads no more of it either. */
+  readonly argument?: { readonly index: number; readonly equals: number };
+}
+
+/** Numbers of the calls of one architecture. The ones from 424 on are the same everywhere. */
+interface Architecture {
+  /** The kernel's name for it in a filter, AUDIT_ARCH_…. */
+  readonly audit: number;
+  readonly ioctl: number;
+  readonly socket: number;
+  readonly refused: Readonly<Record<string, number>>;
+  /** Calls of a second table that begin at this number are refused all; null where there is none. */
+  readonly secondTable: number | null;
+}
+
+const NEW_CALLS: Readonly<Record<string, number>> = {
+  open_tree: 428,
+  move_mount: 429,
+  fsopen: 430,
+  fsconfig: 431,
+  fsmount: 432,
+  fspick: 433,
+  mount_setattr: 442,
+  open_tree_attr: 467,
+};
+
+/** By the name this runtime has for an architecture. */
+export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
+  x86_64: {
+    audit: 0xc000003e,
+    ioctl: 16,
+    socket: 41,
+    refused: {
+      mount: 165,
+      umount2: 166,
+      pivot_root: 155,
+      add_key: 248,
+      request_key: 249,
+      keyctl: 250,
+      bpf: 321,
+      perf_event_open: 298,
+      userfaultfd: 323,
+      ...NEW_CALLS,
+    },
+    secondTable: 0x40000000,
+  },
+  aarch64: {
+    audit: 0xc00000b7,
+    ioctl: 29,
+    socket: 198,
+    refused: {
+      mount: 40,
+      umount2: 39,
+      pivot_root: 41,
+      add_key: 217,
+      request_key: 218,
+      keyctl: 219,
+      bpf: 280,
+      perf_event_open: 241,
+      userfaultfd: 282,
+      ...NEW_CALLS,
+    },
+    secondTable: null,
+  },
+};
+
+const IO_URING_SETUP = 425;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const AF_UNIX = 1;
+
+const ALLOW = 0x7fff0000;
+const EPERM = 0x00050001;
+const ENOSYS = 0x00050026;
+
+/** Instructions: load a word of the call's description, compare and jump, end. */
+const LOAD = 0x20;
+const JUMP_EQUAL = 0x15;
+const JUMP_AT_LEAST = 0x35;
+const RETURN = 0x06;
+
+/** Offsets in the description of a call: number, architecture, low halves of the arguments. */
+const NUMBER = 0;
+const ARCHITECTURE = 4;
+const argumentOffset = (index: number) => 16 + 8 * index;
+
+interface Instruction {
+  readonly code: number;
+  /** Instructions to skip when the comparison holds, and when it does not. */
+  readonly yes?: number;
+  readonly no?: number;
+  readonly value: number;
+}
+
+/**
+ * The filter as bytes, 8 for each instruction, for a little-endian machine; null for an architecture it is not made
+ * for. Refused calls fail with EPERM, those of another architecture or table with ENOSYS; nothing is killed.
+ *
+ * `ptrace` and its kin stay: the process namespace already keeps everything outside from being named, and debuggers
+ * and leak checkers use them on their own children.
+ */
+export function seccompFilter(
+  architecture: string,
+  { blockUnixSockets }: { blockUnixSockets: boolean },
+): Uint8Array<ArrayBuffer> | null {
+  if (!Object.hasOwn(ARCHITECTURES, architecture)) return null;
+  const { audit, ioctl, socket, refused, secondTable } = ARCHITECTURES[architecture]!;
+  const refusals: Refusal[] = [
+    ...Object.values(refused).map((call) => ({ call })),
+    { call: ioctl, argument: { index: 1, equals: TIOCSTI } },
+    { call: ioctl, argument: { index: 1, equals: TIOCLINUX } },
+    ...(blockUnixSockets
+      // Rings make sockets without the call for it.
+      ? [{ call: socket, argument: { index: 0, equals: AF_UNIX } }, { call: IO_URING_SETUP }]
+      : []),
+  ];
+  return encode([
+    { code: LOAD, value: ARCHITECTURE },
+    { code: JUMP_EQUAL, yes: 1, value: audit },
+    { code: RETURN, value: ENOSYS },
+    { code: LOAD, value: NUMBER },
+    ...(secondTable === null
+      ? []
+      : [{ code: JUMP_AT_LEAST, no: 1, value: secondTable }, { code: RETURN, value: ENOSYS }]),
+    ...refusals.flatMap(refusalInstructions),
+    { code: RETURN, value: ALLOW },
+  ]);
+}
+
+function refusalInstructions({ call, argument }: Refusal): Instruction[] {
+  if (argument === undefined) {
+    return [{ code: JUMP_EQUAL, no: 1, value: call }, { code: RETURN, value: EPERM }];
+  }
+  return [
+    { code: JUMP_EQUAL, no: 4, value: call },
+    { code: LOAD, value: argumentOffset(argument.index) },
+    { code: JUMP_EQUAL, no: 1, value: argument.equals },
+    { code: RETURN, value: EPERM },
+    { code: LOAD, value: NUMBER },
+  ];
+}
+
+function encode(instructions: readonly Instruction[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(8 * instructions.length);
+  const view = new DataView(bytes.buffer);
+  for (const [index, { code, yes = 0, no = 0, value }] of instructions.entries()) {
+    view.setUint16(8 * index, code, true);
+    view.setUint8(8 * index + 2, yes);
+    view.setUint8(8 * index + 3, no);
+    view.setUint32(8 * index + 4, value, true);
+  }
+  return bytes;
+}

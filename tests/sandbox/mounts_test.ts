@@ -1,0 +1,113 @@
+// The mounts on top of the writable paths, as lists.
+
+import assert from "node:assert/strict";
+import { mountArguments, type MountPlan } from "../../sandbox/mounts.ts";
+
+function mounts(plan: Partial<MountPlan>): string[] {
+  return mountArguments({
+    writable: [],
+    inner: [],
+    protect: [],
+    links: [],
+    hidden: [],
+    empty: [],
+    masked: [],
+    kept: [],
+    ...plan,
+  });
+}
+
+const bind = (path: string) => ["--bind", path, path];
+const readOnly = (path: string) => ["--ro-bind", path, path];
+const covered = (path: string) => ["--ro-bind", "/dev/null", path];
+
+Deno.test("every folder on the way to a protected path becomes a mount point, outer ones first", () => {
+  const protect = ["/w/a/b/f", "/w/.git/hooks", "/w/.git/config"];
+  assert.deepEqual(mounts({ protect, writable: ["/w"] }), [
+    ...bind("/w/.git"),
+    ...readOnly("/w/.git/config"),
+    ...readOnly("/w/.git/hooks"),
+    ...bind("/w/a"),
+    ...bind("/w/a/b"),
+    ...readOnly("/w/a/b/f"),
+  ]);
+});
+
+Deno.test("the folders around a link to a protected path are held in place too, and not the link itself", () => {
+  assert.deepEqual(mounts({ links: ["/w/a/b/link", "/elsewhere/x/y"], writable: ["/w"] }), [
+    ...bind("/w/a"),
+    ...bind("/w/a/b"),
+  ]);
+});
+
+Deno.test("a folder inside a protected one is not made writable again", () => {
+  assert.deepEqual(mounts({ protect: ["/w/p/q/r", "/w/p"], writable: ["/w"] }), readOnly("/w/p"));
+});
+
+Deno.test("what lies outside the writable paths needs no mount, and a writable path inside a protected one loses", () => {
+  assert.deepEqual(mounts({ protect: ["/etc/x", "/w-other/y"], writable: ["/w"] }), []);
+  assert.deepEqual(
+    mounts({ protect: ["/state"], writable: ["/state/flemma", "/w"] }),
+    readOnly("/state/flemma"),
+  );
+  assert.deepEqual(mounts({ protect: ["/w"], writable: ["/w"] }), readOnly("/w"));
+});
+
+Deno.test("with everything writable the whole way from the root is held", () => {
+  assert.deepEqual(mounts({ protect: ["/a/b/c"], writable: ["/"] }), [
+    ...bind("/a"),
+    ...bind("/a/b"),
+    ...readOnly("/a/b/c"),
+  ]);
+});
+
+Deno.test("a hidden folder is empty, closed and, at the very end, read-only; a hidden file is an empty device", () => {
+  const hidden = [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }];
+  assert.deepEqual(mounts({ hidden, masked: ["/run/docker.sock"] }), [
+    ...covered("/h/.netrc"),
+    ...["--perms", "0000", "--tmpfs", "/h/.ssh"],
+    ...covered("/run/docker.sock"),
+    ...["--remount-ro", "/h/.ssh"],
+  ]);
+});
+
+Deno.test("the longest of hidden and writable paths wins, and an equal one is hidden", () => {
+  const writable = ["/h/work", "/h/secret/shared", "/h/same"];
+  const hidden = ["/h/secret", "/h/work/keys", "/h/same"].map((path) => ({ path, folder: true }));
+  const list = mounts({ writable, hidden }).join(" ");
+  assert.ok(list.includes("--perms 0111 --tmpfs /h/secret --bind /h/secret/shared /h/secret/shared"), list);
+  assert.ok(
+    list.includes("--perms 0000 --tmpfs /h/work/keys") && list.includes("--perms 0000 --tmpfs /h/same"),
+  );
+  assert.ok(list.indexOf("--bind /h/secret/shared") < list.indexOf("--remount-ro /h/secret"), list);
+  assert.ok(!list.includes("--bind /h/same"), list);
+});
+
+Deno.test("a /tmp of its own keeps writable paths inside it, with their protection, and drops what else was there", () => {
+  const plan = {
+    writable: ["/tmp"],
+    inner: ["/tmp/work"],
+    protect: ["/tmp/work/.git/config", "/tmp/other/.git/config"],
+    empty: [{ path: "/tmp", size: 4096 }],
+    masked: ["/tmp/tmux-0/default"],
+  };
+  assert.deepEqual(mounts(plan), [
+    ...["--size", "4096", "--tmpfs", "/tmp"],
+    ...bind("/tmp/work"),
+    ...bind("/tmp/work/.git"),
+    ...readOnly("/tmp/work/.git/config"),
+  ]);
+});
+
+Deno.test("a socket that stays is mounted again where its folder is replaced, and needs nothing elsewhere", () => {
+  const empty = [{ path: "/run/user/7" }];
+  assert.deepEqual(mounts({ empty, kept: ["/run/user/7/bus", "/run/docker.sock"] }), [
+    ...["--tmpfs", "/run/user/7"],
+    ...bind("/run/user/7/bus"),
+  ]);
+});
+
+Deno.test("an empty folder stays empty although something protected lies at the same place or below", () => {
+  const plan = { writable: ["/w"], protect: ["/w/run/flemma"], empty: [{ path: "/w/run" }] };
+  assert.deepEqual(mounts(plan), ["--tmpfs", "/w/run"]);
+});
