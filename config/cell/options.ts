@@ -22,6 +22,8 @@ export class Options {
   readonly #cell: Cell;
   readonly #draft: LayerDraft;
   readonly #paths: (readonly string[])[] = [];
+  /** Numbers of the paths, so that a loop over the same settings makes no new ones. */
+  readonly #numbers = new Map<string, number>();
   readonly #mark: number;
   readonly #metatable: number;
   readonly #methods: Readonly<Record<string, number>>;
@@ -81,10 +83,19 @@ export class Options {
     const cell = this.#cell;
     cell.pushTable();
     cell.pushKept(this.#mark);
-    cell.pushNumber(this.#paths.push(path) - 1);
+    cell.pushNumber(this.#numberOf(path));
     cell.rawSet(-3);
     cell.pushKept(this.#metatable);
     cell.setMetatable(-2);
+  }
+
+  #numberOf(path: readonly string[]): number {
+    const name = path.join("\0");
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.#paths.push(path) - 1;
+    this.#numbers.set(name, number);
+    return number;
   }
 
   /** The keys that a table stands for; null for an ordinary value. */

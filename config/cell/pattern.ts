@@ -313,4 +313,5 @@ export function isPlain(pattern: Uint8Array): boolean {
   return !pattern.some((byte) => SPECIALS.includes(byte));
 }
 
-const SPECIALS = [CARET, DOLLAR, STAR, PLUS, QUESTION, DOT, OPEN, CLOSE, BRACKET, PERCENT, MINUS];
+/** A closing bracket means something only behind an opening one. */
+const SPECIALS = [CARET, DOLLAR, STAR, PLUS, QUESTION, DOT, OPEN, BRACKET, PERCENT, MINUS];
