@@ -3,10 +3,12 @@
 import { type DocumentSettings, documentSettings } from "../config/frontmatter.ts";
 import { allRows, lookUp, type Row } from "../config/inspect.ts";
 import { findSources, type Loaded } from "../config/load.ts";
+import { luaLimits } from "../config/lua_limits.ts";
 import { renderLegend, renderRows, valueText } from "../config/render.ts";
 import { sessionPath } from "../config/session.ts";
 import { configFolder } from "../config/folders.ts";
 import type { Frontmatter } from "../parser/types.ts";
+import { luaSession } from "../prompt/template/session.ts";
 import { visible } from "../tools/visible.ts";
 import { documentPath, readForReport } from "./document.ts";
 import { refuse } from "./refuse.ts";
@@ -53,7 +55,10 @@ async function view(
   }
   const loaded = await settingsOf(invocation.arguments, invocation.environment, where);
   if (!loaded.ok) return { exit: refuse(invocation, loaded.problem) };
-  const document = await documentSettings({ loaded: loaded.value, frontmatter });
+  const { environment, messages } = invocation;
+  const limits = luaLimits(loaded.value.settings.frontmatter);
+  const lua = luaSession({ document: where, environment, limits, print: (line) => messages.note(line) });
+  const document = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua.run });
   return { loaded: loaded.value, document, label };
 }
 
@@ -123,7 +128,7 @@ async function check(invocation: Invocation): Promise<number> {
     }
   }
   if (lines.length === 0) {
-    const { files } = loaded.value;
+    const files = loaded.value.files.filter((path) => /\.(?:ya?ml|json)$/.test(path));
     lines.push(
       files.length === 0
         ? "No settings file was found; the defaults hold."

@@ -3,9 +3,10 @@
 import { BUILTIN_CATALOG } from "./catalog.ts";
 import { draftLayer } from "./draft.ts";
 import { effectiveSettings } from "./effective.ts";
+import { parentOf } from "./folders.ts";
 import { originOf } from "./inspect.ts";
 import type { LayerLog } from "./layers.ts";
-import { type Loaded, type LoadOptions, parentOf, type Sources } from "./load.ts";
+import type { Loaded, LoadOptions, Sources } from "./load.ts";
 import { isModulePath, modulePath } from "./module_path.ts";
 import type { Fault, Layer } from "./operations.ts";
 import { failure, type Outcome, type Problem, success } from "./problem.ts";
@@ -125,7 +126,11 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   }
   return success({
     settings: effective.settings,
-    files: [sources.global, sources.project].flatMap((source) => (source === null ? [] : [source.path])),
+    // Code that decides about approval must be as far out of reach as the file that names it.
+    files: [
+      ...[sources.global, sources.project].flatMap((source) => (source === null ? [] : [source.path])),
+      ...modulesIn(effective.settings.tools.auto_approve),
+    ],
     notices,
     warnings,
     logs,
@@ -164,6 +169,10 @@ async function weigh(
       next: `Read the file; if you agree: flemma trust ${source.path}`,
     };
   return success({ log: draft.log, denied: share.denied, notice });
+}
+
+function modulesIn(policy: Loaded["settings"]["tools"]["auto_approve"]): string[] {
+  return Array.isArray(policy) ? (policy as readonly string[]).filter(isModulePath) : [];
 }
 
 /** Modules of the approval list that are not there: found out at start, not at the first question. */

@@ -34,8 +34,13 @@ export interface DraftOptions {
   readonly lua?: boolean;
 }
 
-/** More writes than any person makes; a loop that writes settings would grow the log without end. */
-const MOST_OPERATIONS = 10_000;
+/**
+ * More than any person writes. Replaying a list costs its length times its operations, so a loop that writes settings
+ * must end before that is felt.
+ */
+const MOST_OPERATIONS = 1000;
+const MOST_ITEMS = 1000;
+const LONGEST_TEXT = 4096;
 
 /** Starts the draft of a layer. */
 export function draftLayer(options: DraftOptions): LayerDraft & { readonly log: LayerLog } {
@@ -163,9 +168,16 @@ class Draft implements LayerDraft {
       return [];
     }
     if (this.log.operations.length >= MOST_OPERATIONS) {
-      return [fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`)];
+      return [tooMany(name)];
     }
     const value = key.callable ? this.#withModules(name, given) : given;
+    const items = Array.isArray(value) ? value : [value];
+    const excess = items.length > MOST_ITEMS
+      ? `more than ${MOST_ITEMS} items`
+      : items.some((item) => typeof item === "string" && item.length > LONGEST_TEXT)
+      ? `text of more than ${LONGEST_TEXT} characters`
+      : null;
+    if (excess !== null) return [fault("config_invalid_value", name, `"${name}" is given ${excess}`)];
     if (op === "set") return this.#set(path, key, value);
     if (key.type.is !== "list") return [notAList(path, key)];
     if (key.callable && typeof this.log.on(name).at(-1)?.value === "function") {
@@ -178,7 +190,8 @@ class Draft implements LayerDraft {
       ];
     }
     const faults: Fault[] = [];
-    for (const item of Array.isArray(value) ? value : [value]) {
+    for (const item of items) {
+      if (this.log.operations.length >= MOST_OPERATIONS) return [...faults, tooMany(name)];
       const waits = op === "remove" ? null : waiting(name, key, item);
       const mismatch = op === "remove" ? null : checkValue(key.type.item, item);
       if (waits !== null) faults.push(waits);
@@ -284,6 +297,10 @@ function waiting(name: string, key: Key, value: unknown): Fault | null {
     name,
     `"${name}" needs ${key.awaits}, which this version does not have; it would have no effect`,
   );
+}
+
+function tooMany(name: string): Fault {
+  return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
 }
 
 function placeInOrder(others: readonly LayerLog[], log: LayerLog): readonly LayerLog[] {

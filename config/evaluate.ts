@@ -4,7 +4,7 @@ import type { Frontmatter } from "../parser/types.ts";
 import { isObject, kindOf } from "./check.ts";
 import { draftLayer } from "./draft.ts";
 import { effectiveSettings } from "./effective.ts";
-import { diagnosticOf, type DocumentSettings, type FrontmatterOptions } from "./frontmatter.ts";
+import type { DocumentSettings, FrontmatterDiagnostic, FrontmatterOptions } from "./frontmatter.ts";
 import { nearest } from "./nearest.ts";
 import type { ChunkProblem, Fault, LayerDraft } from "./operations.ts";
 import type { Catalog } from "./catalog.ts";
@@ -149,7 +149,7 @@ function runData(
   }
   const problems: ChunkProblem[] = [];
   const { flemma, ...members } = value;
-  const variables: Record<string, unknown> = {};
+  const kept: [string, unknown][] = [];
   for (const [name, member] of Object.entries(members)) {
     if (member === null) continue;
     if (options.reserved?.has(name)) {
@@ -159,7 +159,7 @@ function runData(
         key: name,
         message: `the variable "${name}" has the name of a built-in one of templates and is left out`,
       });
-    } else variables[name] = member;
+    } else kept.push([name, member]);
   }
   if (flemma !== undefined && flemma !== null) {
     if (isObject(flemma)) {
@@ -174,7 +174,8 @@ function runData(
       });
     }
   }
-  return { variables, problems, lineOf };
+  // Made from entries, so that no name is special.
+  return { variables: Object.fromEntries(kept), problems, lineOf };
 }
 
 function located(fault: Fault, lineOf: BlockResult["lineOf"]): ChunkProblem {
@@ -190,5 +191,22 @@ function problemOf({ code, severity, key, message, suggestion, line }: Fault): C
     key,
     ...(suggestion === undefined ? {} : { suggestion }),
     ...(line === undefined ? {} : { line }),
+  };
+}
+
+/** A finding as a diagnostic of the whole block. */
+function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): FrontmatterDiagnostic {
+  const { code, severity, message, line, key, suggestion } = problem;
+  const sentence = message.slice(0, 1).toUpperCase() + message.slice(1);
+  return {
+    code,
+    type: code.startsWith("config_") ? "config" : code.startsWith("file_") ? "file" : "frontmatter",
+    severity,
+    message: `${sentence}${/[.?!]$/.test(sentence) ? "" : "."}`,
+    start: frontmatter.start,
+    end: frontmatter.end,
+    ...(line === undefined ? {} : { line }),
+    ...(key === undefined ? {} : { key }),
+    ...(suggestion === undefined ? {} : { suggestion }),
   };
 }

@@ -3,7 +3,7 @@
 import type { Diagnostic, Frontmatter } from "../parser/types.ts";
 import type { LayerLog } from "./layers.ts";
 import type { Loaded } from "./load.ts";
-import type { ChunkProblem, RunChunk } from "./operations.ts";
+import type { RunChunk } from "./operations.ts";
 import type { Settings } from "./settings.ts";
 
 /** A diagnostic of the block, with what an editor can offer. */
@@ -43,21 +43,4 @@ export async function documentSettings(options: FrontmatterOptions): Promise<Doc
   }
   const { evaluate } = await import("./evaluate.ts");
   return await evaluate({ ...options, frontmatter });
-}
-
-/** A finding as a diagnostic of the whole block. */
-export function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): FrontmatterDiagnostic {
-  const { code, severity, message, line, key, suggestion } = problem;
-  const sentence = message.slice(0, 1).toUpperCase() + message.slice(1);
-  return {
-    code,
-    type: code.startsWith("config_") ? "config" : code.startsWith("file_") ? "file" : "frontmatter",
-    severity,
-    message: `${sentence}${/[.?!]$/.test(sentence) ? "" : "."}`,
-    start: frontmatter.start,
-    end: frontmatter.end,
-    ...(line === undefined ? {} : { line }),
-    ...(key === undefined ? {} : { key }),
-    ...(suggestion === undefined ? {} : { suggestion }),
-  };
 }

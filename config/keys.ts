@@ -73,7 +73,8 @@ function stepInto(
     ? group.aliases[name]
     : undefined;
   if (alias !== undefined) return { path: alias, node: nodeAt([...path, ...alias]) };
-  if (group.others === undefined) return null;
+  // A name that is special to objects of the language would not be kept as what it is.
+  if (group.others === undefined || name === "__proto__") return null;
   if (name.includes(".") && !name.startsWith("$")) return null;
   // Only registered tools have settings of their own below `tools`.
   if (group.list !== undefined && !catalog.tools.some((tool) => tool.name === name)) return null;
@@ -94,7 +95,7 @@ function unknown(
   name: string,
   names: readonly string[],
 ): Found {
-  const key = [...path, name].join(".");
+  const key = [...path, name.slice(0, 80)].join(".");
   const moved = MOVED[key];
   // The very name at another depth is surer than a similar one here.
   const elsewhere = moved === undefined ? placesOf(name).slice(0, 3) : [];

@@ -2,7 +2,7 @@
 
 import { BUILTIN_CATALOG, type Catalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
-import { configFolder, sessionFolder } from "./folders.ts";
+import { configFolder, parentOf, sessionFolder } from "./folders.ts";
 import type { LayerLog } from "./layers.ts";
 import { failure, type Outcome, type Problem, success } from "./problem.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
@@ -28,7 +28,7 @@ export interface LoadOptions {
 
 export interface Loaded {
   readonly settings: Settings;
-  /** Files that were read; they are out of the tools' reach (S11). */
+  /** Files that were read and modules they name; they are out of the tools' reach (S11). */
   readonly files: readonly string[];
   /** Things to tell a person once: settings of a project without effect, unknown presets. */
   readonly notices: readonly Problem[];
@@ -152,8 +152,4 @@ async function isThere(path: string): Promise<boolean> {
 
 async function isFolder(path: string): Promise<boolean> {
   return await isThere(path);
-}
-
-export function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
 }

@@ -1,6 +1,8 @@
 // Settings and the environment of a run.
 
+export type { Catalog, ToolFact } from "./catalog.ts";
 export { type Environment, processEnvironment } from "./environment.ts";
+export { type DocumentSettings, documentSettings } from "./frontmatter.ts";
 export { type Loaded, type LoadOptions, loadSettings } from "./load.ts";
 export { nearest } from "./nearest.ts";
 export { failure, type Outcome, type Problem, success, thrownText } from "./problem.ts";

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { loadSettings } from "../../config/load.ts";
+import { addToSession } from "../../config/session.ts";
 import { inWorld } from "./world.ts";
 
 Deno.test("config check lists all ten mistakes of a file with line, column and suggestion, and ends with 2", async () => {
@@ -94,6 +96,31 @@ Deno.test("config show names the layer of each value when all six layers speak",
   });
 });
 
+Deno.test("config show evaluates a document's Lua, and config check tells its mistakes with their lines", async () => {
+  await inWorld(async (world) => {
+    const lua = (code: string) =>
+      world.write(`${world.project}/a.chat`, `\`\`\`lua\n${code}\n\`\`\`\n\n@You:\nHi\n`);
+    await lua(
+      'flemma.opt.temperature = 0.3\nflemma.opt.tools.auto_approve = flemma.opt.tools.auto_approve + "bash" - "write"',
+    );
+    const { out } = await world.run("config", "show", "a.chat", "--changed");
+    assert.match(out, /^M +parameters\.temperature +0\.3$/m);
+    assert.match(out, /^DM +tools\.auto_approve +\[\$default, bash\] +\(without write\)$/m);
+    assert.equal((await world.run("config", "check", "a.chat")).code, 0);
+
+    await lua("x = 1\nflemma.opt.tempature = 1");
+    const broken = await world.run("config", "check", "a.chat");
+    assert.equal(broken.code, 4);
+    assert.match(broken.out, /^a\.chat:3:1: error config_unknown_key .*did you mean "temperature"\?$/m);
+
+    await world.write(`${world.home}/.config/flemma/config.yaml`, "frontmatter: { max_steps: 1000 }\n");
+    await lua("while true do end");
+    const endless = await world.run("config", "check", "a.chat");
+    assert.equal(endless.code, 4);
+    assert.match(endless.out, /frontmatter_runtime/);
+  });
+});
+
 Deno.test("config get prints one value, and an unknown key gets the nearest one and exit code 2", async () => {
   await inWorld(async (world) => {
     assert.deepEqual(await world.run("config", "get", "sandbox.backend"), {
@@ -145,6 +172,48 @@ Deno.test("an untrusted project only restricts, and trusting it ends with the ne
     assert.equal((await world.run("trust", "--revoke", ".")).code, 0);
     assert.equal(await approvals(), "[$default]");
     assert.equal((await world.run("trust", "--revoke", ".")).code, 1);
+  });
+});
+
+Deno.test("a module that decides about approval is protected like the file that names it, and must exist", async () => {
+  await inWorld(async (world) => {
+    const file = `${world.home}/.config/flemma/config.yaml`;
+    await world.write(file, "tools: { auto_approve: [./guard.ts] }\n");
+    const missing = await loadSettings({ environment: world.environment() });
+    assert.ok(!missing.ok);
+    assert.match(missing.problem.message, /:1:24: the module .*guard\.ts does not exist$/);
+    await world.write(`${world.home}/.config/flemma/guard.ts`, "export default () => undefined;\n");
+    const loaded = await loadSettings({ environment: world.environment() });
+    assert.ok(loaded.ok);
+    assert.deepEqual(loaded.value.files, [file, `${world.home}/.config/flemma/guard.ts`]);
+  });
+});
+
+Deno.test("session overrides end after twelve hours where logging out does not end them", async () => {
+  await inWorld(async (world) => {
+    const { cwd, home } = world.environment();
+    const environment = { cwd, home, variables: {} };
+    const start = new Date("2026-01-01T00:00:00Z");
+    const later = (hours: number) => new Date(start.getTime() + hours * 3600_000);
+    const added = await addToSession(environment, null, [{
+      op: "set",
+      path: ["parameters", "timeout"],
+      value: 9,
+    }], start);
+    assert.ok(added.ok);
+    const timeoutAt = async (now: Date) => {
+      const loaded = await loadSettings({ environment, now });
+      assert.ok(loaded.ok);
+      return loaded.value.settings.parameters.timeout;
+    };
+    assert.equal(await timeoutAt(later(11)), 9);
+    assert.equal(await timeoutAt(later(12)), 600);
+    const forged = [{ op: "set" as const, path: ["tools", "bash", "shell"], value: "/evil" }];
+    assert.ok((await addToSession(environment, null, forged, start)).ok);
+    const loaded = await loadSettings({ environment, now: later(1) });
+    assert.ok(loaded.ok);
+    assert.deepEqual(loaded.value.settings.tools.named, {});
+    assert.match(loaded.value.notices[0]!.message, /the session may not set it; it has no effect/);
   });
 });
 

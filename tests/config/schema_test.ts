@@ -136,9 +136,26 @@ Deno.test("a module path in a document's or session's approval list is left out 
 Deno.test("a loop that writes settings ends in a fault instead of an endless log", () => {
   const draft = draftLayer({ layer: "M", others: [], catalog });
   let faults = 0;
-  for (let turn = 0; turn < 20_000; turn++) faults += draft.apply("set", ["temperature"], 0.5).length;
-  assert.equal(draft.operations.length, 10_000);
-  assert.equal(faults, 10_000);
+  for (let turn = 0; turn < 3000; turn++) faults += draft.apply("set", ["temperature"], 0.5).length;
+  assert.equal(draft.operations.length, 1000);
+  assert.equal(faults, 2000);
+  const long = draftLayer({ layer: "M", others: [], catalog });
+  assert.equal(long.apply("set", ["tools"], Array(1001).fill("read"))[0]!.code, "config_invalid_value");
+  assert.equal(long.apply("append", ["tools"], "x".repeat(5000))[0]!.code, "config_invalid_value");
+  assert.equal(long.apply("append", ["tools"], Array(1001).fill("read"))[0]!.code, "config_invalid_value");
+  assert.deepEqual(long.operations, []);
+});
+
+Deno.test("no name of a file reaches the prototype of objects", () => {
+  for (const path of [["providers"], ["sandbox", "backends"], ["tools"], []]) {
+    const content = path.reduceRight<string>(
+      (inner, name) => `{"${name}": ${inner}}`,
+      '{"__proto__": {"polluted": 1}}',
+    );
+    const faults = faultsOf(JSON.parse(content));
+    assert.equal(faults[0]!.code, "config_unknown_key", content);
+  }
+  assert.equal(({} as { polluted?: number }).polluted, undefined);
 });
 
 Deno.test("config show has a row for every key that has a value", () => {
