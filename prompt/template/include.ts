@@ -13,6 +13,7 @@ import { partOf, resolvePath } from "../attach.ts";
 import { compileChunk, expressionAlone } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { PERSONALITIES } from "./personality.ts";
+import { trimTexts } from "./trim.ts";
 
 export interface IncludeOptions {
   /** Absolute; where paths of an unsaved document begin. */
@@ -170,9 +171,14 @@ class Includes {
     const fault = cell.load(chunk.code, name);
     if (fault !== null) refuse(fault.message, chunk.lines[(fault.line ?? 0) - 1]?.line ?? 1);
     library.bind(environment);
+    const kept = trimTexts(segments);
     cell.pushFunction((inner) => {
-      const segment = segments[inner.number(1)];
-      if (segment?.kind === "text") outputOf(inner).addText(inner, segment.value);
+      const index = inner.number(1);
+      const segment = segments[index];
+      const range = kept[index];
+      if (segment?.kind === "text" && range) {
+        outputOf(inner).addText(inner, segment.value.slice(range.from, range.to));
+      }
       return 0;
     });
     cell.pushFunction((inner) => {

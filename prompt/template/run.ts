@@ -141,9 +141,12 @@ export class Templates {
       cell.setTop(2);
       const expression = cell.keep();
       const raised = cell.enter((inner) => {
-        inner.pushKept(expression);
-        inner.callFunction(0, 1);
-        pieces = output.gather(() => emitValue(inner, -1));
+        // What an expression prints is lost with it when it fails.
+        pieces = output.gather(() => {
+          inner.pushKept(expression);
+          inner.callFunction(0, 1);
+          emitValue(inner, -1);
+        });
         return 0;
       });
       cell.release(expression);

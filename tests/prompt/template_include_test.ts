@@ -1,0 +1,139 @@
+// `include`: text and attachments, paths, the fresh environment, and failures as the including tag shows them.
+
+import assert from "node:assert/strict";
+import { scene, userText } from "./scene.ts";
+
+Deno.test("paths start in the folder of the including file, and a nested file has its own names", async () => {
+  const result = await scene('@You:\n{{ include("sub/a.md", { n = 1 }) }}|{{ include("~/sub/b.md") }}\n', {
+    "sub/a.md":
+      'a{{ n }} {{ include("b.md", { n = n + 1 }) }} {{ __filename:match("[^/]+$") }} {{ __dirname:match("[^/]+$") }}',
+    "sub/b.md": "b{% if pcall(function() return n end) then %}{{ n }}{% end %}",
+  });
+  assert.deepEqual(result.told, []);
+  assert.equal(userText(result), "a1 b2 a.md sub|b");
+});
+
+Deno.test("an included file sees neither variables of the block nor of the message, and leaves none behind", async () => {
+  const result = await scene(
+    '```lua\nfrom_block = 1\n```\n@You:\n{% mine = 2 %}{{ include("a.md") }}{{ left }}\n',
+    {
+      "a.md":
+        "{% left = 3 %}{{ pcall(function() return from_block end) }} {{ pcall(function() return mine end) }}",
+    },
+  );
+  assert.equal(userText(result), "false false{{ left }}");
+});
+
+Deno.test("nothing of an included file is trimmed or followed as a reference; trim marks are obeyed", async () => {
+  const result = await scene('@You:\n[{{ include("a.md") }}]\n', {
+    "a.md": "\n @./b.txt \n{%- local x = 1 -%}\n{{ x }}\n@You:\n```lua\n",
+    "b.txt": "B",
+  });
+  assert.equal(userText(result), "[\n @./b.txt1\n@You:\n```lua\n]");
+});
+
+Deno.test("an attachment is chosen by symbols, its type by name or by option", async () => {
+  const result = await scene(
+    [
+      "@You:",
+      '{{ include("a.png", { [symbols.BINARY] = true }) }}',
+      '{{ include("b.json", { [symbols.BINARY] = true, [symbols.MIME] = "text/plain" }) }}',
+      '{{ include("b.json", { [symbols.BINARY] = true }) }}',
+      '{{ include("list.md") }}',
+      "",
+    ].join("\n"),
+    {
+      "a.png": new Uint8Array([0x89, 0x50, 0x4e, 0x47]),
+      "b.json": "{}",
+      "list.md": 'see {{ include("a.png", { [symbols.BINARY] = true }) }}',
+    },
+  );
+  assert.equal(userText(result), "<image>\n<text_file>\n<unsupported_file>\nsee <image>");
+  assert.deepEqual(result.told, ["file_unsupported_mime -"]);
+  const parts = result.prompt.history[0]!.parts;
+  assert.deepEqual(parts[2], {
+    kind: "text_file",
+    mimeType: "text/plain",
+    text: "{}",
+    filename: `${result.folder}/b.json`,
+  });
+});
+
+Deno.test("an include kept in a variable of the block is put out later, more than once", async () => {
+  const result = await scene(
+    '```lua\nrules = include("rules.md", { n = 3 })\n```\n@You:\n{{ rules }}{{ rules }}\n',
+    {
+      "rules.md": "rule {{ n }};",
+    },
+  );
+  assert.deepEqual(result.told, []);
+  assert.equal(userText(result), "rule 3;rule 3;");
+});
+
+Deno.test("failures are told at the including tag with the severity of their depth", async () => {
+  for (
+    const [chat, files, told] of [
+      ['@You:\nx\n{{ include("gone.md") }}\n', {}, ["file_not_found 3"]],
+      ['@You:\n{{ include("a.md") }}\n', { "a.md": '{{ include("gone.md") }}' }, ["file_not_found 2!"]],
+      [
+        '@You:\n{{ include("a.md") }}\n',
+        { "a.md": '{{ include("b.md") }}', "b.md": '{{ include("a.md") }}' },
+        [
+          "include_circular 2!",
+        ],
+      ],
+      ['@You:\n{{ include("talk.chat") }}\n', {}, ["include_circular 2!"]],
+      ['@You:\n{{ include("a.md") }}\n', { "a.md": "{{ nope }}" }, ["include_undefined_variable 2!"]],
+      ['@You:\n{{ include("a.md") }}\n', { "a.md": "{{ (nil)() }}" }, ["template_runtime 2!"]],
+      ['@You:\n{{ include("a.md") }}\n', { "a.md": "{{ not lua here }}" }, ["template_syntax 2!"]],
+      ['@You:\n{{ include("a.md") }}\n', { "a.md": "{% if true then %}" }, ["template_syntax 2!"]],
+      ["@You:\n{{ include(5) }}\n", {}, ["expression_runtime 2"]],
+      ['@You:\n{{ include("a.md", 5) }}\n', {}, ["expression_runtime 2"]],
+      ['@You:\n{{ include("/dev/zero") }}\n', {}, ["file_not_found 2"]],
+      ['@You:\n{{ include("sub") }}\n', { "sub/x": "" }, ["file_not_found 2"]],
+      ['@You:\ny\n{% x = include("gone.md") %}\n', {}, ["file_not_found 3!"]],
+      ['```lua\nx = include("gone.md")\n```\n@You:\nhi\n', {}, ["file_not_found 1!"]],
+      ['```lua\nx = include("a.md")\n```\n@You:\nhi\n', { "a.md": "{{ nope }}" }, ["frontmatter_runtime 1!"]],
+      ['```lua\nok = pcall(include, "gone.md")\n```\n@You:\n{{ ok }}\n', {}, []],
+    ] as const
+  ) {
+    const result = await scene(chat, files);
+    assert.deepEqual(result.told, told, chat);
+  }
+});
+
+Deno.test("a failed include leaves the tag as text, and an error names the chain", async () => {
+  const result = await scene('@You:\n{{- include("a.md") }}\n', {
+    "a.md": '{{ include("b.md") }}',
+    "b.md": '{{ include("a.md") }}',
+  });
+  assert.equal(userText(result), '{{ include("a.md") }}');
+  assert.match(result.prompt.diagnostics[0]!.message, /a\.md → b\.md → a\.md/);
+});
+
+Deno.test("includes that never end are stopped by their depth or their number", async () => {
+  const deep = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [`${index}.md`, `{{ include("${index + 1}.md") }}`]),
+  );
+  const nested = await scene('@You:\n{{ include("0.md") }}\n', deep);
+  assert.match(nested.prompt.diagnostics[0]!.message, /included files more than 32 deep/);
+  assert.ok(nested.prompt.blocked);
+  const many = await scene('@You:\n{% while true do include("a.md") end %}\n', { "a.md": "x" });
+  assert.deepEqual(many.told, ["template_runtime 2!"]);
+});
+
+Deno.test("a loop in an included file ends the including message", async () => {
+  const result = await scene('@You:\n{% pcall(include, "a.md") %}\n{{ 1 }}\n', {
+    "a.md": "{% while true do end %}",
+  });
+  assert.deepEqual(result.told, ["template_runtime 2!"]);
+});
+
+Deno.test("the built-in personality is a text; an unknown one is an error with a suggestion", async () => {
+  const result = await scene(
+    '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n@You:\n{{ include("urn:flemma:personality:coding-asistant") }}\n',
+  );
+  assert.match(result.prompt.system!, /working directory is \//);
+  assert.deepEqual(result.told, ["expression_runtime 4"]);
+  assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
+});
