@@ -107,14 +107,28 @@ class Evaluation {
     return new Map(turns.map((turn) => [turn, templates.run(turn)]));
   }
 
-  /** The parts that pieces of output come to, in order. */
+  /** The parts that pieces of output come to, in order; texts side by side make one part. */
   async #parts(pieces: readonly Emitted[]): Promise<readonly Part[]> {
     const parts: Part[] = [];
+    let texts: string[] = [];
+    const flush = () => {
+      addText(parts, texts.join(""));
+      texts = [];
+    };
     for (const piece of pieces) {
-      if (piece.kind === "text") addText(parts, piece.text);
-      else if (piece.kind === "part") parts.push(piece.part);
-      else parts.push(...await this.#segment(piece.turn, piece.index));
+      if (piece.kind === "text") texts.push(piece.text);
+      else {
+        const made = piece.kind === "part" ? [piece.part] : await this.#segment(piece.turn, piece.index);
+        for (const part of made) {
+          if (part.kind === "text") texts.push(part.text);
+          else {
+            flush();
+            parts.push(part);
+          }
+        }
+      }
     }
+    flush();
     return parts;
   }
 

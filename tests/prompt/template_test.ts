@@ -39,6 +39,15 @@ Deno.test("a function of one message may put the text of that message out in ano
   assert.equal(userText(result), "Hello Ada! and Hello Bob!");
 });
 
+Deno.test("texts side by side make one part, so a System message has no line breaks of ours", async () => {
+  const result = await scene(
+    '@System:\na{{ 1 }}b {{ include("x.md") }}\n@./y.txt\n@You:\na{{ 1 }}b{% print("c") %}d\n',
+    { "x.md": "x", "y.txt": "Y" },
+  );
+  assert.equal(result.prompt.system, "a1b x\n\nY");
+  assert.deepEqual(result.prompt.history[0]?.parts, [{ kind: "text", text: "a1bcd" }]);
+});
+
 Deno.test("output is nothing for nil, fourteen digits for numbers, JSON for tables, tostring for the rest", async () => {
   const result = await scene(
     '@You:\n[{{ nil }}][{{ 1/3 }}][{{ 2^53 }}][{{ true }}][{{ {} }}][{{ {a={1,{b="x\\n"}}} }}][{{ {1.5, 2} }}][{{ "a", "b" }}][{{ }}]\n',
