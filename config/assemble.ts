@@ -7,7 +7,7 @@ import { parentOf } from "./folders.ts";
 import { originOf } from "./inspect.ts";
 import type { LayerLog } from "./layers.ts";
 import type { Loaded, LoadOptions, Sources } from "./load.ts";
-import { isModulePath, modulePath } from "./module_path.ts";
+import { modulePath, modulesIn } from "./module_path.ts";
 import type { Fault, Layer } from "./operations.ts";
 import { failure, type Outcome, type Problem, success } from "./problem.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
@@ -39,13 +39,13 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     const module = (path: string) => modulePath(path, parentOf(source.path), environment.home);
     const draft = draftLayer({ layer, others: logs, catalog, module });
     const faults = [...writeTree(draft, rootOf(parsed.tree), { catalog }), ...draft.finish()];
-    for (const missing of await missingModules(draft.log)) {
+    for (const { key, module } of await missingModules(draft.log)) {
       faults.push({
         code: "config_invalid_value",
         severity: "error",
-        key: "tools.auto_approve",
-        message: `the module ${missing} does not exist`,
-        written: ["tools", "auto_approve"],
+        key,
+        message: `"${key}" names the module ${module}, which does not exist`,
+        written: key.split("."),
       });
     }
     const located = faults.map((fault) => ({ fault, place: parsed.tree.place(fault) }))
@@ -130,6 +130,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     files: [
       ...[sources.global, sources.project].flatMap((source) => (source === null ? [] : [source.path])),
       ...modulesIn(effective.settings.tools.auto_approve),
+      ...modulesIn(effective.settings.tools.resolvers),
     ],
     notices,
     warnings,
@@ -171,17 +172,16 @@ async function weigh(
   return success({ log: draft.log, denied: share.denied, notice });
 }
 
-function modulesIn(policy: Loaded["settings"]["tools"]["auto_approve"]): string[] {
-  return Array.isArray(policy) ? (policy as readonly string[]).filter(isModulePath) : [];
-}
-
-/** Modules of the approval list that are not there: found out at start, not at the first question. */
-async function missingModules(log: LayerLog): Promise<string[]> {
-  const missing: string[] = [];
-  for (const { op, value } of log.on("tools.auto_approve")) {
-    for (const item of op === "remove" ? [] : [value].flat()) {
-      if (typeof item !== "string" || !isModulePath(item)) continue;
-      if (!(await Deno.stat(item).then((info) => info.isFile, () => false))) missing.push(item);
+/** Modules that decide about approval and are not there: found out at start, not at the first question. */
+async function missingModules(log: LayerLog): Promise<{ key: string; module: string }[]> {
+  const missing: { key: string; module: string }[] = [];
+  for (const key of ["tools.auto_approve", "tools.resolvers"]) {
+    for (const { op, value } of log.on(key)) {
+      for (const module of op === "remove" ? [] : modulesIn(value)) {
+        if (!(await Deno.stat(module).then((info) => info.isFile, () => false))) {
+          missing.push({ key, module });
+        }
+      }
     }
   }
   return missing;

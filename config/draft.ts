@@ -4,7 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "./check.ts";
 import { findKey, type Place } from "./keys.ts";
 import { LayerLog, resolveScalar, sameValue } from "./layers.ts";
-import { isModulePath } from "./module_path.ts";
+import { modulesIn } from "./module_path.ts";
 import { lateFaults } from "./late.ts";
 import { narrows } from "./narrowing.ts";
 import {
@@ -170,7 +170,9 @@ class Draft implements LayerDraft {
     if (this.log.operations.length >= MOST_OPERATIONS) {
       return [tooMany(name)];
     }
-    const value = key.callable ? this.#withModules(name, given) : given;
+    const value = key.callable || (key.loads && key.awaits === undefined)
+      ? this.#withModules(name, given)
+      : given;
     const items = Array.isArray(value) ? value : [value];
     const excess = items.length > MOST_ITEMS
       ? `more than ${MOST_ITEMS} items`
@@ -238,21 +240,29 @@ class Draft implements LayerDraft {
     return [];
   }
 
-  /** Makes module paths of an approval list absolute. Code is loaded for the person, never for a document. */
+  /** Makes the paths of modules absolute. Code is loaded for the person, never for a document or a session. */
   #withModules(name: string, given: unknown): unknown {
-    const isModule = (item: unknown): item is string => typeof item === "string" && isModulePath(item);
-    if (!Array.isArray(given)) return isModule(given) ? this.#withModules(name, [given]) : given;
+    if (modulesIn(given).length === 0) return given;
+    if (!Array.isArray(given)) return this.#withModules(name, [given]);
     const module = this.#module;
-    if (module !== undefined) return given.map((item) => (isModule(item) ? module(item) : item));
-    for (const item of given.filter(isModule)) {
+    if (module !== undefined) {
+      return given.map((item) =>
+        modulesIn(item).length === 0
+          ? item
+          : isObject(item)
+          ? { ...item, path: module(String(item.path)) }
+          : module(item)
+      );
+    }
+    for (const path of modulesIn(given)) {
       this.warnings.push({
         code: "config_ignored_value",
         severity: "warning",
         key: name,
-        message: `"${name}" names the module ${item}; the ${LAYER_NAMES[this.layer]} may not load code`,
+        message: `"${name}" names the module ${path}; the ${LAYER_NAMES[this.layer]} may not load code`,
       });
     }
-    return given.filter((item) => !isModule(item));
+    return given.filter((item) => modulesIn(item).length === 0);
   }
 
   /** Why this layer may not make this write, or null. */

@@ -62,6 +62,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     tools: {
       require_approval: get("tools.require_approval"),
       auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
+      resolvers: get("tools.resolvers"),
       ...approvalOf(logs, options),
       presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
       approval_profile: profileOf(logs),

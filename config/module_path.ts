@@ -5,6 +5,14 @@ export function isModulePath(value: string): boolean {
   return /^(?:\.{1,2}\/|~\/|\/|file:)/.test(value) || /\.(?:ts|js|mjs)$/.test(value);
 }
 
+/** The modules that a value names: itself, its items, or the `path` of items that are tables. */
+export function modulesIn(value: unknown): string[] {
+  return [value].flat().flatMap((item) => {
+    const path = typeof item === "object" && item !== null ? (item as { path?: unknown }).path : item;
+    return typeof path === "string" && isModulePath(path) ? [path] : [];
+  });
+}
+
 /** The absolute path of a module: relative ones belong to `folder`, `~` to `home`. */
 export function modulePath(value: string, folder: string, home: string): string {
   if (value.startsWith("file:")) return decodeURIComponent(new URL(value).pathname);

@@ -6,7 +6,7 @@ import { narrows } from "./narrowing.ts";
 import { isPresetPath, listPresets, listStart, profileOf, toolList, valueOf } from "./values.ts";
 import { nodeAt } from "./keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./layers.ts";
-import { isModulePath, modulePath } from "./module_path.ts";
+import { modulePath, modulesIn } from "./module_path.ts";
 import type { Operation } from "./operations.ts";
 import { allPresets, expandList, type Preset, writtenPresets } from "./presets.ts";
 import type { Key, Node } from "./shape.ts";
@@ -29,12 +29,7 @@ export function namedFiles(log: LayerLog, root: string, home: string): string[] 
     if (!node.loads && path.join(".") !== "tools.auto_approve" && path.join(".") !== "sandbox.backend") {
       continue;
     }
-    for (const item of [value].flat()) {
-      const name = typeof item === "object" && item !== null ? (item as { path?: unknown }).path : item;
-      if (typeof name === "string" && isModulePath(name)) {
-        files.add(modulePath(name, `${root}/.flemma`, home));
-      }
-    }
+    for (const name of modulesIn(value)) files.add(modulePath(name, `${root}/.flemma`, home));
   }
   return [...files];
 }
@@ -44,9 +39,8 @@ export function trustedShare(log: LayerLog, root: string, home: string): Project
   const ignored = new Set<string>();
   const operations = log.operations.filter(({ path, value }) => {
     const node = keyOf(path);
-    const outside = [value].flat().some((item) =>
-      typeof item === "string" && isModulePath(item) &&
-      !modulePath(item, `${root}/.flemma`, home).startsWith(`${root}/`)
+    const outside = modulesIn(value).some((name) =>
+      !modulePath(name, `${root}/.flemma`, home).startsWith(`${root}/`)
     );
     const loads = node.loads || path.join(".") === "tools.auto_approve";
     const refused = !node.who.includes("P") || (node.host && !node.loads) || (loads && outside);

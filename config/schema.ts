@@ -235,6 +235,29 @@ const approvalItem: Type = {
   json: { type: "string" },
 };
 
+/** An item of `tools.resolvers`. */
+const resolverItem: Type = {
+  is: "custom",
+  expected: "a table { path, priority, name } whose path is a TypeScript file",
+  accepts(value) {
+    if (!isObject(value)) return false;
+    const { path, priority, name, ...rest } = value;
+    return typeof path === "string" && isModulePath(path) && Object.keys(rest).length === 0 &&
+      (priority === undefined || Number.isFinite(priority)) &&
+      (name === undefined || (typeof name === "string" && name !== "" && !name.includes(".")));
+  },
+  json: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      priority: { type: "number" },
+      name: { type: "string", pattern: "^[^.]+$" },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  },
+};
+
 /** A lone `$name` or module path stands for a list of one. */
 function approvalList(value: unknown): unknown {
   return typeof value === "string" && (value.startsWith("$") || isModulePath(value) || value.includes("."))
@@ -325,13 +348,9 @@ const tools = group("Tools: which are offered, which run unasked, how they run."
     }),
   }),
   resolvers: hostKey(
-    { is: "list", item: { is: "any" } },
-    "Approval resolvers of your own: { path, priority, name }.",
-    {
-      default: [],
-      loads: true,
-      awaits: "approval resolvers from files",
-    },
+    { is: "list", item: resolverItem },
+    "Files with approval resolvers of your own: `{ path, priority, name }`; priority 50 when it is left out.",
+    { default: [], loads: true },
   ),
   modules: hostKey(STRINGS, "Files that register tools.", {
     default: [],

@@ -56,6 +56,8 @@ export interface ToolSettings {
   /** The tool list that layers made; null = every tool that is not disabled by default. */
   readonly offered: readonly string[] | null;
   readonly auto_approve_sandboxed: boolean;
+  /** Files with approval resolvers of the person; paths are absolute. */
+  readonly resolvers: readonly ResolverFile[];
   readonly presets: Readonly<Record<string, ApprovalPreset>>;
   readonly approval_profile: "founding" | "v0.11";
   readonly approval_strict: boolean;
@@ -76,6 +78,14 @@ export interface ToolSettings {
   readonly env: { readonly block: readonly string[]; readonly pass: readonly string[] };
   /** `tools.NAME`: free settings of one tool. */
   readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+export interface ResolverFile {
+  readonly path: string;
+  /** @default 50 */
+  readonly priority?: number;
+  /** @default the path */
+  readonly name?: string;
 }
 
 /** The document's own approval policy (approval 4.1 and 6). */
@@ -194,6 +204,7 @@ export const DEFAULT_SETTINGS: Settings = {
     document: null,
     offered: null,
     auto_approve_sandboxed: true,
+    resolvers: [],
     presets: {},
     approval_profile: "founding",
     approval_strict: false,

@@ -181,7 +181,10 @@ Deno.test("a module that decides about approval is protected like the file that 
     await world.write(file, "tools: { auto_approve: [./guard.ts] }\n");
     const missing = await loadSettings({ environment: world.environment() });
     assert.ok(!missing.ok);
-    assert.match(missing.problem.message, /:1:24: the module .*guard\.ts does not exist$/);
+    assert.match(
+      missing.problem.message,
+      /:1:24: "tools\.auto_approve" names the module .*guard\.ts, which does not exist$/,
+    );
     await world.write(`${world.home}/.config/flemma/guard.ts`, "export default () => undefined;\n");
     const loaded = await loadSettings({ environment: world.environment() });
     assert.ok(loaded.ok);

@@ -174,6 +174,17 @@ Deno.test("a module in the list is a resolver of its own, named by its path", as
     assert.equal(await ask(settings, "grep"), `approve by ${chain}`);
     assert.equal(await ask(settings, "read"), "approve by config");
 
+    const words = await write(
+      "words.ts",
+      "export default (tool: string) => tool === 'read' ? 'deny' : null;",
+    );
+    const guarded = settingsOf({
+      G: { resolvers: [{ path: words, priority: 200, name: "guard" }, { path: chain }] },
+    });
+    assert.equal(await ask(guarded, "read"), "deny by guard");
+    assert.equal(await ask(guarded, "grep"), `approve by ${chain}`);
+    assert.equal(await ask(guarded, "write"), "approve by config");
+
     const empty = await write("empty.ts", "export const nothing = 1;");
     const faults: ResolverFault[] = [];
     const broken = settingsOf({ G: { auto_approve: [empty] } });

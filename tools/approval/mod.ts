@@ -33,8 +33,12 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   if (document !== null) registry.register("urn:flemma:approval:frontmatter", document);
   const run = runResolver(parts.settings);
   if (run !== null) registry.register("urn:flemma:approval:approve-rules", run);
+  const strict = parts.settings.approval_strict;
   for (const path of policyModules(parts.settings)) {
-    registry.registerModule(path, moduleResolver(path, parts.settings.approval_strict));
+    registry.registerModule(path, moduleResolver({ path, speaks: "auto_approve", priority: 100, strict }));
+  }
+  for (const { path, priority = 50, name = path } of parts.settings.resolvers) {
+    registry.registerModule(name, moduleResolver({ path, speaks: "chain", priority, strict }));
   }
   registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));
   if (parts.settings.require_approval === false) {

@@ -6,23 +6,28 @@ import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 type Ask = (tool: string, input: Readonly<Record<string, unknown>>, context: ApprovalContext) => unknown;
 
 /**
- * A module exports by default a function that answers like `auto_approve` (true, false, `"deny"`, nothing), or an
- * object whose `resolve` uses the words of the chain. One that does not load, or exports neither, throws at every
- * question, so that nothing is approved by circumstance behind its back; with `strict` it asks a person.
- *
- * @param path absolute path of the file
+ * A module that `auto_approve` names exports by default a function that answers like that setting (true, false,
+ * `"deny"`, nothing). One that `tools.resolvers` names answers in the words of the chain, and so does any object with
+ * `resolve`. A module that does not load, or exports neither, throws at every question, so that nothing is approved by
+ * circumstance behind its back; with `strict` it asks a person.
  */
-export function moduleResolver(path: string, strict: boolean): ResolverDefinition {
+export function moduleResolver(options: {
+  /** Absolute path of the file. */
+  readonly path: string;
+  readonly speaks: "auto_approve" | "chain";
+  readonly priority: number;
+  readonly strict: boolean;
+}): ResolverDefinition {
   let loading: Promise<Ask> | null = null;
   return {
-    priority: 100,
-    description: "a module of auto_approve",
+    priority: options.priority,
+    description: `the module ${options.path}`,
     async resolve(tool, input, context) {
       let ask: Ask;
       try {
-        ask = await (loading ??= load(path));
+        ask = await (loading ??= load(options.path, options.speaks));
       } catch (thrown) {
-        if (strict) return "require_approval";
+        if (options.strict) return "require_approval";
         throw thrown;
       }
       return await ask(tool, input, context) as Decision | null | undefined;
@@ -30,7 +35,7 @@ export function moduleResolver(path: string, strict: boolean): ResolverDefinitio
   };
 }
 
-async function load(path: string): Promise<Ask> {
+async function load(path: string, speaks: "auto_approve" | "chain"): Promise<Ask> {
   let module: { default?: unknown; resolve?: unknown };
   try {
     module = await import(new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`).href);
@@ -43,6 +48,7 @@ async function load(path: string): Promise<Ask> {
   }
   const { default: answer } = module;
   if (typeof answer !== "function") throw new Error("The module exports neither a function nor resolve.");
+  if (speaks === "chain") return (...given) => answer(...given);
   return async (...given) => {
     const said: unknown = await answer(...given);
     return said === true ? "approve" : said === false ? "require_approval" : said === "deny" ? "deny" : null;

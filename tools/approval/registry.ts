@@ -63,9 +63,9 @@ export class ApprovalRegistry {
     return success(undefined);
   }
 
-  /** Adds the resolver of a module, whose name is its path. */
-  registerModule(path: string, definition: ResolverDefinition): void {
-    this.#entries.set(path, { priority: 100, ...definition, name: path });
+  /** Adds the resolver of a module, whose name may be its path. */
+  registerModule(name: string, definition: ResolverDefinition): void {
+    this.#entries.set(name, { priority: 50, ...definition, name });
   }
 
   /** Removes a resolver, built-in ones too. True if it was there. */

@@ -1,0 +1,55 @@
+// The JSON Schema that editors use agrees with the program about whole files.
+
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { parse } from "yaml";
+import { fencesOf } from "../../scripts/gate/examples.ts";
+
+const schema = JSON.parse(
+  await Deno.readTextFile(new URL("../../docs/settings.schema.json", import.meta.url)),
+);
+const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
+const wrong = (tree: unknown) => (validate(tree) ? [] : validate.errors!.map((error) => error.instancePath));
+
+Deno.test("every settings file that the manual shows is accepted, but for the one with mistakes", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/configuration.md", import.meta.url));
+  const files = fencesOf(page).filter(({ info }) => /^yaml file=/.test(info));
+  assert.ok(files.length >= 12);
+  for (const { info, body } of files) {
+    const tree = parse(body) as Record<string, unknown>;
+    // Editors do not know dotted names; the program does.
+    for (const key of Object.keys(tree)) if (key.includes(".")) delete tree[key];
+    if (info.includes("wrong.yaml")) {
+      assert.deepEqual([...new Set(wrong(tree))].sort(), ["", "/tools/auto_aprove", "/tools/max_concurrent"]);
+    } else assert.deepEqual(wrong(tree), [], info);
+  }
+});
+
+Deno.test("short forms, operators, aliases and presets are accepted, wrong words and unknown keys are not", () => {
+  for (
+    const tree of [
+      {
+        thinking: false,
+        sandbox: true,
+        tools: ["bash"],
+        anthropic: { thinking_budget: 5 },
+        keymaps: { a: 1 },
+      },
+      {
+        tools: { $remove: "write", auto_approve: { $append: ["bash"] }, autopilot: false, approve: ["read"] },
+      },
+      { presets: { $x: "openai gpt-5" }, tools: { presets: { $y: { deny: ["bash"] } }, auto_approve: null } },
+      { model: { $set: "m" }, tools: null, sandbox: { policy: { network: { allow: ["a.example"] } } } },
+    ]
+  ) assert.deepEqual(wrong(tree), [], JSON.stringify(tree));
+  for (
+    const tree of [
+      { modle: "x" },
+      { parameters: { cache_retention: "shrt" } },
+      { tools: { max_concurrent: -1 } },
+      { tools: { presets: { yolo: {} } } },
+      { sandbox: { policy: { network: "no" } } },
+      { tools: { auto_approve: [1] } },
+    ]
+  ) assert.notDeepEqual(wrong(tree), [], JSON.stringify(tree));
+});
