@@ -1,14 +1,12 @@
-// One Lua state under budget, and the stack of values through which our functions talk to it.
+// One Lua state under budget: protected work, compiling, errors with their places, and what the machine calls back.
 
 import { Budget, DEFAULT_LIMITS, type Excess, type Limits } from "./budget.ts";
 import { toDialect } from "./dialect.ts";
-import { type LuaExports, type Machine, startMachine } from "./machine.ts";
+import { type Machine, startMachine } from "./machine.ts";
+import { Stack, TYPE, typeName } from "./stack.ts";
 
 /** A function of ours that Lua code can call: arguments on the stack from 1, answers how many results it pushed. */
 export type HostFunction = (cell: Cell) => number;
-
-/** Types of values as Lua numbers them. */
-export const TYPE = { none: -1, nil: 0, boolean: 1, number: 3, string: 4, table: 5, function: 6 } as const;
 
 /** A place in a chunk: the chunk's name and a line of it, 1-based. */
 export interface Frame {
@@ -40,15 +38,14 @@ export const OWN_CHUNK = "cell";
 /** Where Lua says an error is: the name of a chunk, which is a word and perhaps a number, and a line. */
 const PLACE = /^(?:cell|frontmatter|message|include)(?: \d+)?:(\d+): /;
 
-const REGISTRY = -1_001_000;
 const RUNTIME_ERROR = 2;
 const OUT_OF_MEMORY = 4;
 const HOOK_CALL = 1 << 0;
 const HOOK_COUNT = 1 << 3;
 const HOOK_EVENT_COUNT = 3;
 const STEPS_PER_HOOK = 100;
-/** Size of Lua's record about an active function, and where in it source and line stand. */
-const RECORD = { size: 104, event: 0, source: 16, line: 24 };
+/** Where in Lua's record about an active function the event, source and line stand. */
+const RECORD = { event: 0, source: 16, line: 24 };
 /** What Lua passes as old size when it makes a new string object; the header that comes with its bytes. */
 const NEW_STRING = 4;
 const STRING_HEADER = 24;
@@ -62,19 +59,12 @@ const STEPS_PER_LOAD = 200;
 const ROOM = 60;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A Lua state. Everything that may raise happens inside `enter`. */
-export class Cell {
+export class Cell extends Stack {
   readonly budget: Budget;
-  readonly lua: LuaExports;
   readonly #machine: Machine;
-  readonly #functions: HostFunction[] = [];
-  #state = 0;
-  #bytes: Uint8Array = new Uint8Array();
-  #view: DataView = new DataView(new ArrayBuffer(0));
-  #record = 0;
-  #infoWanted = 0;
+  readonly #infoWanted: number;
   #work: HostFunction | null = null;
   #refused: { readonly size: number; readonly limit: "memory" | "string" } | null = null;
   #frames: Frame[] = [];
@@ -82,9 +72,10 @@ export class Cell {
   #detail: { text: string; value: unknown } | null = null;
 
   private constructor(machine: Machine, budget: Budget) {
+    super(machine);
     this.#machine = machine;
-    this.lua = machine.lua;
     this.budget = budget;
+    this.#infoWanted = this.plant("Sl");
   }
 
   /** Starts a machine and a state in it, with nothing but an empty registry. */
@@ -94,7 +85,7 @@ export class Cell {
     const machine = await startMachine(module, {
       allocate: (_data, pointer, oldSize, newSize) => cell!.#allocate(pointer, oldSize, newSize),
       hook: (_state, record) => cell!.#hook(record),
-      call: () => cell!.#call(),
+      call: () => cell!.call(),
       enter: () => {
         cell!.reserve(ROOM);
         return cell!.#work!(cell!);
@@ -110,11 +101,9 @@ export class Cell {
 
   #open(): void {
     const { lua } = this;
-    this.#record = lua.malloc(RECORD.size);
-    this.#infoWanted = this.#plant("Sl");
-    this.#state = lua.lua_newstate(this.#machine.pointers.allocate, 0);
-    if (this.#state === 0) throw new Error("the Lua interpreter has no memory to start");
-    lua.lua_sethook(this.#state, this.#machine.pointers.hook, HOOK_CALL | HOOK_COUNT, STEPS_PER_HOOK);
+    this.state = lua.lua_newstate(this.#machine.pointers.allocate, 0);
+    if (this.state === 0) throw new Error("the Lua interpreter has no memory to start");
+    lua.lua_sethook(this.state, this.#machine.pointers.hook, HOOK_CALL | HOOK_COUNT, STEPS_PER_HOOK);
   }
 
   /**
@@ -133,7 +122,7 @@ export class Cell {
   enter(work: HostFunction): Raised | null {
     if (this.budget.broken) return this.#raised();
     const { lua } = this;
-    const state = this.#state;
+    const state = this.state;
     const top = lua.lua_gettop(state);
     const outer = this.#work;
     this.#work = work;
@@ -153,6 +142,8 @@ export class Cell {
       // A trap of the machine or an overflow of the stack leaves the state unusable; all else is a fault of ours.
       if (!isTrap(thrown)) throw thrown;
       this.budget.close("broken");
+      // Nobody in between may touch the state any more, so the trap flies on to the outermost work.
+      if (outer !== null) throw thrown;
       return this.#raised();
     } finally {
       this.#work = outer;
@@ -186,16 +177,14 @@ export class Cell {
     const { lua } = this;
     const bytes = encoder.encode(code);
     const at = lua.malloc(bytes.length + 1);
-    const chunk = this.#plant(`=${name}`);
-    const mode = this.#plant("t");
-    if (at === 0 || chunk === 0 || mode === 0) {
-      this.budget.close("memory");
-      return { message: this.budget.sentence(), line: null };
-    }
+    const chunk = this.plant(`=${name}`);
+    const mode = this.plant("t");
+    if (at === 0 || chunk === 0 || mode === 0) this.exceed("memory");
     this.bytes().set(bytes, at);
-    const status = lua.luaL_loadbufferx(this.#state, at, bytes.length, chunk, mode);
+    const status = lua.luaL_loadbufferx(this.state, at, bytes.length, chunk, mode);
     for (const pointer of [at, chunk, mode]) lua.free(pointer);
     if (status === 0) return null;
+    if (status === OUT_OF_MEMORY) this.exceed("memory");
     const message = this.text(-1) ?? "";
     this.pop(1);
     const place = PLACE.exec(message);
@@ -205,223 +194,14 @@ export class Cell {
     };
   }
 
-  // ---- the stack -------------------------------------------------------------------------------------------------
-
-  top(): number {
-    return this.lua.lua_gettop(this.#state);
-  }
-
-  setTop(index: number): void {
-    this.lua.lua_settop(this.#state, index);
-  }
-
-  pop(count: number): void {
-    this.lua.lua_settop(this.#state, -count - 1);
-  }
-
-  /** Makes room for that many more values; raises when the stack is full. */
-  reserve(slots: number): void {
-    if (this.lua.lua_checkstack(this.#state, slots) === 0) this.raise("too many values at once");
-  }
-
-  type(index: number): number {
-    return this.lua.lua_type(this.#state, index);
-  }
-
-  absolute(index: number): number {
-    return this.lua.lua_absindex(this.#state, index);
-  }
-
-  pushNil(): void {
-    this.lua.lua_pushnil(this.#state);
-  }
-
-  pushBoolean(value: boolean): void {
-    this.lua.lua_pushboolean(this.#state, value ? 1 : 0);
-  }
-
-  pushNumber(value: number): void {
-    this.lua.lua_pushnumber(this.#state, value);
-  }
-
-  pushText(value: string): void {
-    this.pushBytes(encoder.encode(value));
-  }
-
-  pushBytes(value: Uint8Array): void {
-    if (value.length > this.budget.limits.string) this.exceed("string");
-    const at = this.lua.malloc(value.length + 1);
-    if (at === 0) this.exceed("memory");
-    this.bytes().set(value, at);
-    try {
-      this.lua.lua_pushlstring(this.#state, at, value.length);
-    } finally {
-      this.lua.free(at);
-    }
-  }
-
-  /** Pushes the bytes of memory `from..to` as a string; nothing may move them meanwhile. */
-  pushSlice(from: number, to: number): void {
-    this.lua.lua_pushlstring(this.#state, from, to - from);
-  }
-
-  pushCopy(index: number): void {
-    this.lua.lua_pushvalue(this.#state, index);
-  }
-
-  pushTable(): void {
-    this.lua.lua_createtable(this.#state, 0, 0);
-  }
-
-  /** Pushes a function of ours. It lives as long as the cell. */
-  pushFunction(run: HostFunction): void {
-    this.lua.lua_pushnumber(this.#state, this.#functions.push(run) - 1);
-    this.lua.lua_pushcclosure(this.#state, this.#machine.pointers.call, 1);
-  }
-
-  /** Pushes one of Lua's own library openers. */
-  pushExport(exported: CallableFunction): void {
-    this.lua.lua_pushcclosure(this.#state, this.#machine.address(exported), 0);
-  }
-
-  number(index: number): number {
-    return this.lua.lua_tonumberx(this.#state, index, 0);
-  }
-
-  boolean(index: number): boolean {
-    return this.lua.lua_toboolean(this.#state, index) !== 0;
-  }
-
-  /** The text of a string or number; null for everything else. */
-  text(index: number): string | null {
-    const span = this.span(index);
-    return span === null ? null : decoder.decode(this.bytes().subarray(span.from, span.to));
-  }
-
-  /** Where the bytes of a string stand in memory. A number on the stack becomes a string by this. */
-  span(index: number): { readonly from: number; readonly to: number } | null {
-    const type = this.type(index);
-    if (type !== TYPE.string && type !== TYPE.number) return null;
-    const from = this.lua.lua_tolstring(this.#state, index, this.#record);
-    const length = this.#fresh().getUint32(this.#record, true);
-    return { from, to: from + length };
-  }
-
-  /** Pushes `tostring` of a value. */
-  pushToString(index: number): void {
-    this.lua.luaL_tolstring(this.#state, index, 0);
-  }
-
-  /** An identity of a table or function, the same while it lives. */
-  identity(index: number): number {
-    return this.lua.lua_topointer(this.#state, index);
-  }
-
-  same(left: number, right: number): boolean {
-    return this.lua.lua_rawequal(this.#state, left, right) !== 0;
-  }
-
-  /** Replaces the key on top by the member of the table, no metamethods. Answers the type. */
-  rawGet(table: number): number {
-    return this.lua.lua_rawget(this.#state, table);
-  }
-
-  /** Pushes a member, no metamethods. Answers the type. */
-  pushMember(table: number, key: string): number {
-    const at = this.absolute(table);
-    this.pushText(key);
-    return this.rawGet(at);
-  }
-
-  pushItem(table: number, position: number): number {
-    return this.lua.lua_rawgeti(this.#state, table, BigInt(position));
-  }
-
-  /** Takes key and value off the stack into the table, no metamethods. */
-  rawSet(table: number): void {
-    this.lua.lua_rawset(this.#state, table);
-  }
-
-  /** Takes the value off the stack into a member. */
-  setMember(table: number, key: string): void {
-    const at = this.absolute(table);
-    this.pushText(key);
-    this.lua.lua_rotate(this.#state, -2, 1);
-    this.rawSet(at);
-  }
-
-  setItem(table: number, position: number): void {
-    this.lua.lua_rawseti(this.#state, table, BigInt(position));
-  }
-
-  /** Replaces the key on top by the next key and value; false at the end, with the key gone. */
-  next(table: number): boolean {
-    return this.lua.lua_next(this.#state, table) !== 0;
-  }
-
-  /** Pushes the metatable of a value; pushes nothing and answers false when there is none. */
-  pushMetatable(index: number): boolean {
-    return this.lua.lua_getmetatable(this.#state, index) !== 0;
-  }
-
-  /** Takes the table off the stack and makes it the metatable of the value. */
-  setMetatable(index: number): void {
-    this.lua.lua_setmetatable(this.#state, index);
-  }
-
-  /** Takes the table off the stack and makes it the environment of the chunk's function. */
-  setEnvironment(index: number): void {
-    this.lua.lua_setupvalue(this.#state, index, 1);
-  }
-
-  hasMetatable(index: number): boolean {
-    if (!this.pushMetatable(index)) return false;
-    this.pop(1);
-    return true;
-  }
-
-  /** Moves the top value down to `index`. */
-  insert(index: number): void {
-    this.lua.lua_rotate(this.#state, index, 1);
-  }
-
-  replace(index: number): void {
-    this.lua.lua_copy(this.#state, -1, index);
-    this.pop(1);
-  }
-
-  /** Calls the function below its arguments; errors fly to whoever protects. */
-  callFunction(args: number, results: number): void {
-    this.lua.lua_callk(this.#state, args, results, 0, 0);
-  }
-
-  /** Keeps the top value reachable from outside and takes it off the stack. */
-  keep(): number {
-    return this.lua.luaL_ref(this.#state, REGISTRY);
-  }
-
-  pushKept(reference: number): void {
-    this.lua.lua_rawgeti(this.#state, REGISTRY, BigInt(reference));
-  }
-
-  release(reference: number): void {
-    this.lua.luaL_unref(this.#state, REGISTRY, reference);
-  }
-
-  /** The memory of the machine. Calls into Lua may let it grow, so ask again after each. */
-  bytes(): Uint8Array {
-    this.#fresh();
-    return this.#bytes;
-  }
-
   // ---- errors ----------------------------------------------------------------------------------------------------
 
   /**
    * Raises an error in the calling Lua code. The message begins with the place of the caller as Lua's own do; `detail`
    * is handed to whoever protects, unless the document catches the error.
    */
-  raise(message: string, detail?: unknown): never {
-    this.lua.luaL_where(this.#state, 1);
+  override raise(message: string, detail?: unknown): never {
+    this.lua.luaL_where(this.state, 1);
     const text = `${this.text(-1) ?? ""}${message}`;
     this.pop(1);
     this.pushText(text);
@@ -431,7 +211,7 @@ export class Cell {
 
   /** Raises the value on top of the stack. */
   raiseTop(): never {
-    this.lua.lua_error(this.#state);
+    this.lua.lua_error(this.state);
     throw new Error("lua_error came back");
   }
 
@@ -448,6 +228,14 @@ export class Cell {
     return this.raiseTop();
   }
 
+  protected override get mostText(): number {
+    return this.budget.limits.string;
+  }
+
+  protected override refuseText(reason: "string" | "memory"): never {
+    return this.exceed(reason);
+  }
+
   /** Takes steps for work that is done outside Lua; raises when a limit is reached. */
   spend(steps: number): void {
     if (this.budget.spend(steps)) return;
@@ -457,17 +245,12 @@ export class Cell {
 
   // ---- what the machine calls ------------------------------------------------------------------------------------
 
-  #call(): number {
-    const id = this.lua.lua_tonumberx(this.#state, REGISTRY - 1, 0);
-    return this.#functions[id]!(this);
-  }
-
   #hook(record: number): void {
-    const isCount = this.#fresh().getInt32(record + RECORD.event, true) === HOOK_EVENT_COUNT;
+    const isCount = this.view().getInt32(record + RECORD.event, true) === HOOK_EVENT_COUNT;
     if (isCount) {
       if (this.budget.spend(STEPS_PER_HOOK)) return;
     } else {
-      if (this.lua.lua_getstack(this.#state, this.budget.limits.depth + DEPTH_BELOW, this.#record) === 0) {
+      if (this.lua.lua_getstack(this.state, this.budget.limits.depth + DEPTH_BELOW, this.record) === 0) {
         return;
       }
       this.budget.close("depth");
@@ -518,15 +301,15 @@ export class Cell {
   /** Runs on top of the raising function: the one moment at which the whole chain of calls can be read. */
   #explain(): number {
     const { lua } = this;
-    const state = this.#state;
+    const state = this.state;
     this.#frames = [];
     for (let level = 0; this.#frames.length < MOST_FRAMES; level++) {
-      if (lua.lua_getstack(state, level, this.#record) === 0) break;
-      lua.lua_getinfo(state, this.#infoWanted, this.#record);
-      const view = this.#fresh();
-      const chunk = this.#cText(view.getUint32(this.#record + RECORD.source, true)).slice(1);
+      if (lua.lua_getstack(state, level, this.record) === 0) break;
+      lua.lua_getinfo(state, this.#infoWanted, this.record);
+      const view = this.view();
+      const chunk = this.cText(view.getUint32(this.record + RECORD.source, true)).slice(1);
       if (chunk === "[C]" || chunk.startsWith(OWN_CHUNK)) continue;
-      this.#frames.push({ chunk, line: view.getInt32(this.#record + RECORD.line, true) });
+      this.#frames.push({ chunk, line: view.getInt32(this.record + RECORD.line, true) });
     }
     this.#errorText = this.#describeError();
     return 1;
@@ -543,38 +326,11 @@ export class Cell {
     if (type === TYPE.string || type === TYPE.number) return this.text(1) ?? "";
     return type === TYPE.nil ? "an error without a value" : `an error that is no text (${typeName(type)})`;
   }
-
-  #fresh(): DataView {
-    const { buffer } = this.lua.memory;
-    if (this.#view.buffer !== buffer) {
-      this.#view = new DataView(buffer);
-      this.#bytes = new Uint8Array(buffer);
-    }
-    return this.#view;
-  }
-
-  #cText(at: number): string {
-    const bytes = this.bytes();
-    return decoder.decode(bytes.subarray(at, bytes.indexOf(0, at)));
-  }
-
-  /** Writes a C string; 0 when there is no memory. */
-  #plant(text: string): number {
-    const bytes = encoder.encode(`${text}\0`);
-    const at = this.lua.malloc(bytes.length);
-    if (at !== 0) this.bytes().set(bytes, at);
-    return at;
-  }
 }
 
 function isTrap(thrown: unknown): boolean {
   return thrown instanceof WebAssembly.RuntimeError ||
     (thrown instanceof RangeError && thrown.message.includes("call stack"));
-}
-
-/** The word that Lua has for a type. */
-export function typeName(type: number): string {
-  return Object.entries(TYPE).find(([, number]) => number === type)?.[0] ?? "userdata";
 }
 
 /** A message of Lua without the place it begins with; a place of ours is worth nothing to a reader. */

@@ -1,6 +1,7 @@
 // The clock functions of Lua's `os`: dates as text or tables, and seconds. Reading the clock changes nothing.
 
-import { type Cell, type HostFunction, TYPE } from "./cell.ts";
+import type { Cell, HostFunction } from "./cell.ts";
+import { TYPE } from "./stack.ts";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = [

@@ -1,6 +1,7 @@
 // The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
 
-import { type Cell, type HostFunction, TYPE } from "./cell.ts";
+import type { Cell, HostFunction } from "./cell.ts";
+import { TYPE } from "./stack.ts";
 import { clock, date, time } from "./clock.ts";
 import { UndefinedName } from "./fault.ts";
 import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";

@@ -2,7 +2,8 @@
 // (frontmatter-config 3.4).
 
 import type { Fault, KeyKind, LayerDraft, Op } from "../operations.ts";
-import { type Cell, type HostFunction, TYPE, typeName } from "./cell.ts";
+import type { Cell, HostFunction } from "./cell.ts";
+import { TYPE, typeName } from "./stack.ts";
 import type { Library } from "./environment.ts";
 import { SettingsFaults } from "./fault.ts";
 import { keepFunction, pushValue, toValue } from "./values.ts";

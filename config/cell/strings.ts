@@ -2,7 +2,7 @@
 // searching by patterns, and formatting.
 
 import type { Cell, HostFunction } from "./cell.ts";
-import { TYPE, typeName } from "./cell.ts";
+import { TYPE, typeName } from "./stack.ts";
 import { type Capture, isPlain, Matcher, PatternFault } from "./pattern.ts";
 
 interface Span {

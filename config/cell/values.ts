@@ -1,6 +1,7 @@
 // Values between Lua and us: texts, numbers, booleans, tables, and Lua functions that stay callable from outside.
 
-import { type Cell, type HostFunction, TYPE, typeName } from "./cell.ts";
+import type { Cell, HostFunction } from "./cell.ts";
+import { TYPE, typeName } from "./stack.ts";
 
 /** A Lua function as a function of ours. It throws `LuaFailure` when the Lua code raises or reaches a limit. */
 export type LuaFunction = (...args: readonly unknown[]) => unknown;

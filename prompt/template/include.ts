@@ -1,6 +1,7 @@
 // `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
 
-import { type Cell, type HostFunction, type Raised, TYPE, typeName } from "../../config/cell/cell.ts";
+import type { Cell, HostFunction, Raised } from "../../config/cell/cell.ts";
+import { TYPE, typeName } from "../../config/cell/stack.ts";
 import type { Engine } from "../../config/cell/engine.ts";
 import type { LuaEnvironment } from "../../config/cell/environment.ts";
 import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";

@@ -1,6 +1,7 @@
 // What templates put out: texts, parts of files, and references to segments, gathered in order.
 
-import { type Cell, type HostFunction, TYPE, typeName } from "../../config/cell/cell.ts";
+import type { Cell, HostFunction } from "../../config/cell/cell.ts";
+import { TYPE, typeName } from "../../config/cell/stack.ts";
 import { toValue } from "../../config/cell/values.ts";
 import type { Part } from "../types.ts";
 
