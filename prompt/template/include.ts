@@ -8,12 +8,11 @@ import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";
 import type { IncludeMaker } from "../../config/cell/session.ts";
 import { nearest } from "../../config/nearest.ts";
 import { thrownText } from "../../config/problem.ts";
-import { Source } from "../../parser/source.ts";
-import { readTemplate } from "../../parser/template.ts";
 import { partOf, resolvePath } from "../attach.ts";
 import { compileChunk, expressionAlone } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { PERSONALITIES } from "./personality.ts";
+import { readFileTemplate } from "./read.ts";
 import { trimTexts } from "./trim.ts";
 
 export interface IncludeOptions {
@@ -154,8 +153,7 @@ class Includes {
   /** Runs a file's text; every error in it ends it. */
   #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
-    const source = Source.of(bytes);
-    const { segments } = readTemplate(source, source.scan.bom ? BOM_LENGTH : 0, bytes.length);
+    const segments = readFileTemplate(bytes);
     const name = `include ${++this.#chunks}`;
     const refuse = (message: string, line: number) =>
       cell.raise(
@@ -226,8 +224,6 @@ class Includes {
     return 1;
   }
 }
-
-const BOM_LENGTH = 3;
 
 function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);

@@ -32,6 +32,11 @@ Deno.test("nothing of an included file is trimmed or followed as a reference; tr
   assert.equal(userText(result), "[\n @./b.txt1\n@You:\n```lua\n]");
 });
 
+Deno.test("a byte order mark of an included file is no text, and an unclosed tag is", async () => {
+  const result = await scene('@You:\n[{{ include("a.md") }}]\n', { "a.md": "\ufeffa {{ 1 }} {{ 2" });
+  assert.equal(userText(result), "[a 1 {{ 2]");
+});
+
 Deno.test("an attachment is chosen by symbols, its type by name or by option", async () => {
   const result = await scene(
     [
