@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { toDialect } from "../../config/cell/dialect.ts";
+import { startEngine } from "../../config/cell/engine.ts";
+import { BUILTIN_NAMES } from "../../config/cell/names.ts";
 import { runLua } from "./lua.ts";
 
 /** What a block of assignments exports; the block has to hold. */
@@ -213,4 +215,16 @@ Deno.test("an error that a chunk raises is told with its text and the line of th
 Deno.test("a block that is never closed is blamed on the line where it begins", async () => {
   const { problems } = await runLua("a = 1\nif a then\n  b = 2\n\n\n");
   assert.deepEqual(problems.map(({ code, line }) => [code, line]), [["frontmatter_lua_syntax", 3]]);
+});
+
+Deno.test("the list of built-in names is what an environment really has", async () => {
+  const world = { cwd: "/", home: "/", isReadable: () => false };
+  const { cell, library } = await startEngine(world);
+  let builtins: ReadonlySet<string> = new Set();
+  const raised = cell.evaluate(() => {
+    builtins = library.environment({ filename: "/x", print: () => 0, include: () => 0 }).builtins;
+    return 0;
+  });
+  assert.equal(raised, null);
+  assert.deepEqual([...builtins].sort(), [...BUILTIN_NAMES].sort());
 });

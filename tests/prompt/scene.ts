@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_LIMITS, type Limits } from "../../config/cell/budget.ts";
+import { BUILTIN_NAMES } from "../../config/cell/names.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
@@ -43,6 +44,7 @@ export async function scene(
       loaded: loaded.value,
       frontmatter: parsed.frontmatter,
       runLua: lua.run,
+      reserved: BUILTIN_NAMES,
     });
     const { variables, diagnostics } = first;
     const prompt = await evaluate(parsed, {

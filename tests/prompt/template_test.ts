@@ -159,6 +159,7 @@ Deno.test("variables of JSON and YAML arrive without their nulls, and cannot tak
   assert.equal(userText(json), "Ada 2 {{ gone }} true 3 true");
   const yaml = await scene("```yaml\nwho: Ada\nstring: 5\n```\n@You:\n{{ who }} {{ string.upper(who) }}\n");
   assert.equal(userText(yaml), "Ada ADA");
+  assert.deepEqual(yaml.told, ["config_ignored_value 1"]);
 });
 
 Deno.test("flemma exists in the first block only", async () => {
