@@ -55,6 +55,10 @@ const MOST_FRAMES = 64;
 const MOST_CODE = 256 * 1024;
 /** What compiling costs beside its length. */
 const STEPS_PER_LOAD = 200;
+/** Memory of the machine for each byte Lua may hold: what grows stands there twice for a moment. */
+const GROWTH = 2;
+/** Memory that the machine has at any rate. */
+const LEAST_MACHINE = 32 * 1024 * 1024;
 /** Values that work entered from outside may have on the stack without asking; functions called by Lua have 20. */
 const ROOM = 60;
 
@@ -91,7 +95,7 @@ export class Cell extends Stack {
         return cell!.#work!(cell!);
       },
       explain: () => cell!.#explain(),
-    });
+    }, Math.max(LEAST_MACHINE, limits.memory * GROWTH));
     cell = new Cell(machine, budget);
     budget.open();
     budget.resume();

@@ -128,13 +128,18 @@ const ADAPTER = new Uint8Array([
 /** What C's longjmp is thrown as; anything else that flies through is a fault and must fly on. */
 const LONG_JUMP = Infinity;
 const PAGE = 65536;
-/** WASM memory may not grow past this, whatever the bookkeeping of the cell says. */
-const MOST_MEMORY = 128 * 1024 * 1024;
 
-/** Instantiates the interpreter. No state of Lua exists yet. */
-export async function startMachine(module: WebAssembly.Module, host: MachineHost): Promise<Machine> {
+/**
+ * Instantiates the interpreter. No state of Lua exists yet. Its memory never grows past `mostMemory` bytes, whatever the
+ * bookkeeping of the cell says.
+ */
+export async function startMachine(
+  module: WebAssembly.Module,
+  host: MachineHost,
+  mostMemory: number,
+): Promise<Machine> {
   let lua: LuaExports | null = null;
-  const instance = await WebAssembly.instantiate(module, imports(() => lua!));
+  const instance = await WebAssembly.instantiate(module, imports(() => lua!, mostMemory));
   // Which names the module exports is fixed by the generated file, so this is a description, not a hope.
   lua = instance.exports as unknown as LuaExports;
   lua.emscripten_stack_init();
@@ -159,7 +164,7 @@ export async function startMachine(module: WebAssembly.Module, host: MachineHost
   return { lua, pointers, address };
 }
 
-function imports(machine: () => LuaExports): WebAssembly.Imports {
+function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imports {
   // Lua's own libraries for files, processes and the clock are never opened, so none of these is reached.
   const absent = () => {
     throw new Error("the cell has no such call of the system");
@@ -185,8 +190,8 @@ function imports(machine: () => LuaExports): WebAssembly.Imports {
     emscripten_resize_heap: (wanted: number) => {
       const { memory } = machine();
       const size = memory.buffer.byteLength;
-      if (wanted > MOST_MEMORY) return 0;
-      const target = Math.min(MOST_MEMORY, Math.max(wanted, size + size / 4));
+      if (wanted > mostMemory) return 0;
+      const target = Math.min(mostMemory, Math.max(wanted, size + size / 4));
       memory.grow(Math.ceil((target - size) / PAGE));
       return 1;
     },
