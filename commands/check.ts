@@ -5,9 +5,11 @@ import type { Diagnostic } from "../parser/types.ts";
 import { visible } from "../tools/visible.ts";
 import { diagnosticJson, diagnosticLine } from "./diagnostics.ts";
 import { readForReport } from "./document.ts";
+import { subjectSettings } from "./document_settings.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
+import { refuse } from "./refuse.ts";
 import { safeJson } from "./safe_json.ts";
 import { writeOutput } from "./streams.ts";
 
@@ -23,7 +25,15 @@ export async function run(invocation: Invocation): Promise<number> {
       continue;
     }
     const { label, store } = opened;
-    const prompt = await evaluate(store.chat, { document: store.path, environment: invocation.environment });
+    const { path, chat } = store;
+    const subject = await subjectSettings(invocation, { path, frontmatter: chat.frontmatter });
+    if (!subject.ok) return refuse(invocation, subject.problem);
+    const { environment } = invocation;
+    const prompt = await evaluate(chat, {
+      document: path,
+      environment,
+      frontmatter: await subject.value.evaluated(),
+    });
     const diagnostics = [...prompt.diagnostics].sort(byPlace);
     if (prompt.blocked && exit === Exit.ok) exit = Exit.diagnostics;
     if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });

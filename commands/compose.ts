@@ -9,20 +9,20 @@ import type { SendOptions } from "../cycle/send.ts";
 import { openJournal } from "../cycle/session/journal.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
 import type { DocumentStore, Emit, Journal, Send } from "../cycle/types.ts";
-import type { Call } from "../parser/types.ts";
+import type { Call, Diagnostic } from "../parser/types.ts";
 import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
 import { type ApprovalRegistry, createApproval, type Verdict } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
-import type { ExecutionResult } from "../tools/definition.ts";
+import type { ExecutionResult, ToolDefinition } from "../tools/definition.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { checkInput, completeInput, prepareValidator } from "../tools/validate.ts";
-import { frontmatterBlockers } from "./frontmatter.ts";
+import { type SubjectSettings, subjectSettings } from "./document_settings.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
-import { settingsOf } from "./settings.ts";
+import { cautious, distrust, wary } from "./stranger.ts";
 
 /** Everything a command needs to work on a document. */
 export interface Runtime {
@@ -34,6 +34,11 @@ export interface Runtime {
   readonly journal: Journal;
   readonly cycle: Cycle;
   readonly send: Send;
+  /** Findings that keep the cycle and every request from starting. */
+  readonly blockers: readonly Diagnostic[];
+  /** The tools a request offers, by name. */
+  offered(): readonly ToolDefinition[];
+  evaluated: SubjectSettings["evaluated"];
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
   preview(call: Call): string;
   /** Whether the preview leaves something of the call out. */
@@ -47,17 +52,17 @@ export async function compose(
   options: { readonly emit: Emit; readonly signal?: AbortSignal },
 ): Promise<Outcome<Runtime>> {
   const { environment } = invocation;
-  const loaded = await settingsOf(invocation.arguments, environment, store.path);
-  if (!loaded.ok) return loaded;
-  const { settings, notices } = loaded.value;
-  for (const { code, message } of notices) options.emit({ event: "notice", code, message });
-  const journal = await openJournal({ environment, path: store.path });
-  if (!journal.ok) return journal;
+  const { path, chat } = store;
+  const subject = await subjectSettings(invocation, { path, frontmatter: chat.frontmatter });
+  if (!subject.ok) return subject;
+  const { settings, loaded, diagnostics, evaluated } = subject.value;
+  const opened = await openJournal({ environment, path });
+  if (!opened.ok) return opened;
   const sandbox = createSandbox({
     settings: settings.sandbox,
     environment,
     document: store.path,
-    protect: protectedPaths({ environment, document: store.path, configFiles: loaded.value.files }),
+    protect: protectedPaths({ environment, document: store.path, configFiles: loaded.files }),
   });
   const tools = new ToolRegistry();
   const registered = tools.register(builtinTools(settings.tools));
@@ -74,20 +79,35 @@ export async function compose(
       });
     },
   });
-  const decide = approvalOf(approval, store, environment);
+  const judge = approvalOf(approval, store, environment);
+  const person = loaded.settings;
+  const reason = await distrust({
+    environment,
+    chat,
+    path,
+    journal: opened.value,
+    person,
+    document: settings,
+  });
+  const all = person.trust.documents === "ask";
+  const decide = reason === null ? judge : wary(judge, { reason, path, all, emit: options.emit });
+  const journal = reason === null ? opened.value : cautious(opened.value);
+  const blockers = diagnostics.filter(({ severity }) => severity === "error");
   const preview = (call: Call) => previewCall(tools.get(call.name), call.name, call.input);
   const emit = noticing(options.emit, sandbox);
+  const offered = () => offeredTools(tools, settings.tools.offered);
+  const written = recording(store, opened.value);
   const send = sender({
-    store,
+    store: written,
     settings,
     environment,
-    tools: () => tools.getAll(),
+    tools: offered,
     emit,
     stream: switchOption(invocation.arguments, "stream") !== false,
-  });
+  }, evaluated);
   const cycle = new Cycle({
-    store,
-    journal: journal.value,
+    store: written,
+    journal,
     settings,
     tools,
     decide,
@@ -99,18 +119,21 @@ export async function compose(
     preview,
     send,
     emit,
-    blockers: () => frontmatterBlockers(store.chat),
+    blockers: () => blockers,
     signal: options.signal,
   });
   return success({
     store,
-    loaded: loaded.value,
+    loaded,
     settings,
     sandbox,
     tools,
-    journal: journal.value,
+    journal,
     cycle,
     send,
+    blockers,
+    offered,
+    evaluated,
     decide,
     preview,
     previewIsCut: (call) => previewIsCut(tools.get(call.name), call.name, call.input),
@@ -144,15 +167,47 @@ function runnerOf(parts: {
 }
 
 /** Sends to the provider of the settings; what that needs is loaded when it comes to it. */
-function sender(options: Omit<SendOptions, "provider">): Send {
-  return async (signal) => {
-    const [{ createSend }, { getProvider }] = await Promise.all([
+function sender(
+  options: Omit<SendOptions, "provider" | "frontmatter">,
+  evaluated: SubjectSettings["evaluated"],
+): Send {
+  // One sender for the whole run: it says each warning once.
+  let made: Promise<Send | Problem> | null = null;
+  const make = async (): Promise<Send | Problem> => {
+    const [{ createSend }, { getProvider }, frontmatter] = await Promise.all([
       import("../cycle/send.ts"),
       import("../providers/registry.ts"),
+      evaluated(),
     ]);
     const provider = getProvider(options.settings.provider);
-    if (!provider.ok) return { kind: "failed", problem: provider.problem };
-    return await createSend({ ...options, provider: provider.value })(signal);
+    return provider.ok ? createSend({ ...options, provider: provider.value, frontmatter }) : provider.problem;
+  };
+  return async (signal) => {
+    const send = await (made ??= make());
+    return typeof send === "function" ? await send(signal) : { kind: "failed", problem: send };
+  };
+}
+
+/** The tools a request offers: those a document or a list names, else all that are enabled (tools section 3). */
+function offeredTools(tools: ToolRegistry, names: readonly string[] | null): ToolDefinition[] {
+  if (names === null) return tools.getAll();
+  return tools.getAll({ includeDisabled: true }).filter(({ name }) => names.includes(name));
+}
+
+/** The store, with the first change of the document remembered: from then on it was written on this machine (S15). */
+function recording(store: DocumentStore, journal: Journal): DocumentStore {
+  return {
+    get path() {
+      return store.path;
+    },
+    get chat() {
+      return store.chat;
+    },
+    async commit(edits) {
+      const problem = await store.commit(edits);
+      if (problem === null && edits.length > 0) await journal.recordWritten();
+      return problem;
+    },
   };
 }
 

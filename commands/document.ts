@@ -6,6 +6,7 @@ import { type FileStore, openFile } from "../cycle/session/file_store.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { checkText } from "../cycle/session/read.ts";
+import type { SettingsSubject } from "./document_settings.ts";
 import { Exit, exitOf } from "./exit.ts";
 import { Interrupts } from "./interrupt.ts";
 import type { Invocation } from "./invocation.ts";
@@ -143,6 +144,17 @@ export async function readForReport(
   }
   const label = textOption(invocation.arguments, "name") ?? "-";
   return { label, store: new MemoryStore(bytes, namedPath(invocation)) };
+}
+
+/** The document whose policy is asked for, for its settings; no file names none. */
+export async function readSubject(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<SettingsSubject | { readonly exit: number }> {
+  if (file === undefined || file === "-") return { path: null, frontmatter: null };
+  const opened = await readForReport(invocation, file);
+  if ("exit" in opened) return opened;
+  return { path: opened.store.path, frontmatter: opened.store.chat.frontmatter };
 }
 
 /** The real path of the document whose policy is asked for; null when none is named. It must exist. */

@@ -1,6 +1,7 @@
 // The module of each command, loaded when it is the one that was asked for.
 
 import type { Invocation } from "./invocation.ts";
+import { SETTINGS_MODULES } from "./settings_commands.ts";
 
 export interface CommandModule {
   /** Runs the command and answers with the exit code. */
@@ -20,4 +21,5 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "demo": () => import("./demo.ts"),
   "sandbox status": () => import("./sandbox_status.ts"),
   "sandbox run": () => import("./sandbox_run.ts"),
+  ...SETTINGS_MODULES,
 };

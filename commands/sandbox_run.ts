@@ -3,25 +3,30 @@
 import { createSandbox, toolEnvironment } from "../sandbox/mod.ts";
 import { thrownText } from "../config/problem.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
-import { documentPath } from "./document.ts";
+import { readSubject } from "./document.ts";
+import { subjectSettings } from "./document_settings.ts";
 import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
-import { settingsOf } from "./settings.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages } = invocation;
   const { positionals, rest } = invocation.arguments;
-  const document = documentPath(environment, positionals[0]);
-  if (!document.ok) return refuse(invocation, document.problem);
-  const loaded = await settingsOf(invocation.arguments, environment, document.value);
-  if (!loaded.ok) return refuse(invocation, loaded.problem);
-  const { settings, files } = loaded.value;
+  const subject = await readSubject(invocation, positionals[0]);
+  if ("exit" in subject) return subject.exit;
+  const evaluated = await subjectSettings(invocation, subject);
+  if (!evaluated.ok) return refuse(invocation, evaluated.problem);
+  const { settings, loaded: { files }, diagnostics } = evaluated.value;
+  const blocker = diagnostics.find(({ severity }) => severity === "error");
+  if (blocker !== undefined) {
+    messages.problem(blocker);
+    return Exit.diagnostics;
+  }
   const sandbox = createSandbox({
     settings: settings.sandbox,
     environment,
-    document: document.value,
-    protect: protectedPaths({ environment, document: document.value, configFiles: files }),
+    document: subject.path,
+    protect: protectedPaths({ environment, document: subject.path, configFiles: files }),
   });
   const prepared = await sandbox.prepare(rest);
   for (const notice of sandbox.notices()) messages.notice(notice);

@@ -1,31 +1,32 @@
 // `flemma sandbox status`: whether and how tools are confined here.
 
 import { createSandbox, renderStatus, sandboxStatus, statusExitCode } from "../sandbox/mod.ts";
+import { originOf } from "../config/inspect.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
 import { sandboxObstacle } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { visible } from "../tools/visible.ts";
-import { documentPath } from "./document.ts";
+import { readSubject } from "./document.ts";
+import { subjectSettings } from "./document_settings.ts";
 import { refuse } from "./drive.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
 import { safeJson } from "./safe_json.ts";
-import { settingsOf } from "./settings.ts";
 import { writeOutput } from "./streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment } = invocation;
   const given = invocation.arguments;
-  const document = documentPath(environment, given.positionals[0]);
-  if (!document.ok) return refuse(invocation, document.problem);
-  const loaded = await settingsOf(given, environment, document.value);
-  if (!loaded.ok) return refuse(invocation, loaded.problem);
-  const { settings, files, origin } = loaded.value;
+  const subject = await readSubject(invocation, given.positionals[0]);
+  if ("exit" in subject) return subject.exit;
+  const evaluated = await subjectSettings(invocation, subject);
+  if (!evaluated.ok) return refuse(invocation, evaluated.problem);
+  const { settings, loaded: { files, catalog }, logs } = evaluated.value;
   const sandbox = createSandbox({
     settings: settings.sandbox,
     environment,
-    document: document.value,
-    protect: protectedPaths({ environment, document: document.value, configFiles: files }),
+    document: subject.path,
+    protect: protectedPaths({ environment, document: subject.path, configFiles: files }),
   });
   const status = await sandboxStatus(sandbox);
   const tools = builtinTools(settings.tools);
@@ -35,7 +36,7 @@ export async function run(invocation: Invocation): Promise<number> {
     root: Deno.uid() === 0,
   };
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, facts);
-  const layer = origin("sandbox.enabled");
+  const layer = originOf(logs, catalog, "sandbox.enabled");
   if (switchOption(given, "json") === true) {
     const auto_approval = { bash: obstacle === null, because: obstacle };
     writeOutput(`${safeJson({ ...status, enabled_by: layer, auto_approval })}\n`);

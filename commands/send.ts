@@ -9,7 +9,6 @@ import { diagnosticLine } from "./diagnostics.ts";
 import { type OpenDocument, readForReport, withDocument } from "./document.ts";
 import { drive, refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
-import { frontmatterBlockers } from "./frontmatter.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
 import { writeOutput } from "./streams.ts";
@@ -31,7 +30,7 @@ async function send(runtime: Runtime, { store, interrupts }: OpenDocument): Prom
   if (store.chat.turns.length === 0) {
     return stopped("empty", { code: "no-messages", message: "The document holds no message." });
   }
-  const [blocker] = frontmatterBlockers(store.chat);
+  const [blocker] = runtime.blockers;
   if (blocker !== undefined) return { ...stopped("diagnostics", blocker), line: blocker.start ?? null };
   const open = openCalls(store.chat);
   if (open.length > 0) {
@@ -80,7 +79,7 @@ async function showRequest(invocation: Invocation): Promise<number> {
   const { label, store } = opened;
   const runtime = await compose(invocation, store, { emit: () => {} });
   if (!runtime.ok) return refuse(invocation, runtime.problem);
-  const { settings, tools } = runtime.value;
+  const { settings, offered, evaluated } = runtime.value;
   const provider = getProvider(settings.provider);
   if (!provider.ok) return refuse(invocation, provider.problem);
   const prepared = await dryRun({
@@ -89,7 +88,8 @@ async function showRequest(invocation: Invocation): Promise<number> {
     settings,
     environment,
     provider: provider.value,
-    tools: tools.getAll(),
+    tools: offered(),
+    frontmatter: await evaluated(),
   });
   if (prepared.kind === "failed") return refuse(invocation, prepared.problem);
   for (const each of prepared.diagnostics) messages.say(diagnosticLine(label, each));

@@ -4,14 +4,13 @@ import { lastMessages } from "../cycle/session/messages.ts";
 import { holderOf } from "../cycle/session/lock.ts";
 import { liveCalls, nothingToSend } from "../cycle/survey.ts";
 import type { Step } from "../cycle/mod.ts";
-import type { Chat } from "../parser/types.ts";
+import type { Chat, Diagnostic } from "../parser/types.ts";
 import { sandboxStatus } from "../sandbox/mod.ts";
 import { visible } from "../tools/visible.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { readForReport } from "./document.ts";
 import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
-import { frontmatterBlockers } from "./frontmatter.ts";
 import type { Invocation } from "./invocation.ts";
 import { shellWord } from "./new.ts";
 import { switchOption } from "./options.ts";
@@ -61,7 +60,7 @@ export async function run(invocation: Invocation): Promise<number> {
     `${status.padEnd(8)}  ${preview}   line ${line}   ${id}`
   );
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
-  lines.push(`next: ${nextSentence(next, calls, label, store.chat)}`);
+  lines.push(`next: ${nextSentence(next, calls, label, runtime.value.blockers)}`);
   lines.push(
     `sandbox: ${!enabled ? "off" : available ? `on (${backend})` : `not usable: ${status.error?.message}`}`,
   );
@@ -89,8 +88,8 @@ async function reports(chat: Chat, runtime: Runtime, running: ReadonlySet<string
   return found;
 }
 
-async function nextStep(chat: Chat, { cycle }: Runtime): Promise<Next> {
-  if (chat.turns.length === 0 || frontmatterBlockers(chat).length > 0) return "idle";
+async function nextStep(chat: Chat, { cycle, blockers }: Runtime): Promise<Next> {
+  if (chat.turns.length === 0 || blockers.length > 0) return "idle";
   const steps = await cycle.plan();
   if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
     return "categorise";
@@ -104,7 +103,12 @@ function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
   return chat.result(step.id) === undefined;
 }
 
-function nextSentence(next: Next, calls: readonly CallReport[], label: string, chat: Chat): string {
+function nextSentence(
+  next: Next,
+  calls: readonly CallReport[],
+  label: string,
+  blockers: readonly Diagnostic[],
+): string {
   const file = shellWord(label);
   const waiting = calls.filter(({ status }) => status === "pending").map(({ id }) => id);
   switch (next) {
@@ -119,9 +123,9 @@ function nextSentence(next: Next, calls: readonly CallReport[], label: string, c
     case "send":
       return `flemma advance ${file} sends the conversation`;
     case "idle":
-      return chat.frontmatter === null
+      return blockers.length === 0
         ? `write a message below @You:, then flemma advance ${file}`
-        : "nothing: frontmatter is not evaluated by this version";
+        : `correct the first block: ${blockers[0]!.message}`;
   }
 }
 

@@ -1,5 +1,7 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
+import { SETTINGS_COMMANDS } from "./settings_commands.ts";
+
 export interface Option {
   /** Long name without dashes. */
   readonly name: string;
@@ -224,7 +226,7 @@ export const COMMANDS: readonly Command[] = [
     details: "Exit code 4 when any of them blocks a request.",
     kind: "report",
     arity: [0, Infinity],
-    options: [JSON_REPORT, NAME, HELP],
+    options: [JSON_REPORT, NAME, ...CONFIG, HELP],
     example: "flemma check notes.chat",
   },
   {
@@ -275,4 +277,5 @@ export const COMMANDS: readonly Command[] = [
     options: [...CONFIG, HELP],
     example: "flemma sandbox run -- make test",
   },
+  ...SETTINGS_COMMANDS,
 ];

@@ -89,6 +89,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       },
     },
     frontmatter: membersOf(DEFAULT_SETTINGS.frontmatter, "frontmatter", get),
+    trust: membersOf(DEFAULT_SETTINGS.trust, "trust", get),
   };
   return { settings, faults: model.faults };
 }

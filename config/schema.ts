@@ -560,7 +560,6 @@ export const SCHEMA: Group = group("All settings.", {
       "What policy may approve in a stranger's document.",
       {
         default: "unsandboxed",
-        awaits: "other ways to trust documents",
       },
     ),
   }),

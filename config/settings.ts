@@ -157,6 +157,12 @@ export interface FrontmatterLimits {
   readonly max_memory_mb: number;
 }
 
+/** What policy may approve in a document that this machine has neither written nor trusted (S15). */
+export interface TrustSettings {
+  /** `always`: as in any other; `unsandboxed`: nothing outside the person's sandbox; `ask`: nothing at all. */
+  readonly documents: "always" | "unsandboxed" | "ask";
+}
+
 export interface Settings {
   readonly provider: string;
   /** Never a `$preset`: that is resolved to the preset's provider, model and parameters. */
@@ -166,6 +172,7 @@ export interface Settings {
   readonly tools: ToolSettings;
   readonly sandbox: SandboxSettings;
   readonly frontmatter: FrontmatterLimits;
+  readonly trust: TrustSettings;
 }
 
 /** The writable paths of a policy nobody touched. Missing ones are left out without a word (sandbox 7.2). */
@@ -238,4 +245,5 @@ export const DEFAULT_SETTINGS: Settings = {
     backends: { bwrap: { path: "bwrap", extra_args: [] } },
   },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
+  trust: { documents: "unsandboxed" },
 };

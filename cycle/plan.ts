@@ -75,7 +75,7 @@ export type Step =
   | { readonly do: "send" };
 
 /** Tools that change nothing: after a crash they simply run again (cli 4.5). */
-const HARMLESS: ReadonlySet<string> = new Set(["read", "find", "grep", "ls"]);
+export const HARMLESS: ReadonlySet<string> = new Set(["read", "find", "grep", "ls"]);
 
 /** Calls whose input has to be checked before a plan is made: the open and the approved ones. */
 export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
@@ -268,7 +268,9 @@ class Planner {
     this.#demote(call.id, verdict?.source ?? "call-changed");
     this.#notice(
       "call-changed",
-      `The call ${call.id} was changed after it had been approved, so it waits for you again.`,
+      verdict?.detail === undefined
+        ? `The call ${call.id} was changed after it had been approved, so it waits for you again.`
+        : `The call ${call.id} waits for you: ${verdict.detail}.`,
       call.id,
     );
     return false;

@@ -2,6 +2,7 @@
 
 import type { Environment } from "../config/environment.ts";
 import type { Settings } from "../config/settings.ts";
+import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { CredentialResolver } from "../providers/credentials.ts";
 import { providerError } from "../providers/errors.ts";
 import { type Exchange, post } from "../providers/http.ts";
@@ -40,6 +41,8 @@ export interface SendOptions {
   readonly commitInterval?: number;
   readonly templatedTools?: readonly string[];
   readonly resolvers?: readonly CredentialResolver[];
+  /** What the document's first block said; evaluated once for all sends of a run. */
+  readonly frontmatter?: EvaluatedFrontmatter;
 }
 
 /**
@@ -64,6 +67,7 @@ export function createSend(options: SendOptions): Send {
       provider,
       tools,
       templatedTools: options.templatedTools,
+      frontmatter: options.frontmatter,
       resolvers: options.resolvers,
     });
     if (prepared.kind === "failed") return prepared;

@@ -4,7 +4,7 @@ import type { Environment } from "../config/environment.ts";
 import type { Problem } from "../config/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
-import { evaluate } from "../prompt/evaluate.ts";
+import { evaluate, type EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import { type CredentialResolver, resolveCredential } from "../providers/credentials.ts";
 import { resolveBaseUrl } from "../providers/endpoint.ts";
 import type { OfferedTool, Provider, ProviderRequest } from "../providers/types.ts";
@@ -21,6 +21,8 @@ export interface RequestOptions {
   /** Tools whose result may be a single file reference (S8); default `read`. */
   readonly templatedTools?: readonly string[];
   readonly resolvers?: readonly CredentialResolver[];
+  /** What the document's first block said. */
+  readonly frontmatter?: EvaluatedFrontmatter;
 }
 
 /** A request ready to go, or what stands in its way. */
@@ -57,8 +59,8 @@ export function dryRun(options: RequestOptions): Promise<Prepared> {
 }
 
 async function prepare(options: RequestOptions, secret: () => Promise<string | Problem>): Promise<Prepared> {
-  const { chat, document, settings, environment, provider, tools, templatedTools } = options;
-  const prompt = await evaluate(chat, { document, environment, templatedTools });
+  const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
+  const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter });
   const obstacle = prompt.history.length === 0 ? EMPTY : nothingToSend(chat) ? unsaid(chat) : null;
   const diagnostics = obstacle === null ? prompt.diagnostics : [...prompt.diagnostics, obstacle];
   if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) {

@@ -34,6 +34,9 @@ export interface Journal {
   started(): ReadonlyMap<string, string>;
   recordStart(id: string, tool: string): Promise<void>;
   recordEnd(id: string): Promise<void>;
+  /** Whether a run of this program changed or made the document before (S15). */
+  written(): boolean;
+  recordWritten(): Promise<void>;
   /** Keeps a body that is about to be overwritten; answers where it can be found. */
   keepBody(id: string, body: string): Promise<string>;
 }

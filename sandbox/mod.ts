@@ -3,6 +3,7 @@
 export { backends, registerBuiltinBackends } from "./backends.ts";
 export { toolEnvironment } from "./environment.ts";
 export { expandPath, type PathContext } from "./expand.ts";
+export { loosened } from "./loosened.ts";
 export { type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 export { expandHome, isInside, realPath } from "./realpath.ts";
 export { type BackendEntry, BackendRegistry } from "./registry.ts";

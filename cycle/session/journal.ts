@@ -10,6 +10,7 @@ type Entry =
   | ({ readonly kind: "approval"; readonly id: string } & Approval)
   | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
   | { readonly kind: "end"; readonly id: string }
+  | { readonly kind: "written" }
   | { readonly kind: "body"; readonly id: string; readonly path: string };
 
 /** Journals larger than this are rewritten without what is over. */
@@ -47,6 +48,7 @@ class RunJournal implements Journal {
   readonly #file: string | null;
   readonly #approvals = new Map<string, Approval>();
   readonly #started = new Map<string, string>();
+  #written = false;
 
   constructor(environment: Environment, key: string, file: string | null, entries: readonly Entry[]) {
     this.#environment = environment;
@@ -73,6 +75,14 @@ class RunJournal implements Journal {
 
   recordEnd(id: string): Promise<void> {
     return this.#record({ kind: "end", id });
+  }
+
+  written(): boolean {
+    return this.#written;
+  }
+
+  async recordWritten(): Promise<void> {
+    if (!this.#written) await this.#record({ kind: "written" });
   }
 
   async keepBody(id: string, body: string): Promise<string> {
@@ -109,6 +119,9 @@ class RunJournal implements Journal {
         break;
       case "end":
         this.#started.delete(entry.id);
+        break;
+      case "written":
+        this.#written = true;
         break;
       case "body":
         break;
@@ -148,6 +161,7 @@ function readEntries(text: string): Entry[] {
 function isEntry(value: unknown): value is Entry {
   if (typeof value !== "object" || value === null) return false;
   const entry = value as Record<string, unknown>;
+  if (entry.kind === "written") return true;
   if (typeof entry.id !== "string") return false;
   switch (entry.kind) {
     case "approval":
@@ -163,7 +177,7 @@ function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Keeps the last approval of each call and starts without end. */
+/** Keeps that the document was written, the last approval of each call, and starts without end. */
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
   const started = new Map<string, Entry>();
@@ -172,7 +186,9 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
     if (entry.kind === "start") started.set(entry.id, entry);
     if (entry.kind === "end") started.delete(entry.id);
   }
-  const lines = [...approvals.values(), ...started.values()].map((entry) => JSON.stringify(entry) + "\n");
+  const written = entries.filter((entry) => entry.kind === "written").slice(0, 1);
+  const kept = [...written, ...approvals.values(), ...started.values()];
+  const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   const temporary = `${file}.${crypto.randomUUID().slice(0, 8)}.tmp`;
   await createFile(temporary, new TextEncoder().encode(lines.join("")));
   await Deno.rename(temporary, file);

@@ -14,6 +14,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/validators.ts"),
     import("../generate/help.ts"),
     import("../generate/demo.ts"),
+    import("../generate/settings.ts"),
   ]);
   return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
 }

@@ -50,7 +50,6 @@ Deno.test("a key whose feature does not exist yet is refused with a sentence ins
     "sandbox.backend": "./backend.ts",
     "sandbox.backends.container.trusted": true,
     "templating.modules": ["./x.ts"],
-    "trust.documents": "ask",
     "provider": "./provider.ts",
   };
   for (const [key, value] of Object.entries(waiting)) {
