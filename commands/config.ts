@@ -1,16 +1,14 @@
 // `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
 
-import { type DocumentSettings, documentSettings } from "../config/frontmatter.ts";
+import type { DocumentSettings } from "../config/frontmatter.ts";
 import { allRows, lookUp, type Row } from "../config/inspect.ts";
 import { findSources, type Loaded } from "../config/load.ts";
-import { luaLimits } from "../config/lua_limits.ts";
 import { renderLegend, renderRows, valueText } from "../config/render.ts";
 import { sessionPath } from "../config/session.ts";
 import { configFolder } from "../config/folders.ts";
-import type { Frontmatter } from "../parser/types.ts";
-import { luaSession } from "../prompt/template/session.ts";
 import { visible } from "../tools/visible.ts";
 import { documentPath, readForReport } from "./document.ts";
+import { subjectSettings } from "./document_settings.ts";
 import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
@@ -43,23 +41,14 @@ async function view(
   invocation: Invocation,
   file: string | undefined,
 ): Promise<View | { readonly exit: number }> {
-  let frontmatter: Frontmatter | null = null;
-  let where: string | null = null;
-  let label: string | null = null;
-  if (file !== undefined) {
-    const opened = await readForReport(invocation, file);
-    if ("exit" in opened) return opened;
-    frontmatter = opened.store.chat.frontmatter;
-    where = opened.store.path;
-    label = opened.label;
-  }
-  const loaded = await settingsOf(invocation.arguments, invocation.environment, where);
-  if (!loaded.ok) return { exit: refuse(invocation, loaded.problem) };
-  const { environment, messages } = invocation;
-  const limits = luaLimits(loaded.value.settings.frontmatter);
-  const lua = luaSession({ document: where, environment, limits, print: (line) => messages.note(line) });
-  const document = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua.run });
-  return { loaded: loaded.value, document, label };
+  const opened = file === undefined ? null : await readForReport(invocation, file);
+  if (opened !== null && "exit" in opened) return opened;
+  const document = await subjectSettings(invocation, {
+    path: opened?.store.path ?? null,
+    frontmatter: opened?.store.chat.frontmatter ?? null,
+  });
+  if (!document.ok) return { exit: refuse(invocation, document.problem) };
+  return { loaded: document.value.loaded, document: document.value, label: opened?.label ?? null };
 }
 
 async function show(invocation: Invocation): Promise<number> {

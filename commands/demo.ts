@@ -5,10 +5,10 @@ import { parse } from "../parser/mod.ts";
 import { parseReplayScript, startReplay } from "../providers/replay.ts";
 import { visible } from "../tools/visible.ts";
 import { DEMO_FILES } from "./demo_files.generated.ts";
-import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { writeOutput } from "./streams.ts";
+import { refuse } from "./refuse.ts";
 
 /** Approvals the script leads to, and some; a demo that needs more has gone astray. */
 const MOST_APPROVALS = 5;

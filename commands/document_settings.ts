@@ -38,7 +38,8 @@ export async function subjectSettings(
   const start = () => startLua(invocation, path, loaded.value.settings);
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
-  const document = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run });
+  const reserved = frontmatter === null ? undefined : (await import("../config/cell/names.ts")).BUILTIN_NAMES;
+  const document = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
   const { variables, diagnostics } = document;
   const evaluated = async () => ({ variables, diagnostics, lua: lua ?? await start() });
   return success({ ...document, loaded: loaded.value, evaluated });

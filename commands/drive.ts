@@ -1,6 +1,5 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
-import type { Problem } from "../config/problem.ts";
 import type { CycleEvent, Stop } from "../cycle/types.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { diagnosticLine } from "./diagnostics.ts";
@@ -10,6 +9,7 @@ import { Exit, exitOf } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { shellWord } from "./new.ts";
 import { switchOption } from "./options.ts";
+import { refuse } from "./refuse.ts";
 import { writeOutput } from "./streams.ts";
 import { Terminal, wantsTerminal } from "./terminal.ts";
 
@@ -54,11 +54,6 @@ export async function drive(
     terminal?.close();
     events.value.close();
   }
-}
-
-export function refuse({ messages }: Invocation, problem: Problem): number {
-  messages.problem(problem);
-  return exitOf(problem);
 }
 
 function exitOfStop({ reason, problem }: Stop, interrupted: boolean): number {

@@ -4,12 +4,12 @@ import { failure, type Outcome, type Problem, success } from "../config/problem.
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { type OpenDocument, withDocument } from "./document.ts";
-import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import { asFragment } from "./fragment.ts";
 import type { Invocation } from "./invocation.ts";
 import { shellWord } from "./new.ts";
 import { targetIds } from "./targets.ts";
+import { refuse } from "./refuse.ts";
 
 export interface Marking {
   /** The word for what was done, e.g. `approved`. */

@@ -5,9 +5,9 @@ import { thrownText } from "../config/problem.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
 import { readSubject } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
-import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
+import { refuse } from "./refuse.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages } = invocation;

@@ -8,11 +8,11 @@ import { builtinTools } from "../tools/builtin/mod.ts";
 import { visible } from "../tools/visible.ts";
 import { readSubject } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
-import { refuse } from "./drive.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
 import { safeJson } from "./safe_json.ts";
 import { writeOutput } from "./streams.ts";
+import { refuse } from "./refuse.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment } = invocation;

@@ -7,10 +7,11 @@ import { getProvider } from "../providers/registry.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { diagnosticLine } from "./diagnostics.ts";
 import { type OpenDocument, readForReport, withDocument } from "./document.ts";
-import { drive, refuse } from "./drive.ts";
+import { drive } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
+import { refuse } from "./refuse.ts";
 import { writeOutput } from "./streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {

@@ -2,6 +2,7 @@
 
 import type { Environment } from "../config/environment.ts";
 import type { Loaded } from "../config/load.ts";
+import { typedValue } from "../config/modeline.ts";
 import { failure, type Outcome } from "../config/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
 
@@ -28,7 +29,7 @@ export async function settingsOf(
   for (const text of listOption(given, "param")) {
     const equals = text.indexOf("=");
     if (equals < 1) return failure("usage", `--param needs KEY=VALUE, not ${text}.`);
-    set(`parameters.${text.slice(0, equals)}`, parameterValue(text.slice(equals + 1)));
+    set(`parameters.${text.slice(0, equals)}`, typedValue(text.slice(equals + 1)));
   }
   const { loadSettings } = await import("../config/load.ts");
   return await loadSettings({
@@ -39,16 +40,6 @@ export async function settingsOf(
     approve: listOption(given, "approve"),
     document,
   });
-}
-
-/** The value a text stands for (providers section 16): truth values, numbers, `null`, lists by commas, else text. */
-export function parameterValue(text: string): unknown {
-  const quoted = /^(["'])(.*)\1$/s.exec(text);
-  if (quoted) return quoted[2]!;
-  if (text.includes(",")) return text.split(",").map((part) => parameterValue(part.trim()));
-  if (text === "true" || text === "false") return text === "true";
-  if (text === "" || text === "null" || text === "nil") return null;
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
 }
 
 function setPath(tree: Tree, path: readonly string[], value: unknown): void {

@@ -9,13 +9,13 @@ import { sandboxStatus } from "../sandbox/mod.ts";
 import { visible } from "../tools/visible.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { readForReport } from "./document.ts";
-import { refuse } from "./drive.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { shellWord } from "./new.ts";
 import { switchOption } from "./options.ts";
 import { safeJson } from "./safe_json.ts";
 import { writeOutput } from "./streams.ts";
+import { refuse } from "./refuse.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 

@@ -16,10 +16,14 @@ export function stateFolder(environment: Environment): string {
 export function sessionFolder(
   environment: Environment,
 ): { readonly path: string; readonly endsWithLogin: boolean } {
+  const endsWithLogin = absolute(environment, "XDG_RUNTIME_DIR") !== null;
+  return { path: `${runtimeFolder(environment)}/session`, endsWithLogin };
+}
+
+/** `$XDG_RUNTIME_DIR/flemma`, else the state folder. */
+export function runtimeFolder(environment: Environment): string {
   const runtime = absolute(environment, "XDG_RUNTIME_DIR");
-  return runtime === null
-    ? { path: `${stateFolder(environment)}/session`, endsWithLogin: false }
-    : { path: `${runtime}/flemma/session`, endsWithLogin: true };
+  return runtime === null ? stateFolder(environment) : `${runtime}/flemma`;
 }
 
 /** The base directory specification tells us to ignore relative values. */

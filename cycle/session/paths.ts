@@ -1,17 +1,9 @@
 // Where a run keeps what does not belong into the document, and which paths its tools must not touch (cli 8, S11).
 
 import type { Environment } from "../../config/environment.ts";
+import { runtimeFolder, stateFolder } from "../../config/folders.ts";
 
-/** The folder of journals, locks and kept texts: `$XDG_STATE_HOME/flemma`, by default `~/.local/state/flemma`. */
-export function stateFolder(environment: Environment): string {
-  return `${absoluteVariable(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
-}
-
-/** The folder of session overrides: `$XDG_RUNTIME_DIR/flemma`, else the state folder. */
-export function runtimeFolder(environment: Environment): string {
-  const runtime = absoluteVariable(environment, "XDG_RUNTIME_DIR");
-  return runtime === null ? stateFolder(environment) : `${runtime}/flemma`;
-}
+export { stateFolder };
 
 /** Names one document in the state folder: 32 hexadecimal digits of the SHA-256 of its real path. */
 export async function documentKey(realPath: string): Promise<string> {
@@ -43,10 +35,4 @@ export function absolutePath(environment: Environment, path: string): string {
 /** A moment as it stands in file names: sortable, without characters a shell minds. */
 export function timestamp(moment: Date): string {
   return moment.toISOString().replace(/[-:]/g, "").replace(".", "");
-}
-
-/** The base directory specification tells us to ignore relative values. */
-function absoluteVariable(environment: Environment, name: string): string | null {
-  const value = environment.variables[name];
-  return value !== undefined && value.startsWith("/") ? value.replace(/\/+$/, "") : null;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/arguments.ts";
 import { helpFor } from "../../commands/help.ts";
 import { MODULES } from "../../commands/load.ts";
-import { parameterValue } from "../../commands/settings.ts";
+import { typedValue } from "../../config/modeline.ts";
 import { safeJson } from "../../commands/safe_json.ts";
 import { COMMANDS } from "../../commands/table.ts";
 
@@ -85,7 +85,7 @@ Deno.test("parameter values are typed as presets type them", () => {
     ['"1"', "1"],
     ["a,2,true", ["a", 2, true]],
   ];
-  for (const [text, value] of values) assert.deepEqual(parameterValue(text), value, text);
+  for (const [text, value] of values) assert.deepEqual(typedValue(text), value, text);
 });
 
 Deno.test("JSON for a terminal holds nothing that a terminal acts on, and means the same", () => {
