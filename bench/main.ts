@@ -4,6 +4,7 @@ import { type Bench, rowsOf, table } from "./harness.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   startup: () => import("./startup.ts"),
+  sandbox: () => import("./sandbox.ts"),
 };
 
 const json = Deno.args.includes("--json");

@@ -2,7 +2,7 @@
 
 import type { Problem } from "../config/problem.ts";
 import { thrownText } from "../config/problem.ts";
-import { Glance } from "./glance.ts";
+import { Glance, type Sealed } from "./glance.ts";
 import { isInside, parentFolder, realPath } from "./realpath.ts";
 import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
 
@@ -12,6 +12,8 @@ export interface Before {
   readonly missing: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Holds while nothing was made or removed anywhere near. */
+  readonly look: Sealed;
 }
 
 /** Protected paths and links, narrowed to what lies in reach: below a writable path. */
@@ -24,6 +26,7 @@ export function before(
   return {
     missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !glance.has(path)),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
+    look: glance.seal(),
   };
 }
 
@@ -31,7 +34,8 @@ export function before(
  * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
  * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted.
  */
-export async function settle({ missing, links }: Before, keep: () => string): Promise<Problem[]> {
+export async function settle({ missing, links, look }: Before, keep: () => string): Promise<Problem[]> {
+  if (look.holds()) return [];
   const told: Problem[] = [];
   const glance = new Glance();
   for (const { path, target } of links) {
@@ -49,7 +53,8 @@ export async function settle({ missing, links }: Before, keep: () => string): Pr
       }),
     );
   }
-  for (const path of outerFirst(missing)) {
+  for (const path of outerFirst(missing).filter((path) => glance.has(path))) {
+    // What was in a folder that was moved away has gone with it.
     if (!new Glance().has(path) || isHarmless(path)) continue;
     told.push(
       await attempt(path, async () => {

@@ -15,7 +15,7 @@ export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** In the forms of sandbox section 4, by word; they matter only where a policy makes them writable. */
+/** In the home folder, or in the data folder `$DATA`, by word; they matter only where a policy makes them writable. */
 export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $shell: [
     "~/.profile",
@@ -47,23 +47,23 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
     "~/bin",
   ],
   $data: [
-    "${XDG_DATA_HOME:-~/.local/share}/nvim/site",
-    "${XDG_DATA_HOME:-~/.local/share}/nvim/lazy",
-    "${XDG_DATA_HOME:-~/.local/share}/nvim/mason",
-    "${XDG_DATA_HOME:-~/.local/share}/vim",
-    "${XDG_DATA_HOME:-~/.local/share}/bash-completion",
-    "${XDG_DATA_HOME:-~/.local/share}/zsh",
-    "${XDG_DATA_HOME:-~/.local/share}/fish/vendor_completions.d",
-    "${XDG_DATA_HOME:-~/.local/share}/fish/vendor_conf.d",
-    "${XDG_DATA_HOME:-~/.local/share}/fish/vendor_functions.d",
-    "${XDG_DATA_HOME:-~/.local/share}/applications",
-    "${XDG_DATA_HOME:-~/.local/share}/dbus-1",
-    "${XDG_DATA_HOME:-~/.local/share}/systemd",
-    "${XDG_DATA_HOME:-~/.local/share}/gnome-shell",
-    "${XDG_DATA_HOME:-~/.local/share}/plasma",
-    "${XDG_DATA_HOME:-~/.local/share}/kio",
-    "${XDG_DATA_HOME:-~/.local/share}/nautilus-python",
-    "${XDG_DATA_HOME:-~/.local/share}/nemo-python",
+    "$DATA/nvim/site",
+    "$DATA/nvim/lazy",
+    "$DATA/nvim/mason",
+    "$DATA/vim",
+    "$DATA/bash-completion",
+    "$DATA/zsh",
+    "$DATA/fish/vendor_completions.d",
+    "$DATA/fish/vendor_conf.d",
+    "$DATA/fish/vendor_functions.d",
+    "$DATA/applications",
+    "$DATA/dbus-1",
+    "$DATA/systemd",
+    "$DATA/gnome-shell",
+    "$DATA/plasma",
+    "$DATA/kio",
+    "$DATA/nautilus-python",
+    "$DATA/nemo-python",
   ],
 };
 

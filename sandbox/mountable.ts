@@ -9,8 +9,15 @@ import { isInside } from "./realpath.ts";
 import { findSockets } from "./sockets.ts";
 import type { MountablePolicy } from "./types.ts";
 
+/** Makes the folders that were asked for (`create: true`); before the look, so that they are among what exists. */
+export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
+  const notices: Problem[] = [];
+  for (const path of create) makeFolder(path, notices);
+  return notices;
+}
+
 /**
- * Makes the folders that were asked for and keeps of every list what exists. A missing writable path that a person
+ * Keeps of every list what exists. A missing writable path that a person
  * listed gives a notice; one of the default policy does not.
  */
 export function mountablePolicy(
@@ -20,10 +27,9 @@ export function mountablePolicy(
   glance = new Glance(),
 ): { policy: MountablePolicy; notices: Problem[] } {
   const notices: Problem[] = [];
-  for (const path of policy.create) makeFolder(path, notices);
   const present = policy.writable.filter(({ path, entry, byDefault }) => {
     if (["/dev", "/proc"].some((hidden) => isInside(path, hidden))) notices.push(hiddenPath(path));
-    const reason = absence(path);
+    const reason = glance.has(path) ? absence(path) : "does not exist";
     if (reason !== null && !(byDefault && reason === "does not exist")) {
       notices.push(absentPath(path, entry, reason));
     }

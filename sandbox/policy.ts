@@ -192,12 +192,18 @@ function protectLists(
   const words = entries.filter(known);
   const asked = expandList("protect", entries.filter((entry) => !known(entry)), context, () => null);
   if (!asked.ok) return asked;
-  const home = expandList("protect", words.flatMap((word) => HOME_HOOKS[word] ?? []), context, () => null);
+  const home = expandList("protect", words.flatMap((word) => homeHooks(word, context)), context, () => null);
   if (!home.ok) return home;
   return success({
     lists: { protectWords: words, protectAsked: asked.value.paths, protectHome: home.value.paths },
     notices: asked.value.notices,
   });
+}
+
+function homeHooks(word: string, { environment }: PathContext): string[] {
+  const { XDG_DATA_HOME } = environment.variables;
+  const data = XDG_DATA_HOME?.startsWith("/") ? XDG_DATA_HOME : "~/.local/share";
+  return (HOME_HOOKS[word] ?? []).map((path) => path.replace(/^\$DATA(?=\/)/, () => data));
 }
 
 /** Real paths without duplicates; what leads nowhere is left out, for nobody can reach it either. */

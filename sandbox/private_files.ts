@@ -2,7 +2,7 @@
 
 import type { Environment } from "../config/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
-import { makeRuntimeFolder } from "./runtime.ts";
+import { makeFleetingFolder } from "./runtime.ts";
 
 /** Names for files of one command. */
 export class PrivateFiles {
@@ -17,7 +17,7 @@ export class PrivateFiles {
 
   /** Fails with `no-private-folder`. */
   static open(environment: Environment): Outcome<PrivateFiles> {
-    const lasting = makeRuntimeFolder(environment);
+    const lasting = makeFleetingFolder(environment);
     try {
       const folder = lasting ?? Deno.makeTempDirSync({ prefix: "flemma-" });
       return success(new PrivateFiles(folder, lasting !== null));

@@ -30,6 +30,28 @@ export interface Trace {
 export function traceLinks(path: string, cwd: string, glance = new Glance()): Trace | null {
   if (path.includes("\0")) return null;
   const absolute = path.startsWith("/") ? path : `${cwd}/${path}`;
+  const known = glance.traces.get(absolute);
+  if (known !== undefined) return known;
+  const trace = traceBelowParent(absolute, glance) ?? traceWhole(absolute, glance);
+  glance.traces.set(absolute, trace);
+  return trace;
+}
+
+/**
+ * The trace by that of the folder around, which neighbours share; null when the last component is a link or is not a
+ * plain name, and so decides more than itself.
+ */
+function traceBelowParent(absolute: string, glance: Glance): Trace | null {
+  const slash = absolute.lastIndexOf("/");
+  const name = absolute.slice(slash + 1);
+  if (slash <= 0 || name === "" || name === "." || name === "..") return null;
+  const parent = traceLinks(absolute.slice(0, slash), "/", glance);
+  if (parent === null) return null;
+  const candidate = `${parent.path === "/" ? "" : parent.path}/${name}`;
+  return glance.linkTarget(candidate) === null ? { path: candidate, links: parent.links } : null;
+}
+
+function traceWhole(absolute: string, glance: Glance): Trace | null {
   const pending = absolute.split("/").reverse();
   const real: string[] = [];
   const links: { path: string; target: string }[] = [];

@@ -26,10 +26,10 @@ export function gitHooks(folder: string, glance: Glance): string[] {
   const info = real === null ? null : glance.lstat(real);
   if (real === null || info === null) return found;
   if (info.isFile) {
-    const target = pointerIn(real, parentFolder(real), /^gitdir: (.+)$/m);
+    const target = pointerIn(real, parentFolder(real), /^gitdir: (.+)$/m, glance);
     if (target === null) return found;
     found.push(...hooks(target));
-    const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m);
+    const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, glance);
     return common === null ? found : [...found, ...hooks(common), ...innerHooks(common, glance)];
   }
   return [...found, ...innerHooks(real, glance)];
@@ -83,19 +83,10 @@ export function repositoriesBelow(folder: string, glance: Glance): string[] {
   return found;
 }
 
-/** The path that a small file names, absolute but with its links; null when it names none. */
-function pointerIn(file: string, base: string, form: RegExp): string | null {
-  let text: string;
-  try {
-    const { isFile, size } = Deno.statSync(file);
-    if (!isFile || size > POINTER_BYTES) return null;
-    text = Deno.readTextFileSync(file);
-  } catch {
-    return null;
-  }
-  const [, path] = form.exec(text) ?? [];
-  if (path === undefined) return null;
-  return realPath(path.trim(), base);
+/** The path that a small file names, without links; null when it names none. */
+function pointerIn(file: string, base: string, form: RegExp, glance: Glance): string | null {
+  const [, path] = form.exec(glance.read(file, POINTER_BYTES) ?? "") ?? [];
+  return path === undefined ? null : realPath(path.trim(), base, glance);
 }
 
 /** Whether a path is one of git's own, for who decides what to do with one that appeared. */
@@ -144,7 +135,7 @@ export function isHarmlessGitConfig(text: string): boolean {
 export function areHarmlessHooks(folder: string): boolean {
   const glance = new Glance();
   if (!glance.lstat(folder)?.isDirectory) return false;
-  return [...glance.names(folder)].every((name) =>
+  return glance.names(folder).every((name) =>
     name.endsWith(".sample") && glance.lstat(`${folder}/${name}`)?.isFile === true
   );
 }

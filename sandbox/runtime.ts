@@ -31,6 +31,34 @@ export function makeRuntimeFolder(environment: Environment): string | null {
   return null;
 }
 
+/** Where every process of this machine may keep things in memory; a sandbox with a /dev of its own does not see it. */
+const SHARED_MEMORY = "/dev/shm";
+
+/**
+ * The folder for files that live as long as one command, in memory where that can be had; mode 0700, of this user. Null
+ * when none can be made.
+ */
+export function makeFleetingFolder(environment: Environment): string | null {
+  if (environment.variables.XDG_RUNTIME_DIR?.startsWith("/")) return makeRuntimeFolder(environment);
+  return makeInSharedMemory() ?? makeRuntimeFolder(environment);
+}
+
+function makeInSharedMemory(): string | null {
+  const uid = Deno.uid();
+  const folder = `${SHARED_MEMORY}/flemma-${uid}`;
+  try {
+    if (usable.has(folder) && Deno.lstatSync(folder).isDirectory) return folder;
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Everybody may make folders there, so somebody else may have been first.
+    const info = Deno.lstatSync(folder);
+    if (!info.isDirectory || info.uid !== uid || (info.mode ?? 0o777) & 0o077) return null;
+    usable.add(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+
 /** The folder for what must survive this boot: `$XDG_STATE_HOME/flemma`, `~/.local/state/flemma`. Not made. */
 export function lastingFolder({ variables, home }: Environment): string {
   const state = variables.XDG_STATE_HOME;

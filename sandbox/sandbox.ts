@@ -8,7 +8,7 @@ import { backends } from "./backends.ts";
 import { detect } from "./detect.ts";
 import { Glance } from "./glance.ts";
 import { hostOf } from "./host.ts";
-import { mountablePolicy } from "./mountable.ts";
+import { makeAskedFolders, mountablePolicy } from "./mountable.ts";
 import { type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
@@ -28,6 +28,12 @@ export interface SandboxOptions {
   readonly protect: readonly string[];
   /** @default the registry of this process */
   readonly registry?: BackendRegistry;
+}
+
+/** The policy as it can be mounted, and what to compare with afterwards. */
+interface Looked {
+  readonly policy: MountablePolicy;
+  readonly then: Before;
 }
 
 /** Makes the sandbox of a run. Touches nothing; what does not work is told by the answers (S11, S13). */
@@ -50,6 +56,7 @@ export class RunSandbox implements Sandbox {
   readonly #ownPlaces: readonly string[];
   readonly #workplaces: readonly string[];
   #start: { repositories: readonly string[]; protection: Protection } | undefined;
+  #looked: Looked | undefined;
   /** Settings of backends that had to be probed with others than the person's. */
   readonly #retried = new Map<string, BackendConfig>();
   readonly #notices = new Map<string, Problem>();
@@ -228,16 +235,19 @@ export class RunSandbox implements Sandbox {
   }
 
   /** The policy for a command that starts now, and what has to be looked at when it has ended. */
-  #mountable(resolved: ResolvedPolicy): { policy: MountablePolicy; then: Before } {
+  #mountable(resolved: ResolvedPolicy): Looked {
+    // Most commands follow one another without a change near anything that matters; then the last look holds.
+    if (this.#looked?.then.look.holds()) return this.#looked;
     // Made before the protected paths are looked at, so that it is among those that exist.
     makeRuntimeFolder(this.host.environment);
+    this.#note(makeAskedFolders(resolved));
     const start = this.#atStart().protection;
     const glance = new Glance();
     const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance);
     const protection = { real: [...new Set([...start.real, ...now.real])], links: now.links };
     const { policy, notices } = mountablePolicy(resolved, protection, this.host.environment, glance);
     this.#note(notices);
-    return {
+    return this.#looked = {
       policy,
       then: before(protection, { writable: policy.rw_paths, exempt: this.#ownPlaces }, glance),
     };

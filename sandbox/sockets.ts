@@ -188,9 +188,7 @@ function matching(pattern: string, glance: Glance): string[] {
     }
     const [before = "", after = ""] = part.split("*");
     found = found.filter((folder) => folder === "" || glance.has(folder)).flatMap((folder) =>
-      [...glance.names(folder || "/")]
-        .filter((name) => name.length >= part.length - 1 && name.startsWith(before) && name.endsWith(after))
-        .map((name) => `${folder}/${name}`)
+      glance.names(folder || "/", before, after).map((name) => `${folder}/${name}`)
     );
   }
   return found.filter((path) => glance.has(path));

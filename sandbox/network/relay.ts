@@ -12,8 +12,7 @@ const RUNTIME = `${PLACE}/deno`;
 /** Listens, says so by a word, and from then on copies bytes. It has no way to say what goes wrong, and no need. */
 const SOURCE = `
 const listener = Deno.listen({ hostname: "127.0.0.1", port: ${RELAY_PORT} });
-Deno.stdout.writeSync(new TextEncoder().encode("ready"));
-Deno.stdout.close();
+Deno.stdout.writeSync(new TextEncoder().encode("ready\\n"));
 for await (const inner of listener) {
   Deno.connect({ transport: "unix", path: "${SOCKET}" }).then((outer) => Promise.all([
     inner.readable.pipeTo(outer.writable), outer.readable.pipeTo(inner.writable),
@@ -40,15 +39,17 @@ export function relayOptions(paths: { runtime: string; program: string; socket: 
 }
 
 /**
- * Starts the relay, waits for its word and becomes the command. The substitution ends when the relay closes its output,
- * so there is neither a race nor a wait. The relay keeps neither the command's variables nor its streams.
+ * Starts the relay, waits for its word through a pipe and runs the command; no time is spent in guessing. The relay may do
+ * what the command may, for it runs beside it, but keeps
+ * neither the command's variables nor its streams, and ends with everything else inside when the command has ended.
  */
-const START =
-  `ready=$(exec env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config ` +
-  `--no-lock --no-remote --no-npm --no-prompt --v8-flags=--lite-mode --allow-net=127.0.0.1:${RELAY_PORT},unix:${SOCKET} ` +
-  `--allow-read=${SOCKET} --allow-write=${SOCKET} ${PROGRAM} </dev/null 2>/dev/null &)
-[ "$ready" = ready ] || { echo 'flemma: the way to the network could not be opened' >&2; exit 125; }
-exec "$@"`;
+const START = `exec 3<&0
+{ env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\
+  --no-npm --allow-all ${PROGRAM} </dev/null 2>/dev/null 3<&- & } | {
+  read -r ready
+  [ "$ready" = ready ] || { echo 'flemma: the way to the network could not be opened' >&2; exit 125; }
+  exec "$@" <&3 3<&-
+}`;
 
 /** The command with the relay started before it. */
 export function withRelay(inner: readonly string[]): string[] {

@@ -1,0 +1,166 @@
+// The filter for system calls: its bytes, read by a small machine of the kernel's kind, and what it does for real.
+
+import assert from "node:assert/strict";
+import { ARCHITECTURES, seccompFilter } from "../../sandbox/seccomp.ts";
+import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+
+const ALLOW = 0x7fff0000;
+const EPERM = 0x00050001;
+const ENOSYS = 0x00050026;
+
+interface Call {
+  nr: number;
+  arch: number;
+  args?: (number | bigint)[];
+}
+
+/** Runs a filter over the description of a call, as the kernel lays it out on a little-endian machine. */
+function evaluate(filter: Uint8Array, { nr, arch, args = [] }: Call): number {
+  const data = new DataView(new ArrayBuffer(64));
+  data.setUint32(0, nr, true);
+  data.setUint32(4, arch, true);
+  for (const [index, value] of args.entries()) data.setBigUint64(16 + 8 * index, BigInt(value), true);
+  const program = new DataView(filter.buffer, filter.byteOffset, filter.byteLength);
+  let accumulator = 0;
+  for (let at = 0; at < filter.length / 8;) {
+    const code = program.getUint16(8 * at, true);
+    const yes = program.getUint8(8 * at + 2);
+    const no = program.getUint8(8 * at + 3);
+    const value = program.getUint32(8 * at + 4, true);
+    at++;
+    if (code === 0x20) accumulator = data.getUint32(value, true);
+    else if (code === 0x15) at += accumulator === value ? yes : no;
+    else if (code === 0x35) at += accumulator >= value ? yes : no;
+    else if (code === 0x06) return value;
+    else assert.fail(`unknown instruction ${code.toString(16)}`);
+  }
+  return assert.fail("the filter ran off its end");
+}
+
+function filterFor(architecture: string, blockUnixSockets = false): Uint8Array {
+  const filter = seccompFilter(architecture, { blockUnixSockets });
+  assert.ok(filter !== null);
+  return filter;
+}
+
+/** Numbers by architecture, written down from the kernel's tables. */
+const NUMBERS = {
+  x86_64: {
+    audit: 0xc000003e,
+    refused: { mount: 165, umount2: 166, keyctl: 250, bpf: 321, userfaultfd: 323, move_mount: 429 },
+    allowed: {
+      read: 0,
+      write: 1,
+      openat: 257,
+      clone: 56,
+      execve: 59,
+      ptrace: 101,
+      unshare: 272,
+      clone3: 435,
+    },
+    ioctl: 16,
+    socket: 41,
+  },
+  aarch64: {
+    audit: 0xc00000b7,
+    refused: { mount: 40, umount2: 39, keyctl: 219, bpf: 280, userfaultfd: 282, move_mount: 429 },
+    allowed: {
+      read: 63,
+      write: 64,
+      openat: 56,
+      clone: 220,
+      execve: 221,
+      ptrace: 117,
+      unshare: 97,
+      clone3: 435,
+    },
+    ioctl: 29,
+    socket: 198,
+  },
+};
+
+for (const [architecture, { audit, refused, allowed, ioctl, socket }] of Object.entries(NUMBERS)) {
+  const filter = filterFor(architecture);
+  const answer = (nr: number, ...args: (number | bigint)[]) => evaluate(filter, { nr, arch: audit, args });
+
+  Deno.test(`${architecture}: mounts, keys and kernel tracing are refused, ordinary calls pass`, () => {
+    for (const [name, nr] of Object.entries(refused)) assert.equal(answer(nr), EPERM, name);
+    for (const [name, nr] of Object.entries(allowed)) assert.equal(answer(nr), ALLOW, name);
+    assert.equal(answer(0xffff), ALLOW, "calls that are newer than the filter pass");
+  });
+
+  Deno.test(`${architecture}: only the requests that type into a terminal are refused, whatever the high half holds`, () => {
+    const TIOCGWINSZ = 0x5413;
+    assert.equal(answer(ioctl, 0, 0x5412), EPERM);
+    assert.equal(answer(ioctl, 0, 0x541c), EPERM);
+    // The kernel reads 32 bits of it, so a high half must not hide the request.
+    assert.equal(answer(ioctl, 0, 0x1_0000_5412n), EPERM);
+    assert.equal(answer(ioctl, 0, TIOCGWINSZ), ALLOW);
+    assert.equal(answer(ioctl, 0x5412, 0), ALLOW, "only the second argument counts");
+  });
+
+  Deno.test(`${architecture}: calls of other architectures fail, and nothing in them is read as one of this`, () => {
+    for (const arch of [0x40000003, 0x40000028, 0, audit ^ 1]) {
+      for (const nr of [0, refused.mount, ioctl]) assert.equal(evaluate(filter, { nr, arch }), ENOSYS);
+    }
+  });
+
+  Deno.test(`${architecture}: local sockets and the rings that could make them are refused only when asked for`, () => {
+    const blocking = filterFor(architecture, true);
+    const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
+    assert.equal(answer(socket, 1), ALLOW);
+    assert.equal(blocked(socket, 1), EPERM);
+    for (const family of [2, 10, 16]) assert.equal(blocked(socket, family), ALLOW, String(family));
+    assert.equal(answer(425), ALLOW);
+    assert.equal(blocked(425), EPERM);
+    // What follows the comparison of an argument still sees the number of the call.
+    assert.equal(blocked(ioctl, 0, 0x5412), EPERM);
+  });
+}
+
+Deno.test("the second table of calls of x86_64 is refused as a whole", () => {
+  const filter = filterFor("x86_64");
+  for (const nr of [0x40000000, 0x40000000 + 165, 0x40000200]) {
+    assert.equal(evaluate(filter, { nr, arch: 0xc000003e }), ENOSYS);
+  }
+  assert.equal(evaluate(filter, { nr: 0x3fffffff, arch: 0xc000003e }), ALLOW);
+});
+
+Deno.test("other architectures have no filter, and names of objects are none", () => {
+  assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
+  for (const name of ["riscv64", "toString", ""]) {
+    assert.equal(seccompFilter(name, { blockUnixSockets: false }), null, name);
+  }
+});
+
+Deno.test("under the filter mounts and keys fail while compiling tools, shells and pipes work", {
+  ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
+}, () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    const { out } = await runInside(
+      sandbox,
+      "grep Seccomp: /proc/self/status; unshare -Urm sh -c 'mount -t tmpfs none /mnt' 2>&1 | tail -1; " +
+        "seq 3 | sort -r | tr '\\n' ' '; git --version | cut -c1-11",
+    );
+    assert.match(out, /^Seccomp:\t2\n/);
+    assert.match(out, /(permission denied|not permitted)/i);
+    assert.match(out, /3 2 1 git version/);
+  }));
+
+Deno.test("with local sockets blocked none can be made, and pipes and the network still can", {
+  ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
+}, () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const attempt = (kind: string) =>
+      `python3 -c 'import socket; socket.socket(socket.${kind})' 2>&1 | grep -c PermissionError`;
+    const run = async (block_unix_sockets: boolean) =>
+      (await runInside(
+        projectSandbox(root, { policy: { block_unix_sockets } }),
+        `${attempt("AF_UNIX")}; ${attempt("AF_INET")}; echo through | cat`,
+      )).out;
+    assert.equal(await run(false), "0\n0\nthrough\n");
+    assert.equal(await run(true), "1\n0\nthrough\n");
+  }));
