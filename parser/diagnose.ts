@@ -1,121 +1,164 @@
 // Warnings about the document as a whole: what would otherwise be left out or misread in silence (S4).
+//
+// After an update only changed messages are looked into. Findings of messages are kept with them (facts.ts), pages
+// remember whether they hold any, and ids are counted up and down (ids.ts).
 
+import type { Conversation, Page, Summary } from "./conversation.ts";
+import { Cursor } from "./cursor.ts";
 import { finding, nearestRole, ROLES } from "./diagnostic.ts";
-import { isBlank, legacyMarker } from "./lines.ts";
-import { fenceTicks, isBare, opensFence } from "./scan.ts";
-import type { Source } from "./source.ts";
-import type { ChatTurn } from "./turn.ts";
+import { diagnosticOf, factsOf } from "./facts.ts";
+import type { Head } from "./head.ts";
+import type { Ids } from "./ids.ts";
+import { isSpace, legacyMarker, type Span } from "./lines.ts";
+import { BARE, LEGACY, OPENS } from "./scan/marks.ts";
+import type { Structure } from "./structure.ts";
+import { spanText, type Text } from "./text.ts";
 import type { Diagnostic } from "./types.ts";
 
-/** All diagnostics of a parse, sorted by line. */
-export function diagnose(source: Source, turns: readonly ChatTurn[]): Diagnostic[] {
+/** Finds the facts of all messages that have none yet, so that ids can be counted. */
+export function summarise(text: Text, conversation: Conversation): void {
+  conversation.pages.forEach((page, index) => {
+    page.summary ??= summaryOf(text, page, conversation.pageOffset(index));
+  });
+}
+
+function summaryOf(text: Text, page: Page, from: number): Summary {
+  let findings = false;
+  let results = false;
+  let systems = 0;
+  let unknownRoles = false;
+  let offset = from;
+  for (const message of page.messages) {
+    const facts = factsOf(text, message, offset);
+    findings ||= facts.findings.length > 0 || message.legacy.length > 0 || message.swallowing !== null;
+    results ||= facts.results.length > 0;
+    if (message.role === "System") systems++;
+    else if (message.role !== "You" && message.role !== "Assistant") unknownRoles = true;
+    offset += message.length;
+  }
+  return { findings, results, systems, unknownRoles };
+}
+
+/** All diagnostics of a parse, sorted by line. The conversation is summarised and its ids are counted. */
+export function diagnose(text: Text, { head, conversation }: Structure, ids: Ids): Diagnostic[] {
   const found = [
-    ...frontmatterUnclosed(source),
-    ...legacyMarkers(source),
-    ...roles(turns),
-    ...swallowedMarkers(source),
-    ...turns.flatMap((turn) => turn.findings),
-    ...results(turns),
+    ...frontmatterUnclosed(head),
+    ...legacyInHead(text, head),
+    ...findings(text, conversation),
+    ...roles(text, conversation),
+    ...results(text, conversation, ids),
   ];
-  const lost = textBeforeFirstMessage(source);
+  const lost = textBeforeFirstMessage(text, head);
   if (lost !== null && !found.some((other) => other.start === lost.start)) found.push(lost);
   return found.sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
 }
 
-function frontmatterUnclosed(source: Source): Diagnostic[] {
-  if (!source.split.frontmatterUnclosed) return [];
+function frontmatterUnclosed(head: Head): Diagnostic[] {
+  if (!head.frontmatterUnclosed) return [];
   const message =
     "The frontmatter opened on line 1 has no closing line of three backticks, so it is not read.";
   return [finding("frontmatter_unclosed", message, 1)];
 }
 
-function textBeforeFirstMessage(source: Source): Diagnostic | null {
-  const end = source.split.turns[0] ?? source.lineCount;
-  for (let line = (source.split.frontmatter?.close ?? -1) + 1; line < end; line++) {
-    if (isBlank(source.bytes, source.start(line), source.end(line))) continue;
+function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
+  for (let at = head.frontmatter?.end ?? text.origin; at < head.length; at++) {
+    if (isSpace(text.byte(at))) continue;
     const message =
       'Text before the first role marker, such as "@You:", belongs to no message and is never sent.';
-    return finding("text_before_first_message", message, line + 1);
+    return finding("text_before_first_message", message, text.lineOf(at) + 1);
   }
   return null;
 }
 
-function legacyMarkers(source: Source): Diagnostic[] {
+function legacyInHead(text: Text, head: Head): Diagnostic[] {
   const found: Diagnostic[] = [];
-  const { marks, codes } = source.scan;
-  const firstTurn = source.split.turns[0] ?? source.lineCount;
-  const first = (source.split.frontmatter?.close ?? -1) + 1;
   // Fences hide no markers before the first message, but what they quote there is no marker of old either.
   let ticks = 0;
-  for (let mark = source.markFrom(first); mark < marks.length; mark++) {
-    const line = marks[mark]!;
-    const code = codes[mark]!;
-    if (line < firstTurn) {
-      if (ticks === 0 && opensFence(code)) ticks = fenceTicks(code);
-      else if (isBare(code) && fenceTicks(code) >= ticks) ticks = 0;
-    }
-    if (code !== 0) continue;
-    const from = source.start(line);
-    const marker = legacyMarker(source.bytes, from, source.end(line));
-    if (marker === null || (line < firstTurn ? ticks : source.stateBefore(line)) > 0) continue;
-    const role = source.spanText(marker.role);
-    const message =
-      `"@${role}:" with text on the same line begins no message; the marker needs a line of its own.`;
-    found.push(finding("legacy_form", message, line + 1));
+  const cursor = new Cursor(text);
+  cursor.seek(head.frontmatter?.end ?? text.origin);
+  for (; cursor.at < head.length; cursor.step()) {
+    if (ticks === 0 && (cursor.bits & OPENS) !== 0) ticks = cursor.number;
+    else if ((cursor.bits & BARE) !== 0 && cursor.number >= ticks) ticks = 0;
+    else if (ticks === 0 && (cursor.bits & LEGACY) !== 0) found.push(legacy(text, cursor.at));
   }
   return found;
 }
 
-function roles(turns: readonly ChatTurn[]): Diagnostic[] {
-  const lastSystem = turns.findLastIndex((turn) => turn.role === "System");
-  return turns.flatMap((turn) => {
-    const line = turn.place.start;
-    if (!ROLES.includes(turn.role)) {
-      const nearest = nearestRole(turn.role);
+function legacy(text: Text, at: number): Diagnostic {
+  const line = text.lineOf(at);
+  const bytes = text.slice(at, text.end(line));
+  const role: Span = legacyMarker(bytes, 0, bytes.length)?.role ?? { from: 0, to: 0 };
+  const message = `"@${
+    spanText(bytes, role)
+  }:" with text on the same line begins no message; the marker needs a line of its own.`;
+  return finding("legacy_form", message, line + 1);
+}
+
+/** What is wrong inside of messages. */
+function findings(text: Text, conversation: Conversation): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  eachWhere(conversation, (summary) => summary.findings, (message, offset) => {
+    for (const at of message.legacy) found.push(legacy(text, offset + at));
+    if (message.swallowing !== null) {
+      const { at, ticks } = message.swallowing;
+      const sentence =
+        `This fence of ${ticks} backticks is never closed and swallows every role marker below it.`;
+      found.push(finding("fence_unclosed", sentence, text.lineOf(offset + at) + 1));
+    }
+    for (const own of factsOf(text, message, offset).findings) found.push(diagnosticOf(text, own, offset));
+  });
+  return found;
+}
+
+function roles(text: Text, conversation: Conversation): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  let systems = conversation.pages.reduce((sum, page) => sum + (page.summary?.systems ?? 0), 0);
+  const concerned = (summary: Summary) => summary.unknownRoles || (systems > 1 && summary.systems > 0);
+  eachWhere(conversation, concerned, (message, offset) => {
+    if (!ROLES.includes(message.role)) {
+      const nearest = nearestRole(message.role);
       const hint = nearest === null ? "" : ` Did you mean "@${nearest}:"?`;
-      const message = `The role "${turn.role}" is none of ${
+      const sentence = `The role "${message.role}" is none of ${
         ROLES.join(", ")
       }, so its message is never sent.${hint}`;
-      return [finding("role_unknown", message, line)];
+      found.push(finding("role_unknown", sentence, text.lineOf(offset) + 1));
+    } else if (message.role === "System" && systems-- > 1) {
+      const sentence = "A later System message takes the place of this one.";
+      found.push(finding("system_repeated", sentence, text.lineOf(offset) + 1));
     }
-    if (turn.role === "System" && turn.index < lastSystem) {
-      return [finding("system_repeated", "A later System message takes the place of this one.", line)];
-    }
-    return [];
   });
+  return found;
 }
 
-function swallowedMarkers(source: Source): Diagnostic[] {
-  return source.split.fences
-    .filter((fence) => fence.hidesMarker && fence.close === source.lineCount)
-    .map((fence) =>
-      finding(
-        "fence_unclosed",
-        `This fence of ${fence.ticks} backticks is never closed and swallows every role marker below it.`,
-        fence.open + 1,
-      )
-    );
-}
-
-function results(turns: readonly ChatTurn[]): Diagnostic[] {
-  const called = new Set(turns.flatMap((turn) => turn.calls.map((call) => call.id)));
+/** Results without a call, and results beside another one. */
+function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  if (ids.faulty.size === 0) return found;
   const seen = new Set<string>();
-  return turns.flatMap((turn) => turn.results).flatMap((result) => {
-    const { id } = result;
-    const line = result.header.start;
-    const found: Diagnostic[] = [];
-    if (!called.has(id)) {
-      found.push(
-        finding("result_orphan", `No readable call has the id "${id}", so its result is never sent.`, line, {
-          id,
-        }),
-      );
+  eachWhere(conversation, (summary) => summary.results, (message, offset) => {
+    for (const { id, at } of factsOf(text, message, offset).results) {
+      if (!ids.faulty.has(id)) continue;
+      const line = text.lineOf(offset + at) + 1;
+      if (!ids.isCalled(id)) {
+        const sentence = `No readable call has the id "${id}", so its result is never sent.`;
+        found.push(finding("result_orphan", sentence, line, { id }));
+      }
+      if (seen.has(id)) {
+        const sentence = `The call "${id}" has a result further up already; the last one counts.`;
+        found.push(finding("result_duplicate", sentence, line, { id }));
+      }
+      seen.add(id);
     }
-    if (seen.has(id)) {
-      const message = `The call "${id}" has a result further up already; the last one counts.`;
-      found.push(finding("result_duplicate", message, line, { id }));
-    }
-    seen.add(id);
-    return found;
+  });
+  return found;
+}
+
+type Visit = Parameters<Conversation["each"]>[2];
+
+/** Visits the messages of the pages that `concerned` picks. */
+function eachWhere(conversation: Conversation, concerned: (summary: Summary) => boolean, visit: Visit): void {
+  conversation.pages.forEach((page, index) => {
+    if (page.summary !== null && !concerned(page.summary)) return;
+    conversation.each(conversation.pageCount(index), conversation.pageCount(index + 1), visit);
   });
 }

@@ -1,74 +1,124 @@
-// The typed view of a whole document over its bytes and its tree.
+// The typed view of a whole document over its text and structure, and the step to its next version.
 
-import type { Tree } from "@lezer/common";
-import { diagnose } from "./diagnose.ts";
+import { Tree } from "@lezer/common";
+import { diagnose, summarise } from "./diagnose.ts";
+import { type Edit, replacementsOf } from "./edit.ts";
+import { factsOf } from "./facts.ts";
+import { Ids, Pending } from "./ids.ts";
 import { frontmatterOpen } from "./lines.ts";
-import type { Source } from "./source.ts";
+import { group } from "./conversation.ts";
+import { nodeSet } from "./nodes.ts";
+import { readStructure, type Structure, updateStructure } from "./structure.ts";
 import * as Term from "./terms.generated.ts";
+import { spanText, Text } from "./text.ts";
 import { ChatTurn } from "./turn.ts";
 import type { Call, Chat, Diagnostic, Frontmatter, Result } from "./types.ts";
 
-/** A parsed document. Everything but bytes, lines and tree is computed when first asked for. */
+/** A parsed document. Everything but the structure is computed when first asked for. */
 export class Document implements Chat {
-  /** Lines and outer shape, for the next incremental parse. */
-  readonly source: Source;
-  readonly tree: Tree;
+  /** The document as chunks of bytes, with lines. */
+  readonly content: Text;
+  readonly #structure: Structure;
+  readonly #views = new Map<number, ChatTurn>();
+  #tree: Tree | null = null;
   #turns: readonly ChatTurn[] | null = null;
   #calls: readonly Call[] | null = null;
   #results: readonly Result[] | null = null;
   #callsById: ReadonlyMap<string, Call> | null = null;
   #resultsById: ReadonlyMap<string, Result> | null = null;
   #diagnostics: readonly Diagnostic[] | null = null;
+  /** Counts of ids that an earlier version made, and what has changed since. */
+  #pending: Pending | null;
 
-  constructor(source: Source, tree: Tree) {
-    this.source = source;
-    this.tree = tree;
+  private constructor(content: Text, structure: Structure, pending: Pending | null) {
+    this.content = content;
+    this.#structure = structure;
+    this.#pending = pending;
+  }
+
+  static of(bytes: Uint8Array): Document {
+    const content = Text.of(bytes);
+    return new Document(content, readStructure(content), null);
+  }
+
+  /** The document after edits; see `update` of mod.ts. */
+  edited(edits: readonly Edit[]): Document {
+    const replacements = replacementsOf(this.content.length, edits);
+    const content = this.content.edited(replacements);
+    const { structure, messages } = updateStructure(this.#structure, this.content, content, replacements);
+    const pending = messages === null ? null : this.#pending?.with(messages.removed, messages.added) ?? null;
+    return new Document(content, structure, pending);
   }
 
   get bytes(): Uint8Array {
-    return this.source.bytes;
+    return this.content.bytes;
+  }
+
+  get byteLength(): number {
+    return this.content.length;
+  }
+
+  get tree(): Tree {
+    if (this.#tree !== null) return this.#tree;
+    const { head, conversation } = this.#structure;
+    const parts = head.length > 0 ? [head.tree, ...conversation.trees()] : conversation.trees();
+    const { children, positions, length } = group(parts);
+    return this.#tree = new Tree(nodeSet.types[Term.Document]!, children, positions, length);
   }
 
   get lineCount(): number {
-    return this.source.lineCount;
+    return this.content.lineCount;
   }
 
   get eol(): "\n" | "\r\n" {
-    return this.source.crlf ? "\r\n" : "\n";
+    return this.content.crlf ? "\r\n" : "\n";
   }
 
   get bom(): boolean {
-    return this.source.scan.bom;
+    return this.content.origin > 0;
   }
 
   get frontmatter(): Frontmatter | null {
-    const block = this.source.split.frontmatter;
+    const block = this.#structure.head.frontmatter;
     if (block === null) return null;
-    const from = this.source.start(block.open);
-    const language = frontmatterOpen(this.bytes, from, this.source.end(block.open));
+    const text = this.content;
+    const from = text.origin;
+    const opener = text.slice(from, text.end(0));
+    const language = frontmatterOpen(opener, 0, opener.length);
     if (language === null) return null;
-    const code = this.source.start(block.open + 1);
-    const codeEnd = block.close > block.open + 1 ? this.source.end(block.close - 1) : code;
     return {
-      language: this.source.spanText(language),
-      code: this.source.text(code, codeEnd),
+      language: spanText(opener, language),
+      code: text.text(block.code, text.textEnd(block.code, block.codeEnd)),
       from,
-      to: this.source.end(block.close),
-      start: block.open + 1,
-      end: block.close + 1,
+      to: text.textEnd(block.codeEnd, block.end),
+      start: 1,
+      end: text.lineOf(block.codeEnd) + 1,
     };
   }
 
   get turns(): readonly ChatTurn[] {
     if (this.#turns !== null) return this.#turns;
     const turns: ChatTurn[] = [];
-    for (let node = this.tree.topNode.firstChild; node !== null; node = node.nextSibling) {
-      const { id } = node.type;
-      if (id === Term.PlainTurn || id === Term.UserTurn || id === Term.ReplyTurn) {
-        turns.push(new ChatTurn(this.source, node, turns.length));
-      }
-    }
+    const { conversation } = this.#structure;
+    conversation.each(0, conversation.count, (message, offset, index) => {
+      turns.push(this.#views.get(index) ?? new ChatTurn(this.content, message, offset, index));
+    });
     return this.#turns = turns;
+  }
+
+  get turnCount(): number {
+    return this.#structure.conversation.count;
+  }
+
+  turnAt(offset: number): ChatTurn | undefined {
+    const { head, conversation } = this.#structure;
+    if (conversation.count === 0 || offset < head.length) return undefined;
+    const { message, index, offset: from } = conversation.at(offset);
+    const known = this.#turns?.[index] ?? this.#views.get(index);
+    if (known !== undefined) return known;
+    const turn = new ChatTurn(this.content, message, from, index);
+    this.#views.set(index, turn);
+    return turn;
   }
 
   get calls(): readonly Call[] {
@@ -84,7 +134,9 @@ export class Document implements Chat {
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return this.#diagnostics ??= diagnose(this.source, this.turns);
+    if (this.#diagnostics !== null) return this.#diagnostics;
+    summarise(this.content, this.#structure.conversation);
+    return this.#diagnostics = diagnose(this.content, this.#structure, this.#countIds());
   }
 
   call(id: string): Call | undefined {
@@ -98,22 +150,41 @@ export class Document implements Chat {
   }
 
   lineAt(offset: number): number {
-    return this.source.lineOf(offset) + 1;
+    return this.content.lineOf(offset) + 1;
   }
 
   lineStart(line: number): number {
-    return this.source.start(line - 1);
+    return this.content.start(line - 1);
   }
 
   lineEnd(line: number): number {
-    return this.source.end(line - 1);
+    return this.content.end(line - 1);
   }
 
   lineText(line: number): string {
-    return this.source.decode(this.lineStart(line), this.lineEnd(line));
+    return this.content.decode(this.lineStart(line), this.lineEnd(line));
   }
 
   text(from: number, to: number): string {
-    return this.source.text(from, to);
+    return this.content.text(from, to);
+  }
+
+  /** The counts of ids for this version: an earlier version's brought up to date, or new ones. */
+  #countIds(): Ids {
+    const { conversation } = this.#structure;
+    let ids = this.#pending?.ids;
+    if (this.#pending !== null && ids !== undefined && ids.version === this.#pending.version) {
+      for (const message of this.#pending.removed) if (message.facts !== null) ids.count(message.facts, -1);
+      for (const message of this.#pending.added) if (message.facts !== null) ids.count(message.facts, 1);
+    } else {
+      ids = new Ids();
+      const counts = ids;
+      conversation.each(0, conversation.count, (message, offset) => {
+        counts.count(factsOf(this.content, message, offset), 1);
+      });
+    }
+    ids.version++;
+    this.#pending = new Pending(ids, ids.version, new Set(), new Set());
+    return ids;
   }
 }

@@ -9,35 +9,55 @@ export interface Edit {
 
 const encoder = new TextEncoder();
 
+/** An edit with the bytes it puts in. */
+export interface Replacement {
+  readonly from: number;
+  readonly to: number;
+  readonly insert: Uint8Array;
+}
+
+/**
+ * The edits of a document of `length` bytes in ascending order, encoded.
+ *
+ * Throws a RangeError on overlapping or out-of-range edits, because such a list is a fault of the program, never of
+ * a document.
+ */
+export function replacementsOf(length: number, edits: readonly Edit[]): Replacement[] {
+  const ordered = edits
+    .map(({ from, to, insert }, order) => ({ from, to, insert: encoder.encode(insert), order }))
+    .sort((a, b) => a.from - b.from || a.order - b.order);
+  let reached = 0;
+  for (const { from, to } of ordered) {
+    if (from < reached || to < from || to > length) {
+      throw new RangeError(`edit ${from}..${to} overlaps another or lies outside the document`);
+    }
+    reached = to;
+  }
+  return ordered;
+}
+
 /**
  * Applies edits that all refer to the same original bytes.
  *
- * Edits must not overlap; two insertions at one offset land in the order given. Throws a RangeError on
- * overlapping or out-of-range edits, because such a list is a fault of the program, never of a document.
+ * Edits must not overlap; two insertions at one offset land in the order given. Throws a RangeError like
+ * `replacementsOf`.
  */
 export function applyEdits(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   if (edits.length === 0) return bytes;
-  const ordered = edits
-    .map((edit, order) => ({ edit, order, insert: encoder.encode(edit.insert) }))
-    .sort((a, b) => a.edit.from - b.edit.from || a.order - b.order);
-  let length = bytes.length;
-  let reached = 0;
-  for (const { edit, insert } of ordered) {
-    if (edit.from < reached || edit.to < edit.from || edit.to > bytes.length) {
-      throw new RangeError(`edit ${edit.from}..${edit.to} overlaps another or lies outside the document`);
-    }
-    reached = edit.to;
-    length += insert.length - (edit.to - edit.from);
-  }
+  const replacements = replacementsOf(bytes.length, edits);
+  const length = replacements.reduce(
+    (sum, { from, to, insert }) => sum + insert.length - (to - from),
+    bytes.length,
+  );
   const result = new Uint8Array(length);
   let read = 0;
   let write = 0;
-  for (const { edit, insert } of ordered) {
-    result.set(bytes.subarray(read, edit.from), write);
-    write += edit.from - read;
+  for (const { from, to, insert } of replacements) {
+    result.set(bytes.subarray(read, from), write);
+    write += from - read;
     result.set(insert, write);
     write += insert.length;
-    read = edit.to;
+    read = to;
   }
   result.set(bytes.subarray(read), write);
   return result;

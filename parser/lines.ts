@@ -10,6 +10,12 @@ export interface Span {
   readonly to: number;
 }
 
+/**
+ * The bytes that a line must begin with to begin or end structure. Stage one looks for nothing else, so a classifier
+ * for another kind of line needs its first byte here.
+ */
+export const STARTERS = "`@*<";
+
 const TICK = 0x60;
 const COLON = 0x3a;
 const AT = 0x40;
@@ -72,8 +78,9 @@ function skipTicks(bytes: Uint8Array, from: number, to: number): number {
 }
 
 function indexOf(bytes: Uint8Array, byte: number, from: number, to: number): number {
-  const found = bytes.indexOf(byte, from);
-  return found < 0 || found >= to ? -1 : found;
+  // Lines are short, so a loop is done before a search of the array's own would have begun.
+  for (let at = from; at < to; at++) if (bytes[at] === byte) return at;
+  return -1;
 }
 
 /** Only whitespace, or nothing at all. */

@@ -1,6 +1,7 @@
 // Template tags in text: `{{ expression }}` and `{% code %}`, their closers found past Lua strings and comments.
 
-import type { Source } from "./source.ts";
+import { templateOpener } from "./chunk.ts";
+import type { Text } from "./text.ts";
 import type { TemplateSegment, TextSegment } from "./types.ts";
 
 const OPEN_BRACE = 0x7b;
@@ -13,70 +14,97 @@ const CLOSE_BRACKET = 0x5d;
 const EQUALS = 0x3d;
 const LF = 0x0a;
 
-/** A run of text read for template tags. */
-export interface Template {
-  readonly segments: (TextSegment | TemplateSegment)[];
-  /** Offset of an opener without closer; it and the rest of the run are text. */
-  readonly unclosed: number | null;
+/** How much of the text behind an opener is looked at first for its closer. */
+const WINDOW = 4096;
+
+/**
+ * The segments of the bytes `from..to` (chat-format 8.1). Texts next to each other stay apart when the second begins
+ * at an opener that is never closed. An empty run has no segments.
+ */
+export function readTemplate(text: Text, from: number, to: number): (TextSegment | TemplateSegment)[] {
+  const segments: (TextSegment | TemplateSegment)[] = [];
+  const bytes = text.slice(from, to);
+  const { length } = bytes;
+  let read = 0;
+  let at = templateOpener(bytes, 0, length);
+  while (at >= 0) {
+    const kind = kindAt(bytes, at);
+    const trimBefore = bytes[at + 2] === DASH;
+    const inside = at + (trimBefore ? 3 : 2);
+    const closer = findCloser(bytes, inside, length, kind);
+    if (read < at) segments.push(textSegment(text, from + read, from + at));
+    if (closer < 0) {
+      segments.push(textSegment(text, from + at, to));
+      return segments;
+    }
+    const trimAfter = closer > inside && bytes[closer - 1] === DASH;
+    const end = closer + 2;
+    const first = text.lineOf(from + at);
+    const last = text.lineOf(from + end - 1);
+    segments.push({
+      kind,
+      code: text.text(from + inside, from + (trimAfter ? closer - 1 : closer)),
+      trimBefore,
+      trimAfter,
+      place: { from: from + at, to: from + end, start: first + 1, end: last + 1 },
+      startCol: from + at - text.start(first) + 1,
+      endCol: from + end - text.start(last),
+    });
+    read = end;
+    at = templateOpener(bytes, end, length);
+  }
+  if (read < length) segments.push(textSegment(text, from + read, to));
+  return segments;
 }
 
 /**
- * Reads the bytes `from..to` for template tags (chat-format 8.1). Texts next to each other stay apart when the
- * second begins at an opener that is never closed. An empty run has no segments.
+ * Offset of the opener in `from..to` that has no closer, or -1. It and the rest of the run are text. Looks only at
+ * the chunks in which tags begin.
  */
-export function readTemplate(source: Source, from: number, to: number): Template {
-  const segments: (TextSegment | TemplateSegment)[] = [];
-  let text = from;
-  let at = nextOpener(source.bytes, from, to);
-  while (at >= 0) {
-    const kind = source.bytes[at + 1] === PERCENT ? "code" : "expression";
-    const trimBefore = source.bytes[at + 2] === DASH && at + 2 < to;
-    const inside = at + (trimBefore ? 3 : 2);
-    const closer = findCloser(source.bytes, inside, to, kind);
-    if (text < at) segments.push(textSegment(source, text, at));
-    if (closer < 0) {
-      segments.push(textSegment(source, at, to));
-      return { segments, unclosed: at };
+export function unclosedTag(text: Text, from: number, to: number): number {
+  let at = from;
+  for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
+    const { bytes, hasTemplates } = text.chunks[index]!;
+    if (!hasTemplates) continue;
+    const base = text.offsets[index]!;
+    const end = Math.min(bytes.length, to - base);
+    for (;;) {
+      const within = templateOpener(bytes, Math.max(0, at - base), end);
+      if (within < 0) break;
+      const closed = tagEnd(text, base + within, to);
+      if (closed < 0) return base + within;
+      at = closed;
+      if (at >= base + end) break;
     }
-    const trimAfter = closer > inside && source.bytes[closer - 1] === DASH;
-    const end = closer + 2;
-    const first = source.lineOf(at);
-    const last = source.lineOf(end - 1);
-    segments.push({
-      kind,
-      code: source.text(inside, trimAfter ? closer - 1 : closer),
-      trimBefore,
-      trimAfter,
-      place: { from: at, to: end, start: first + 1, end: last + 1 },
-      startCol: at - source.start(first) + 1,
-      endCol: end - source.start(last),
-    });
-    text = end;
-    at = nextOpener(source.bytes, end, to);
   }
-  if (text < to) segments.push(textSegment(source, text, to));
-  return { segments, unclosed: null };
+  return -1;
+}
+
+/** Offset behind the tag that opens at `at`, -1 when it is not closed before `to`. */
+function tagEnd(text: Text, at: number, to: number): number {
+  for (let size = WINDOW;; size *= 8) {
+    const bytes = text.slice(at, Math.min(to, at + size));
+    const inside = bytes[2] === DASH ? 3 : 2;
+    const closer = findCloser(bytes, inside, bytes.length, kindAt(bytes, 0));
+    if (closer >= 0) return at + closer + 2;
+    if (at + size >= to) return -1;
+  }
+}
+
+function kindAt(bytes: Uint8Array, at: number): "expression" | "code" {
+  return bytes[at + 1] === PERCENT ? "code" : "expression";
 }
 
 /** A text segment over whole or part lines; it ends on the line that its last line feed leads to. */
-export function textSegment(source: Source, from: number, to: number): TextSegment {
-  const start = source.lineOf(from) + 1;
-  const value = source.text(from, to);
-  let end = start;
-  for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) end++;
-  return { kind: "text", value, place: { from, to, start, end } };
-}
-
-function nextOpener(bytes: Uint8Array, from: number, to: number): number {
-  for (
-    let at = bytes.indexOf(OPEN_BRACE, from);
-    at >= 0 && at + 1 < to;
-    at = bytes.indexOf(OPEN_BRACE, at + 1)
-  ) {
-    const next = bytes[at + 1];
-    if (next === OPEN_BRACE || next === PERCENT) return at;
-  }
-  return -1;
+export function textSegment(text: Text, from: number, to: number): TextSegment {
+  const start = text.lineOf(from) + 1;
+  // Behind the document's last line feed no line begins, yet the text says that one does.
+  const beyond = to === text.length && text.byte(to - 1) === LF ? 2 : 1;
+  return {
+    kind: "text",
+    value: text.text(from, to),
+    place: { from, to, start, end: text.lineOf(to) + beyond },
+  };
 }
 
 /** Offset of the two closing bytes, or -1. Reads Lua just far enough to skip strings and comments. */

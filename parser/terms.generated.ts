@@ -22,7 +22,7 @@ export const
   ThinkingCloser = 18,
   UseHeader = 19,
   ResultHeader = 20,
-  gap = 58,
+  gap = 50,
   Opener = 21,
   LooseOpener = 22,
   BlockLines = 23,

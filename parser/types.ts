@@ -140,7 +140,10 @@ export interface Turn {
 
 /** A parsed document. Immutable; `update` of parser/mod.ts makes the next one. */
 export interface Chat {
+  /** All bytes in one piece; after an update they are joined when this is first asked for. */
   readonly bytes: Uint8Array;
+  /** Number of bytes. */
+  readonly byteLength: number;
   readonly tree: Tree;
   readonly lineCount: number;
   /** CR LF only when every line of the document ends so. */
@@ -148,6 +151,10 @@ export interface Chat {
   readonly bom: boolean;
   readonly frontmatter: Frontmatter | null;
   readonly turns: readonly Turn[];
+  /** Number of messages. */
+  readonly turnCount: number;
+  /** The message that holds a byte offset; `undefined` before the first. Costs no look at the others. */
+  turnAt(offset: number): Turn | undefined;
   /** Every readable call, in document order. */
   readonly calls: readonly Call[];
   /** Every readable result, in document order. */

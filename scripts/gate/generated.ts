@@ -10,6 +10,7 @@ export interface Generated {
 export async function generateAll(): Promise<Generated[]> {
   const makers = await Promise.all([
     import("../generate/grammar.ts"),
+    import("../generate/scan.ts"),
     import("../generate/lua.ts"),
     import("../generate/validators.ts"),
     import("../generate/help.ts"),

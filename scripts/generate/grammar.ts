@@ -1,6 +1,8 @@
-// Builds the parse tables from the grammar of `.chat` documents.
+// Builds from the grammar of `.chat` documents the types of node that the parser makes, and the parse tables that
+// tests hold the parser against.
 
-import { buildParserFile } from "@lezer/generator";
+import { buildParser, buildParserFile } from "@lezer/generator";
+import { ContextTracker, ExternalTokenizer } from "@lezer/lr";
 
 const GRAMMAR = new URL("../../parser/chat.grammar", import.meta.url);
 
@@ -25,7 +27,20 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   });
   if (warnings.length > 0) throw new Error(`The grammar has faults: ${warnings.join("; ")}`);
   return [
-    { path: "parser/chat.generated.ts", text: `${NOTE}${parser.trimEnd()}\n` },
+    { path: "tests/parser/reference/chat.generated.ts", text: `${NOTE}${parser.trimEnd()}\n` },
     { path: "parser/terms.generated.ts", text: `${NOTE}${terms.trimEnd()}\n` },
+    { path: "parser/names.generated.ts", text: namesOf(grammar) },
   ];
+}
+
+/** The name of each node type at the place of its term; the error node, which no document has, is left empty. */
+function namesOf(grammar: string): string {
+  const { nodeSet } = buildParser(grammar, {
+    externalTokenizer: () => new ExternalTokenizer(() => {}),
+    contextTracker: () => new ContextTracker({ start: 0 }),
+  });
+  const names = nodeSet.types.map((type) => type.isError ? "" : type.name);
+  while (names.at(-1) === "") names.pop();
+  const list = names.map((name) => `  ${JSON.stringify(name)},\n`).join("");
+  return `${NOTE}export const NAMES: readonly string[] = [\n${list}];\n`;
 }

@@ -1,0 +1,117 @@
+// A stretch of whole lines with everything that is known of them. Chunks never change; an edit replaces a few.
+
+import { BARE, classify, numberOf } from "./scan/marks.ts";
+import { scanLines, scanMarks } from "./scan/scanner.ts";
+
+const LF = 0x0a;
+const OPEN_BRACE = 0x7b;
+const PERCENT = 0x25;
+
+/** Chunks are cut behind the first line feed at or after so many bytes. A longer line is a chunk of its own. */
+const TARGET = 1 << 14;
+
+/** Numbers for each mark in `Chunk.marks`: offset of its line, offset of the next line, bits and number. */
+export const STRIDE = 4;
+
+// A view of the document, in which offsets count from the beginning of the chunk.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Some whole lines. Only the last chunk of a document may lack the line feed at its end. */
+export class Chunk {
+  readonly bytes: Uint8Array;
+  readonly length: number;
+  readonly feeds: number;
+  /** Line feeds with a carriage return before them. */
+  readonly crFeeds: number;
+  /** The lines that may begin or end structure, `STRIDE` numbers each. */
+  readonly marks: Int32Array;
+  /** The bits of all marks together, so that searches can pass the chunk by. */
+  readonly kinds: number;
+  /** The most backticks of a line that can close a fence. */
+  readonly longestBare: number;
+  #lines: Uint32Array | null = null;
+  #units = -1;
+  #templates: boolean | null = null;
+
+  constructor(bytes: Uint8Array) {
+    const { feeds, crFeeds, count, lines } = scanMarks(bytes);
+    while (count * STRIDE > scratch.length) scratch = new Int32Array(scratch.length * 2);
+    let kinds = 0;
+    let longest = 0;
+    let filled = 0;
+    for (let index = 0; index < 2 * count; index += 2) {
+      const at = lines[index]!;
+      const next = lines[index + 1]!;
+      const feed = bytes[next - 1] === LF;
+      const end = feed ? next - 1 : next;
+      const bits = classify(bytes, at, end, feed);
+      if (bits === 0) continue;
+      const number = numberOf(bits, bytes, at, end);
+      scratch[filled] = at;
+      scratch[filled + 1] = next;
+      scratch[filled + 2] = bits;
+      scratch[filled + 3] = number;
+      filled += STRIDE;
+      kinds |= bits;
+      if ((bits & BARE) !== 0 && number > longest) longest = number;
+    }
+    this.bytes = bytes;
+    this.length = bytes.length;
+    this.feeds = feeds;
+    this.crFeeds = crFeeds;
+    this.marks = filled === 0 ? NO_MARKS : scratch.slice(0, filled);
+    this.kinds = kinds;
+    this.longestBare = longest;
+  }
+
+  /** Where its lines begin; one more entry stands for the line behind a line feed at the end. */
+  get lines(): Uint32Array {
+    return this.#lines ??= scanLines(this.bytes, this.feeds);
+  }
+
+  /** Length of its text in UTF-16 code units. */
+  get units(): number {
+    if (this.#units < 0) this.#units = decoder.decode(this.bytes).length;
+    return this.#units;
+  }
+
+  /** Some template tag begins in it. A tag's two opening bytes always stand in one chunk. */
+  get hasTemplates(): boolean {
+    return this.#templates ??= templateOpener(this.bytes, 0, this.length) >= 0;
+  }
+}
+
+/** Offset of the first `{{` or `{%` in `from..to`; -1 when there is none. */
+export function templateOpener(bytes: Uint8Array, from: number, to: number): number {
+  for (
+    let at = bytes.indexOf(OPEN_BRACE, from);
+    at >= 0 && at + 1 < to;
+    at = bytes.indexOf(OPEN_BRACE, at + 1)
+  ) {
+    const next = bytes[at + 1];
+    if (next === OPEN_BRACE || next === PERCENT) return at;
+  }
+  return -1;
+}
+
+/** Cuts whole lines into chunks, without copying them. */
+export function cut(bytes: Uint8Array): Chunk[] {
+  const chunks: Chunk[] = [];
+  let from = 0;
+  while (bytes.length - from > 2 * TARGET) {
+    const feed = bytes.indexOf(LF, from + TARGET);
+    if (feed < 0 || feed + 1 === bytes.length) break;
+    chunks.push(new Chunk(bytes.subarray(from, feed + 1)));
+    from = feed + 1;
+  }
+  chunks.push(new Chunk(from === 0 ? bytes : bytes.subarray(from)));
+  return chunks;
+}
+
+/** Whether two neighbours together are small enough to be one chunk. */
+export function fitsOne(length: number, other: number): boolean {
+  return length + other <= TARGET;
+}
+
+const NO_MARKS = new Int32Array(0);
+let scratch = new Int32Array(1 << 12);

@@ -1,0 +1,231 @@
+// What the text of one message tells beyond its structure: its findings, and the ids that it calls and answers.
+//
+// This is what diagnostics need of a message. It is found once, kept with the message, and counts from the message's
+// first byte, so it holds wherever edits move the message.
+
+import { finding, type ParseCode } from "./diagnostic.ts";
+import { Cursor } from "./cursor.ts";
+import { toolUseHeader } from "./lines.ts";
+import type { Message } from "./message.ts";
+import { BARE, USE } from "./scan/marks.ts";
+import { unclosedTag } from "./template.ts";
+import * as Term from "./terms.generated.ts";
+import { spanText, type Text } from "./text.ts";
+import { callInput, readCall, readResult } from "./tools.ts";
+import type { Diagnostic } from "./types.ts";
+
+/** A finding whose place is the distance from the beginning of its message. */
+export interface Finding {
+  readonly code: ParseCode;
+  readonly message: string;
+  readonly at: number;
+  /** Tell the column too. */
+  readonly column?: boolean;
+  readonly id?: string;
+}
+
+/** A result block that can be read, as other messages see it. */
+export interface Answer {
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface Facts {
+  readonly findings: readonly Finding[];
+  /** The ids of the readable calls. */
+  readonly calls: readonly string[];
+  readonly results: readonly Answer[];
+}
+
+const NONE: Facts = { findings: [], calls: [], results: [] };
+
+/** The facts of the message at `offset`; found at the first call for it. */
+export function factsOf(text: Text, message: Message, offset: number): Facts {
+  return message.facts ??= new Reader(text, message, offset).read();
+}
+
+/** The diagnostic for a finding of the message at `offset`. */
+export function diagnosticOf(text: Text, found: Finding, offset: number): Diagnostic {
+  const { code, message, id } = found;
+  const at = offset + found.at;
+  const line = text.lineOf(at);
+  return finding(code, message, line + 1, {
+    ...(found.column ? { startCol: at - text.start(line) + 1 } : {}),
+    ...(id === undefined ? {} : { id }),
+  });
+}
+
+class Reader {
+  readonly #text: Text;
+  readonly #message: Message;
+  readonly #offset: number;
+  readonly #findings: Finding[] = [];
+  readonly #calls: string[] = [];
+  readonly #results: Answer[] = [];
+
+  constructor(text: Text, message: Message, offset: number) {
+    this.#text = text;
+    this.#message = message;
+    this.#offset = offset;
+  }
+
+  read(): Facts {
+    const { nodes: { list: nodes, first, end }, looseThinking } = this.#message;
+    for (let index = first; index < end; index = nodes[index + 3]!) {
+      const from = this.#offset + nodes[index + 1]!;
+      const to = this.#offset + nodes[index + 2]!;
+      switch (nodes[index]) {
+        case Term.PlainText:
+        case Term.UserText:
+          this.#template(from, to);
+          break;
+        case Term.ReplyText:
+          this.#replyText(index);
+          break;
+        case Term.ToolUse:
+          this.#call(index);
+          break;
+        case Term.ToolResult:
+          this.#result(index);
+          break;
+      }
+    }
+    for (const at of looseThinking) {
+      this.#find(
+        "thinking_unclosed",
+        'This thinking tag has no closing line "</thinking>" in its message, so it is read as text.',
+        this.#offset + at,
+      );
+    }
+    if (this.#findings.length + this.#calls.length + this.#results.length === 0) return NONE;
+    return { findings: this.#findings, calls: this.#calls, results: this.#results };
+  }
+
+  #template(from: number, to: number): void {
+    const at = unclosedTag(this.#text, from, to);
+    if (at < 0) return;
+    const opener = this.#text.decode(at, at + 2);
+    const closer = opener === "{{" ? "}}" : "%}";
+    this.#findings.push({
+      code: "template_unclosed",
+      message:
+        `The template tag "${opener}" has no closing "${closer}" in this text, so it and what follows is sent as it stands.`,
+      at: at - this.#offset,
+      column: true,
+    });
+  }
+
+  #replyText(index: number): void {
+    const nodes = this.#message.nodes.list;
+    const end = nodes[index + 3]!;
+    for (let child = index + 4; child < end; child = nodes[child + 3]!) {
+      if (nodes[child] === Term.Code) this.#hiddenCalls(child);
+    }
+  }
+
+  /**
+   * Warns of a call that stands in a quoted fence only because an earlier fence was left open: the call's own
+   * closing fence ends the quote. A quote that is whole goes on to a fence of its own.
+   */
+  #hiddenCalls(code: number): void {
+    const text = this.#text;
+    const { nodes: { list: nodes }, length } = this.#message;
+    const end = this.#offset + nodes[code + 2]!;
+    const last = nodes[code + 3]! - 4;
+    const closer = this.#offset + nodes[last + 1]!;
+    const cursor = new Cursor(text);
+    cursor.seek(this.#offset + nodes[code + 1]!);
+    cursor.step();
+    if (!cursor.find(USE, closer)) return;
+    const next = this.#afterEmptyLines(end, this.#offset + length);
+    cursor.seek(next);
+    if (cursor.at === next && isBareFence(cursor)) return;
+    cursor.seek(this.#offset + nodes[code + 1]!);
+    let hidden: Finding[] = [];
+    for (cursor.step(); cursor.at < closer; cursor.step()) {
+      // A bare fence between header and closing line belongs to the call, or to another one: the quote is meant.
+      if (isBareFence(cursor)) hidden = [];
+      if ((cursor.bits & USE) === 0) continue;
+      const line = text.slice(cursor.at, cursor.next);
+      const header = toolUseHeader(line, 0, text.textEnd(cursor.at, cursor.next) - cursor.at);
+      if (header === null) continue;
+      const id = spanText(line, header.id);
+      hidden.push({
+        code: "call_hidden_in_fence",
+        message: `The call "${id}" of "${
+          spanText(line, header.name)
+        }" is text, because a code fence that was opened above it is not closed before it.`,
+        at: cursor.at - this.#offset,
+        id,
+      });
+    }
+    this.#findings.push(...hidden);
+  }
+
+  /** Beginning of the first line from `from` on, before `end`, that holds something; `end` when none does. */
+  #afterEmptyLines(from: number, end: number): number {
+    for (let at = from; at < end;) {
+      const byte = this.#text.byte(at);
+      if (byte === 0x0a) at += 1;
+      else if (byte === 0x0d && this.#text.crlf && this.#text.byte(at + 1) === 0x0a) at += 2;
+      else return at;
+    }
+    return end;
+  }
+
+  #call(index: number): void {
+    const call = readCall(this.#text, this.#message, index, this.#offset);
+    const what = `The call "${call.id}" of "${call.name}"`;
+    const wrong = (code: ParseCode, sentence: string) =>
+      this.#find(code, `${what} ${sentence}`, call.from, call.id);
+    if (call.body === null) {
+      return call.hasOpener
+        ? wrong("tool_use_unclosed_fence", "has a body whose fence is never closed.")
+        : wrong("tool_use_missing_fence", "needs a fenced JSON body below its header.");
+    }
+    if (call.foreignLanguage !== null) {
+      return wrong(
+        "tool_use_unknown_language",
+        `has a body in the language "${call.foreignLanguage}"; expected "json".`,
+      );
+    }
+    const input = callInput(this.#text.text(call.body.from, call.body.to));
+    if (typeof input === "string") {
+      return wrong("tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`);
+    }
+    this.#calls.push(call.id);
+  }
+
+  #result(index: number): void {
+    const result = readResult(this.#text, this.#message, index, this.#offset);
+    const { id, from } = result;
+    const what = `The result of the call "${id}"`;
+    if (result.block === null) {
+      return result.hasOpener
+        ? this.#find(
+          "tool_result_unclosed_fence",
+          `${what} has a body whose fence is never closed.`,
+          from,
+          id,
+        )
+        : this.#find("tool_result_missing_fence", `${what} needs a fenced body below its header.`, from, id);
+    }
+    if (result.block.style === "pending-fence") {
+      this.#find(
+        "legacy_form",
+        'The fence language "flemma:pending" is an old spelling; "flemma:tool status=pending" is the present one.',
+        result.block.opener.from,
+        id,
+      );
+    }
+    this.#results.push({ id, at: from - this.#offset });
+  }
+
+  #find(code: ParseCode, message: string, at: number, id?: string): void {
+    this.#findings.push({ code, message, at: at - this.#offset, ...(id === undefined ? {} : { id }) });
+  }
+}
+
+function isBareFence(cursor: Cursor): boolean {
+  return (cursor.bits & BARE) !== 0 && cursor.number >= 3;
+}

@@ -1,0 +1,297 @@
+// One message read from the marks: where it ends and which blocks it has. Nothing of it is decoded.
+//
+// A message is read by itself: it begins outside of any fence, and nothing in it depends on what stands before its
+// marker or behind its end. So an edit costs the messages it touches, and all others are taken over.
+
+import type { Tree } from "@lezer/common";
+import { Cursor } from "./cursor.ts";
+import type { Facts } from "./facts.ts";
+import { isSpace } from "./lines.ts";
+import { type NodeRange, Nodes } from "./nodes.ts";
+import {
+  ABORT,
+  LEGACY,
+  MARKER,
+  OPENS,
+  RESULT,
+  Role,
+  THINKING_CLOSE,
+  THINKING_OPEN,
+  THINKING_TAG,
+  TICKS,
+  USE,
+} from "./scan/marks.ts";
+import * as Term from "./terms.generated.ts";
+import type { Text } from "./text.ts";
+
+const LF = 0x0a;
+const HEADERS = USE | RESULT;
+/** Where a run of lines in a reply ends: before every line that may be structure. */
+const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
+
+/** What the marks tell of a message. Offsets count from its marker line; but for what is kept, it never changes. */
+export interface Message {
+  readonly length: number;
+  /** `System`, `You`, `Assistant`, or any other word. */
+  readonly role: string;
+  /** Length of the marker line, its line end included. */
+  readonly marker: number;
+  /** Term of its node: how its lines are read. */
+  readonly term: number;
+  /** Its nodes, all but the message itself. */
+  readonly nodes: NodeRange;
+  /** It holds calls or results, whole or not. */
+  readonly hasTools: boolean;
+  /** A fence of rule (a) that swallows a role marker because nothing closes it. */
+  readonly swallowing: { readonly at: number; readonly ticks: number } | null;
+  /** Lines of the old form `@You: text` outside of fences. */
+  readonly legacy: readonly number[];
+  /** Opening lines of thinking that nothing closes. */
+  readonly looseThinking: readonly number[];
+  /** Its tree when it is large, kept from when it is first asked for (nodes.ts). */
+  tree: Tree | null;
+  /** What its decoded text tells, kept from when it is first asked for (facts.ts). */
+  facts: Facts | null;
+}
+
+/** Reads messages one after the other. */
+export class MessageReader {
+  readonly #text: Text;
+  readonly #cursor: Cursor;
+  readonly #ahead: Cursor;
+  readonly #nodes = new Nodes();
+  #base = 0;
+  #end = 0;
+  /** From this number of backticks on, no line in the rest of the message closes a fence. */
+  #unclosable = Infinity;
+  #tagCloses = true;
+  #hasTools = false;
+  #swallowing: Message["swallowing"] = null;
+  #looseThinking: number[] = [];
+
+  constructor(text: Text) {
+    this.#text = text;
+    this.#cursor = new Cursor(text);
+    this.#ahead = new Cursor(text);
+  }
+
+  /** Reads the message whose marker line begins at `offset`. */
+  read(offset: number): Message {
+    const cursor = this.#cursor;
+    if (cursor.at !== offset || (cursor.bits & MARKER) === 0) cursor.seek(offset);
+    const role = cursor.number;
+    const marker = cursor.next;
+    cursor.step();
+    this.#swallowing = null;
+    const legacy = this.#split(offset);
+    this.#nodes.begin(offset);
+    this.#base = offset;
+    this.#unclosable = Infinity;
+    this.#tagCloses = true;
+    this.#hasTools = false;
+    this.#looseThinking = NOTHING;
+    let term: number = Term.PlainTurn;
+    if (role === Role.Assistant) {
+      term = Term.ReplyTurn;
+      this.#nodes.leaf(Term.ReplyMarker, offset, marker);
+      this.#reply(marker);
+    } else if (role === Role.You) {
+      term = Term.UserTurn;
+      this.#nodes.leaf(Term.UserMarker, offset, marker);
+      this.#user(marker);
+    } else {
+      this.#nodes.leaf(Term.PlainMarker, offset, marker);
+      if (marker < this.#end) this.#nodes.pair(Term.PlainText, Term.PlainLines, marker, this.#end);
+    }
+    cursor.reach(this.#end);
+    return {
+      length: this.#end - offset,
+      role: ROLE_WORDS[role] ?? this.#roleWord(offset),
+      marker: marker - offset,
+      term,
+      nodes: this.#nodes.finish(),
+      hasTools: this.#hasTools,
+      swallowing: this.#swallowing,
+      legacy,
+      looseThinking: this.#looseThinking,
+      tree: null,
+      facts: null,
+    };
+  }
+
+  #roleWord(offset: number): string {
+    let end = offset + 1;
+    while (this.#text.byte(end) !== 0x3a) end++;
+    return this.#text.decode(offset + 1, end);
+  }
+
+  /** Finds the end of the message under rule (a): the next marker outside of a fence. Gives lines of the old form. */
+  #split(offset: number): readonly number[] {
+    const { length } = this.#text;
+    const ahead = this.#ahead;
+    let legacy = NOTHING;
+    ahead.follow(this.#cursor);
+    while (ahead.find(MARKER | OPENS | LEGACY, length)) {
+      if ((ahead.bits & MARKER) !== 0) break;
+      if ((ahead.bits & LEGACY) !== 0) {
+        if (legacy === NOTHING) legacy = [];
+        legacy.push(ahead.at - offset);
+      } else {
+        const opener = ahead.at;
+        const ticks = ahead.number;
+        ahead.step();
+        if (!ahead.findClosing(ticks, length)) {
+          this.#end = length;
+          ahead.seek(opener);
+          this.#swallowing = ahead.find(MARKER, length) ? { at: opener - offset, ticks } : null;
+          return legacy;
+        }
+      }
+      ahead.step();
+    }
+    this.#end = ahead.at;
+    return legacy;
+  }
+
+  #user(from: number): void {
+    const cursor = this.#cursor;
+    for (let at = from; at < this.#end;) {
+      cursor.reach(at);
+      if (cursor.at === at && (cursor.bits & RESULT) !== 0) {
+        at = this.#tool(Term.ToolResult, Term.ResultHeader);
+      } else {
+        const end = cursor.find(RESULT, this.#end) ? cursor.at : this.#end;
+        this.#nodes.pair(Term.UserText, Term.UserLines, at, end);
+        at = end;
+      }
+    }
+  }
+
+  #reply(from: number): void {
+    const cursor = this.#cursor;
+    const nodes = this.#nodes;
+    /** The place of the text node that is open, -1 when none is. */
+    let text = -1;
+    for (let at = from; at < this.#end;) {
+      cursor.reach(at);
+      const bits = cursor.at === at && cursor.is(REPLY_STOPS) ? cursor.bits : 0;
+      const isBlock = (bits & (USE | ABORT | THINKING_TAG)) !== 0 ||
+        ((bits & THINKING_OPEN) !== 0 && this.#closingTag());
+      if (isBlock) {
+        if (text >= 0) nodes.close(text, at);
+        text = -1;
+        if ((bits & USE) !== 0) {
+          at = this.#tool(Term.ToolUse, Term.UseHeader);
+        } else if ((bits & THINKING_OPEN) !== 0) {
+          at = this.#enclosed(Term.Thinking, Term.ThinkingOpener, THINKING_BODY);
+        } else {
+          if ((bits & ABORT) !== 0) nodes.leaf(Term.AbortMarker, at, cursor.next);
+          else nodes.pair(Term.Thinking, Term.ThinkingTag, at, cursor.next);
+          at = cursor.next;
+        }
+        continue;
+      }
+      if (text < 0) text = nodes.open(Term.ReplyText, at);
+      if ((bits & OPENS) !== 0 && this.#closingFence(cursor.number)) {
+        at = this.#enclosed(Term.Code, Term.CodeOpener, CODE_BODY);
+        continue;
+      }
+      if ((bits & THINKING_OPEN) !== 0) {
+        if (this.#looseThinking === NOTHING) this.#looseThinking = [];
+        this.#looseThinking.push(at - this.#base);
+      }
+      if (cursor.at === at) cursor.step();
+      const end = cursor.find(REPLY_STOPS, this.#end) ? cursor.at : this.#end;
+      nodes.leaf(Term.ReplyLines, at, end);
+      at = end;
+    }
+    if (text >= 0) nodes.close(text, this.#end);
+  }
+
+  /** A node from the cursor's line, which opens, to the line of `#ahead`, which closes. */
+  #enclosed(term: number, opener: number, [body, lines, closer]: readonly [number, number, number]): number {
+    const nodes = this.#nodes;
+    const ahead = this.#ahead;
+    const from = this.#cursor.at;
+    const inside = this.#cursor.next;
+    const node = nodes.open(term, from);
+    nodes.leaf(opener, from, inside);
+    if (ahead.at > inside) nodes.pair(body, lines, inside, ahead.at);
+    nodes.leaf(closer, ahead.at, ahead.next);
+    nodes.close(node, ahead.next);
+    this.#cursor.follow(ahead);
+    return ahead.next;
+  }
+
+  /** A header at the cursor with the block below it, if there is one. */
+  #tool(term: number, header: number): number {
+    const cursor = this.#cursor;
+    const nodes = this.#nodes;
+    this.#hasTools = true;
+    const node = nodes.open(term, cursor.at);
+    nodes.leaf(header, cursor.at, cursor.next);
+    let at = this.#skipBlankLines(cursor.next);
+    cursor.reach(at);
+    if (at < this.#end && cursor.at === at && (cursor.bits & TICKS) !== 0) {
+      const inside = cursor.next;
+      if (this.#closingFence(cursor.number)) {
+        const ahead = this.#ahead;
+        nodes.leaf(Term.Opener, at, inside);
+        if (ahead.at > inside) nodes.pair(Term.BlockBody, Term.BlockLines, inside, ahead.at);
+        nodes.leaf(Term.Closer, ahead.at, ahead.next);
+        cursor.follow(ahead);
+        at = ahead.next;
+      } else {
+        nodes.leaf(Term.LooseOpener, at, inside);
+        cursor.step();
+        at = cursor.find(HEADERS, this.#end) ? cursor.at : this.#end;
+        if (at > inside) nodes.pair(Term.Skipped, Term.SkippedLines, inside, at);
+      }
+    }
+    nodes.close(node, at);
+    return at;
+  }
+
+  /** The beginning of the first line from `offset` on that is not blank; the end of the message if all are. */
+  #skipBlankLines(offset: number): number {
+    const { chunks, offsets } = this.#text;
+    let start = offset;
+    if (offset >= this.#end) return this.#end;
+    for (let index = this.#text.chunkAt(offset), at = offset; index < chunks.length; index++) {
+      const { bytes } = chunks[index]!;
+      const base = offsets[index]!;
+      const end = Math.min(bytes.length, this.#end - base);
+      for (let within = at - base; within < end; within++) {
+        const byte = bytes[within];
+        if (byte === LF) start = base + within + 1;
+        else if (!isSpace(byte)) return start;
+      }
+      at = offsets[index + 1]!;
+      if (at >= this.#end) break;
+    }
+    return this.#end;
+  }
+
+  /** Finds, for the fence that the cursor's line opens, the line that closes it in this message. */
+  #closingFence(ticks: number): boolean {
+    if (ticks >= this.#unclosable) return false;
+    this.#ahead.follow(this.#cursor);
+    this.#ahead.step();
+    if (this.#ahead.findClosing(ticks, this.#end)) return true;
+    this.#unclosable = ticks;
+    return false;
+  }
+
+  /** Finds, for the thinking that the cursor's line opens, the line that closes it in this message. */
+  #closingTag(): boolean {
+    if (!this.#tagCloses) return false;
+    this.#ahead.follow(this.#cursor);
+    this.#ahead.step();
+    return this.#tagCloses = this.#ahead.find(THINKING_CLOSE, this.#end);
+  }
+}
+
+const NOTHING: number[] = [];
+const ROLE_WORDS = [undefined, "You", "Assistant", "System"];
+const CODE_BODY = [Term.CodeBody, Term.CodeLines, Term.CodeCloser] as const;
+const THINKING_BODY = [Term.ThinkingBody, Term.ThinkingLines, Term.ThinkingCloser] as const;

@@ -1,0 +1,115 @@
+// What a line means that may begin or end structure, as bits.
+//
+// They depend on the bytes of the line alone, never on its surroundings, so a chunk of the document keeps its marks
+// as long as its bytes stay. Whether the carriage return of a line end belongs to the line is known only for the
+// whole document; lines for which that matters carry `NEEDS_CRLF`.
+
+import {
+  abortMarker,
+  isBlank,
+  legacyMarker,
+  markerRole,
+  thinkingClose,
+  thinkingTag,
+  toolResultHeader,
+  toolUseHeader,
+} from "../lines.ts";
+
+/** A role marker; its number is the role. */
+export const MARKER = 1 << 0;
+/** A known role with text on the same line. */
+export const LEGACY = 1 << 1;
+/** Backticks in column 1; their count is the number of the mark. */
+export const TICKS = 1 << 2;
+/** The backticks open a fence under rule (a). */
+export const OPENS = 1 << 3;
+/** Nothing but whitespace follows the backticks, so they can close a fence. */
+export const BARE = 1 << 4;
+/** … and there are three of them, so they can close frontmatter. */
+export const BARE_THREE = 1 << 5;
+export const USE = 1 << 6;
+export const RESULT = 1 << 7;
+export const THINKING_OPEN = 1 << 8;
+export const THINKING_TAG = 1 << 9;
+export const THINKING_CLOSE = 1 << 10;
+export const ABORT = 1 << 11;
+/** The line means what its bits say only where CR LF ends every line of the document. */
+export const NEEDS_CRLF = 1 << 12;
+
+/** Numbers of markers. */
+export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
+
+const TICK = 0x60;
+
+/** The bits of the line `from..to`, whose line end is excluded; `feed` tells whether a line feed stands at `to`. */
+export function classify(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
+  switch (bytes[from]) {
+    case TICK:
+      return ticksBits(bytes, from, to);
+    case 0x40:
+      if (markerRole(bytes, from, to) !== null) return MARKER;
+      return legacyMarker(bytes, from, to) === null ? 0 : LEGACY;
+    case 0x2a:
+      if (bytes[from + 1] !== 0x2a) return 0;
+      if (toolUseHeader(bytes, from, to) !== null) return USE;
+      return toolResultHeader(bytes, from, to) !== null ? RESULT : 0;
+    default:
+      return feed && to > from && bytes[to - 1] === 0x0d
+        ? withCrlf(tagBits(bytes, from, to - 1))
+        : tagBits(bytes, from, to);
+  }
+}
+
+/** The number of a mark: backticks, or the role of a marker. */
+export function numberOf(bits: number, bytes: Uint8Array, from: number, to: number): number {
+  if ((bits & TICKS) !== 0) return ticksAt(bytes, from, to);
+  return (bits & MARKER) !== 0 ? roleAt(bytes, from + 1) : 0;
+}
+
+function ticksAt(bytes: Uint8Array, from: number, to: number): number {
+  let end = from + 1;
+  while (end < to && bytes[end] === TICK) end++;
+  return end - from;
+}
+
+/** What `fenceOpen` and `bareTicks` of lines.ts say, in one pass. */
+function ticksBits(bytes: Uint8Array, from: number, to: number): number {
+  const ticks = ticksAt(bytes, from, to);
+  const rest = from + ticks;
+  let bits = TICKS;
+  if (isBlank(bytes, rest, to)) bits |= ticks === 3 ? BARE | BARE_THREE : BARE;
+  if (ticks >= 3 && ((bits & BARE) !== 0 || !hasTick(bytes, rest, to))) bits |= OPENS;
+  return bits;
+}
+
+function hasTick(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at] === TICK) return true;
+  return false;
+}
+
+/** The role of a marker from the beginning of its word: the colon behind it tells where the word ends. */
+function roleAt(bytes: Uint8Array, at: number): number {
+  return isWord(bytes, at, "You:")
+    ? Role.You
+    : isWord(bytes, at, "Assistant:")
+    ? Role.Assistant
+    : isWord(bytes, at, "System:")
+    ? Role.System
+    : Role.Other;
+}
+
+function isWord(bytes: Uint8Array, from: number, word: string): boolean {
+  for (let at = 0; at < word.length; at++) if (bytes[from + at] !== word.charCodeAt(at)) return false;
+  return true;
+}
+
+function tagBits(bytes: Uint8Array, from: number, to: number): number {
+  const tag = thinkingTag(bytes, from, to);
+  if (tag !== null) return tag.selfClosed ? THINKING_TAG : THINKING_OPEN;
+  if (thinkingClose(bytes, from, to)) return THINKING_CLOSE;
+  return abortMarker(bytes, from, to) === null ? 0 : ABORT;
+}
+
+function withCrlf(bits: number): number {
+  return bits === 0 ? 0 : bits | NEEDS_CRLF;
+}

@@ -1,0 +1,99 @@
+// The scanner of stage one as functions: loads its WASM module at first use and feeds it window by window.
+
+import { INPUT, OUTPUT, WINDOW } from "./layout.ts";
+import { WASM } from "./wasm.generated.ts";
+
+const LF = 0x0a;
+
+/** What the module exports; see scan.as. */
+interface Module {
+  readonly memory: WebAssembly.Memory;
+  readonly feeds: WebAssembly.Global;
+  readonly crFeeds: WebAssembly.Global;
+  marks(length: number, first: boolean): number;
+  lines(length: number): number;
+}
+
+interface Scanner {
+  readonly module: Module;
+  readonly input: Uint8Array;
+  readonly output: Int32Array;
+}
+
+let loaded: Scanner | null = null;
+
+/** Compiled synchronously, because it is smaller than what a promise would cost. */
+function load(): Scanner {
+  const code = Uint8Array.from(atob(WASM), (char) => char.charCodeAt(0));
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(code));
+  const module = instance.exports as unknown as Module;
+  // The memory never grows, so that views of it stay valid.
+  const { buffer } = module.memory;
+  return { module, input: new Uint8Array(buffer), output: new Int32Array(buffer, OUTPUT) };
+}
+
+/** What a scan tells of a stretch of whole lines. */
+export interface Scan {
+  /** Line feeds, and those with a carriage return before them. */
+  readonly feeds: number;
+  readonly crFeeds: number;
+  /** Number of lines that begin with one of the starters of lines.ts. */
+  readonly count: number;
+  /**
+   * For each of them its offset and the offset of the next line, in order. Valid up to the next scan; may be longer
+   * than that.
+   */
+  readonly lines: Int32Array;
+}
+
+/** Scans `bytes`, which begin at the beginning of a line. */
+export function scanMarks(bytes: Uint8Array): Scan {
+  const { module, input, output } = loaded ??= load();
+  if (bytes.length <= WINDOW) {
+    input.set(bytes, INPUT);
+    const count = module.marks(bytes.length, true);
+    if (count > 0 && output[2 * count - 1] === 0) output[2 * count - 1] = bytes.length;
+    return { feeds: module.feeds.value, crFeeds: module.crFeeds.value, count, lines: output };
+  }
+  return scanLong(bytes, module, input, output);
+}
+
+/** Scans more than a window: a line that is very long, or what precedes one. */
+function scanLong(bytes: Uint8Array, module: Module, input: Uint8Array, output: Int32Array): Scan {
+  const found: number[] = [];
+  let feeds = 0;
+  let crFeeds = 0;
+  for (let from = 0; from < bytes.length; from += WINDOW) {
+    const length = Math.min(WINDOW, bytes.length - from);
+    input.set(bytes.subarray(from, from + length), INPUT);
+    const count = module.marks(length, from === 0);
+    feeds += module.feeds.value;
+    crFeeds += module.crFeeds.value;
+    for (let index = 0; index < count; index++) {
+      const next = output[2 * index + 1]!;
+      found.push(from + output[2 * index]!, next === 0 ? lineAfter(bytes, from + length) : from + next);
+    }
+  }
+  return { feeds, crFeeds, count: found.length / 2, lines: Int32Array.from(found) };
+}
+
+function lineAfter(bytes: Uint8Array, from: number): number {
+  const feed = bytes.indexOf(LF, from);
+  return feed < 0 ? bytes.length : feed + 1;
+}
+
+/** The offsets at which lines of `bytes` begin: 0, and the byte behind each of its `feeds` line feeds. */
+export function scanLines(bytes: Uint8Array, feeds: number): Uint32Array {
+  const { module, input, output } = loaded ??= load();
+  const starts = new Uint32Array(feeds + 1);
+  let filled = 1;
+  for (let from = 0; from < bytes.length; from += WINDOW) {
+    const length = Math.min(WINDOW, bytes.length - from);
+    input.set(length === bytes.length ? bytes : bytes.subarray(from, from + length), INPUT);
+    const count = module.lines(length);
+    if (from === 0) starts.set(output.subarray(0, count), filled);
+    else for (let index = 0; index < count; index++) starts[filled + index] = from + output[index]!;
+    filled += count;
+  }
+  return starts;
+}

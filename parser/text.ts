@@ -1,0 +1,267 @@
+// The bytes of a document as a list of chunks: lines, look-ups and edits without touching what an edit leaves alone.
+//
+// The list is flat. A document of 10 MB has about 640 chunks, so making a new list for an edit costs a few
+// microseconds; a tree of chunks would save nothing that could be measured.
+
+import { Chunk, cut, fitsOne } from "./chunk.ts";
+import type { Replacement } from "./edit.ts";
+import type { Span } from "./lines.ts";
+
+const LF = 0x0a;
+const CR = 0x0d;
+const NOTHING = new Uint8Array(0);
+// A byte order mark inside the text is a character like any other, so the decoder must not drop it.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** An immutable document at byte level. Line numbers are 0-based here; the typed view counts from 1. */
+export class Text {
+  readonly chunks: readonly Chunk[];
+  /** Offset of each chunk's first byte, and the length of the document. */
+  readonly offsets: Float64Array;
+  readonly length: number;
+  readonly lineCount: number;
+  /** Every line of the document ends with CR LF. A last line without any line end does not count. */
+  readonly crlf: boolean;
+  /** Offset of the first line: 3 behind a byte order mark. */
+  readonly origin: number;
+  /** The number of the first line of each chunk. */
+  readonly #firstLines: Float64Array;
+  #bytes: Uint8Array | null;
+
+  private constructor(chunks: readonly Chunk[], origin: number, bytes: Uint8Array | null) {
+    const offsets = new Float64Array(chunks.length + 1);
+    const firstLines = new Float64Array(chunks.length);
+    let length = origin;
+    let feeds = 0;
+    let crFeeds = 0;
+    for (let index = 0; index < chunks.length; index++) {
+      const chunk = chunks[index]!;
+      offsets[index] = length;
+      firstLines[index] = feeds;
+      length += chunk.length;
+      feeds += chunk.feeds;
+      crFeeds += chunk.crFeeds;
+    }
+    offsets[chunks.length] = length;
+    const last = chunks[chunks.length - 1]!;
+    this.chunks = chunks;
+    this.offsets = offsets;
+    this.#firstLines = firstLines;
+    this.length = length;
+    this.lineCount = Math.max(1, feeds + (last.length > 0 && last.bytes[last.length - 1] !== LF ? 1 : 0));
+    this.crlf = feeds > 0 && feeds === crFeeds;
+    this.origin = origin;
+    this.#bytes = bytes;
+  }
+
+  static of(bytes: Uint8Array): Text {
+    const origin = hasBom(bytes) ? 3 : 0;
+    return new Text(cut(origin === 0 ? bytes : bytes.subarray(origin)), origin, bytes);
+  }
+
+  /** All bytes in one piece. They are joined when first asked for, which costs their length once. */
+  get bytes(): Uint8Array {
+    if (this.#bytes === null) {
+      const joined = new Uint8Array(this.length);
+      if (this.origin === 3) joined.set([0xef, 0xbb, 0xbf]);
+      for (let index = 0; index < this.chunks.length; index++) {
+        joined.set(this.chunks[index]!.bytes, this.offsets[index]!);
+      }
+      this.#bytes = joined;
+    }
+    return this.#bytes;
+  }
+
+  /** The text after replacements, which are ascending, do not overlap and lie inside the document. */
+  edited(replacements: readonly Replacement[]): Text {
+    // Only the first three bytes can make or unmake a byte order mark.
+    if (replacements[0]!.from < 3) {
+      let reach = 3;
+      for (const { from, to } of replacements) if (from <= reach) reach = Math.max(reach, to + 3);
+      const begin = concat(this.#spliced(replacements, 0, Math.min(this.length, reach)));
+      if (this.origin === 3 || hasBom(begin)) {
+        return Text.of(concat(this.#spliced(replacements, 0, this.length)));
+      }
+    }
+    const chunks: Chunk[] = [];
+    let next = 0;
+    for (let done = 0; done < replacements.length;) {
+      const begin = Math.max(next, this.chunkAt(replacements[done]!.from));
+      for (; next < begin; next++) chunks.push(this.chunks[next]!);
+      let stop = done;
+      let end = begin + 1;
+      let parts: Uint8Array[] = [];
+      for (;;) {
+        // Whatever begins or ends in the lines at hand is done with them.
+        while (stop < replacements.length && replacements[stop]!.from < this.offsets[end]!) {
+          const { to } = replacements[stop++]!;
+          while (end < this.chunks.length && this.offsets[end]! < to) end++;
+        }
+        if (stop < replacements.length && end === this.chunks.length) stop = replacements.length;
+        parts = this.#spliced(replacements.slice(done, stop), this.offsets[begin]!, this.offsets[end]!);
+        // A chunk holds whole lines, so one that lost its last line feed takes in the next.
+        if (end === this.chunks.length || endsWithFeed(parts)) break;
+        end++;
+      }
+      next = end;
+      done = stop;
+      let length = parts.reduce((sum, part) => sum + part.length, 0);
+      if (length === 0) continue;
+      const before = chunks.at(-1);
+      if (before !== undefined && fitsOne(before.length, length)) {
+        parts.unshift(chunks.pop()!.bytes);
+        length += before.length;
+      }
+      chunks.push(...cut(concat(parts)));
+    }
+    for (; next < this.chunks.length; next++) chunks.push(this.chunks[next]!);
+    if (chunks.length === 0) chunks.push(new Chunk(NOTHING));
+    return new Text(chunks, this.origin, null);
+  }
+
+  /** The pieces of `from..to` after the replacements that begin in it. */
+  #spliced(replacements: readonly Replacement[], from: number, to: number): Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    let at = from;
+    for (const { from: cutFrom, to: cutTo, insert } of replacements) {
+      if (cutFrom > at) this.#pieces(at, Math.min(cutFrom, to), parts);
+      if (cutFrom > to) return parts;
+      if (insert.length > 0) parts.push(insert);
+      at = Math.max(at, cutTo);
+    }
+    if (at < to) this.#pieces(at, to, parts);
+    return parts;
+  }
+
+  /** Index of the chunk that holds an offset; an offset at the end belongs to the last. */
+  chunkAt(offset: number): number {
+    let low = 0;
+    let high = this.chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.offsets[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** The line that holds an offset; an offset past the end belongs to the last line. */
+  lineOf(offset: number): number {
+    const index = this.chunkAt(offset);
+    const { lines } = this.chunks[index]!;
+    const within = offset - this.offsets[index]!;
+    let low = 0;
+    let high = lines.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (lines[middle]! <= within) low = middle;
+      else high = middle - 1;
+    }
+    return Math.min(this.#firstLines[index]! + low, this.lineCount - 1);
+  }
+
+  /** First byte of a line; the length past the last line. */
+  start(line: number): number {
+    if (line >= this.lineCount) return this.length;
+    let low = 0;
+    let high = this.chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#firstLines[middle]! <= line) low = middle;
+      else high = middle - 1;
+    }
+    return this.offsets[low]! + this.chunks[low]!.lines[line - this.#firstLines[low]!]!;
+  }
+
+  /** Just past the last byte of a line's text, its line end excluded. */
+  end(line: number): number {
+    return this.textEnd(this.start(line), this.start(line + 1));
+  }
+
+  /** Just past the text of the lines `from..next`, the line end of the last one excluded. */
+  textEnd(from: number, next: number): number {
+    if (next === from || this.byte(next - 1) !== LF) return next;
+    const feed = next - 1;
+    return this.crlf && feed > from && this.byte(feed - 1) === CR ? feed - 1 : feed;
+  }
+
+  /** The byte at an offset of the lines; `undefined` outside. */
+  byte(offset: number): number | undefined {
+    const index = this.chunkAt(offset);
+    return this.chunks[index]!.bytes[offset - this.offsets[index]!];
+  }
+
+  /** The bytes of a range in one piece: a view where one chunk holds them, else a copy. */
+  slice(from: number, to: number): Uint8Array {
+    if (this.#bytes !== null) return this.#bytes.subarray(from, to);
+    if (from >= to) return NOTHING;
+    const index = this.chunkAt(from);
+    const base = this.offsets[index]!;
+    if (from >= base && to <= this.offsets[index + 1]!) {
+      return this.chunks[index]!.bytes.subarray(from - base, to - base);
+    }
+    return concat(this.#pieces(from, to, []));
+  }
+
+  #pieces(from: number, to: number, parts: Uint8Array[]): Uint8Array[] {
+    if (from < this.origin) parts.push(BOM.subarray(from, Math.min(to, this.origin)));
+    let at = Math.max(from, this.origin);
+    for (let index = this.chunkAt(at); at < to; index++) {
+      const base = this.offsets[index]!;
+      const end = Math.min(to, this.offsets[index + 1]!);
+      parts.push(this.chunks[index]!.bytes.subarray(at - base, end - base));
+      at = end;
+    }
+    return parts;
+  }
+
+  /** Decoded text of a byte range, as it stands. */
+  decode(from: number, to: number): string {
+    return decodeBytes(this.slice(from, to));
+  }
+
+  /** Decoded text of a byte range with lines joined by LF, as the format joins them (chat-format 1). */
+  text(from: number, to: number): string {
+    const text = this.decode(from, to);
+    return this.crlf ? text.replaceAll("\r\n", "\n") : text;
+  }
+}
+
+/** Decoded text of a span of some bytes. */
+export function spanText(bytes: Uint8Array, span: Span): string {
+  return decodeBytes(bytes.subarray(span.from, span.to));
+}
+
+/** Short ASCII, which ids and names are, is decoded here: calling the decoder costs more than reading it. */
+function decodeBytes(bytes: Uint8Array): string {
+  if (bytes.length > 24) return decoder.decode(bytes);
+  let text = "";
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte >= 0x80) return decoder.decode(bytes);
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
+
+const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
+
+function hasBom(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+function endsWithFeed(parts: readonly Uint8Array[]): boolean {
+  const last = parts.at(-1);
+  return last === undefined || last[last.length - 1] === LF;
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}

@@ -1,0 +1,124 @@
+// Tool blocks of a message: header, fence and body of a call or a result, read from its nodes.
+
+import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "./lines.ts";
+import type { Message } from "./message.ts";
+import { readStatus, type StatusReading } from "./status.ts";
+import * as Term from "./terms.generated.ts";
+import { spanText, type Text } from "./text.ts";
+
+/** A call as it stands. Offsets are those of the document. */
+export interface CallBlock {
+  readonly from: number;
+  readonly to: number;
+  readonly id: string;
+  readonly name: string;
+  /** Some fence was opened below the header. */
+  readonly hasOpener: boolean;
+  /** The bytes between the fences without the last line end; `null` without a whole fence. */
+  readonly body: Span | null;
+  /** The language of the fence when it is not JSON's. */
+  readonly foreignLanguage: string | null;
+}
+
+/** A result as it stands. Offsets are those of the document. */
+export interface ResultBlock {
+  readonly from: number;
+  readonly to: number;
+  readonly id: string;
+  readonly hasOpener: boolean;
+  /** `null` without a whole fence. */
+  readonly block:
+    | (StatusReading & {
+      readonly header: Span;
+      readonly opener: Span;
+      readonly ticks: number;
+      readonly body: Span;
+    })
+    | null;
+}
+
+/** Reads the call whose node stands at `index`. */
+export function readCall(text: Text, message: Message, index: number, offset: number): CallBlock {
+  const { from, to, header, opener, body, hasOpener } = parts(text, message, index, offset);
+  const line = text.slice(header.from, header.to);
+  const read = toolUseHeader(line, 0, line.length);
+  if (read === null) throw new Error(`no tool use header at byte ${from}`);
+  let foreignLanguage: string | null = null;
+  if (opener !== null) {
+    const fence = text.slice(opener.from, opener.to);
+    const language = spanText(fence, blockOpen(fence, 0, fence.length)?.language ?? { from: 0, to: 0 });
+    if (language !== "" && language.toLowerCase() !== "json") foreignLanguage = language;
+  }
+  const { name, id } = read;
+  return { from, to, id: spanText(line, id), name: spanText(line, name), hasOpener, body, foreignLanguage };
+}
+
+/** Reads the result whose node stands at `index`. */
+export function readResult(text: Text, message: Message, index: number, offset: number): ResultBlock {
+  const { from, to, header, opener, body, hasOpener } = parts(text, message, index, offset);
+  const line = text.slice(header.from, header.to);
+  const read = toolResultHeader(line, 0, line.length);
+  if (read === null) throw new Error(`no tool result header at byte ${from}`);
+  const id = spanText(line, read.id);
+  if (opener === null || body === null) return { from, to, id, hasOpener, block: null };
+  const fence = text.slice(opener.from, opener.to);
+  const open = blockOpen(fence, 0, fence.length);
+  if (open === null) throw new Error(`no opening fence at byte ${opener.from}`);
+  const status = readStatus(
+    read.suffix && spanText(line, read.suffix),
+    spanText(fence, open.language),
+    spanText(fence, open.info),
+  );
+  return { from, to, id, hasOpener, block: { ...status, header, opener, ticks: open.ticks, body } };
+}
+
+/** Lines of a block without their line ends. */
+function parts(text: Text, message: Message, index: number, offset: number) {
+  const nodes = message.nodes.list;
+  const end = nodes[index + 3]!;
+  const from = offset + nodes[index + 1]!;
+  let to = offset + nodes[index + 2]!;
+  const header = { from, to: text.textEnd(from, offset + nodes[index + 6]!) };
+  let opener: Span | null = null;
+  let body: Span | null = null;
+  let hasOpener = false;
+  for (let child = index + 8; child < end; child = nodes[child + 3]!) {
+    const childFrom = offset + nodes[child + 1]!;
+    const childTo = offset + nodes[child + 2]!;
+    switch (nodes[child]) {
+      case Term.Opener:
+        opener = { from: childFrom, to: text.textEnd(childFrom, childTo) };
+        body = { from: childTo, to: childTo };
+        hasOpener = true;
+        break;
+      case Term.LooseOpener:
+        hasOpener = true;
+        break;
+      case Term.BlockBody:
+        body = { from: childFrom, to: text.textEnd(childFrom, childTo) };
+        break;
+      case Term.Closer:
+        to = text.textEnd(childFrom, childTo);
+        break;
+    }
+  }
+  return { from, to, header, opener, body, hasOpener };
+}
+
+/** The decoded object of a call, or the end of a sentence that says what the text is instead. */
+export function callInput(text: string): Record<string, unknown> | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return text.trim() === ""
+      ? "it is empty"
+      : `it does not parse: ${error instanceof Error ? error.message : error}`;
+  }
+  if (Array.isArray(value)) return "it is an array";
+  return isObject(value) ? value : `it is ${value === null ? "null" : `a ${typeof value}`}`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

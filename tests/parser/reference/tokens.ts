@@ -1,0 +1,167 @@
+// Tokens for the tables of parser/chat.grammar: whole lines and runs of lines, found without any cleverness.
+
+import { ContextTracker, ExternalTokenizer, type InputStream, type Stack } from "@lezer/lr";
+import {
+  abortMarker,
+  blockOpen,
+  fenceOpen,
+  isBlank,
+  markerRole,
+  thinkingClose,
+  thinkingTag,
+  toolResultHeader,
+  toolUseHeader,
+} from "../../../parser/lines.ts";
+import * as Term from "../../../parser/terms.generated.ts";
+import { closing, type PlainDocument } from "./document.ts";
+
+const TICK = 0x60;
+
+/** Stands in the tables for the tokenizer of a document; `tokensOf` takes its place for each parse. */
+export const lineTokens = new ExternalTokenizer(() => {
+  throw new Error("the tables parse nothing by themselves");
+});
+
+/** How many backticks opened the body that the parse is in; 0 outside of bodies. */
+export const blockTicks = new ContextTracker<number>({
+  start: 0,
+  shift(ticks, term, _stack, input) {
+    if (term === Term.Opener || term === Term.CodeOpener) return countTicks(input);
+    if (term === Term.Closer || term === Term.CodeCloser) return 0;
+    return ticks;
+  },
+  hash: (ticks) => ticks,
+});
+
+function countTicks(input: InputStream): number {
+  let ticks = 0;
+  while (input.peek(ticks) === TICK) ticks++;
+  return ticks;
+}
+
+/** The tokenizer of one document. */
+export function tokensOf(document: PlainDocument): ExternalTokenizer {
+  const reader = new TokenReader(document);
+  return new ExternalTokenizer((input, stack) => reader.read(input, stack), { contextual: true });
+}
+
+class TokenReader {
+  readonly #document: PlainDocument;
+
+  constructor(document: PlainDocument) {
+    this.#document = document;
+  }
+
+  read(input: InputStream, stack: Stack): void {
+    const { bytes, hasBom, frontEnd, turns, lines } = this.#document;
+    if (input.pos >= bytes.length) return;
+    if (input.pos === 0 && hasBom) return input.acceptTokenTo(Term.Bom, 3);
+    const line = this.#document.lineAt(input.pos);
+    if (line <= frontEnd) {
+      if (line === 0) return this.#upTo(input, Term.FrontOpener, 1);
+      if (line === frontEnd) return this.#upTo(input, Term.FrontCloser, line + 1);
+      return this.#upTo(input, Term.FrontLines, frontEnd);
+    }
+    if (line < turns[0]!) return this.#upTo(input, Term.PreambleLines, turns[0]!);
+    const turn = turns.findLast((marker) => marker <= line)!;
+    const end = turns.find((marker) => marker > line) ?? lines.length;
+    const role = this.#role(turn);
+    if (line === turn) {
+      const term = role === "You"
+        ? Term.UserMarker
+        : role === "Assistant"
+        ? Term.ReplyMarker
+        : Term.PlainMarker;
+      return this.#upTo(input, term, line + 1);
+    }
+    if (this.#inside(input, stack, line, end) || this.#afterHeader(input, stack, line, end)) return;
+    if (role === "Assistant") return this.#reply(input, line, end);
+    if (role !== "You") return this.#upTo(input, Term.PlainLines, end);
+    const isResult = (at: number) => this.#document.ask(at, toolResultHeader) !== null;
+    if (isResult(line)) this.#upTo(input, Term.ResultHeader, line + 1);
+    else this.#upTo(input, Term.UserLines, this.#first(line + 1, end, isResult) ?? end);
+  }
+
+  #role(line: number): string {
+    const span = this.#document.ask(line, markerRole)!;
+    return new TextDecoder().decode(this.#document.bytes.subarray(span.from, span.to));
+  }
+
+  /** Tokens inside something that is known to be closed before the message ends. */
+  #inside(input: InputStream, stack: Stack, line: number, end: number): boolean {
+    const inBlock = stack.canShift(Term.Closer);
+    if (inBlock || stack.canShift(Term.CodeCloser)) {
+      const close = this.#closingFence(line, end, Number(stack.context))!;
+      if (close === line) this.#upTo(input, inBlock ? Term.Closer : Term.CodeCloser, line + 1);
+      else this.#upTo(input, inBlock ? Term.BlockLines : Term.CodeLines, close);
+      return true;
+    }
+    if (stack.canShift(Term.ThinkingCloser)) {
+      const close = this.#closingTag(line, end)!;
+      if (close === line) this.#upTo(input, Term.ThinkingCloser, line + 1);
+      else this.#upTo(input, Term.ThinkingLines, close);
+      return true;
+    }
+    return false;
+  }
+
+  /** What may follow a tool header: blank lines, a fence, and after a fence without end the lines it costs. */
+  #afterHeader(input: InputStream, stack: Stack, line: number, end: number): boolean {
+    const document = this.#document;
+    if (stack.canShift(Term.gap) && document.ask(line, isBlank)) {
+      this.#upTo(input, Term.gap, this.#first(line, end, (at) => !document.ask(at, isBlank)) ?? end);
+      return true;
+    }
+    const opener = stack.canShift(Term.Opener) ? document.ask(line, blockOpen) : null;
+    if (opener !== null) {
+      const closed = this.#closingFence(line + 1, end, opener.ticks) !== undefined;
+      this.#upTo(input, closed ? Term.Opener : Term.LooseOpener, line + 1);
+      return true;
+    }
+    const isHeader = (at: number) =>
+      document.ask(at, toolUseHeader) !== null || document.ask(at, toolResultHeader) !== null;
+    if (stack.canShift(Term.SkippedLines) && !isHeader(line)) {
+      this.#upTo(input, Term.SkippedLines, this.#first(line, end, isHeader) ?? end);
+      return true;
+    }
+    return false;
+  }
+
+  #reply(input: InputStream, line: number, end: number): void {
+    const document = this.#document;
+    const ticks = document.ask(line, fenceOpen);
+    if (ticks > 0 && this.#closingFence(line + 1, end, ticks) !== undefined) {
+      return this.#upTo(input, Term.CodeOpener, line + 1);
+    }
+    const tag = document.ask(line, thinkingTag);
+    if (tag?.selfClosed) return this.#upTo(input, Term.ThinkingTag, line + 1);
+    if (tag && this.#closingTag(line + 1, end) !== undefined) {
+      return this.#upTo(input, Term.ThinkingOpener, line + 1);
+    }
+    if (document.ask(line, abortMarker) !== null) return this.#upTo(input, Term.AbortMarker, line + 1);
+    if (document.ask(line, toolUseHeader) !== null) return this.#upTo(input, Term.UseHeader, line + 1);
+    const stops = (at: number) =>
+      document.ask(at, fenceOpen) > 0 || document.ask(at, toolUseHeader) !== null ||
+      document.ask(at, thinkingTag) !== null || document.ask(at, abortMarker) !== null;
+    this.#upTo(input, Term.ReplyLines, this.#first(line + 1, end, stops) ?? end);
+  }
+
+  #upTo(input: InputStream, term: number, line: number): void {
+    const { lines, bytes } = this.#document;
+    input.acceptTokenTo(term, lines[line]?.from ?? bytes.length);
+  }
+
+  /** The first of the lines `from..end` that a test holds for. */
+  #first(from: number, end: number, holds: (line: number) => boolean): number | undefined {
+    for (let line = from; line < end; line++) if (holds(line)) return line;
+    return undefined;
+  }
+
+  #closingFence(from: number, end: number, ticks: number): number | undefined {
+    return this.#first(from, end, (line) => closing(this.#document, line) >= ticks);
+  }
+
+  #closingTag(from: number, end: number): number | undefined {
+    return this.#first(from, end, (line) => this.#document.ask(line, thinkingClose));
+  }
+}
