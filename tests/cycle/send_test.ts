@@ -310,7 +310,7 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
   for (
     const [before, code] of [
       ["```lua\nx = 1\n```\n@You:\nhi\n", "frontmatter_unsupported"],
-      ["@You:\n{{ x }}\n", "template_unsupported"],
+      ["@You:\n{{ some words }}\n", "template_syntax"],
       ["@System:\nonly\n", "no_messages"],
       ["", "no_messages"],
       ["@You:\nhi\n\n@Assistant:\nhello\n\n@You:\n\n", "nothing_to_send"],
