@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
+import { loosened } from "../../sandbox/loosened.ts";
+
+const CONTEXT = {
+  environment: { cwd: "/srv/project", home: "/home/ada", variables: {} },
+  document: "/srv/project/notes.chat",
+};
+const PERSON = DEFAULT_SETTINGS.sandbox;
+
+function policy(changes: Partial<SandboxSettings["policy"]>, base = PERSON): SandboxSettings {
+  return { ...base, policy: { ...base.policy, ...changes } };
+}
+
+Deno.test("what reaches further than the person's own sandbox is named", () => {
+  const strict = policy({ network: false, rw_paths: ["urn:flemma:cwd"] });
+  const cases: readonly (readonly [SandboxSettings, SandboxSettings, RegExp | null])[] = [
+    [PERSON, PERSON, null],
+    [PERSON, { ...PERSON, enabled: false }, /switches the sandbox off/],
+    [PERSON, { ...PERSON, backend: "other" }, /backend other/],
+    [PERSON, policy({ allow_privileged: true }), /privileges/],
+    [strict, policy({ network: true }, strict), /opens the network/],
+    [strict, policy({ network: { allow: ["example.org"] } }, strict), /opens the network/],
+    [policy({ network: { allow: ["a"] } }), policy({ network: { allow: ["a"] } }), null],
+    [PERSON, policy({ network: false }), null],
+    [strict, policy({ rw_paths: ["urn:flemma:cwd", "/srv/project/out"] }, strict), null],
+    [strict, policy({ rw_paths: ["urn:flemma:cwd", "/srv/data"] }, strict), /makes \/srv\/data writable/],
+    [strict, policy({ rw_paths: ["/"] }, strict), /makes \/ writable/],
+    [strict, policy({ rw_paths: ["urn:flemma:nothing"] }, strict), /cannot be resolved/],
+  ];
+  for (const [person, document, expected] of cases) {
+    const found = loosened(person, document, CONTEXT);
+    if (expected === null) assert.equal(found, null);
+    else assert.match(found ?? "nothing", expected);
+  }
+});
+
+Deno.test("a person who has no sandbox loses nothing to a document", () => {
+  const off = { ...PERSON, enabled: false };
+  assert.equal(loosened(off, { ...off, backend: "other" }, CONTEXT), null);
+});
