@@ -3,64 +3,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyEdits, type Chat, type Edit, parse, toJson, update } from "../../parser/mod.ts";
+import { PIECES } from "./hostile.ts";
 import { nodes } from "./outline.ts";
+import { checkCover, checkDocument } from "./promises.ts";
 
 const encoder = new TextEncoder();
-
-/** Lines and half lines that begin, end or nearly begin structure. */
-const PIECES = [
-  "@You:",
-  "@Assistant:",
-  "@System:",
-  "@Reviewer2:",
-  "@You: hello",
-  "@You:\r",
-  " @You:",
-  "`",
-  "``",
-  "```",
-  "```js",
-  "```lua",
-  "```js `x",
-  "````",
-  "````md",
-  "`````",
-  "``` ",
-  "```flemma:tool status=pending",
-  "**Tool Use:** `bash` (`a`)",
-  "**Tool Use:** `bash` (`b`) x",
-  "**Tool Use:** `bash`",
-  "**Tool Use:** `ba",
-  "**Tool Result:** `a`",
-  "**Tool Result:** `b` (error)",
-  "**Tool Result:** `a` (pending x=1)",
-  "**Tool Result:**",
-  "<thinking>",
-  '<thinking x:signature="s">',
-  '<thinking x:signature="s"/>',
-  "<thinking redacted>",
-  "<thinking",
-  "</thinking>",
-  "<!-- flemma:aborted: stop -->",
-  "{}",
-  '{"a": null}',
-  "[1]",
-  "{{ 1 }}",
-  "{{- {} -}}",
-  "{{ open",
-  "{% x %}",
-  "[==[ }} ]==]",
-  '"',
-  "--",
-  "text",
-  "* item",
-  "\u{1F600} \u00e9",
-  "\ufeff",
-  "\0",
-  " ",
-  "\t",
-  "\\@You:",
-];
 
 const line = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(...PIECES) },
@@ -152,38 +99,12 @@ function check(numRuns: number): fc.Parameters<unknown> {
   };
 }
 
-Deno.test("any bytes parse, without an error node, into a tree and messages that cover them", () => {
-  fc.assert(
-    fc.property(bytes, (document) => {
-      const chat = parse(document);
-      assert.equal(chat.tree.length, document.length);
-      let reached = document.length;
-      for (const turn of chat.turns.toReversed()) {
-        assert.equal(turn.place.to, reached);
-        reached = turn.place.from;
-      }
-      chat.tree.iterate({
-        enter: (node) => {
-          assert.ok(!node.type.isError);
-          let at = node.from;
-          for (let child = node.node.firstChild; child !== null; child = child.nextSibling) {
-            assert.ok(
-              child.from >= at && child.to <= node.to,
-              "a child leaves its parent or overlaps a sibling",
-            );
-            at = child.to;
-          }
-        },
-      });
-      for (const diagnostic of chat.diagnostics) {
-        assert.ok(
-          diagnostic.start !== undefined && diagnostic.start >= 1 && diagnostic.start <= chat.lineCount,
-        );
-        assert.ok(diagnostic.message.endsWith(".") || diagnostic.message.endsWith("?"));
-      }
-    }),
-    check(1500),
-  );
+Deno.test("any bytes parse into the tree of the grammar, and messages and nodes cover them", () => {
+  fc.assert(fc.property(bytes, checkDocument), check(1000));
+});
+
+Deno.test("long documents parse into the tree of the grammar too", () => {
+  fc.assert(fc.property(spread.map((text) => encoder.encode(text)), checkDocument), check(100));
 });
 
 Deno.test("lines, their offsets and the line of an offset agree with each other", () => {
@@ -214,6 +135,7 @@ function updatesLikeParse(
     const before = chat.bytes;
     chat = update(chat, wanted);
     assert.deepEqual(chat.bytes, applyEdits(before, wanted));
+    checkCover(chat);
     const whole = parse(chat.bytes);
     assert.deepEqual(nodes(chat.tree), nodes(whole.tree));
     assert.deepEqual(toJson(chat), toJson(whole));

@@ -1,0 +1,148 @@
+// Documents and edits from the pieces that hurt most, made from a number: the same number, the same document.
+
+/** Lines and half lines that begin, end or nearly begin structure. */
+export const PIECES: readonly string[] = [
+  "@You:",
+  "@Assistant:",
+  "@System:",
+  "@Reviewer2:",
+  "@You: hello",
+  "@You:\r",
+  " @You:",
+  "`",
+  "``",
+  "```",
+  "```js",
+  "```lua",
+  "```js `x",
+  "````",
+  "````md",
+  "`````",
+  "``` ",
+  "```flemma:tool status=pending",
+  "**Tool Use:** `bash` (`a`)",
+  "**Tool Use:** `bash` (`b`) x",
+  "**Tool Use:** `bash`",
+  "**Tool Use:** `ba",
+  "**Tool Result:** `a`",
+  "**Tool Result:** `b` (error)",
+  "**Tool Result:** `a` (pending x=1)",
+  "**Tool Result:**",
+  "<thinking>",
+  '<thinking x:signature="s">',
+  '<thinking x:signature="s"/>',
+  "<thinking redacted>",
+  "<thinking",
+  "</thinking>",
+  "<!-- flemma:aborted: stop -->",
+  "{}",
+  '{"a": null}',
+  "[1]",
+  "{{ 1 }}",
+  "{{- {} -}}",
+  "{{ open",
+  "{% x %}",
+  "[==[ }} ]==]",
+  '"',
+  "--",
+  "text",
+  "* item",
+  "\u{1F600} \u00e9",
+  "\ufeff",
+  "\0",
+  " ",
+  "\t",
+  "\\@You:",
+];
+
+const BLOCKS: readonly string[] = [
+  "@You:\n",
+  "@Assistant:\n",
+  "**Tool Use:** `bash` (`a`)\n\n```json\n{}\n```\n",
+  "**Tool Result:** `a`\n\n```\nout\n```\n",
+  "<thinking>\nhm\n</thinking>\n",
+  "```js\ncode\n```\n",
+];
+const HEADS: readonly string[] = ["", "", "", "\ufeff", "```lua\nx = 1\n```\n", "```json\n", "@Assistant:\n"];
+const ENDINGS: readonly string[] = ["\n", "\n", "\n", "\n", "\n", "\n", "\n\n", "\r\n", ""];
+const SPOILERS: readonly number[] = [0xff, 0xc3, 0xf0, 0x80, 0x00];
+const INSERTS: readonly string[] = ["", "`", "```\n", "\n", "\r", "\r\n", "\ufeff", "@", "x"];
+
+const encoder = new TextEncoder();
+
+/** Numbers that look random and follow from a seed (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** A whole number from 0 up to, not including, `limit`. */
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000 * limit);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)]!;
+  }
+
+  chance(oneIn: number): boolean {
+    return this.below(oneIn) === 0;
+  }
+}
+
+/** One piece with a line end, or a whole block, or something long. */
+function piece(random: Random, longest: number): string {
+  if (random.chance(8)) return random.pick(BLOCKS);
+  if (random.chance(40)) return `${random.pick(["x", "`", " ", "é"]).repeat(1 + random.below(longest))}\n`;
+  if (random.chance(40)) return filler(random, Math.min(longest >> 3, 300));
+  return random.pick(PIECES) + random.pick(ENDINGS);
+}
+
+/** Lines that mean nothing, enough for several chunks of the document where `most` is large. */
+function filler(random: Random, most: number): string {
+  return `${"-".repeat(1 + random.below(450))}\n`.repeat(random.below(most + 1));
+}
+
+/** A random document: mostly short, sometimes with much between the pieces, or with very many messages. */
+export function hostileDocument(random: Random): Uint8Array {
+  const longest = random.chance(2000) ? 1 << 20 : random.chance(20) ? 2000 : 60;
+  const between = random.chance(12) ? 12 : 0;
+  const turns = random.chance(12) ? random.below(120) : 0;
+  const parts = [random.pick(HEADS), "@You:\nhi\n".repeat(turns)];
+  for (let count = random.below(random.chance(4) ? 60 : 16); count > 0; count--) {
+    parts.push(piece(random, longest));
+    if (between > 0) parts.push(filler(random, between));
+  }
+  if (turns > 0) parts.push(random.pick(BLOCKS), "@Assistant:\nho\n".repeat(random.below(turns + 1)));
+  const text = parts.join("");
+  const bytes = encoder.encode(random.chance(5) ? text.replaceAll(/\r?\n/g, "\r\n") : text);
+  if (bytes.length > 0 && random.chance(3)) bytes[random.below(bytes.length)] = random.pick(SPOILERS);
+  return bytes;
+}
+
+/** One to three edits of a document of `length` bytes, as `update` takes them. */
+export function hostileEdits(
+  random: Random,
+  length: number,
+): { readonly from: number; readonly to: number; readonly insert: string }[] {
+  const places = Array.from({ length: 1 + random.below(3) }, () => random.below(length + 1)).sort((a, b) =>
+    a - b
+  );
+  let reached = 0;
+  return places.map((place) => {
+    const from = Math.max(reached, place);
+    const to = Math.min(length, from + (random.chance(2) ? 0 : random.below(random.chance(10) ? 5000 : 20)));
+    reached = to;
+    const insert = random.chance(2)
+      ? random.pick(INSERTS)
+      : random.chance(2)
+      ? piece(random, 60)
+      : random.pick(ENDINGS) + random.pick(PIECES);
+    return { from, to, insert };
+  });
+}

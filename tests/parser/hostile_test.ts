@@ -1,0 +1,24 @@
+// A short run of the fuzz: documents and edits from the pieces that hurt most. `deno task fuzz` is the long one.
+
+import { hostileDocument, Random } from "./hostile.ts";
+import { checkDocument, checkEdits } from "./promises.ts";
+
+const SEED = Number(Deno.env.get("FLEMMA_TEST_SEED") ?? 20261);
+
+function each(count: number, check: (random: Random) => void): void {
+  for (let index = 0; index < count; index++) {
+    try {
+      check(new Random(SEED + index));
+    } catch (error) {
+      throw new Error(`document of seed ${SEED + index}`, { cause: error });
+    }
+  }
+}
+
+Deno.test("hostile documents are read as the grammar says, cover every byte once and come back as they were", () => {
+  each(3000, (random) => checkDocument(hostileDocument(random)));
+});
+
+Deno.test("hostile edits lead to what a full parse of the edited bytes gives", () => {
+  each(1500, (random) => checkEdits(hostileDocument(random), random));
+});
