@@ -111,7 +111,7 @@ function filler(random: Random, most: number): string {
 /** A random document: mostly short, sometimes with much between the pieces, or with very many messages. */
 export function hostileDocument(random: Random): Uint8Array {
   const longest = random.chance(2000) ? 1 << 20 : random.chance(20) ? 2000 : 60;
-  const between = random.chance(12) ? 12 : 0;
+  const between = random.chance(8) ? 20 : 0;
   const turns = random.chance(12) ? random.below(120) : 0;
   const parts = [random.pick(HEADS), "@You:\nhi\n".repeat(turns)];
   for (let count = random.below(random.chance(4) ? 60 : 16); count > 0; count--) {
@@ -125,23 +125,41 @@ export function hostileDocument(random: Random): Uint8Array {
   return bytes;
 }
 
-/** One to three edits of a document of `length` bytes, as `update` takes them. */
+/** How long a stretch of lines the parser keeps together; edits at its ends are worth trying. */
+const STRETCH = 1 << 14;
+
+/** A place to edit: anywhere, or at a line feed that may be the last byte of what the parser keeps together. */
+function place(random: Random, bytes: Uint8Array): number {
+  if (bytes.length > STRETCH && random.chance(3)) {
+    let at = 0;
+    for (let skip = random.below(4); skip >= 0; skip--) {
+      const feed = bytes.indexOf(0x0a, at + STRETCH);
+      if (feed < 0) break;
+      at = feed + 1;
+    }
+    return Math.max(0, at - random.below(3));
+  }
+  return random.below(bytes.length + 1);
+}
+
+/** One to three edits of a document, as `update` takes them. */
 export function hostileEdits(
   random: Random,
-  length: number,
+  bytes: Uint8Array,
 ): { readonly from: number; readonly to: number; readonly insert: string }[] {
-  const places = Array.from({ length: 1 + random.below(3) }, () => random.below(length + 1)).sort((a, b) =>
+  const places = Array.from({ length: 1 + random.below(3) }, () => place(random, bytes)).sort((a, b) =>
     a - b
   );
   let reached = 0;
   return places.map((place) => {
     const from = Math.max(reached, place);
-    const to = Math.min(length, from + (random.chance(2) ? 0 : random.below(random.chance(10) ? 5000 : 20)));
+    const removed = random.chance(2) ? 0 : random.below(random.chance(10) ? 40_000 : 20);
+    const to = Math.min(bytes.length, from + removed);
     reached = to;
     const insert = random.chance(2)
       ? random.pick(INSERTS)
       : random.chance(2)
-      ? piece(random, 60)
+      ? piece(random, random.chance(20) ? 2000 : 60)
       : random.pick(ENDINGS) + random.pick(PIECES);
     return { from, to, insert };
   });

@@ -66,7 +66,7 @@ export function checkEdits(document: Uint8Array, random: Random): void {
   let chat = parse(document);
   let bytes = document;
   for (let round = 1 + random.below(5); round > 0; round--) {
-    const edits = hostileEdits(random, bytes.length);
+    const edits = hostileEdits(random, bytes);
     bytes = applyEdits(bytes, edits);
     const next = update(chat, edits);
     assert.equal(next.byteLength, bytes.length);
