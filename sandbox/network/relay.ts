@@ -45,7 +45,7 @@ export function relayOptions(paths: { runtime: string; program: string; socket: 
  */
 const START = `exec 3<&0
 { env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\
-  --no-npm --allow-all ${PROGRAM} </dev/null 2>/dev/null 3<&- & } | {
+  --no-npm --v8-flags=--lite-mode --allow-all ${PROGRAM} </dev/null 2>/dev/null 3<&- & } | {
   read -r ready
   [ "$ready" = ready ] || { echo 'flemma: the way to the network could not be opened' >&2; exit 125; }
   exec "$@" <&3 3<&-
