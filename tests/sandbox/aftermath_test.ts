@@ -1,0 +1,149 @@
+// What becomes of protected paths that a command made, and of links that it replaced.
+
+import assert from "node:assert/strict";
+import { type RunSandbox } from "../../sandbox/mod.ts";
+import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+
+function names(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name.replace(/^[0-9a-f]{8}-/, "")).sort();
+  } catch {
+    return [];
+  }
+}
+
+const moved = (root: string) => names(`${root}/home/.local/state/flemma/moved`);
+const codes = (sandbox: RunSandbox) => sandbox.notices().map(({ code }) => code);
+
+Deno.test("what a command makes where other programs would run it is moved away and told, with its new place", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    const shell =
+      "mkdir -p .vscode .flemma && echo x > .vscode/tasks.json && echo x > .envrc && echo x > plain";
+    await runInside(sandbox, shell);
+    assert.deepEqual(names(`${root}/project`), ["plain"]);
+    assert.deepEqual(moved(root), [".envrc", ".flemma", ".vscode"]);
+    assert.deepEqual(new Set(codes(sandbox)), new Set(["protected-path-appeared"]));
+    assert.match(sandbox.notices()[0]?.next ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
+  }));
+
+Deno.test("hooks made in a repository without any are moved away, and git goes on working", () =>
+  inFolder(async (root) => {
+    plant(root, "project/f");
+    new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
+    Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
+    const sandbox = projectSandbox(root);
+    await runInside(
+      sandbox,
+      "mkdir .git/hooks && printf '#!/bin/sh\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/*",
+    );
+    assert.deepEqual(moved(root), ["hooks"]);
+    assert.ok(!names(`${root}/project/.git`).includes("hooks"));
+    assert.equal((await runInside(sandbox, "git status --short")).out, "?? f\n");
+  }));
+
+Deno.test("a repository made by a command stays, and an order in its configuration moves that away", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    await runInside(sandbox, "git init -q");
+    assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
+    Deno.removeSync(`${root}/project/.git`, { recursive: true });
+    await runInside(sandbox, "git init -q && git config core.fsmonitor ./evil");
+    assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
+  }));
+
+Deno.test("a .git that is a file or a link and was not there is moved away", () =>
+  inFolder(async (root) => {
+    plant(root, "project/sub/", "project/evil/HEAD");
+    for (const shell of ["echo 'gitdir: evil' > .git", "ln -s evil .git"]) {
+      await runInside(projectSandbox(root), shell);
+      assert.deepEqual(names(`${root}/project`), ["evil", "sub"], shell);
+    }
+    assert.deepEqual(moved(root), [".git", ".git"]);
+    assert.deepEqual(names(`${root}/project/evil`), ["HEAD"], "what the link led to was not touched");
+  }));
+
+Deno.test("a link to protected hooks that a command replaced is put back", () =>
+  inFolder(async (root) => {
+    plant(root, "project/tracked/pre-commit", "project/.git/hooks -> ../tracked", "project/.git/config");
+    const sandbox = projectSandbox(root);
+    await runInside(sandbox, "rm .git/hooks && mkdir .git/hooks && echo evil > .git/hooks/pre-commit");
+    assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
+    assert.deepEqual([codes(sandbox), moved(root)], [["protected-link-restored"], ["hooks"]]);
+    await runInside(sandbox, "rm .git/hooks");
+    assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
+  }));
+
+Deno.test("the folder around a link cannot be exchanged for another, so nothing is put back elsewhere", () =>
+  inFolder(async (root) => {
+    plant(
+      root,
+      "project/sub/.git/hooks -> ../../tracked",
+      "project/sub/.git/config",
+      "project/tracked/",
+      "victim/",
+    );
+    const sandbox = projectSandbox(root);
+    await runInside(
+      sandbox,
+      `mv sub/.git aside; ln -s ${root}/victim sub/.git; mv sub x; ln -s ${root}/victim sub`,
+    );
+    assert.deepEqual(names(`${root}/victim`), []);
+    assert.equal(Deno.readLinkSync(`${root}/project/sub/.git/hooks`), "../../tracked");
+  }));
+
+Deno.test("the document and this program's own places may come into being while a command runs", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    const prepared = await sandbox.prepare(["true"]);
+    assert.ok(prepared.ok);
+    plant(root, "project/notes.chat", "home/.local/state/flemma/journal");
+    await prepared.value.dispose();
+    assert.ok(names(`${root}/project`).includes("notes.chat"));
+    assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
+  }));
+
+Deno.test("submodules and repositories below the folder of the work have their hooks protected", () =>
+  inFolder(async (root) => {
+    plant(
+      root,
+      ...[
+        "project/.git/modules/lib/HEAD",
+        "project/.git/modules/lib/hooks/",
+        "project/.git/modules/lib/config",
+      ],
+      ...[
+        "project/vendor/x/.git/hooks/",
+        "project/vendor/x/.git/config",
+        "project/.git/config",
+        "project/.git/HEAD",
+      ],
+    );
+    const sandbox = projectSandbox(root);
+    for (
+      const path of [
+        ".git/modules/lib/hooks/x",
+        ".git/modules/lib/config",
+        "vendor/x/.git/hooks/x",
+        "vendor/x/.git/config",
+      ]
+    ) {
+      assert.notEqual((await runInside(sandbox, `echo x > ${path}`)).code, 0, path);
+      assert.ok(!sandbox.isPathWritable(path), path);
+    }
+    assert.notEqual((await runInside(sandbox, "mv vendor v")).code, 0);
+  }));
+
+Deno.test("a person can take a list away, or add paths of their own; misspelt words are refused", () =>
+  inFolder(async (root) => {
+    plant(root, "project/.vscode/settings.json", "project/mine");
+    const shell = "echo x > .vscode/settings.json; echo x > mine";
+    await runInside(projectSandbox(root, { policy: { protect: ["$git", "mine"] } }), shell);
+    assert.equal(Deno.readTextFileSync(`${root}/project/.vscode/settings.json`), "x\n");
+    assert.equal(Deno.readTextFileSync(`${root}/project/mine`), "text of project/mine\n");
+    const prepared = await projectSandbox(root, { policy: { protect: ["$gti"] } }).prepare(["true"]);
+    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "unknown-protect-word");
+  }));

@@ -1,0 +1,75 @@
+// Paths that cannot be read, inside the sandbox and by the program's own tools.
+
+import assert from "node:assert/strict";
+import { SECRET_PATHS } from "../../sandbox/secrets.ts";
+import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+
+Deno.test("hidden files cannot be opened, hidden folders are empty and closed, and nothing is left on the host", () =>
+  inFolder(async (root) => {
+    plant(root, "project/keys/id", "project/token", "secret/a", "project/open", "link -> secret");
+    const deny_read = ["keys", "token", `${root}/secret`, "missing"];
+    const sandbox = projectSandbox(root, { policy: { deny_read } });
+    const { out } = await runInside(
+      sandbox,
+      `for f in keys/id token ${root}/secret/a ${root}/link/a keys/../token; do cat $f 2>/dev/null && echo read $f; done; ` +
+        `ls keys ${root}/secret 2>/dev/null; touch keys/x ${root}/secret/x token 2>/dev/null && echo wrote; ` +
+        "chmod 777 keys 2>/dev/null; ls keys 2>/dev/null; cat open",
+    );
+    assert.equal(out, "text of project/open\n");
+    assert.deepEqual([...Deno.readDirSync(`${root}/project/keys`)].map(({ name }) => name), ["id"]);
+    assert.throws(() => Deno.lstatSync(`${root}/project/missing`));
+  }));
+
+Deno.test("the longest entry wins between hidden and writable", () =>
+  inFolder(async (root) => {
+    plant(root, "vault/shared/f", "vault/other", "project/");
+    const policy = { rw_paths: ["urn:flemma:cwd", `${root}/vault/shared`], deny_read: [`${root}/vault`] };
+    const sandbox = projectSandbox(root, { policy });
+    const { out } = await runInside(
+      sandbox,
+      `cd ${root}/vault/shared && cat f && echo new > g; cat ../other 2>/dev/null; ls .. 2>/dev/null; echo end`,
+    );
+    assert.equal(out, "text of vault/shared/f\nend\n");
+    assert.ok(
+      sandbox.isPathReadable(`${root}/vault/shared/g`) && sandbox.isPathWritable(`${root}/vault/shared/h`),
+    );
+    assert.ok(!sandbox.isPathReadable(`${root}/vault/other`) && !sandbox.isPathReadable(`${root}/vault`));
+  }));
+
+Deno.test("the program's own tools obey the same list through links, and neither read nor write there", () =>
+  inFolder((root) => {
+    plant(root, "project/keys/id", "project/alias -> keys/id", "project/open");
+    const sandbox = projectSandbox(root, { policy: { deny_read: ["keys"] } });
+    for (const path of ["keys", "keys/id", "alias", "./keys/../keys/new", `${root}/project/alias`]) {
+      assert.ok(!sandbox.isPathReadable(path), path);
+      assert.ok(!sandbox.isPathWritable(path), path);
+    }
+    for (const path of ["open", "keys2", "/etc/passwd", "."]) assert.ok(sandbox.isPathReadable(path), path);
+    assert.ok(!sandbox.isPathReadable("open\0"));
+    const off = projectSandbox(root, { enabled: false, policy: { deny_read: ["keys"] } });
+    assert.ok(off.isPathReadable("keys/id"));
+  }));
+
+Deno.test("$secrets stands for the shipped list and this program's own state", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "home/.ssh/id", "home/.netrc", "home/.aws/x", "home/.bashrc");
+    const sandbox = projectSandbox(root, { policy: { deny_read: ["$secrets"] } });
+    const { out } = await runInside(
+      sandbox,
+      "cd; for f in .ssh/id .netrc .aws/x .local/state/flemma/x; do cat $f 2>&1 | grep -c ermission; done; cat .bashrc",
+    );
+    assert.equal(out, "1\n1\n1\n1\ntext of home/.bashrc\n");
+    assert.ok(SECRET_PATHS.includes("~/.docker/config.json") && SECRET_PATHS.includes("~/.config/gcloud"));
+    assert.ok(
+      !sandbox.isPathReadable("~/.ssh/id") && !sandbox.isPathReadable("~/.local/state/flemma/journal"),
+    );
+  }));
+
+Deno.test("an unknown URN among hidden paths makes the whole policy invalid, so nothing is readable or writable", () =>
+  inFolder(async (root) => {
+    plant(root, "project/f");
+    const sandbox = projectSandbox(root, { policy: { deny_read: ["urn:flemma:nope"] } });
+    const prepared = await sandbox.prepare(["true"]);
+    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "unknown-urn");
+    assert.ok(!sandbox.isPathReadable("f") && !sandbox.isPathWritable("f"));
+  }));

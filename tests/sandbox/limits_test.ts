@@ -1,0 +1,76 @@
+// Limits on what one command may use.
+
+import assert from "node:assert/strict";
+import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+
+Deno.test("each limit is in force inside, and no memory image of a failed program is written in any case", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const limits = { cpu_seconds: 7, memory: 4 * 2 ** 30, file_size: 1 << 20, processes: 50, open_files: 40 };
+    const shell = "ulimit -t; ulimit -v; ulimit -f; ulimit -u; ulimit -n; ulimit -c";
+    const { out } = await runInside(projectSandbox(root, { policy: { limits } }), `bash -c '${shell}'`);
+    assert.equal(out, "7\n4194304\n1024\n50\n40\n0\n");
+    assert.equal((await runInside(projectSandbox(root), "ulimit -c")).out, "0\n");
+  }));
+
+Deno.test("a file cannot grow past its limit, nor can more be open than allowed", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root, { policy: { limits: { file_size: 100_000, open_files: 20 } } });
+    await runInside(sandbox, "head -c 200000 /dev/zero > big; true");
+    assert.equal(Deno.statSync(`${root}/project/big`).size, 100_000);
+    const open =
+      "python3 -c 'import os; [os.dup(0) for _ in range(30)]' 2>&1 | grep -c 'Too many open files'";
+    assert.equal((await runInside(sandbox, open)).out, "1\n");
+  }));
+
+Deno.test("a /tmp of its own is as large as it may be, and a project inside /tmp is still there", async () => {
+  const root = Deno.makeTempDirSync({ dir: "/tmp", prefix: "flemma-test-" });
+  try {
+    plant(root, "project/file", "other");
+    const sandbox = projectSandbox(root, {
+      policy: { rw_paths: ["urn:flemma:cwd", "/tmp"], limits: { tmp_size: 1 << 20 } },
+    });
+    const { out } = await runInside(
+      sandbox,
+      `head -c 3000000 /dev/zero > /tmp/big 2>/dev/null || echo full; [ -e ${root}/other ] || echo gone; ` +
+        "cat file; echo kept > made",
+    );
+    assert.equal(out, "full\ngone\ntext of project/file\n");
+    assert.equal(Deno.readTextFileSync(`${root}/project/made`), "kept\n");
+    assert.throws(() => Deno.lstatSync("/tmp/big"));
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});
+
+Deno.test("more processes than allowed cannot be started", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root, { policy: { limits: { processes: 20 } } });
+    const forks = `import os, time
+started = 0
+try:
+    for _ in range(60):
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        started += 1
+except OSError:
+    pass
+print(started < 25 and started > 5)`;
+    Deno.writeTextFileSync(`${root}/project/forks.py`, forks);
+    const { out } = await runInside(sandbox, "python3 forks.py");
+    const unlimited = sandbox.notices().some(({ code }) => code === "processes-not-limited");
+    assert.equal(out, unlimited ? "False\n" : "True\n");
+  }));
+
+Deno.test("a limit that is misspelt or no number does not pass for one that holds", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const odd: Record<string, number>[] = [{ cpu: 3 }, { processes: 0 }, { memory: 1.5 }, { file_size: NaN }];
+    for (const limits of odd) {
+      const prepared = await projectSandbox(root, { policy: { limits } }).prepare(["true"]);
+      assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "bad-limit", JSON.stringify(limits));
+    }
+  }));

@@ -1,0 +1,122 @@
+// Sockets of the host: which are masked, which stay, and the variables that name them.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { toolEnvironment } from "../../sandbox/mod.ts";
+import { findSockets, SOCKET_VARIABLES, variablesOfKept } from "../../sandbox/sockets.ts";
+import { inFolder, plant, projectSandbox, runInside, world } from "./fixture.ts";
+
+const NOTHING = { sockets: [], socketGroups: [] };
+
+/** Listens on sockets while `body` runs. */
+async function listening(paths: string[], body: () => Promise<void>): Promise<void> {
+  const listeners = paths.map((path) => {
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    return Deno.listen({ transport: "unix", path });
+  });
+  try {
+    await body();
+  } finally {
+    for (const listener of listeners) listener.close();
+  }
+}
+
+const CONNECT = `import socket, sys
+for path in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX)
+    try:
+        s.connect(path)
+        print('reached')
+    except OSError as e:
+        print(type(e).__name__)`;
+
+Deno.test("sockets of agents, multiplexers and editors cannot be reached, nor can a folder of runtime sockets", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "run/");
+    Deno.writeTextFileSync(`${root}/project/connect.py`, CONNECT);
+    const agent = `${root}/tmp/ssh-abc/agent.1`;
+    const tmux = `${root}/tmp/tmux-7/default`;
+    const bus = `${root}/run/bus`;
+    const editor = `${root}/elsewhere/nvim.sock`;
+    const own = `${root}/project/own.sock`;
+    const variables = {
+      XDG_RUNTIME_DIR: `${root}/run`,
+      TMPDIR: `${root}/tmp`,
+      NVIM: editor,
+      SSH_AUTH_SOCK: agent,
+    };
+    await listening([agent, tmux, bus, editor, own], async () => {
+      const reached = async (sockets: string[]) => {
+        const sandbox = projectSandbox(root, { policy: { sockets } }, { variables });
+        const { out } = await runInside(
+          sandbox,
+          `python3 connect.py ${[agent, tmux, bus, editor, own].join(" ")}`,
+        );
+        return out.trim().split("\n");
+      };
+      const refused = "ConnectionRefusedError";
+      assert.deepEqual(await reached([]), [refused, refused, "FileNotFoundError", refused, "reached"]);
+      assert.deepEqual(
+        await reached(["tmux", bus, "$SSH_AUTH_SOCK"]),
+        ["reached", "reached", "reached", refused, "reached"],
+      );
+      assert.deepEqual(
+        await reached(["$XDG_RUNTIME_DIR", "nvim"]),
+        [refused, refused, "reached", "reached", "reached"],
+      );
+    });
+    assert.deepEqual(
+      [...Deno.readDirSync(`${root}/tmp/tmux-7`)].length,
+      0,
+      "masking made nothing on the host",
+    );
+  }));
+
+Deno.test("only what is a socket is masked, through links and in the forms variables name it", () =>
+  inFolder(async (root) => {
+    plant(root, "tmp/tmux-1/file", "tmp/ssh-x/");
+    const [bus, agent] = [`${root}/d/bus`, `${root}/real/agent`];
+    await listening([bus, agent], () => {
+      Deno.symlinkSync(agent, `${root}/tmp/ssh-x/agent.2`);
+      const environment = world(root, {
+        TMPDIR: `${root}/tmp/`,
+        DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus},guid=1;unix:abstract=/x`,
+        TMUX: `${root}/tmp/tmux-1/file,12,0`,
+      });
+      const { masked } = findSockets(environment, NOTHING);
+      assert.deepEqual(masked.filter((path) => path.startsWith(root)), [bus, agent]);
+      return Promise.resolve();
+    });
+  }));
+
+Deno.test("a runtime folder that is the root or a top folder does not make everything vanish", () =>
+  inFolder((root) => {
+    for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
+      const { runtime } = findSockets(world(root, { XDG_RUNTIME_DIR }), NOTHING);
+      assert.deepEqual(runtime.filter((path) => !path.startsWith("/run/user/")), [], XDG_RUNTIME_DIR);
+    }
+  }));
+
+Deno.test("the variables that name sockets do not reach a tool, unless the policy keeps what they name", () =>
+  inFolder((root) => {
+    const variables = Object.fromEntries(SOCKET_VARIABLES.map((name) => [name, `${root}/${name}`]));
+    const environment = world(root, variables);
+    const env = (kept: readonly string[]) =>
+      Object.keys(
+        toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, kept }),
+      )
+        .filter((name) => SOCKET_VARIABLES.includes(name));
+    assert.deepEqual(env([]), []);
+    assert.deepEqual(
+      env(variablesOfKept(environment, { sockets: [`${root}/SSH_AUTH_SOCK`], socketGroups: ["tmux"] }))
+        .sort(),
+      ["SSH_AUTH_SOCK", "TMUX"],
+    );
+    const outside = toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: false });
+    assert.equal(outside.SSH_AUTH_SOCK, `${root}/SSH_AUTH_SOCK`);
+    for (
+      const name of ["DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX", "STY", "NVIM"]
+    ) {
+      assert.ok(SOCKET_VARIABLES.includes(name), name);
+    }
+  }));
