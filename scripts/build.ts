@@ -1,4 +1,4 @@
-// Makes what is shipped: a minified bundle of the command line and one of the library, for Deno and Node.
+// Makes what is shipped: a minified bundle of the command line and one of the library, for Deno.
 //
 // A bundle is built for the browser platform with `process` defined away: the packages then take their lean builds, and
 // none of them wakes up the Node layer at start. It is split where the sources import dynamically, because reading 800 KB
