@@ -111,7 +111,7 @@ function filler(random: Random, most: number): string {
 /** A random document: mostly short, sometimes with much between the pieces, or with very many messages. */
 export function hostileDocument(random: Random): Uint8Array {
   const longest = random.chance(2000) ? 1 << 20 : random.chance(20) ? 2000 : 60;
-  const between = random.chance(8) ? 20 : 0;
+  const between = random.chance(8) ? 80 : 0;
   const turns = random.chance(12) ? random.below(120) : 0;
   const parts = [random.pick(HEADS), "@You:\nhi\n".repeat(turns)];
   for (let count = random.below(random.chance(4) ? 60 : 16); count > 0; count--) {
@@ -153,7 +153,9 @@ export function hostileEdits(
   let reached = 0;
   return places.map((place) => {
     const from = Math.max(reached, place);
-    const removed = random.chance(2) ? 0 : random.below(random.chance(10) ? 40_000 : 20);
+    const removed = random.chance(2)
+      ? 0
+      : random.below(random.chance(10) ? 40_000 : random.chance(2) ? 4 : 20);
     const to = Math.min(bytes.length, from + removed);
     reached = to;
     const insert = random.chance(2)

@@ -149,6 +149,26 @@ Deno.test("one line end that changes turns the whole document from CR LF to LF",
   assert.deepEqual(after.turns[0]!.segments.map((segment) => segment.kind), ["text"]);
 });
 
+Deno.test("an edit that takes the line feed between two stretches of lines joins the lines", () => {
+  const before = chat(`@You:\n${prose.repeat(2000)}`);
+  assert.ok(before instanceof Document && before.content.chunks.length > 3);
+  for (const offset of before.content.offsets.slice(1, -1)) {
+    const after = edited(before, { from: offset - 1, to: offset, insert: "" });
+    assert.equal(after.lineCount, before.lineCount - 1);
+    edited(before, { from: offset - 1, to: offset + 1, insert: "\n@" });
+  }
+});
+
+Deno.test("a byte order mark that edits lay bare, or make, or take away, counts at once", () => {
+  const before = chat("x\ufeff@You:\nhi\n");
+  const bare = edited(before, { from: 0, to: 1, insert: "" });
+  assert.deepEqual([before.bom, bare.bom, bare.turns.length], [false, true, 1]);
+  assert.equal(edited(bare, { from: 0, to: 3, insert: "" }).bom, false);
+  assert.equal(edited(bare, { from: 0, to: 0, insert: "y" }).bom, false);
+  const halves = parse(Uint8Array.of(0x78, 0xef, 0xbb, 0x78, 0xbf, 0x0a));
+  assert.equal(edited(halves, { from: 0, to: 1, insert: "" }, { from: 3, to: 4, insert: "" }).bom, true);
+});
+
 Deno.test("edits that overlap are refused", () => {
   const before = chat("@You:\nhi\n");
   assert.throws(
