@@ -52,6 +52,11 @@ export class ChatTurn implements Turn {
     this.index = index;
   }
 
+  /** What the turn shows; the same object as long as no edit touches the message. */
+  get message(): Message {
+    return this.#message;
+  }
+
   get role(): string {
     return this.#message.role;
   }

@@ -1,0 +1,58 @@
+// Places in UTF-16 terms.
+
+import assert from "node:assert/strict";
+import { parse, update } from "../../parser/mod.ts";
+import { editBetween, offsetAt, offsetAtUnits, positionAt, unitsAt } from "../../parser/utf16.ts";
+import { hostileDocument, Random } from "./hostile.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+Deno.test("a position counts code units, two for a character outside of the first plane", () => {
+  const chat = parse(encoder.encode("@You:\né🙂x\n"));
+  assert.deepEqual(positionAt(chat, 6), { line: 1, character: 0 });
+  assert.deepEqual(positionAt(chat, 8), { line: 1, character: 1 });
+  assert.deepEqual(positionAt(chat, 12), { line: 1, character: 3 });
+  assert.equal(offsetAt(chat, { line: 1, character: 3 }), 12);
+});
+
+Deno.test("a place inside a character is the character's beginning, one past a line the line's end", () => {
+  const chat = parse(encoder.encode("@You:\r\n🙂\r\n"));
+  assert.equal(offsetAt(chat, { line: 1, character: 1 }), 7);
+  assert.deepEqual(positionAt(chat, 9), { line: 1, character: 0 });
+  assert.equal(offsetAt(chat, { line: 1, character: 99 }), 11);
+  assert.deepEqual(positionAt(chat, 12), { line: 1, character: 2 });
+  assert.equal(offsetAt(chat, { line: 7, character: 0 }), 13);
+});
+
+Deno.test("an edit between positions replaces what stands between them", () => {
+  const chat = parse(encoder.encode("\ufeff@You:\nso 🙂 it is\n"));
+  const edit = editBetween(chat, { line: 1, character: 3 }, { line: 1, character: 5 }, "ein Ä");
+  assert.equal(update(chat, [edit]).lineText(2), "so ein Ä it is");
+});
+
+Deno.test("positions and counts agree with a decoder on hostile documents", () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const chat = parse(hostileDocument(new Random(seed)));
+    const origin = chat.bom ? 3 : 0;
+    const whole = decoder.decode(chat.bytes.subarray(origin));
+    assert.equal(unitsAt(chat, chat.byteLength), whole.length);
+    assert.equal(offsetAtUnits(chat, whole.length), chat.byteLength);
+    for (let line = 0; line < Math.min(chat.lineCount, 60); line++) {
+      const text = chat.lineText(line + 1);
+      const start = unitsAt(chat, chat.lineStart(line + 1));
+      assert.equal(whole.slice(start, start + text.length), text);
+      for (let character = 0; character <= Math.min(text.length, 40); character++) {
+        const offset = offsetAt(chat, { line, character });
+        const before = decoder.decode(chat.bytes.subarray(chat.lineStart(line + 1), offset));
+        assert.ok(text.startsWith(before));
+        // The second half of a pair has no place of its own.
+        const inPair = (text.charCodeAt(character) & 0xfc00) === 0xdc00 && character > 0 &&
+          (text.charCodeAt(character - 1) & 0xfc00) === 0xd800;
+        assert.equal(before.length, inPair ? character - 1 : character);
+        assert.deepEqual(positionAt(chat, offset), { line, character: before.length });
+        assert.equal(offsetAtUnits(chat, start + before.length), offset);
+      }
+    }
+  }
+});
