@@ -8,7 +8,7 @@ import { Cycle } from "../cycle/mod.ts";
 import type { SendOptions } from "../cycle/send.ts";
 import { openJournal } from "../cycle/session/journal.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
-import type { DocumentStore, Emit, Journal, Send } from "../cycle/types.ts";
+import type { DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
 import { type ApprovalRegistry, createApproval, type Verdict } from "../tools/approval/mod.ts";
@@ -32,6 +32,8 @@ export interface Runtime {
   readonly sandbox: RunSandbox;
   readonly tools: ToolRegistry;
   readonly journal: Journal;
+  /** What the document's other files were like when they were sent last. */
+  readonly files: FileMemory;
   readonly cycle: Cycle;
   readonly send: Send;
   /** Findings that keep the cycle and every request from starting. */
@@ -103,6 +105,7 @@ export async function compose(
     environment,
     tools: offered,
     emit,
+    files: opened.value,
     stream: switchOption(invocation.arguments, "stream") !== false,
   }, evaluated);
   const cycle = new Cycle({
@@ -129,6 +132,7 @@ export async function compose(
     sandbox,
     tools,
     journal,
+    files: opened.value,
     cycle,
     send,
     blockers,

@@ -80,7 +80,7 @@ async function showRequest(invocation: Invocation): Promise<number> {
   const { label, store } = opened;
   const runtime = await compose(invocation, store, { emit: () => {} });
   if (!runtime.ok) return refuse(invocation, runtime.problem);
-  const { settings, offered, evaluated } = runtime.value;
+  const { settings, offered, evaluated, files } = runtime.value;
   const provider = getProvider(settings.provider);
   if (!provider.ok) return refuse(invocation, provider.problem);
   const prepared = await dryRun({
@@ -91,6 +91,7 @@ async function showRequest(invocation: Invocation): Promise<number> {
     provider: provider.value,
     tools: offered(),
     frontmatter: await evaluated(),
+    files,
   });
   if (prepared.kind === "failed") return refuse(invocation, prepared.problem);
   for (const each of prepared.diagnostics) messages.say(diagnosticLine(label, each));

@@ -19,7 +19,7 @@ import { mergeUsage } from "../providers/usage.ts";
 import { CANCELLED, type ReplyEnd, replyOpening, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./send_commits.ts";
 import { type Prepared, prepareRequest } from "./send_request.ts";
-import type { DocumentStore, Emit, Send, SendOutcome } from "./types.ts";
+import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "./types.ts";
 
 export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./send_request.ts";
 
@@ -43,6 +43,8 @@ export interface SendOptions {
   readonly resolvers?: readonly CredentialResolver[];
   /** What the document's first block said; evaluated once for all sends of a run. */
   readonly frontmatter?: EvaluatedFrontmatter;
+  /** Where it is remembered what other files were like; left out, their changes are not told. */
+  readonly files?: FileMemory;
 }
 
 /**
@@ -69,6 +71,7 @@ export function createSend(options: SendOptions): Send {
       templatedTools: options.templatedTools,
       frontmatter: options.frontmatter,
       resolvers: options.resolvers,
+      files: options.files,
     });
     if (prepared.kind === "failed") return prepared;
     for (const severity of ["error", "warning"]) {

@@ -5,10 +5,13 @@ import type { Problem } from "../config/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import { evaluate, type EvaluatedFrontmatter } from "../prompt/evaluate.ts";
+import type { FileRead } from "../prompt/types.ts";
 import { type CredentialResolver, resolveCredential } from "../providers/credentials.ts";
 import { resolveBaseUrl } from "../providers/endpoint.ts";
 import type { OfferedTool, Provider, ProviderRequest } from "../providers/types.ts";
+import { fileDrift, rememberFiles } from "./session/drift.ts";
 import { nothingToSend } from "./survey.ts";
+import type { FileMemory } from "./types.ts";
 
 export interface RequestOptions {
   readonly chat: Chat;
@@ -23,6 +26,8 @@ export interface RequestOptions {
   readonly resolvers?: readonly CredentialResolver[];
   /** What the document's first block said. */
   readonly frontmatter?: EvaluatedFrontmatter;
+  /** Where it is remembered what other files were like; left out, their changes are not told. */
+  readonly files?: FileMemory;
 }
 
 /** A request ready to go, or what stands in its way. */
@@ -34,6 +39,8 @@ export type Prepared =
     /** Of severity warning only. */
     readonly diagnostics: readonly Diagnostic[];
     readonly warnings: readonly string[];
+    /** The files whose content is in the request. */
+    readonly files: readonly FileRead[];
   }
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
@@ -41,13 +48,16 @@ export type Prepared =
 /** Stands for the secret wherever a request is shown. */
 export const HIDDEN_SECRET = "[hidden]";
 
-/** Prepares the request that `send` would post. */
-export function prepareRequest(options: RequestOptions): Promise<Prepared> {
-  return prepare(options, async () => {
-    const { provider, environment, resolvers } = options;
+/** Prepares the request that `send` posts, and remembers the files it was made from. */
+export async function prepareRequest(options: RequestOptions): Promise<Prepared> {
+  const { provider, environment, resolvers, files } = options;
+  const prepared = await prepare(options, async () => {
     const credential = await resolveCredential({ provider, environment }, resolvers);
     return credential.ok ? credential.value.secret : credential.problem;
   });
+  if (prepared.kind !== "ready" || files === undefined) return prepared;
+  const told = await rememberFiles(files, prepared.files);
+  return { ...prepared, diagnostics: [...prepared.diagnostics, ...told] };
 }
 
 /**
@@ -62,7 +72,11 @@ async function prepare(options: RequestOptions, secret: () => Promise<string | P
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter });
   const obstacle = prompt.history.length === 0 ? EMPTY : nothingToSend(chat) ? unsaid(chat) : null;
-  const diagnostics = obstacle === null ? prompt.diagnostics : [...prompt.diagnostics, obstacle];
+  const diagnostics = [
+    ...prompt.diagnostics,
+    ...(obstacle === null ? [] : [obstacle]),
+    ...(options.files === undefined ? [] : fileDrift(options.files, prompt.files)),
+  ];
   if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
     return { kind: "blocked", diagnostics };
   }
@@ -78,7 +92,8 @@ async function prepare(options: RequestOptions, secret: () => Promise<string | P
     key,
     baseUrl: baseUrl.value,
   });
-  return { kind: "ready", request, model: settings.model ?? provider.defaultModel, diagnostics, warnings };
+  const model = settings.model ?? provider.defaultModel;
+  return { kind: "ready", request, model, diagnostics, warnings, files: prompt.files };
 }
 
 const EMPTY: Diagnostic = {

@@ -3,6 +3,7 @@
 import type { Problem } from "../config/problem.ts";
 import type { Edit } from "../parser/edit.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
+import type { FileRead } from "../prompt/types.ts";
 import type { ProviderError, Usage } from "../providers/types.ts";
 
 /** Holds the current text of one document. In place it is a file, in filter mode memory. */
@@ -39,6 +40,13 @@ export interface Journal {
   recordWritten(): Promise<void>;
   /** Keeps a body that is about to be overwritten; answers where it can be found. */
   keepBody(id: string, body: string): Promise<string>;
+}
+
+/** Which content of each file the model was shown last (chat-format 9.4). */
+export interface FileMemory {
+  /** SHA-256 in hexadecimal, or null for a file that was never sent. `path` is absolute. */
+  fileHash(path: string): string | null;
+  recordFiles(files: readonly FileRead[]): Promise<void>;
 }
 
 export type AutopilotState = "idle" | "armed" | "sending" | "paused";

@@ -1,6 +1,7 @@
 // Turns one file reference into the part that is sent for it, reading the file (chat-format 9.2).
 
 import { thrownText } from "../config/problem.ts";
+import type { FileLog } from "./files.ts";
 import type { FileReference } from "./reference.ts";
 import { typeOfContent, typeOfName } from "../parser/media.ts";
 import type { Part } from "./types.ts";
@@ -16,10 +17,10 @@ export type Attachment =
   | { readonly kind: "part"; readonly part: Part; readonly unsupported?: string }
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
 
-/** Reads the file and chooses the kind of part by its type. */
-export async function attach(reference: FileReference, base: Base): Promise<Attachment> {
+/** Reads the file, which `files` notes, and chooses the kind of part by its type. */
+export async function attach(reference: FileReference, base: Base, files: FileLog): Promise<Attachment> {
   const filename = resolvePath(reference.path, base);
-  let bytes: Uint8Array;
+  let bytes: Uint8Array<ArrayBuffer>;
   try {
     const obstacle = attachObstacle(await Deno.stat(filename));
     if (obstacle !== null) return { kind: "missing", path: filename, reason: obstacle };
@@ -27,6 +28,7 @@ export async function attach(reference: FileReference, base: Base): Promise<Atta
   } catch (thrown) {
     return { kind: "missing", path: filename, reason: thrownText(thrown) };
   }
+  files.note(filename, bytes);
   return { kind: "part", ...partOf(bytes, filename, reference.mime) };
 }
 

@@ -3,15 +3,15 @@
 // Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
 // parts. The Lua engine is loaded only for a document that has a template tag.
 
-import type { LuaSession } from "../config/cell/session.ts";
 import type { Environment } from "../config/environment.ts";
 import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
+import { FileLog } from "./files.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./reference.ts";
 import type { Emitted } from "./template/output.ts";
-import { luaSession } from "./template/session.ts";
+import { type DocumentLua, luaSession } from "./template/session.ts";
 import { type Kept, trimTexts } from "./template/trim.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
@@ -29,7 +29,7 @@ export interface EvaluateOptions {
 export interface EvaluatedFrontmatter {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly diagnostics: readonly Diagnostic[];
-  readonly lua: LuaSession;
+  readonly lua: DocumentLua;
 }
 
 /** Evaluates a document. Never throws for what stands in it: problems are diagnostics of the prompt. */
@@ -43,6 +43,9 @@ class Evaluation {
   readonly #templated: ReadonlySet<string>;
   readonly #diagnostics: Diagnostic[];
   readonly #options: EvaluateOptions;
+  /** What references read; includes are noted by the Lua session. */
+  readonly #files = new FileLog();
+  #lua: DocumentLua | undefined;
   readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
   /** What a segment came to: loops of templates may put it out many times. */
   readonly #seen = new Map<Segment, readonly Part[]>();
@@ -50,6 +53,7 @@ class Evaluation {
   constructor(chat: Chat, options: EvaluateOptions) {
     this.#chat = chat;
     this.#options = options;
+    this.#lua = options.frontmatter?.lua;
     this.#base = { folder: folderOf(options), home: options.environment.home };
     this.#templated = new Set(options.templatedTools ?? ["read"]);
     this.#diagnostics = [...chat.diagnostics];
@@ -74,7 +78,8 @@ class Evaluation {
     }
     const unresolved = this.#unresolvedCalls();
     const blocked = this.#diagnostics.some((diagnostic) => diagnostic.severity === "error");
-    return { system, history, unresolved, diagnostics: this.#diagnostics, blocked };
+    const files = await this.#files.files(this.#lua?.files);
+    return { system, history, unresolved, diagnostics: this.#diagnostics, blocked, files };
   }
 
   #reportFrontmatter(): void {
@@ -102,8 +107,8 @@ class Evaluation {
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
     // Without a block that was run there is nothing that could print.
-    const session = frontmatter?.lua ?? luaSession({ document, environment, print: () => {} });
-    const templates = await Templates.start(session, frontmatter?.variables ?? {});
+    this.#lua ??= luaSession({ document, environment, print: () => {} });
+    const templates = await Templates.start(this.#lua, frontmatter?.variables ?? {});
     return new Map(turns.map((turn) => [turn, templates.run(turn)]));
   }
 
@@ -174,7 +179,7 @@ class Evaluation {
 
   /** The part a reference stands for; null when the reference has to stay text. */
   async #attached(reference: FileReference, body: Body): Promise<Part | null> {
-    const attachment = await attach(reference, this.#base);
+    const attachment = await attach(reference, this.#base, this.#files);
     const source = body.value.slice(reference.from, reference.to);
     if (reference.unknownOption !== undefined) {
       this.#diagnostics.push({

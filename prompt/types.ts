@@ -45,6 +45,14 @@ export interface PromptMessage {
   readonly parts: readonly Part[];
 }
 
+/** A file whose content went into a prompt. */
+export interface FileRead {
+  /** Absolute. */
+  readonly path: string;
+  /** SHA-256 of the bytes that were read, 64 hexadecimal digits. */
+  readonly hash: string;
+}
+
 export interface Prompt {
   /** Null when the document has no `@System:` message. */
   readonly system: string | null;
@@ -54,4 +62,6 @@ export interface Prompt {
   readonly diagnostics: readonly Diagnostic[];
   /** True when a diagnostic has severity `error`. */
   readonly blocked: boolean;
+  /** What references and includes read, the last reading of each file, sorted by path (chat-format 9.4). */
+  readonly files: readonly FileRead[];
 }

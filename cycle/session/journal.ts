@@ -1,8 +1,10 @@
-// What one document's runs remember outside of it: who approved what, what was started, what was overwritten.
+// What one document's runs remember outside of it: who approved what, what was started, what was overwritten, which
+// content of other files was sent.
 
 import type { Environment } from "../../config/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
-import type { Approval, Journal } from "../types.ts";
+import type { FileRead } from "../../prompt/types.ts";
+import type { Approval, FileMemory, Journal } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./paths.ts";
 import { createFile, writeAll } from "./write.ts";
 
@@ -11,6 +13,7 @@ type Entry =
   | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
   | { readonly kind: "end"; readonly id: string }
   | { readonly kind: "written" }
+  | ({ readonly kind: "file" } & FileRead)
   | { readonly kind: "body"; readonly id: string; readonly path: string };
 
 /** Journals larger than this are rewritten without what is over. */
@@ -20,7 +23,7 @@ const COMPACT_BYTES = 256 * 1024;
 export async function openJournal(options: {
   readonly environment: Environment;
   readonly path: string | null;
-}): Promise<Outcome<Journal>> {
+}): Promise<Outcome<Journal & FileMemory>> {
   const { environment, path } = options;
   const folder = `${stateFolder(environment)}/journal`;
   if (path === null) return success(new RunJournal(environment, "unsaved", null, []));
@@ -42,12 +45,13 @@ export async function openJournal(options: {
 }
 
 /** A journal of one process; with a file, every entry is durable before the promise settles. */
-class RunJournal implements Journal {
+class RunJournal implements Journal, FileMemory {
   readonly #environment: Environment;
   readonly #key: string;
   readonly #file: string | null;
   readonly #approvals = new Map<string, Approval>();
   readonly #started = new Map<string, string>();
+  readonly #files = new Map<string, string>();
   #written = false;
 
   constructor(environment: Environment, key: string, file: string | null, entries: readonly Entry[]) {
@@ -62,7 +66,7 @@ class RunJournal implements Journal {
   }
 
   recordApproval(id: string, approval: Approval): Promise<void> {
-    return this.#record({ kind: "approval", id, ...approval });
+    return this.#record([{ kind: "approval", id, ...approval }]);
   }
 
   started(): ReadonlyMap<string, string> {
@@ -70,11 +74,11 @@ class RunJournal implements Journal {
   }
 
   recordStart(id: string, tool: string): Promise<void> {
-    return this.#record({ kind: "start", id, tool, time: new Date().toISOString() });
+    return this.#record([{ kind: "start", id, tool, time: new Date().toISOString() }]);
   }
 
   recordEnd(id: string): Promise<void> {
-    return this.#record({ kind: "end", id });
+    return this.#record([{ kind: "end", id }]);
   }
 
   written(): boolean {
@@ -82,7 +86,16 @@ class RunJournal implements Journal {
   }
 
   async recordWritten(): Promise<void> {
-    if (!this.#written) await this.#record({ kind: "written" });
+    if (!this.#written) await this.#record([{ kind: "written" }]);
+  }
+
+  fileHash(path: string): string | null {
+    return this.#files.get(path) ?? null;
+  }
+
+  async recordFiles(files: readonly FileRead[]): Promise<void> {
+    const news = files.filter(({ path, hash }) => this.#files.get(path) !== hash);
+    if (news.length > 0) await this.#record(news.map(({ path, hash }) => ({ kind: "file", path, hash })));
   }
 
   async keepBody(id: string, body: string): Promise<string> {
@@ -93,19 +106,17 @@ class RunJournal implements Journal {
     const unique = crypto.randomUUID().slice(0, 8);
     const path = `${folder}/${this.#key}-${name}-${timestamp(new Date())}-${unique}.txt`;
     await createFile(path, new TextEncoder().encode(body));
-    await this.#record({ kind: "body", id, path });
+    await this.#record([{ kind: "body", id, path }]);
     return path;
   }
 
-  async #record(entry: Entry): Promise<void> {
-    this.#apply(entry);
+  async #record(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries) this.#apply(entry);
     if (this.#file === null) return;
+    const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
     using file = await Deno.open(this.#file, { create: true, append: true, read: true, mode: 0o600 });
     const { size } = await file.stat();
-    await writeAll(
-      file,
-      new TextEncoder().encode(await newLineIfTorn(file, size) + JSON.stringify(entry) + "\n"),
-    );
+    await writeAll(file, new TextEncoder().encode(await newLineIfTorn(file, size) + lines));
     await file.syncData();
   }
 
@@ -122,6 +133,9 @@ class RunJournal implements Journal {
         break;
       case "written":
         this.#written = true;
+        break;
+      case "file":
+        this.#files.set(entry.path, entry.hash);
         break;
       case "body":
         break;
@@ -162,6 +176,7 @@ function isEntry(value: unknown): value is Entry {
   if (typeof value !== "object" || value === null) return false;
   const entry = value as Record<string, unknown>;
   if (entry.kind === "written") return true;
+  if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
   if (typeof entry.id !== "string") return false;
   switch (entry.kind) {
     case "approval":
@@ -177,17 +192,19 @@ function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Keeps that the document was written, the last approval of each call, and starts without end. */
+/** Keeps that the document was written, the last approval of each call, starts without end, the last hashes. */
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
   const started = new Map<string, Entry>();
+  const files = new Map<string, Entry>();
   for (const entry of entries) {
     if (entry.kind === "approval") approvals.set(entry.id, entry);
     if (entry.kind === "start") started.set(entry.id, entry);
     if (entry.kind === "end") started.delete(entry.id);
+    if (entry.kind === "file") files.set(entry.path, entry);
   }
   const written = entries.filter((entry) => entry.kind === "written").slice(0, 1);
-  const kept = [...written, ...approvals.values(), ...started.values()];
+  const kept = [...written, ...approvals.values(), ...started.values(), ...files.values()];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   const temporary = `${file}.${crypto.randomUUID().slice(0, 8)}.tmp`;
   await createFile(temporary, new TextEncoder().encode(lines.join("")));

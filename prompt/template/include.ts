@@ -25,7 +25,8 @@ export interface IncludeOptions {
 }
 
 const PERSONALITY = "urn:flemma:personality:";
-const BYTES_PER_STEP = 64;
+/** Files are held outside of Lua's own memory, so what they may come to is limited here: 40 MB with the usual steps. */
+const BYTES_PER_STEP = 4;
 /** What opening and reading a file counts as. */
 const STEPS_PER_FILE = 1000;
 

@@ -4,6 +4,7 @@ import type { Limits } from "../../config/cell/budget.ts";
 import { LuaSession } from "../../config/cell/session.ts";
 import type { Environment } from "../../config/environment.ts";
 import { attachObstacle } from "../attach.ts";
+import { FileLog } from "../files.ts";
 
 export interface SessionOptions {
   /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
@@ -15,30 +16,37 @@ export interface SessionOptions {
   readonly print: (line: string) => void;
 }
 
+/** A Lua session that notes which files its includes read. */
+export type DocumentLua = LuaSession & { readonly files: FileLog };
+
 /**
  * The Lua session of one document in one run. It costs nothing until a Lua block or a template tag is run: hand `run` to
  * whoever evaluates the first block, and the session itself to `evaluate`.
  */
-export function luaSession(options: SessionOptions): LuaSession {
+export function luaSession(options: SessionOptions): DocumentLua {
   const { document, environment, limits, print } = options;
   const { cwd, home } = environment;
-  return new LuaSession({
+  const files = new FileLog();
+  const session = new LuaSession({
     filename: document,
     world: { cwd, home, isReadable },
     limits,
     print,
     loadInclude: async () => {
       const { includer } = await import("./include.ts");
-      return includer({ cwd, home, readFile });
+      return includer({ cwd, home, readFile: (path) => readFile(path, files) });
     },
   });
+  return Object.assign(session, { files });
 }
 
-function readFile(path: string): Uint8Array {
+function readFile(path: string, files: FileLog): Uint8Array {
   // Devices and pipes may never end, and opening a pipe may already wait for ever.
   const obstacle = attachObstacle(Deno.statSync(path));
   if (obstacle !== null) throw new Error(obstacle);
-  return Deno.readFileSync(path);
+  const bytes = Deno.readFileSync(path);
+  files.note(path, bytes);
+  return bytes;
 }
 
 function isReadable(path: string): boolean {

@@ -142,3 +142,10 @@ Deno.test("the built-in personality is a text; an unknown one is an error with a
   assert.deepEqual(result.told, ["expression_runtime 4"]);
   assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
 });
+
+Deno.test("attachments that would fill the memory are stopped, since they are held outside of Lua's own", async () => {
+  const attach = '{% x = include("a.bin", { [symbols.BINARY] = true, [symbols.MIME] = "image/png" }) %}';
+  const files = { "a.bin": new Uint8Array(24_000_000) };
+  assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).told, []);
+  assert.deepEqual((await scene(`@You:\n${attach}${attach}\n`, files)).told, ["template_runtime 2!"]);
+});

@@ -1,0 +1,176 @@
+// A file that a document includes or refers to is another one than the model was shown: said at the next send, once.
+
+import assert from "node:assert/strict";
+import { BUILTIN_NAMES } from "../../config/cell/names.ts";
+import { documentSettings } from "../../config/frontmatter.ts";
+import { loadSettings } from "../../config/load.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { dryRun, prepareRequest } from "../../cycle/send_request.ts";
+import { openJournal } from "../../cycle/session/journal.ts";
+import { documentKey } from "../../cycle/session/paths.ts";
+import type { FileMemory } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import { luaSession } from "../../prompt/template/session.ts";
+import { anthropic } from "../../providers/anthropic.ts";
+
+/** A document with files beside it. */
+class Place {
+  readonly environment;
+  constructor(readonly folder: string) {
+    this.environment = {
+      cwd: folder,
+      home: folder,
+      variables: { XDG_STATE_HOME: `${folder}/state`, ANTHROPIC_API_KEY: "k" },
+    };
+  }
+
+  write(name: string, text: string): void {
+    Deno.writeTextFileSync(`${this.folder}/${name}`, text);
+  }
+
+  /** What the document's runs remember, read anew as a next process does. */
+  async memory(path: string | null = this.document): Promise<FileMemory> {
+    const opened = await openJournal({ environment: this.environment, path });
+    assert.ok(opened.ok);
+    return opened.value;
+  }
+
+  get document(): string {
+    return `${this.folder}/talk.chat`;
+  }
+
+  /** Prepares a send of `chat` as a run of its own; answers `code message` of every diagnostic. */
+  async send(
+    chat: string,
+    files: FileMemory,
+    how: typeof prepareRequest = prepareRequest,
+  ): Promise<readonly string[]> {
+    const { environment, document } = this;
+    const loaded = await loadSettings({ environment, noConfig: true });
+    assert.ok(loaded.ok);
+    const parsed = parse(new TextEncoder().encode(chat));
+    const lua = luaSession({ document, environment, print: () => {} });
+    const { variables, diagnostics } = await documentSettings({
+      loaded: loaded.value,
+      frontmatter: parsed.frontmatter,
+      runLua: lua.run,
+      reserved: BUILTIN_NAMES,
+    });
+    const prepared = await how({
+      chat: parsed,
+      document,
+      settings: DEFAULT_SETTINGS,
+      environment,
+      provider: anthropic,
+      tools: [],
+      frontmatter: { variables, diagnostics, lua },
+      files,
+    });
+    assert.ok(prepared.kind !== "failed");
+    return prepared.diagnostics.map(({ code, message }) => `${code} ${message}`);
+  }
+}
+
+async function withPlace(body: (place: Place) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-drift-" }));
+  try {
+    await body(new Place(folder));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const changed = (path: string) =>
+  `file_drift ${path} has changed since it was last sent; the model gets it as it is now.`;
+
+Deno.test("a changed file is told once, however the document takes it in", async () => {
+  const ways = [
+    "@You:\nSee @./notes.md.\n",
+    '@You:\n{{ include("notes.md") }}\n',
+    '@You:\n{{ include("outer.md") }}\n',
+    '@You:\n{{ include("notes.md", { [symbols.BINARY] = true }) }}\n',
+    '```lua\nnotes = include("notes.md")\n```\n@You:\n{{ notes }}\n',
+  ];
+  for (const chat of ways) {
+    await withPlace(async (place) => {
+      place.write("outer.md", 'x {{ include("notes.md") }}');
+      place.write("notes.md", "one");
+      assert.deepEqual(await place.send(chat, await place.memory()), [], chat);
+      assert.deepEqual(await place.send(chat, await place.memory()), [], chat);
+      place.write("notes.md", "two");
+      assert.deepEqual(
+        await place.send(chat, await place.memory()),
+        [changed(`${place.folder}/notes.md`)],
+        chat,
+      );
+      assert.deepEqual(await place.send(chat, await place.memory()), [], chat);
+      place.write("notes.md", "one");
+      assert.equal((await place.send(chat, await place.memory())).length, 1, chat);
+    });
+  }
+});
+
+Deno.test("a file that a template and the first block read is told of once, by what was read last", async () => {
+  await withPlace(async (place) => {
+    place.write("a.md", "one");
+    place.write("b.md", "one");
+    const chat = '```lua\na = include("a.md")\n```\n@You:\n{{ a }}{{ include("a.md") }} @./a.md @./b.md\n';
+    await place.send(chat, await place.memory());
+    place.write("a.md", "two");
+    place.write("b.md", "two");
+    const told = await place.send(chat, await place.memory());
+    assert.deepEqual(told, ["a.md", "b.md"].map((name) => changed(`${place.folder}/${name}`)));
+  });
+});
+
+Deno.test("an unsaved document remembers within its process and leaves nothing behind", async () => {
+  await withPlace(async (place) => {
+    const chat = "@You:\nSee @./notes.md.\n";
+    place.write("notes.md", "one");
+    const memory = await place.memory(null);
+    await place.send(chat, memory);
+    place.write("notes.md", "two");
+    assert.equal((await place.send(chat, memory)).length, 1);
+    place.write("notes.md", "three");
+    assert.deepEqual(await place.send(chat, await place.memory(null)), []);
+    await assert.rejects(Deno.stat(`${place.folder}/state`), Deno.errors.NotFound);
+  });
+});
+
+Deno.test("a dry run and a blocked send tell of a change and keep nothing; only a request counts", async () => {
+  await withPlace(async (place) => {
+    const chat = "@You:\nSee @./notes.md.\n";
+    place.write("notes.md", "one");
+    await place.send(chat, await place.memory());
+    place.write("notes.md", "two");
+    assert.equal((await place.send(chat, await place.memory(), dryRun)).length, 1);
+    const blocked = await place.send(`${chat}{{ two words }}\n`, await place.memory());
+    assert.ok(blocked.some((line) => line.startsWith("template_syntax")), blocked.join("\n"));
+    assert.deepEqual(await place.send(chat, await place.memory()), [changed(`${place.folder}/notes.md`)]);
+  });
+});
+
+Deno.test("memory that cannot be written is told of and does not stop the request", async () => {
+  await withPlace(async (place) => {
+    place.write("notes.md", "one");
+    const memory = await place.memory();
+    await Deno.remove(`${place.folder}/state`, { recursive: true });
+    const told = await place.send("@You:\nSee @./notes.md.\n", memory);
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /^file_drift_unrecorded .*cannot be kept: /);
+  });
+});
+
+Deno.test("the hashes of files outlive the shortening of a long journal", async () => {
+  await withPlace(async (place) => {
+    const chat = "@You:\nSee @./notes.md.\n";
+    place.write("notes.md", "one");
+    await place.send(chat, await place.memory());
+    const journal = `${place.folder}/state/flemma/journal/${await documentKey(place.document)}.jsonl`;
+    const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
+    await Deno.writeTextFile(journal, noise, { append: true });
+    place.write("notes.md", "two");
+    assert.equal((await place.send(chat, await place.memory())).length, 1);
+    assert.ok((await Deno.stat(journal)).size < 1000, "it was shortened");
+  });
+});
