@@ -17,6 +17,19 @@ import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from ".
 const STATUS_DESCRIPTOR = "9";
 const FILTER_DESCRIPTOR = "8";
 
+/**
+ * Settings of the kernel belong to the superuser by number, so dropped capabilities do not guard them: without these
+ * mounts a command could name a program for the kernel to run outside (tried with bubblewrap 0.8, which covers `/proc/sys`
+ * only where the folder itself may be written to).
+ */
+const KERNEL_FILES: readonly string[] = [
+  "/proc/sys",
+  "/proc/sysrq-trigger",
+  "/proc/acpi",
+  "/proc/scsi",
+  "/proc/mtrr",
+].flatMap((path) => ["--ro-bind-try", path, path]);
+
 /** The longest path a socket may have on Linux. */
 const SOCKET_PATH_BYTES = 107;
 
@@ -82,6 +95,7 @@ function assemble(
         options: [
           // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
           ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
+          ...(host.root && settings.value.proc ? KERNEL_FILES : []),
           ...["--json-status-fd", STATUS_DESCRIPTOR],
           ...(filter.value === null ? [] : ["--seccomp", FILTER_DESCRIPTOR]),
           ...networkOptions,

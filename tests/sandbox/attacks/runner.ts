@@ -1,0 +1,25 @@
+// Tries every attack as whoever runs this, and prints one JSON object for each.
+
+import { ATTACKS } from "./list.ts";
+import { attack, inScene, sandboxOf } from "./scene.ts";
+
+const only = Deno.args[0];
+for (const each of ATTACKS) {
+  if (only !== undefined && !`${each.group}: ${each.name}`.includes(only)) continue;
+  const outcome = await inScene(async (scene) => {
+    const sandbox = sandboxOf(scene, each.policy?.(scene));
+    const answer = await sandbox.available();
+    if (!answer.ok) return { held: false, detail: answer.problem.message };
+    try {
+      const ran = await attack(sandbox, each.shell(scene));
+      return {
+        held: !each.won(scene, ran),
+        detail: only === undefined ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,
+      };
+    } catch (thrown) {
+      return { held: false, detail: String(thrown) };
+    }
+  });
+  const line = JSON.stringify({ group: each.group, name: each.name, ...outcome });
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
