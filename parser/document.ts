@@ -1,13 +1,13 @@
 // The typed view of a whole document over its text and structure, and the step to its next version.
 
-import { Tree } from "@lezer/common";
+import { NodeType, Tree } from "@lezer/common";
 import { diagnose, summarise } from "./diagnose.ts";
 import { type Edit, replacementsOf } from "./edit.ts";
 import { factsOf } from "./facts.ts";
 import { Ids, Pending } from "./ids.ts";
 import { frontmatterOpen } from "./lines.ts";
 import { group } from "./conversation.ts";
-import { nodeSet } from "./nodes.ts";
+import { largeTree, nodeSet } from "./nodes.ts";
 import { readStructure, type Structure, updateStructure } from "./structure.ts";
 import * as Term from "./terms.generated.ts";
 import { spanText, Text } from "./text.ts";
@@ -61,7 +61,8 @@ export class Document implements Chat {
   get tree(): Tree {
     if (this.#tree !== null) return this.#tree;
     const { head, conversation } = this.#structure;
-    const parts = head.length > 0 ? [head.tree, ...conversation.trees()] : conversation.trees();
+    const parts = conversation.trees();
+    if (head.length > 0) parts.unshift(largeTree(NodeType.none, head.nodes, head.length));
     const { children, positions, length } = group(parts);
     return this.#tree = new Tree(nodeSet.types[Term.Document]!, children, positions, length);
   }

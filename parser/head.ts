@@ -1,9 +1,8 @@
 // What stands before the first message: byte order mark, frontmatter, ignored lines.
 
-import type { Tree } from "@lezer/common";
 import { Cursor } from "./cursor.ts";
 import { frontmatterOpen } from "./lines.ts";
-import { largeTree, Nodes, nodeSet } from "./nodes.ts";
+import { type NodeRange, Nodes } from "./nodes.ts";
 import { BARE_THREE, MARKER } from "./scan/marks.ts";
 import * as Term from "./terms.generated.ts";
 import type { Text } from "./text.ts";
@@ -15,8 +14,8 @@ export interface Head {
   readonly frontmatter: { readonly code: number; readonly codeEnd: number; readonly end: number } | null;
   /** Line 1 opens a frontmatter block that nothing closes. */
   readonly frontmatterUnclosed: boolean;
-  /** Its nodes, as children of a tree that stands for the whole head. */
-  readonly tree: Tree;
+  /** Its nodes; offsets count from the beginning of the document. */
+  readonly nodes: NodeRange;
 }
 
 /** Reads the head of a document. */
@@ -50,6 +49,6 @@ export function readHead(text: Text): Head {
     length,
     frontmatter,
     frontmatterUnclosed: opens && frontmatter === null,
-    tree: largeTree(nodeSet.types[0]!, nodes.finish(), length),
+    nodes: nodes.finish(),
   };
 }

@@ -1,7 +1,7 @@
 // How the memory of the scanner is laid out. Used by the module (at build time) and by its caller.
 
 /** Bytes scanned by one call. */
-export const WINDOW = 1 << 16;
+export const WINDOW = 1 << 15;
 /** Where the window begins; the byte before it is the one that stands before the window in the document. */
 export const INPUT = 1040;
 /** Where found offsets are written, behind the window and the zeroes that seal it. */
