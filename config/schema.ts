@@ -483,9 +483,8 @@ const sandbox = group("The sandbox around shell commands.", {
       extra_args: hostKey(STRINGS, "Further arguments; they can undo the policy.", { default: [] }),
     }),
     container: group("An outer container as the only barrier.", {
-      trusted: hostKey(BOOLEAN, "Trust the container around this program.", {
+      trusted: hostKey(BOOLEAN, "Take the container around this program for the sandbox.", {
         default: false,
-        awaits: "the container backend",
       }),
     }),
   }, {

@@ -22,13 +22,9 @@ const FILTER_DESCRIPTOR = "8";
  * mounts a command could name a program for the kernel to run outside (tried with bubblewrap 0.8, which covers `/proc/sys`
  * only where the folder itself may be written to).
  */
-const KERNEL_FILES: readonly string[] = [
-  "/proc/sys",
-  "/proc/sysrq-trigger",
-  "/proc/acpi",
-  "/proc/scsi",
-  "/proc/mtrr",
-].flatMap((path) => ["--ro-bind-try", path, path]);
+const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].flatMap((
+  path,
+) => ["--ro-bind-try", path, path]);
 
 /** The longest path a socket may have on Linux. */
 const SOCKET_PATH_BYTES = 107;

@@ -48,7 +48,6 @@ Deno.test("a key whose feature does not exist yet is refused with a sentence ins
     "tools.pending_press": "execute",
     "tools.mcporter.enabled": true,
     "sandbox.backend": "./backend.ts",
-    "sandbox.backends.container.trusted": true,
     "templating.modules": ["./x.ts"],
     "provider": "./provider.ts",
   };
