@@ -2,10 +2,9 @@
 
 import { BARE, classify, numberOf } from "./scan/marks.ts";
 import { scanLines, scanMarks } from "./scan/scanner.ts";
+import { tagsClose } from "./tags.ts";
 
 const LF = 0x0a;
-const OPEN_BRACE = 0x7b;
-const PERCENT = 0x25;
 
 /** Chunks are cut behind the first line feed at or after so many bytes. A longer line is a chunk of its own. */
 const TARGET = 1 << 14;
@@ -31,7 +30,7 @@ export class Chunk {
   readonly longestBare: number;
   #lines: Uint32Array | null = null;
   #units = -1;
-  #templates: boolean | null = null;
+  #tagsEnd: boolean | null = null;
 
   constructor(bytes: Uint8Array) {
     const { feeds, crFeeds, count, lines } = scanMarks(bytes);
@@ -75,23 +74,10 @@ export class Chunk {
     return this.#units;
   }
 
-  /** Some template tag begins in it. A tag's two opening bytes always stand in one chunk. */
-  get hasTemplates(): boolean {
-    return this.#templates ??= templateOpener(this.bytes, 0, this.length) >= 0;
+  /** Every template tag that opens in it closes in it, if its first byte is in none. */
+  get tagsEnd(): boolean {
+    return this.#tagsEnd ??= tagsClose(this.bytes);
   }
-}
-
-/** Offset of the first `{{` or `{%` in `from..to`; -1 when there is none. */
-export function templateOpener(bytes: Uint8Array, from: number, to: number): number {
-  for (
-    let at = bytes.indexOf(OPEN_BRACE, from);
-    at >= 0 && at + 1 < to;
-    at = bytes.indexOf(OPEN_BRACE, at + 1)
-  ) {
-    const next = bytes[at + 1];
-    if (next === OPEN_BRACE || next === PERCENT) return at;
-  }
-  return -1;
 }
 
 /** Cuts whole lines into chunks, without copying them. */

@@ -1,0 +1,105 @@
+// Where template tags open and close in bytes: `{{ expression }}` and `{% code %}`, read just far enough into Lua.
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const PERCENT = 0x25;
+const DASH = 0x2d;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const EQUALS = 0x3d;
+const LF = 0x0a;
+
+export type TagKind = "expression" | "code";
+
+/** Offset of the first `{{` or `{%` in `from..to`; -1 when there is none. */
+export function tagOpener(bytes: Uint8Array, from: number, to: number): number {
+  for (
+    let at = bytes.indexOf(OPEN_BRACE, from);
+    at >= 0 && at + 1 < to;
+    at = bytes.indexOf(OPEN_BRACE, at + 1)
+  ) {
+    const next = bytes[at + 1];
+    if (next === OPEN_BRACE || next === PERCENT) return at;
+  }
+  return -1;
+}
+
+/** What kind of tag opens at an offset. */
+export function kindAt(bytes: Uint8Array, at: number): TagKind {
+  return bytes[at + 1] === PERCENT ? "code" : "expression";
+}
+
+/** Whether every tag that opens in some bytes, read from their beginning as text, closes in them. */
+export function tagsClose(bytes: Uint8Array): boolean {
+  for (let at = tagOpener(bytes, 0, bytes.length); at >= 0;) {
+    const inside = bytes[at + 2] === DASH ? at + 3 : at + 2;
+    const closer = tagCloser(bytes, inside, bytes.length, kindAt(bytes, at));
+    if (closer < 0) return false;
+    at = tagOpener(bytes, closer + 2, bytes.length);
+  }
+  return true;
+}
+
+/** Offset of the two closing bytes, or -1. Reads Lua just far enough to skip strings and comments. */
+export function tagCloser(bytes: Uint8Array, from: number, to: number, kind: TagKind): number {
+  let depth = 0;
+  let at = from;
+  while (at < to) {
+    const byte = bytes[at];
+    const next = at + 1 < to ? bytes[at + 1] : undefined;
+    if (byte === 0x22 || byte === 0x27) {
+      at = skipQuoted(bytes, at, to);
+    } else if (byte === DASH && next === DASH) {
+      at = skipComment(bytes, at, to);
+    } else if (byte === OPEN_BRACKET) {
+      at = skipLong(bytes, at, to) ?? at + 1;
+    } else if (kind === "code") {
+      if (byte === PERCENT && next === CLOSE_BRACE) return at;
+      at++;
+    } else if (byte === OPEN_BRACE) {
+      depth++;
+      at++;
+    } else if (byte === CLOSE_BRACE) {
+      if (depth === 0 && next === CLOSE_BRACE) return at;
+      if (depth > 0) depth--;
+      at++;
+    } else {
+      at++;
+    }
+  }
+  return -1;
+}
+
+function skipQuoted(bytes: Uint8Array, from: number, to: number): number {
+  const quote = bytes[from];
+  for (let at = from + 1; at < to; at++) {
+    if (bytes[at] === BACKSLASH) at++;
+    else if (bytes[at] === quote) return at + 1;
+  }
+  return to;
+}
+
+function skipComment(bytes: Uint8Array, from: number, to: number): number {
+  const long = skipLong(bytes, from + 2, to);
+  if (long !== null) return long;
+  const feed = bytes.indexOf(LF, from);
+  return feed < 0 || feed >= to ? to : feed + 1;
+}
+
+/** Skips `[[ … ]]` or `[=[ … ]=]`; `null` when no long bracket begins at `from`. */
+function skipLong(bytes: Uint8Array, from: number, to: number): number | null {
+  if (from >= to || bytes[from] !== OPEN_BRACKET) return null;
+  let level = from + 1;
+  while (level < to && bytes[level] === EQUALS) level++;
+  if (level >= to || bytes[level] !== OPEN_BRACKET) return null;
+  const equals = level - from - 1;
+  for (let at = bytes.indexOf(CLOSE_BRACKET, level + 1); at >= 0 && at < to;) {
+    let close = at + 1;
+    while (close < to && bytes[close] === EQUALS) close++;
+    if (close < to && bytes[close] === CLOSE_BRACKET && close - at - 1 === equals) return close + 1;
+    // The bracket that stopped this try may begin the next one.
+    at = bytes.indexOf(CLOSE_BRACKET, close);
+  }
+  return to;
+}
