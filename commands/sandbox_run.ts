@@ -1,6 +1,6 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
-import { createSandbox, toolEnvironment } from "../sandbox/mod.ts";
+import { createSandbox, type ExitStatus, toolEnvironment } from "../sandbox/mod.ts";
 import { thrownText } from "../config/problem.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
 import { readSubject } from "./document.ts";
@@ -29,18 +29,35 @@ export async function run(invocation: Invocation): Promise<number> {
     protect: protectedPaths({ environment, document: subject.path, configFiles: files }),
   });
   const prepared = await sandbox.prepare(rest);
-  for (const notice of sandbox.notices()) messages.notice(notice);
+  const told = sandbox.notices();
+  for (const notice of told) messages.notice(notice);
   if (!prepared.ok) return refuse(invocation, prepared.problem);
   try {
-    return await attend(prepared.value.argv, {
-      env: toolEnvironment(environment.variables, settings.tools.env, { sandboxed: prepared.value.wrapped }),
+    const { code, signal } = await attend(prepared.value.argv, {
+      env: toolEnvironment(environment.variables, settings.tools.env, {
+        sandboxed: prepared.value.wrapped,
+        kept: sandbox.keptVariables(),
+      }),
       cwd: environment.cwd,
     });
+    // The person's own stream got what the backend had to say, so it cannot be read again here.
+    const failed = await prepared.value.setupFailure("", signal);
+    if (failed === null) return code;
+    messages.problem({
+      code: failed.code,
+      message: `The sandbox did not start ${rest[0]}; what it said about that stands above.`,
+      next: "flemma sandbox status tries it without a command.",
+    });
+    return code || Exit.failure;
   } catch (thrown) {
     messages.say(`flemma: ${rest[0]} cannot be run: ${thrownText(thrown)}.`);
     return thrown instanceof Deno.errors.NotFound ? 127 : Exit.failure;
   } finally {
     await prepared.value.dispose();
+    for (const notice of sandbox.notices().slice(told.length)) {
+      // What stands above is said already.
+      if (notice.code !== "sandbox-setup-failed") messages.notice(notice);
+    }
   }
 }
 
@@ -48,7 +65,7 @@ export async function run(invocation: Invocation): Promise<number> {
 async function attend(
   [program = "", ...args]: readonly string[],
   options: { readonly env: Record<string, string>; readonly cwd: string },
-): Promise<number> {
+): Promise<ExitStatus> {
   const child = new Deno.Command(program, {
     args,
     ...options,
@@ -63,7 +80,7 @@ async function attend(
   Deno.addSignalListener("SIGTERM", terminate);
   try {
     // A command that a signal ended has 128 and the signal's number as its code already.
-    return (await child.status).code;
+    return await child.status;
   } finally {
     Deno.removeSignalListener("SIGINT", ignore);
     Deno.removeSignalListener("SIGTERM", terminate);

@@ -109,6 +109,7 @@ class CallContext implements PluginContext {
     return this.#env ??= Object.freeze({
       ...toolEnvironment(this.environment.variables, this.#options.settings.tools.env, {
         sandboxed: this.#options.sandbox.enabled,
+        kept: this.#options.sandbox.keptVariables?.(),
       }),
       ...stringMembers(this.getConfig()?.env),
     });
