@@ -21,19 +21,17 @@ async function listening(paths: string[], body: () => Promise<void>): Promise<vo
   }
 }
 
-const CONNECT = `import socket, sys
-for path in sys.argv[1:]:
-    s = socket.socket(socket.AF_UNIX)
-    try:
-        s.connect(path)
-        print('reached')
-    except OSError as e:
-        print(type(e).__name__)`;
+const CONNECT = `for (const path of Deno.args) {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    console.log("reached");
+  } catch (e) { console.log(e.name); }
+}`;
 
 Deno.test("sockets of agents, multiplexers and editors cannot be reached, nor can a folder of runtime sockets", () =>
   inFolder(async (root) => {
     plant(root, "project/", "run/");
-    Deno.writeTextFileSync(`${root}/project/connect.py`, CONNECT);
+    Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
     const agent = `${root}/tmp/ssh-abc/agent.1`;
     const tmux = `${root}/tmp/tmux-7/default`;
     const bus = `${root}/run/bus`;
@@ -50,12 +48,12 @@ Deno.test("sockets of agents, multiplexers and editors cannot be reached, nor ca
         const sandbox = projectSandbox(root, { policy: { sockets } }, { variables });
         const { out } = await runInside(
           sandbox,
-          `python3 connect.py ${[agent, tmux, bus, editor, own].join(" ")}`,
+          `"${Deno.execPath()}" run -A --no-config connect.js ${[agent, tmux, bus, editor, own].join(" ")}`,
         );
         return out.trim().split("\n");
       };
-      const refused = "ConnectionRefusedError";
-      assert.deepEqual(await reached([]), [refused, refused, "FileNotFoundError", refused, "reached"]);
+      const refused = "ConnectionRefused";
+      assert.deepEqual(await reached([]), [refused, refused, "NotFound", refused, "reached"]);
       assert.deepEqual(
         await reached(["tmux", bus, "$SSH_AUTH_SOCK"]),
         ["reached", "reached", "reached", refused, "reached"],
