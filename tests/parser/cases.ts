@@ -5,7 +5,8 @@
 //     ==>
 //     what is expected of it
 //
-// Each line of the document ends with a line feed. `␍` stands for a carriage return, `␀` for a zero byte.
+// Each line of the document ends with a line feed, but one that ends with `␄`, which stands for the end of the text.
+// `␍` stands for a carriage return, `␀` for a zero byte, `«BOM»` for a byte order mark.
 
 /** One case of a file in the notation. */
 export interface Case {
@@ -23,7 +24,8 @@ export async function cases(name: string): Promise<Case[]> {
       throw new Error(`the case "${part.split("\n")[0]}" of ${name} needs exactly one line ==>`);
     }
     const feed = head.indexOf("\n");
-    const document = head.slice(feed + 1).replaceAll("␍", "\r").replaceAll("␀", "\0");
+    const document = head.slice(feed + 1).replaceAll("␍", "\r").replaceAll("␀", "\0")
+      .replaceAll("«BOM»", "\ufeff").replace("␄\n", "");
     return { title: head.slice(0, feed), document, expected: expected.trim() };
   });
 }
