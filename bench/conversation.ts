@@ -23,7 +23,7 @@ function numbers(seed: number): (below: number) => number {
 /** A conversation of about so many bytes: questions, prose, thinking, code, calls and results of all lengths. */
 export function conversation(bytes: number): Uint8Array {
   const next = numbers(7);
-  const parts = ["```json\n{\"model\": \"none\"}\n```\n\n@System:\nYou are of help.\n\n"];
+  const parts = ['```json\n{"model": "none"}\n```\n\n@System:\nYou are of help.\n\n'];
   let length = 0;
   for (let call = 1; length < bytes; call++) {
     const part = exchange(call, next);
@@ -35,14 +35,18 @@ export function conversation(bytes: number): Uint8Array {
 }
 
 function exchange(call: number, next: (below: number) => number): string {
-  const rows = next(10) === 0 ? 60 + next(300) : 3 + next(30);
-  const output = Array.from({ length: rows }, (_, row) => `src/part${row}.ts:${next(900)}: value ${next(1e6)}\n`);
-  return `@You:\n${prose(1 + next(3), next)}\n` +
-    `@Assistant:\n<thinking>\n${prose(2, next)}</thinking>\n\n${prose(2 + next(6), next)}\n` +
+  const rows = next(10) === 0 ? 60 + next(400) : 10 + next(60);
+  const output = Array.from(
+    { length: rows },
+    (_, row) => `src/part${row}.ts:${next(900)}: value ${next(1e6)}\n`,
+  );
+  const json = `{"command": "grep -rn value src", "timeout": ${call}}`;
+  return `@You:\n${prose(1 + next(5), next)}\n` +
+    `@Assistant:\n<thinking>\n${prose(2 + next(8), next)}</thinking>\n\n${prose(2 + next(12), next)}\n` +
     `\`\`\`ts\nconst answer = ${call};\n\`\`\`\n\n` +
-    `**Tool Use:** \`bash\` (\`call_${call}\`)\n\n\`\`\`json\n{"command": "grep -rn value src", "timeout": ${call}}\n\`\`\`\n\n` +
+    `**Tool Use:** \`bash\` (\`call_${call}\`)\n\n\`\`\`json\n${json}\n\`\`\`\n\n` +
     `@You:\n**Tool Result:** \`call_${call}\`\n\n\`\`\`\n${output.join("")}\`\`\`\n\n` +
-    `@Assistant:\n${prose(3 + next(10), next)}\n`;
+    `@Assistant:\n${prose(6 + next(18), next)}\n`;
 }
 
 function prose(lines: number, next: (below: number) => number): string {
@@ -64,7 +68,9 @@ export function onePage(bytes: number, role = "Assistant"): Uint8Array {
 /** One result whose body has about so many bytes. */
 export function oneFence(bytes: number): Uint8Array {
   const next = numbers(13);
-  const parts = ["@Assistant:\n**Tool Use:** `read` (`a`)\n\n```json\n{}\n```\n\n@You:\n**Tool Result:** `a`\n\n```\n"];
+  const parts = [
+    "@Assistant:\n**Tool Use:** `read` (`a`)\n\n```json\n{}\n```\n\n@You:\n**Tool Result:** `a`\n\n```\n",
+  ];
   for (let length = 0, row = 1; length < bytes; row++) {
     const part = `${row}: value ${next(1e9)} of the file that was read\n`;
     parts.push(part);

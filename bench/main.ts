@@ -3,6 +3,7 @@
 import { type Bench, rowsOf, table } from "./harness.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
+  parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),
 };
