@@ -4,6 +4,10 @@ import { bundle } from "../scripts/build.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 15;
+const PLAIN = "status, 50 KB";
+/** What the first block, or one tag, may add to a process that reads a document without either. */
+const ADDED_MS = 60;
+const FIRST_BLOCK = '```lua\nflemma.opt.thinking = "low"\nreader = "the team"\n```\n\n';
 
 const bench: Bench = {
   name: "startup",
@@ -16,6 +20,8 @@ const bench: Bench = {
       await Deno.writeTextFile(`${folder}/empty.js`, "");
       await Deno.writeTextFile(`${folder}/small.chat`, conversation(2_000));
       await Deno.writeTextFile(`${folder}/large.chat`, conversation(50_000));
+      await Deno.writeTextFile(`${folder}/lua.chat`, FIRST_BLOCK + conversation(50_000));
+      await Deno.writeTextFile(`${folder}/template.chat`, conversation(50_000) + "That makes {{ 6 * 7 }}.\n");
       const start = (args: readonly string[]) => async () => {
         const { success } = await new Deno.Command(Deno.execPath(), {
           args: ["run", "-A", ...args],
@@ -32,15 +38,29 @@ const bench: Bench = {
         "--version": start([program, "--version"]),
         "--help": start([program, "--help"]),
         "status, 2 KB": start([program, "status", "small.chat"]),
-        "status, 50 KB": start([program, "status", "large.chat"]),
+        [PLAIN]: start([program, "status", "large.chat"]),
+        "status, 50 KB and Lua frontmatter": start([program, "status", "lua.chat"]),
+        "check, 50 KB": start([program, "check", "large.chat"]),
+        "check, 50 KB and a template tag": start([program, "check", "template.chat"]),
       }, ROUNDS);
-      return Object.entries(times).map(([name, value]) => ({
+      const processes = Object.entries(times).map(([name, value]) => ({
         case: name,
         value,
         unit: "ms",
         ...(name === "empty program" ? {} : { against: "empty program" }),
-        ...(name === "status, 50 KB" ? { goal: 1.35 } : {}),
+        ...(name === PLAIN ? { goal: 1.35 } : {}),
       }));
+      const added = (name: string, plain: string) => ({
+        case: `added by ${name.slice(plain.length + " and ".length)}`,
+        value: times[name]! - times[plain]!,
+        unit: "ms",
+        goal: ADDED_MS,
+      });
+      return [
+        ...processes,
+        added("status, 50 KB and Lua frontmatter", PLAIN),
+        added("check, 50 KB and a template tag", "check, 50 KB"),
+      ];
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

@@ -132,7 +132,7 @@ async function path(invocation: Invocation): Promise<number> {
   const { environment } = invocation;
   const document = documentPath(environment, invocation.arguments.positionals[0]);
   if (!document.ok) return refuse(invocation, document.problem);
-  const sources = await findSources({
+  const sources = findSources({
     environment,
     configPath: textOption(invocation.arguments, "config"),
     noConfig: switchOption(invocation.arguments, "no-config") === true,

@@ -1,7 +1,7 @@
 // The command line's own layer of settings.
 
 import type { Environment } from "../config/environment.ts";
-import type { Loaded } from "../config/load.ts";
+import { type Loaded, loadSettings } from "../config/load.ts";
 import { typedValue } from "../config/modeline.ts";
 import { failure, type Outcome } from "../config/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
@@ -31,7 +31,6 @@ export async function settingsOf(
     if (equals < 1) return failure("usage", `--param needs KEY=VALUE, not ${text}.`);
     set(`parameters.${text.slice(0, equals)}`, typedValue(text.slice(equals + 1)));
   }
-  const { loadSettings } = await import("../config/load.ts");
   return await loadSettings({
     environment,
     configPath: textOption(given, "config"),

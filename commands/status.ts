@@ -5,7 +5,7 @@ import { holderOf } from "../cycle/session/lock.ts";
 import { liveCalls, nothingToSend } from "../cycle/survey.ts";
 import type { Step } from "../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
-import { sandboxStatus } from "../sandbox/mod.ts";
+import type { RunSandbox } from "../sandbox/mod.ts";
 import { visible } from "../tools/visible.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { readForReport } from "./document.ts";
@@ -48,11 +48,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
   const calls = await reports(store.chat, runtime.value, running);
   const next = running.size > 0 ? "wait" : await nextStep(store.chat, runtime.value);
-  const status = await sandboxStatus(sandbox);
-  const { enabled, backend, available, network } = status;
   if (switchOption(invocation.arguments, "json") === true) {
-    const error = status.error?.message ?? null;
-    const summary = { enabled, backend, available, network, error };
+    const summary = await sandboxSummary(runtime.value);
     writeOutput(`${safeJson({ document: store.path ?? label, calls, next, sandbox: summary })}\n`);
     return Exit.ok;
   }
@@ -61,11 +58,33 @@ export async function run(invocation: Invocation): Promise<number> {
   );
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
   lines.push(`next: ${nextSentence(next, calls, label, runtime.value.blockers)}`);
-  lines.push(
-    `sandbox: ${!enabled ? "off" : available ? `on (${backend})` : `not usable: ${status.error?.message}`}`,
-  );
+  lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
+}
+
+/** Only what is shown: all that `sandbox status` tells would start a program and walk through the protected paths. */
+async function sandboxSentence(sandbox: RunSandbox): Promise<string> {
+  if (!sandbox.enabled) return "off";
+  const available = await sandbox.available();
+  return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
+}
+
+async function sandboxSummary({ sandbox, settings }: Runtime) {
+  const available = await sandbox.available();
+  const { network } = settings.sandbox.policy;
+  const backend = sandbox.enabled ? await sandbox.backend() : null;
+  return {
+    enabled: sandbox.enabled,
+    backend: backend?.ok ? backend.value.name : null,
+    available: available.ok,
+    network: network === true
+      ? "allowed"
+      : network === false || network.allow.length === 0
+      ? "blocked"
+      : "list",
+    error: available.ok ? null : available.problem.message,
+  };
 }
 
 /** The calls without a final result. */

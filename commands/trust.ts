@@ -47,7 +47,7 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 async function list(invocation: Invocation): Promise<number> {
-  const entries = await trustedEntries(invocation.environment);
+  const entries = trustedEntries(invocation.environment);
   if (!entries.ok) return refuse(invocation, entries.problem);
   const lines = entries.value.flatMap((entry) => [
     `${entry.at.slice(0, 10)}  ${entry.path}\n`,

@@ -54,7 +54,7 @@ export interface Sources {
  * `FILE:LINE:COL: sentence`.
  */
 export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded>> {
-  const sources = await findSources(options);
+  const sources = findSources(options);
   if (!sources.ok) return sources;
   const { global, project, session } = sources.value;
   const given = Object.keys(options.overrides ?? {}).length > 0 || (options.approve ?? []).length > 0;
@@ -74,24 +74,24 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
 }
 
 /** The files of all layers. */
-export async function findSources(options: LoadOptions): Promise<Outcome<Sources>> {
+export function findSources(options: LoadOptions): Outcome<Sources> {
   if (options.noConfig) return success({ global: null, project: null, session: false });
-  const global = await findGlobal(options);
+  const global = findGlobal(options);
   if (!global.ok) return global;
   const { cwd } = options.environment;
   const document = options.document ?? null;
-  const project = await findProject(options.environment, document === null ? cwd : parentOf(document));
+  const project = findProject(options.environment, document === null ? cwd : parentOf(document));
   if (!project.ok) return project;
-  const session = await isFolder(sessionFolder(options.environment).path);
+  const session = isThere(sessionFolder(options.environment).path);
   return success({ global: global.value, project: project.value, session });
 }
 
-async function findGlobal(options: LoadOptions): Promise<Outcome<Sources["global"]>> {
+function findGlobal(options: LoadOptions): Outcome<Sources["global"]> {
   const { variables, cwd } = options.environment;
   const named = options.configPath ?? (variables.FLEMMA_CONFIG || undefined);
   if (named !== undefined) {
     const path = named.startsWith("/") ? named : `${cwd}/${named}`;
-    const text = await readIfThere(path);
+    const text = readIfThere(path);
     if (text.ok && text.value === null) {
       return failure(
         "config-missing",
@@ -105,7 +105,7 @@ async function findGlobal(options: LoadOptions): Promise<Outcome<Sources["global
   const folder = configFolder(options.environment);
   for (const name of ["config.yaml", "config.yml", "config.json"]) {
     const path = `${folder}/${name}`;
-    const text = await readIfThere(path);
+    const text = readIfThere(path);
     if (!text.ok) return text;
     if (text.value !== null) return success({ path, text: text.value });
   }
@@ -116,23 +116,20 @@ async function findGlobal(options: LoadOptions): Promise<Outcome<Sources["global
  * The project file that belongs to a folder: the first `.flemma/config.yaml` upwards to the home or a repository
  * root, whichever comes first (5.3).
  */
-export async function findProject(
-  environment: Environment,
-  folder: string,
-): Promise<Outcome<Sources["project"]>> {
+function findProject(environment: Environment, folder: string): Outcome<Sources["project"]> {
   for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
     const path = `${at}/.flemma/config.yaml`;
-    const text = await readIfThere(path);
+    const text = readIfThere(path);
     if (!text.ok) return text;
     if (text.value !== null) return success({ path, text: text.value });
-    if (at === "" || at === environment.home.replace(/\/+$/, "") || await isThere(`${at}/.git`)) {
+    if (at === "" || at === environment.home.replace(/\/+$/, "") || isThere(`${at}/.git`)) {
       return success(null);
     }
   }
 }
 
-async function readIfThere(path: string): Promise<Outcome<string | null>> {
-  const text = await readText(path);
+function readIfThere(path: string): Outcome<string | null> {
+  const text = readText(path);
   return text.ok ? text : failure(
     "config-unreadable",
     `The configuration file ${text.problem.message}`,
@@ -140,16 +137,12 @@ async function readIfThere(path: string): Promise<Outcome<string | null>> {
   );
 }
 
-async function isThere(path: string): Promise<boolean> {
+function isThere(path: string): boolean {
   try {
-    await Deno.lstat(path);
+    Deno.lstatSync(path);
     return true;
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
     throw thrown;
   }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return await isThere(path);
 }

@@ -38,7 +38,7 @@ export async function readSession(
   const found: { path: string; operations: readonly Operation[] }[] = [];
   for (const which of document === null ? [null] : [null, document]) {
     const path = await sessionPath(environment, which);
-    const content = await readJson(path);
+    const content = readJson(path);
     if (!content.ok) return content;
     const file = fileOf(content.value, path);
     if (!file.ok) return file;

@@ -2,10 +2,13 @@
 
 import { failure, type Outcome, success, thrownText } from "./problem.ts";
 
-/** The text of a file, or null when there is none. Fails with `file-unreadable`. */
-export async function readText(path: string): Promise<Outcome<string | null>> {
+/**
+ * The text of a file, or null when there is none. Fails with `file-unreadable`. Read at once: these files are small or
+ * missing, and every start asks for several, each of which would cost more to wait for than to read.
+ */
+export function readText(path: string): Outcome<string | null> {
   try {
-    return success(await Deno.readTextFile(path));
+    return success(Deno.readTextFileSync(path));
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
       return success(null);
@@ -19,8 +22,8 @@ export async function readText(path: string): Promise<Outcome<string | null>> {
 }
 
 /** Parses a file of ours. A broken one is an error: guessing what it said could widen rights. */
-export async function readJson(path: string): Promise<Outcome<unknown>> {
-  const text = await readText(path);
+export function readJson(path: string): Outcome<unknown> {
+  const text = readText(path);
   if (!text.ok || text.value === null) return text;
   try {
     return success(JSON.parse(text.value));
@@ -46,7 +49,7 @@ export async function changeJson(
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     using lock = await Deno.open(`${path}.lock`, { create: true, write: true, mode: 0o600 });
     await lock.lock(true);
-    const before = await readJson(path);
+    const before = readJson(path);
     if (!before.ok) return before;
     const after = change(before.value);
     if (!after.ok) return after;

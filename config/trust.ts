@@ -27,8 +27,8 @@ export function trustPath(environment: Environment): string {
 }
 
 /** All agreements, by path. */
-export async function trustedEntries(environment: Environment): Promise<Outcome<readonly TrustEntry[]>> {
-  const content = await readJson(trustPath(environment));
+export function trustedEntries(environment: Environment): Outcome<readonly TrustEntry[]> {
+  const content = readJson(trustPath(environment));
   if (!content.ok) return content;
   return entriesOf(content.value, trustPath(environment));
 }
@@ -40,7 +40,7 @@ export async function isTrusted(
   text: string,
   files: readonly string[],
 ): Promise<Outcome<boolean>> {
-  const entries = await trustedEntries(environment);
+  const entries = trustedEntries(environment);
   if (!entries.ok) return entries;
   const entry = entries.value.find((entry) => entry.path === path);
   if (entry === undefined || entry.hash !== await sha256(text)) return success(false);

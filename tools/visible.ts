@@ -1,10 +1,14 @@
 // Makes text safe to show: what a terminal would act on, reorder or hide becomes a visible escape (S5).
 
-// An emoji may keep its joiners and variation selectors; anywhere else they only hide things.
-const HIDDEN =
+/**
+ * An emoji may keep its joiners and variation selectors; anywhere else they only hide things. Made when a text needs
+ * it: reading these classes takes several milliseconds, which every start of the program would pay.
+ */
+const hidden = () =>
   /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?(?:\u200d\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)+|\p{Extended_Pictographic}\ufe0f|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const isPicture = (text: string) => /^\p{Extended_Pictographic}/u.test(text);
 const PLAIN = /^[\x20-\x7e]*$/;
-const PICTURE = /^\p{Extended_Pictographic}/u;
+const PLAIN_LINES = /^[\x20-\x7e\t\n]*$/;
 
 const SHORT: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
@@ -20,10 +24,10 @@ export interface VisibleOptions {
  * Idempotent.
  */
 export function visible(text: string, options: VisibleOptions = {}): string {
-  if (PLAIN.test(text)) return text;
-  return text.replace(HIDDEN, (found) => {
+  if ((options.lines ? PLAIN_LINES : PLAIN).test(text)) return text;
+  return text.replace(hidden(), (found) => {
     if (options.lines && (found === "\n" || found === "\t")) return found;
-    return PICTURE.test(found) ? found : escapeCharacter(found);
+    return isPicture(found) ? found : escapeCharacter(found);
   });
 }
 
