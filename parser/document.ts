@@ -170,6 +170,10 @@ export class Document implements Chat {
     return this.content.text(from, to);
   }
 
+  slice(from: number, to: number): Uint8Array {
+    return this.content.slice(from, to);
+  }
+
   /** The counts of ids for this version: an earlier version's brought up to date, or new ones. */
   #countIds(): Ids {
     const { conversation } = this.#structure;

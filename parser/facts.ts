@@ -118,8 +118,16 @@ class Reader {
   #replyText(index: number): void {
     const nodes = this.#message.nodes.list;
     const end = nodes[index + 3]!;
+    const to = this.#offset + nodes[index + 2]!;
+    // The headers that fences may hide are few, so they are looked for, and not in every fence.
+    const header = new Cursor(this.#text);
+    header.seek(this.#offset + nodes[index + 1]!);
+    if (!header.find(USE, to)) return;
     for (let child = index + 4; child < end; child = nodes[child + 3]!) {
-      if (nodes[child] === Term.Code) this.#hiddenCalls(child);
+      if (nodes[child] !== Term.Code) continue;
+      header.reach(this.#offset + nodes[child + 1]!);
+      if (!header.find(USE, to)) return;
+      if (header.at < this.#offset + nodes[child + 2]!) this.#hiddenCalls(child);
     }
   }
 
@@ -134,9 +142,6 @@ class Reader {
     const last = nodes[code + 3]! - 4;
     const closer = this.#offset + nodes[last + 1]!;
     const cursor = new Cursor(text);
-    cursor.seek(this.#offset + nodes[code + 1]!);
-    cursor.step();
-    if (!cursor.find(USE, closer)) return;
     const next = this.#afterEmptyLines(end, this.#offset + length);
     cursor.seek(next);
     if (cursor.at === next && isBareFence(cursor)) return;

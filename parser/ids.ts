@@ -35,6 +35,9 @@ export class Ids {
   }
 }
 
+/** So many changed messages are not kept track of any more: counting anew is as cheap. */
+const MOST_PENDING = 1000;
+
 /** How a version differs from the one that some counts hold for. */
 export class Pending {
   readonly ids: Ids;
@@ -49,8 +52,9 @@ export class Pending {
     this.added = added;
   }
 
-  /** The difference after a further update. */
-  with(removed: readonly Message[], added: readonly Message[]): Pending {
+  /** The difference after a further update; `null` when it is too large to be of use. */
+  with(removed: readonly Message[], added: readonly Message[]): Pending | null {
+    if (this.removed.size + removed.length + this.added.size + added.length > MOST_PENDING) return null;
     const gone = new Set(this.removed);
     const fresh = new Set(this.added);
     for (const message of removed) if (!fresh.delete(message)) gone.add(message);

@@ -176,4 +176,6 @@ export interface Chat {
   lineText(line: number): string;
   /** Decoded text of a byte range. */
   text(from: number, to: number): string;
+  /** The bytes of a range. Costs only them, where `bytes` may have to join the whole document. */
+  slice(from: number, to: number): Uint8Array;
 }
