@@ -126,6 +126,9 @@ export class Cycle {
     if (refusal !== null || call === undefined) {
       return stopped("failed", { ids: [id], problem: refusal ?? unknownCall(id) });
     }
+    // The person names the call, but where and how it runs the document says, and that may be half read.
+    const obstacle = this.#obstacle();
+    if (obstacle !== null) return obstacle;
     this.#startCourse();
     const resumed = this.#autopilot.state === "paused";
     const problem = await this.#executeOne(call);

@@ -11,6 +11,8 @@ import { toValue } from "./values.ts";
 
 /** Name of the chunk, as it stands in messages of Lua. */
 const CHUNK = "frontmatter";
+/** What a printed line counts as besides its length: somebody has to scroll past it. */
+const STEPS_PER_LINE = 1000;
 
 export interface BlockOptions {
   readonly filename: string | null;
@@ -76,7 +78,7 @@ function printer(print: (line: string) => void): HostFunction {
       cell.pop(1);
     }
     const line = texts.join("\t");
-    cell.spend(line.length);
+    cell.spend(STEPS_PER_LINE + line.length);
     print(line);
     return 0;
   };

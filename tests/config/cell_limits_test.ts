@@ -130,6 +130,7 @@ const HOSTILE: readonly Hostile[] = [
     code: 'local s = ("x"):rep(1e7)\nlocal t = {}\nfor i = 1, 1000 do t[i] = s end\ntable.sort(t)',
     says: stepsOrSeconds,
   },
+  { name: "endless printing of little", code: "while true do print(1) end", says: steps },
   {
     name: "endless printing",
     code: 'local s = ("x"):rep(1000)\nwhile true do print(s) end',

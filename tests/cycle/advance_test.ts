@@ -204,6 +204,7 @@ Deno.test("a document without messages and one with unreadable frontmatter are r
   });
   const stop = await broken.cycle.advance();
   assert.deepEqual([stop.reason, stop.line, stop.problem?.code], ["diagnostics", 2, "frontmatter_invalid"]);
+  assert.equal((await broken.cycle.executeOne("a")).reason, "diagnostics");
   assert.deepEqual([broken.store.commits, empty.store.commits], [[], []]);
 });
 
