@@ -2,7 +2,7 @@
 
 import { BARE, classify, numberOf } from "./scan/marks.ts";
 import { scanLines, scanMarks } from "./scan/scanner.ts";
-import { tagsClose } from "./tags.ts";
+import { type Tags, tagsIn } from "./tags.ts";
 
 const LF = 0x0a;
 
@@ -30,7 +30,7 @@ export class Chunk {
   readonly longestBare: number;
   #lines: Uint32Array | null = null;
   #units = -1;
-  #tagsEnd: boolean | null = null;
+  #tags: Tags | null = null;
 
   constructor(bytes: Uint8Array) {
     const { feeds, crFeeds, count, lines } = scanMarks(bytes);
@@ -74,9 +74,9 @@ export class Chunk {
     return this.#units;
   }
 
-  /** Every template tag that opens in it closes in it, if its first byte is in none. */
-  get tagsEnd(): boolean {
-    return this.#tagsEnd ??= tagsClose(this.bytes);
+  /** Its template tags, if its first byte is in none. */
+  get tags(): Tags {
+    return this.#tags ??= tagsIn(this.bytes);
   }
 }
 

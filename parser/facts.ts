@@ -8,7 +8,7 @@ import { Cursor } from "./cursor.ts";
 import { toolUseHeader } from "./lines.ts";
 import type { Message } from "./message.ts";
 import { BARE, USE } from "./scan/marks.ts";
-import { unclosedTag } from "./template.ts";
+import { mayHoldTags, unclosedTag } from "./template.ts";
 import * as Term from "./terms.generated.ts";
 import { spanText, type Text } from "./text.ts";
 import { callInput, readCall, readResult } from "./tools.ts";
@@ -24,24 +24,40 @@ export interface Finding {
   readonly id?: string;
 }
 
-/** A result block that can be read, as other messages see it. */
-export interface Answer {
+/** A call or result, as other messages see it. */
+export interface Block {
   readonly id: string;
+  /** Distance of its header from the beginning of the message. */
   readonly at: number;
+  /** The place of its node in the message's list. */
+  readonly node: number;
 }
 
 export interface Facts {
   readonly findings: readonly Finding[];
-  /** The ids of the readable calls. */
-  readonly calls: readonly string[];
-  readonly results: readonly Answer[];
+  /** The calls that can be read, input included. */
+  readonly calls: readonly Block[];
+  readonly results: readonly Block[];
+  /** Results without a whole fence. */
+  readonly brokenResults: readonly Block[];
 }
 
-const NONE: Facts = { findings: [], calls: [], results: [] };
+const NONE: Facts = { findings: [], calls: [], results: [], brokenResults: [] };
 
 /** The facts of the message at `offset`; found at the first call for it. */
 export function factsOf(text: Text, message: Message, offset: number): Facts {
-  return message.facts ??= new Reader(text, message, offset).read();
+  return message.facts ??= isPlain(text, message, offset) ? NONE : new Reader(text, message, offset).read();
+}
+
+/** Most messages hold nothing to be found: no block, and no tag or quote that could go wrong. */
+function isPlain(text: Text, message: Message, offset: number): boolean {
+  if (message.hasTools || message.looseThinking.length > 0) return false;
+  if (message.term === Term.ReplyTurn) {
+    const header = new Cursor(text);
+    header.seek(offset);
+    return !header.find(USE, offset + message.length);
+  }
+  return !mayHoldTags(text, offset, offset + message.length);
 }
 
 /** The diagnostic for a finding of the message at `offset`. */
@@ -60,8 +76,9 @@ class Reader {
   readonly #message: Message;
   readonly #offset: number;
   readonly #findings: Finding[] = [];
-  readonly #calls: string[] = [];
-  readonly #results: Answer[] = [];
+  readonly #calls: Block[] = [];
+  readonly #results: Block[] = [];
+  readonly #brokenResults: Block[] = [];
 
   constructor(text: Text, message: Message, offset: number) {
     this.#text = text;
@@ -97,8 +114,13 @@ class Reader {
         this.#offset + at,
       );
     }
-    if (this.#findings.length + this.#calls.length + this.#results.length === 0) return NONE;
-    return { findings: this.#findings, calls: this.#calls, results: this.#results };
+    const facts = {
+      findings: this.#findings,
+      calls: this.#calls,
+      results: this.#results,
+      brokenResults: this.#brokenResults,
+    };
+    return Object.values(facts).every((list) => list.length === 0) ? NONE : facts;
   }
 
   #template(from: number, to: number): void {
@@ -198,7 +220,7 @@ class Reader {
     if (typeof input === "string") {
       return wrong("tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`);
     }
-    this.#calls.push(call.id);
+    this.#calls.push(this.#block(call.id, index));
   }
 
   #result(index: number): void {
@@ -206,6 +228,7 @@ class Reader {
     const { id, from } = result;
     const what = `The result of the call "${id}"`;
     if (result.block === null) {
+      this.#brokenResults.push(this.#block(id, index));
       return result.hasOpener
         ? this.#find(
           "tool_result_unclosed_fence",
@@ -223,7 +246,11 @@ class Reader {
         id,
       );
     }
-    this.#results.push({ id, at: from - this.#offset });
+    this.#results.push(this.#block(id, index));
+  }
+
+  #block(id: string, node: number): Block {
+    return { id, at: this.#message.nodes.list[node + 1]!, node };
   }
 
   #find(code: ParseCode, message: string, at: number, id?: string): void {

@@ -21,7 +21,7 @@ export class Ids {
 
   /** Adds what a message calls and answers, `times` being 1, or takes it away, `times` being -1. */
   count(facts: Facts, times: 1 | -1): void {
-    for (const id of facts.calls) this.#bump(this.#calls, id, times);
+    for (const { id } of facts.calls) this.#bump(this.#calls, id, times);
     for (const { id } of facts.results) this.#bump(this.#results, id, times);
   }
 

@@ -30,15 +30,19 @@ export function kindAt(bytes: Uint8Array, at: number): TagKind {
   return bytes[at + 1] === PERCENT ? "code" : "expression";
 }
 
-/** Whether every tag that opens in some bytes, read from their beginning as text, closes in them. */
-export function tagsClose(bytes: Uint8Array): boolean {
+/** The tags of some bytes, read from their beginning as text: none, all closed, or one that goes on beyond. */
+export type Tags = "none" | "closed" | "open";
+
+export function tagsIn(bytes: Uint8Array): Tags {
+  let tags: Tags = "none";
   for (let at = tagOpener(bytes, 0, bytes.length); at >= 0;) {
     const inside = bytes[at + 2] === DASH ? at + 3 : at + 2;
     const closer = tagCloser(bytes, inside, bytes.length, kindAt(bytes, at));
-    if (closer < 0) return false;
+    if (closer < 0) return "open";
+    tags = "closed";
     at = tagOpener(bytes, closer + 2, bytes.length);
   }
-  return true;
+  return tags;
 }
 
 /** Offset of the two closing bytes, or -1. Reads Lua just far enough to skip strings and comments. */

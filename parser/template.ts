@@ -57,10 +57,11 @@ export function readTemplate(text: Text, from: number, to: number): (TextSegment
 export function unclosedTag(text: Text, from: number, to: number): number {
   let at = from;
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
-    const { bytes, tagsEnd } = text.chunks[index]!;
+    const { bytes, tags } = text.chunks[index]!;
+    if (tags === "none") continue;
     const base = text.offsets[index]!;
     const end = Math.min(bytes.length, to - base);
-    if (tagsEnd && at <= base && end === bytes.length) continue;
+    if (tags === "closed" && at <= base && end === bytes.length) continue;
     for (;;) {
       const within = tagOpener(bytes, Math.max(0, at - base), end);
       if (within < 0) break;
@@ -71,6 +72,14 @@ export function unclosedTag(text: Text, from: number, to: number): number {
     }
   }
   return -1;
+}
+
+/** False when no template tag opens in the lines `from..to`. */
+export function mayHoldTags(text: Text, from: number, to: number): boolean {
+  for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
+    if (text.chunks[index]!.tags !== "none") return true;
+  }
+  return false;
 }
 
 /** Offset behind the tag that opens at `at`, -1 when it is not closed before `to`. */

@@ -1,12 +1,13 @@
 // One message of the typed view. Its parts are read when asked for, and text is decoded when it is looked at.
 
+import { factsOf } from "./facts.ts";
 import { abortMarker, thinkingTag } from "./lines.ts";
 import type { Message } from "./message.ts";
 import { isLifecycle } from "./status.ts";
 import { readTemplate, textSegment } from "./template.ts";
 import * as Term from "./terms.generated.ts";
 import { spanText, type Text } from "./text.ts";
-import { callInput, readCall, readResult, type ResultBlock } from "./tools.ts";
+import { type CallBlock, callInput, readCall, readResult, type ResultBlock } from "./tools.ts";
 import type {
   Call,
   Meta,
@@ -88,38 +89,22 @@ export class ChatTurn implements Turn {
 
   #readTools(): Tools {
     const text = this.#text;
-    const { list: nodes, first, end } = this.#message.nodes;
+    const facts = factsOf(text, this.#message, this.#offset);
     const byNode = new Map<number, Call | Result>();
-    const calls: Call[] = [];
-    const results: Result[] = [];
-    const broken: Broken[] = [];
-    for (let index = first; index < end; index = nodes[index + 3]!) {
-      if (nodes[index] === Term.ToolUse) {
-        const { id, name, body, foreignLanguage, from, to } = readCall(
-          text,
-          this.#message,
-          index,
-          this.#offset,
-        );
-        if (body === null || foreignLanguage !== null) continue;
-        const inputText = text.text(body.from, body.to);
-        const input = callInput(inputText);
-        if (typeof input === "string") continue;
-        const place = linesOf(text, from, to);
-        const call: Call = { kind: "tool_use", id, name, input, inputText, turn: this, place };
-        byNode.set(index, call);
-        calls.push(call);
-      } else if (nodes[index] === Term.ToolResult) {
-        const { id, block, from, to } = readResult(text, this.#message, index, this.#offset);
-        if (block === null) {
-          broken.push({ id, line: text.lineOf(from) + 1 });
-        } else {
-          const result = new ChatResult(text, this, id, block, linesOf(text, from, to));
-          byNode.set(index, result);
-          results.push(result);
-        }
-      }
-    }
+    const calls = facts.calls.map(({ node }) => {
+      const call = new ChatCall(text, this, readCall(text, this.#message, node, this.#offset));
+      byNode.set(node, call);
+      return call;
+    });
+    const results = facts.results.map(({ node }) => {
+      const result = new ChatResult(text, this, readResult(text, this.#message, node, this.#offset));
+      byNode.set(node, result);
+      return result;
+    });
+    const broken = facts.brokenResults.map(({ id, at }) => ({
+      id,
+      line: text.lineOf(this.#offset + at) + 1,
+    }));
     return { byNode, calls, results, broken };
   }
 
@@ -206,29 +191,72 @@ export class ChatTurn implements Turn {
   }
 }
 
+/** A call that is known to have a readable input. It is decoded when it is looked at. */
+class ChatCall implements Call {
+  readonly kind = "tool_use";
+  readonly turn: Turn;
+  readonly #text: Text;
+  readonly #block: CallBlock;
+  #inputText: string | null = null;
+  #input: Readonly<Record<string, unknown>> | null = null;
+  #place: Place | null = null;
+
+  constructor(text: Text, turn: Turn, block: CallBlock) {
+    this.#text = text;
+    this.#block = block;
+    this.turn = turn;
+  }
+
+  get id(): string {
+    return this.#block.id;
+  }
+
+  get name(): string {
+    return this.#block.name;
+  }
+
+  get place(): Place {
+    return this.#place ??= linesOf(this.#text, this.#block.from, this.#block.to);
+  }
+
+  get inputText(): string {
+    const { body } = this.#block;
+    return this.#inputText ??= body === null ? "" : this.#text.text(body.from, body.to);
+  }
+
+  get input(): Readonly<Record<string, unknown>> {
+    if (this.#input !== null) return this.#input;
+    const input = callInput(this.inputText);
+    if (typeof input === "string") throw new Error(`the call ${this.id} was read, but now ${input}`);
+    return this.#input = input;
+  }
+}
+
 /** A result whose text is decoded when it is looked at, because results are what documents are big with. */
 class ChatResult implements Result {
   readonly kind = "tool_result";
   readonly id: string;
   readonly turn: Turn;
-  readonly place: Place;
   readonly #text: Text;
+  readonly #from: number;
+  readonly #to: number;
   readonly #block: NonNullable<ResultBlock["block"]>;
+  #place: Place | null = null;
   #content: string | null = null;
   #segments: readonly (TextSegment | TemplateSegment)[] | null = null;
 
-  constructor(
-    text: Text,
-    turn: Turn,
-    id: string,
-    block: NonNullable<ResultBlock["block"]>,
-    place: Place,
-  ) {
+  constructor(text: Text, turn: Turn, { id, from, to, block }: ResultBlock) {
+    if (block === null) throw new Error(`the result of ${id} has no whole fence`);
     this.#text = text;
+    this.#from = from;
+    this.#to = to;
     this.#block = block;
     this.id = id;
     this.turn = turn;
-    this.place = place;
+  }
+
+  get place(): Place {
+    return this.#place ??= linesOf(this.#text, this.#from, this.#to);
   }
 
   get status(): Status | null {
