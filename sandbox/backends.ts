@@ -8,7 +8,7 @@ import { INSTALL_BUBBLEWRAP } from "./failures.ts";
 import { prepareBwrap } from "./prepare.ts";
 import { BackendRegistry } from "./registry.ts";
 import { seatbelt } from "./seatbelt.ts";
-import { seccompFilter } from "./seccomp.ts";
+import { ARCHITECTURES } from "./seccomp.ts";
 import type { Backend, BackendConfig, Host, Policy } from "./types.ts";
 
 /** Milliseconds a program may take to tell its version. */
@@ -65,7 +65,7 @@ function bwrapRetry(config: BackendConfig, problem: Problem): BackendConfig | nu
 function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): string[] {
   const settings = bwrapSettings(config);
   const filtered = settings.ok && settings.value.seccomp &&
-    seccompFilter(Deno.build.arch, { blockUnixSockets: false }) !== null;
+    Object.hasOwn(ARCHITECTURES, Deno.build.arch);
   return [
     ...(host.root && !policy.allow_privileged
       ? ["This is the superuser: all capabilities are dropped for commands."]

@@ -61,7 +61,7 @@ function assemble(
   if (!settings.ok) return settings;
   const program = host.program(settings.value.path);
   if (!program.ok) return program;
-  const filter = filterFile(policy, settings.value.seccomp, parts);
+  const filter = filterFile(policy, settings.value.seccomp, host, parts);
   if (!filter.ok) return filter;
   const network = openNetwork(policy, host, parts);
   if (!network.ok) return network;
@@ -127,7 +127,7 @@ function handOver(
 ): string[] {
   const lines = [
     "ulimit -c 0",
-    ...(group === null ? [] : [`echo $$ >"$1"; shift`]),
+    ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
     `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C`,
     ...(filter === null ? [] : [`exec ${FILTER_DESCRIPTOR}<"$1"; shift`]),
     `exec "$@"`,
@@ -141,9 +141,17 @@ function handOver(
 }
 
 /** The file with the filter for this machine; null where there is none for it, or where it was refused. */
-function filterFile(policy: MountablePolicy, wanted: boolean, { files }: Parts): Outcome<string | null> {
+function filterFile(
+  policy: MountablePolicy,
+  wanted: boolean,
+  host: Host,
+  { files }: Parts,
+): Outcome<string | null> {
   const filter = wanted || policy.block_unix_sockets
-    ? seccompFilter(Deno.build.arch, { blockUnixSockets: policy.block_unix_sockets })
+    ? seccompFilter(Deno.build.arch, {
+      blockUnixSockets: policy.block_unix_sockets,
+      refuseSetuid: host.root && !policy.allow_privileged,
+    })
     : null;
   if (filter !== null) return success(files.constant("seccomp", filter));
   if (!policy.block_unix_sockets) return success(null);

@@ -40,7 +40,7 @@ function innerHooks(gitFolder: string, glance: Glance): string[] {
   const hooks: string[] = [];
   if (glance.has(`${gitFolder}/worktrees`)) {
     for (const name of glance.names(`${gitFolder}/worktrees`)) {
-      hooks.push(`${gitFolder}/worktrees/${name}/config.worktree`);
+      hooks.push(...["config.worktree", "commondir"].map((hook) => `${gitFolder}/worktrees/${name}/${hook}`));
     }
   }
   // The name of a submodule may hold slashes, so folders without a HEAD are looked into.

@@ -3,8 +3,14 @@
 /** What a call must look like to be refused; absent `argument`, every call of that number. */
 interface Refusal {
   readonly call: number;
-  /** Compared with the low 32 bits of one argument: the kernel reads no more of it either. */
-  readonly argument?: { readonly index: number; readonly equals: number };
+  /** Looked at in the low 32 bits of one argument: the kernel reads no more of it either. */
+  readonly argument?: {
+    readonly index: number;
+    readonly test: "equals" | "has bits";
+    readonly value: number;
+  };
+  /** What the call fails with. @default EPERM */
+  readonly error?: number;
 }
 
 /** Numbers of the calls of one architecture. The ones from 424 on are the same everywhere. */
@@ -14,6 +20,8 @@ interface Architecture {
   readonly ioctl: number;
   readonly socket: number;
   readonly refused: Readonly<Record<string, number>>;
+  /** The calls that give a file its mode, and which argument that is. */
+  readonly modes: readonly (readonly [call: number, argument: number])[];
   /** Calls of a second table that begin at this number are refused all; null where there is none. */
   readonly secondTable: number | null;
 }
@@ -47,6 +55,8 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
       userfaultfd: 323,
       ...NEW_CALLS,
     },
+    // chmod, fchmod, fchmodat, fchmodat2; open, openat, creat; mknod, mknodat.
+    modes: [[90, 1], [91, 1], [268, 2], [452, 2], [2, 2], [257, 3], [85, 1], [133, 1], [259, 2]],
     secondTable: 0x40000000,
   },
   aarch64: {
@@ -65,11 +75,15 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
       userfaultfd: 282,
       ...NEW_CALLS,
     },
+    // fchmod, fchmodat, fchmodat2; openat; mknodat.
+    modes: [[52, 1], [53, 2], [452, 2], [56, 3], [33, 2]],
     secondTable: null,
   },
 };
 
 const IO_URING_SETUP = 425;
+const OPENAT2 = 437;
+const S_ISUID = 0o4000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
@@ -82,6 +96,7 @@ const ENOSYS = 0x00050026;
 const LOAD = 0x20;
 const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
+const JUMP_BITS = 0x45;
 const RETURN = 0x06;
 
 /** Offsets in the description of a call: number, architecture, low halves of the arguments. */
@@ -97,6 +112,16 @@ interface Instruction {
   readonly value: number;
 }
 
+export interface FilterOptions {
+  /** Refuse sockets with a name in the file system or in the abstract. */
+  readonly blockUnixSockets: boolean;
+  /**
+   * Refuse to mark a file so that it runs with its owner's rights. For the superuser: what it marks so in a writable
+   * folder makes everybody on the machine its equal.
+   */
+  readonly refuseSetuid: boolean;
+}
+
 /**
  * The filter as bytes, 8 for each instruction, for a little-endian machine; null for an architecture it is not made
  * for. Refused calls fail with EPERM, those of another architecture or table with ENOSYS; nothing is killed.
@@ -106,18 +131,28 @@ interface Instruction {
  */
 export function seccompFilter(
   architecture: string,
-  { blockUnixSockets }: { blockUnixSockets: boolean },
+  { blockUnixSockets, refuseSetuid }: FilterOptions,
 ): Uint8Array<ArrayBuffer> | null {
   if (!Object.hasOwn(ARCHITECTURES, architecture)) return null;
-  const { audit, ioctl, socket, refused, secondTable } = ARCHITECTURES[architecture]!;
+  const { audit, ioctl, socket, refused, modes, secondTable } = ARCHITECTURES[architecture]!;
   const refusals: Refusal[] = [
     ...Object.values(refused).map((call) => ({ call })),
-    { call: ioctl, argument: { index: 1, equals: TIOCSTI } },
-    { call: ioctl, argument: { index: 1, equals: TIOCLINUX } },
+    { call: ioctl, argument: { index: 1, test: "equals", value: TIOCSTI } },
+    { call: ioctl, argument: { index: 1, test: "equals", value: TIOCLINUX } },
     ...(blockUnixSockets
-      // Rings make sockets without the call for it.
-      ? [{ call: socket, argument: { index: 0, equals: AF_UNIX } }, { call: IO_URING_SETUP }]
+      ? [{ call: socket, argument: { index: 0, test: "equals", value: AF_UNIX } } as const]
       : []),
+    ...(refuseSetuid
+      ? [
+        ...modes.map((
+          [call, index],
+        ) => ({ call, argument: { index, test: "has bits", value: S_ISUID } } as const)),
+        // Its mode lies in memory, where no filter can look; programs that know it know the older call too.
+        { call: OPENAT2, error: ENOSYS },
+      ]
+      : []),
+    // Rings make sockets and open files without the calls for it.
+    ...(blockUnixSockets || refuseSetuid ? [{ call: IO_URING_SETUP }] : []),
   ];
   return encode([
     { code: LOAD, value: ARCHITECTURE },
@@ -132,15 +167,15 @@ export function seccompFilter(
   ]);
 }
 
-function refusalInstructions({ call, argument }: Refusal): Instruction[] {
+function refusalInstructions({ call, argument, error = EPERM }: Refusal): Instruction[] {
   if (argument === undefined) {
-    return [{ code: JUMP_EQUAL, no: 1, value: call }, { code: RETURN, value: EPERM }];
+    return [{ code: JUMP_EQUAL, no: 1, value: call }, { code: RETURN, value: error }];
   }
   return [
     { code: JUMP_EQUAL, no: 4, value: call },
     { code: LOAD, value: argumentOffset(argument.index) },
-    { code: JUMP_EQUAL, no: 1, value: argument.equals },
-    { code: RETURN, value: EPERM },
+    { code: argument.test === "equals" ? JUMP_EQUAL : JUMP_BITS, no: 1, value: argument.value },
+    { code: RETURN, value: error },
     { code: LOAD, value: NUMBER },
   ];
 }

@@ -31,14 +31,15 @@ function evaluate(filter: Uint8Array, { nr, arch, args = [] }: Call): number {
     if (code === 0x20) accumulator = data.getUint32(value, true);
     else if (code === 0x15) at += accumulator === value ? yes : no;
     else if (code === 0x35) at += accumulator >= value ? yes : no;
+    else if (code === 0x45) at += (accumulator & value) !== 0 ? yes : no;
     else if (code === 0x06) return value;
     else assert.fail(`unknown instruction ${code.toString(16)}`);
   }
   return assert.fail("the filter ran off its end");
 }
 
-function filterFor(architecture: string, blockUnixSockets = false): Uint8Array {
-  const filter = seccompFilter(architecture, { blockUnixSockets });
+function filterFor(architecture: string, blockUnixSockets = false, refuseSetuid = false): Uint8Array {
+  const filter = seccompFilter(architecture, { blockUnixSockets, refuseSetuid });
   assert.ok(filter !== null);
   return filter;
 }
@@ -60,6 +61,14 @@ const NUMBERS = {
     },
     ioctl: 16,
     socket: 41,
+    modes: {
+      chmod: [90, 1],
+      fchmod: [91, 1],
+      fchmodat: [268, 2],
+      openat: [257, 3],
+      creat: [85, 1],
+      mknodat: [259, 2],
+    },
   },
   aarch64: {
     audit: 0xc00000b7,
@@ -76,10 +85,11 @@ const NUMBERS = {
     },
     ioctl: 29,
     socket: 198,
+    modes: { fchmod: [52, 1], fchmodat: [53, 2], openat: [56, 3], mknodat: [33, 2] },
   },
 };
 
-for (const [architecture, { audit, refused, allowed, ioctl, socket }] of Object.entries(NUMBERS)) {
+for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of Object.entries(NUMBERS)) {
   const filter = filterFor(architecture);
   const answer = (nr: number, ...args: (number | bigint)[]) => evaluate(filter, { nr, arch: audit, args });
 
@@ -97,6 +107,22 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket }] of Object.
     assert.equal(answer(ioctl, 0, 0x1_0000_5412n), EPERM);
     assert.equal(answer(ioctl, 0, TIOCGWINSZ), ALLOW);
     assert.equal(answer(ioctl, 0x5412, 0), ALLOW, "only the second argument counts");
+  });
+
+  Deno.test(`${architecture}: a file is not marked to run as its owner, where that is asked for`, () => {
+    const strict = filterFor(architecture, false, true);
+    for (const [name, [nr = 0, index = 0]] of Object.entries(modes)) {
+      const given = (filter: Uint8Array, mode: number) =>
+        evaluate(filter, { nr, arch: audit, args: [...new Array<number>(index).fill(0), mode] });
+      assert.equal(given(strict, 0o4755), EPERM, name);
+      assert.equal(given(strict, 0o755), ALLOW, name);
+      assert.equal(given(strict, 0o3777), ALLOW, name);
+      assert.equal(given(filter, 0o4755), ALLOW, name);
+    }
+    // The ways around: a mode in memory, and rings.
+    assert.equal(evaluate(strict, { nr: 437, arch: audit }), ENOSYS);
+    assert.equal(evaluate(strict, { nr: 425, arch: audit }), EPERM);
+    assert.equal(evaluate(filter, { nr: 437, arch: audit }), ALLOW);
   });
 
   Deno.test(`${architecture}: calls of other architectures fail, and nothing in them is read as one of this`, () => {
@@ -129,7 +155,7 @@ Deno.test("the second table of calls of x86_64 is refused as a whole", () => {
 Deno.test("other architectures have no filter, and names of objects are none", () => {
   assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
   for (const name of ["riscv64", "toString", ""]) {
-    assert.equal(seccompFilter(name, { blockUnixSockets: false }), null, name);
+    assert.equal(seccompFilter(name, { blockUnixSockets: false, refuseSetuid: true }), null, name);
   }
 });
 

@@ -232,6 +232,17 @@ const machine = inGroup("the machine", [
     won: saysPwned,
   },
   {
+    name: "leaving a program behind that runs as its owner, the superuser",
+    shell: () =>
+      "cp /bin/sh s; chmod u+s s; chmod 6755 s; install -m 4755 /bin/sh s; cp -p /bin/su s; tar cf - -C /bin su | tar xpf -",
+    won: ({ project }) =>
+      ["s", "su"].some((name) => {
+        if (!there(`${project}/${name}`)) return false;
+        const { mode, uid } = Deno.statSync(`${project}/${name}`);
+        return uid === 0 && (mode! & 0o4000) !== 0;
+      }),
+  },
+  {
     name: "programs that become the superuser, and capabilities of files",
     shell: () =>
       "su -c 'echo PWNED' </dev/null; sudo -n echo PWNED; pkexec echo PWNED </dev/null; cp /bin/sh s; setcap all+ep s; ./s -c 'grep -q \"CapEff:.*[1-9a-f]\" /proc/self/status && echo PWNED'",
@@ -337,6 +348,12 @@ const git: Attack[] = ([
     "the configuration of a worktree",
     () => "printf '[core]\\nfsmonitor=./evil\\n' > .git/config.worktree",
     ({ root }) => there(`${root}/project/.git/config.worktree`),
+  ],
+  [
+    "a common folder with other orders",
+    () =>
+      "mkdir evil; cp -r .git/HEAD .git/objects .git/refs evil; printf '[core]\\nfsmonitor=touch PWNED\\n' > evil/config; echo ../evil > .git/commondir",
+    ({ root }) => there(`${root}/project/.git/commondir`),
   ],
   [
     "exchanging .git for another",
