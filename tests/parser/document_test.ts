@@ -1,7 +1,7 @@
 // The typed view: places of things, look-ups by id, and bytes that are no text.
 
 import assert from "node:assert/strict";
-import { type Chat, parse, type Place } from "../../parser/mod.ts";
+import { type Chat, parse, type Place, update } from "../../parser/mod.ts";
 
 function chat(text: string): Chat {
   return parse(new TextEncoder().encode(text));
@@ -92,4 +92,36 @@ Deno.test("bytes that are no UTF-8 are shown as replacement characters and stay 
 Deno.test("null members of an input are kept, and a key named __proto__ is a key", () => {
   const document = chat('@Assistant:\n**Tool Use:** `x` (`a`)\n```\n{"a":null,"__proto__":{"b":1}}\n```\n');
   assert.deepEqual(Object.keys(document.calls[0]!.input), ["a", "__proto__"]);
+});
+
+Deno.test("the message at an offset is the one in the list, and none stands before the first", () => {
+  const document = chat(`ignored\n${conversation}`);
+  assert.equal(document.turnCount, 2);
+  assert.equal(document.turnAt(3), undefined);
+  for (const turn of document.turns) {
+    assert.equal(document.turnAt(turn.place.from), turn);
+    assert.equal(document.turnAt(turn.place.to - 1), turn);
+  }
+  assert.equal(document.turnAt(document.byteLength), document.turns[1]);
+  assert.equal(chat("").turnAt(0), undefined);
+});
+
+Deno.test("a message that was asked for by its place is the same in the list afterwards", () => {
+  const document = chat(conversation);
+  const turn = document.turnAt(document.byteLength);
+  assert.equal(document.turns[1], turn);
+  assert.equal(document.results[0]!.turn, turn);
+});
+
+Deno.test("ranges of bytes are those of the whole, after edits too", () => {
+  let document = chat("\ufeff" + conversation.repeat(600));
+  for (const at of [3, 30_000, 60_000]) {
+    document = update(document, [{ from: at, to: at + 7, insert: "changed" }]);
+    const end = document.byteLength;
+    const ranges = [[0, 5], [2, 40_000], [16_000, 33_000], [end - 9, end], [7, 7]] as const;
+    // Asked before the bytes are joined, and then again.
+    const before = ranges.map(([from, to]) => document.slice(from, to));
+    assert.deepEqual(before, ranges.map(([from, to]) => document.bytes.slice(from, to)));
+    assert.deepEqual(before, ranges.map(([from, to]) => document.slice(from, to)));
+  }
 });
