@@ -1,5 +1,6 @@
 // The commands about settings, trust and session, as rows of the table of commands.
 
+import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./layer_options.ts";
 import type { CommandModule } from "./load.ts";
 import type { Command, Option } from "./table.ts";
 
@@ -11,17 +12,22 @@ const CONFIG: readonly Option[] = [
   { name: "no-config", help: "Read no settings file." },
 ];
 
+/** What a run with these options would go by. */
+const LAYER: readonly Option[] = [...AUTOPILOT, SANDBOX, ...MODEL, APPROVE];
+
 export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "config show",
     usage: "[FILE]",
     summary: "every setting, its value and the layer it comes from",
-    details: "With FILE also what that document's first block sets.",
+    details:
+      "With FILE also what that document's first block sets, with options of a run also what they set.",
     kind: "none",
     arity: [0, 1],
     options: [
       { name: "changed", help: "Only what differs from the defaults' layer." },
       JSON_REPORT,
+      ...LAYER,
       QUIET,
       ...CONFIG,
       HELP,
@@ -53,7 +59,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary: "the value of one setting",
     kind: "none",
     arity: [1, 2],
-    options: [JSON_REPORT, ...CONFIG, HELP],
+    options: [JSON_REPORT, ...LAYER, ...CONFIG, HELP],
     example: "flemma config get tools.auto_approve",
   },
   {

@@ -1,5 +1,6 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
+import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./layer_options.ts";
 import { SETTINGS_COMMANDS } from "./settings_commands.ts";
 
 export interface Option {
@@ -81,22 +82,10 @@ const EVENTS: readonly Option[] = [
   EXIT_CODE,
 ];
 
-const MODEL: readonly Option[] = [
-  { name: "provider", value: "NAME", help: "Provider for this run." },
-  { name: "model", value: "NAME", help: "Model for this run." },
-  { name: "param", value: "KEY=VALUE", many: true, help: "A model parameter for this run." },
-];
-
 const STREAM: Option = {
   name: "stream",
   negatable: true,
   help: "Write the reply to the file while it arrives (the default), or once at its end.",
-};
-
-const SANDBOX: Option = {
-  name: "sandbox",
-  negatable: true,
-  help: "Run tools inside the sandbox, or bare.",
 };
 
 export const COMMANDS: readonly Command[] = [
@@ -111,16 +100,10 @@ export const COMMANDS: readonly Command[] = [
     kind: "filter",
     arity: [0, 1],
     options: [
-      { name: "autopilot", negatable: true, help: "Go on by itself after results, or take one step." },
-      { name: "max-turns", value: "N", type: "count", help: "Replies with tool calls before it stops." },
+      ...AUTOPILOT,
       SANDBOX,
       ...MODEL,
-      {
-        name: "approve",
-        value: "RULE",
-        many: true,
-        help: "Approve a tool by name, or a $preset, for this run only.",
-      },
+      APPROVE,
       STREAM,
       ...EVENTS,
       NAME,

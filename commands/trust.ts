@@ -21,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages } = invocation;
   const given = invocation.arguments;
   const revoked = textOption(given, "revoke");
-  if (switchOption(given, "list") === true) return await list(invocation);
+  if (switchOption(given, "list") === true) return list(invocation);
   if (revoked !== undefined) {
     const path = await realOrGiven(await fileIn(absolutePath(environment, revoked)));
     const outcome = await revokeTrust(environment, path);
@@ -46,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-async function list(invocation: Invocation): Promise<number> {
+function list(invocation: Invocation): number {
   const entries = trustedEntries(invocation.environment);
   if (!entries.ok) return refuse(invocation, entries.problem);
   const lines = entries.value.flatMap((entry) => [

@@ -235,7 +235,11 @@ class Draft implements LayerDraft {
       return [fault("config_not_a_list", name, `"${name}" holds one value, not a list`)];
     }
     const mismatch = checkValue(key.type, value);
-    if (mismatch !== null) return [invalid(name, mismatch)];
+    if (mismatch !== null) {
+      // A short form is told as it was written, not as what it stands for.
+      const written = key.type.is === "custom" ? checkValue(key.type, given) : null;
+      return [invalid(name, written ?? mismatch)];
+    }
     this.log.push({ op: "set", path, value });
     return [];
   }

@@ -90,9 +90,11 @@ Deno.test("config show names the layer of each value when all six layers speak",
       layers: ["G", "P", "M"],
       excluded: ["write"],
     });
-    const text = await world.run("config", "show", "talk.chat", "--changed");
+    const given = ["--param", "max_tokens=50", "--approve", "grep"];
+    const text = await world.run("config", "show", "talk.chat", "--changed", ...given);
+    assert.match(text.out, /^C +parameters\.max_tokens +50 +\(hides the session's 100\)$/m);
     assert.match(text.out, /^M +parameters\.timeout +8 +\(hides the session's 7\)$/m);
-    assert.match(text.out, /^GPM +tools\.auto_approve +\[\$default, bash\] +\(without write\)$/m);
+    assert.match(text.out, /^GPMC +tools\.auto_approve +\[\$default, bash, grep\] +\(without write\)$/m);
   });
 });
 

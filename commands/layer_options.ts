@@ -1,0 +1,27 @@
+// Options that make the command line's own layer of settings, for the commands that run by it and those that show it.
+
+import type { Option } from "./table.ts";
+
+export const AUTOPILOT: readonly Option[] = [
+  { name: "autopilot", negatable: true, help: "Go on by itself after results, or take one step." },
+  { name: "max-turns", value: "N", type: "count", help: "Replies with tool calls before it stops." },
+];
+
+export const SANDBOX: Option = {
+  name: "sandbox",
+  negatable: true,
+  help: "Run tools inside the sandbox, or bare.",
+};
+
+export const MODEL: readonly Option[] = [
+  { name: "provider", value: "NAME", help: "Provider for this run." },
+  { name: "model", value: "NAME", help: "Model for this run." },
+  { name: "param", value: "KEY=VALUE", many: true, help: "A model parameter for this run." },
+];
+
+export const APPROVE: Option = {
+  name: "approve",
+  value: "RULE",
+  many: true,
+  help: "Approve a tool by name, or a $preset, for this run only.",
+};
