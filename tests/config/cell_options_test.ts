@@ -137,7 +137,7 @@ Deno.test("an approval function is called with the tool, its input and the names
       if tool_name == "raise" then error("no") end
       if tool_name == "deny" then return "deny" end
       return input.command == "ls" and input.none == nil and input.list[2] == 2 and ctx.tool_id == "t1"
-        and ctx.bufnr == 1 and ctx.filename == "/work/talk.chat" and calls
+        and ctx.bufnr == 1 and ctx.filename == "/srv/talk.chat" and calls
     end
   `);
   assert.deepEqual(problems, []);
@@ -146,7 +146,7 @@ Deno.test("an approval function is called with the tool, its input and the names
     input: Record<string, unknown>,
     context: { toolId: string; document: string | null },
   ) => unknown;
-  const context = { toolId: "t1", document: "/work/talk.chat" };
+  const context = { toolId: "t1", document: "/srv/talk.chat" };
   const input = { command: "ls", none: null, list: [1, 2] };
   assert.equal(policy("bash", input, context), 1);
   assert.equal(policy("deny", input, context), "deny");

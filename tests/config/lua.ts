@@ -10,8 +10,8 @@ import type { ChunkOutcome, LayerDraft, RunChunk } from "../../config/operations
 /** A session in which nothing can be included; what the block prints goes to `print`. */
 export function session(print: (line: string) => void, limits: Partial<Limits> = {}): LuaSession {
   return new LuaSession({
-    filename: "/work/talk.chat",
-    world: { cwd: "/work", home: "/home/ada", isReadable: (path) => path === "/work/there.md" },
+    filename: "/srv/talk.chat",
+    world: { cwd: "/srv", home: "/home/ada", isReadable: (path) => path === "/srv/there.md" },
     limits: { ...DEFAULT_LIMITS, ...limits },
     print,
     loadInclude: () => Promise.resolve(() => () => 0),

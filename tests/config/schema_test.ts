@@ -74,6 +74,7 @@ Deno.test("an unknown key gets the nearest one, a known leaf its place, a moved 
   assert.deepEqual(messages({ max_turns: 3 }), [
     'unknown key "max_turns"; it belongs to "tools.autopilot.max_turns"',
   ]);
+  assert.match(messages({ thinking: "hgih" })[0]!, /, found "hgih"; did you mean "high"\?$/);
   for (const name of Object.keys(MOVED)) assert.match(messages({ [name]: {} })[0]!, /: it is /);
   assert.deepEqual(messages({ experimental: { anything: 1 } }).length, 1);
 });

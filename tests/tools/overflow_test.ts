@@ -12,7 +12,7 @@ function path(
   variables: Record<string, string> = {},
   changes: Partial<typeof place> = {},
 ): string {
-  return overflowPath(format, { ...place, ...changes }, { cwd: "/work", home: "/home/me", variables });
+  return overflowPath(format, { ...place, ...changes }, { cwd: "/srv", home: "/home/me", variables });
 }
 
 Deno.test("the default path holds tool, document and call below the folder for temporary files", () => {
@@ -27,7 +27,7 @@ Deno.test("variables, home and relative paths are expanded in the pattern only",
   assert.equal(path("$OUT/{{id}}", { OUT: "/o" }), "/o/toolu_1");
   assert.equal(path("$NOTHING/{{ id }}"), "/toolu_1");
   assert.equal(path("~/out/{{ source }}"), "/home/me/out/bash");
-  assert.equal(path("out.txt"), "/work/out.txt");
+  assert.equal(path("out.txt"), "/srv/out.txt");
   assert.equal(path("/{{ path }}", { HOME: "/x" }, { document: "/a/$HOME.chat" }), "/a-$HOME.chat");
 });
 
