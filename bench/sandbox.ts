@@ -11,10 +11,10 @@ const ROUNDS = 50;
 /** Milliseconds after which the times of folders can be trusted. */
 const QUIET = 4000;
 
-/** The calls that are measured: what the bash tool starts for an empty command and for a common one. */
-const CALLS: Readonly<Record<string, readonly string[]>> = {
-  "empty command": ["/bin/bash", "-c", "exec 2>&1\n:"],
-  "git status": ["/bin/bash", "-c", "exec 2>&1\ngit status --short"],
+/** What the bash tool starts for a common command, which has the goal, and for an empty one, to see the bare cost. */
+const CALLS: Readonly<Record<string, { readonly inner: readonly string[]; readonly goal?: number }>> = {
+  "git status": { inner: ["/bin/bash", "-c", "exec 2>&1\ngit status --short"], goal: 1.25 },
+  "empty command": { inner: ["/bin/bash", "-c", "exec 2>&1\n:"] },
 };
 
 const bench: Bench = {
@@ -33,19 +33,18 @@ const bench: Bench = {
         protect: [document, `${environment.home}/.config/flemma/config.yaml`],
       });
       const figures: Figure[] = [];
-      for (const [name, inner] of Object.entries(CALLS)) {
+      for (const [name, { inner, goal }] of Object.entries(CALLS)) {
         const times = await interleaved({
           [`${name}, no sandbox`]: () => run(inner, environment),
           [`${name}, bare bwrap`]: () => run(plainList(sandbox, inner), environment),
           [`${name}, wrapped`]: () => wrapped(sandbox, inner, environment),
         }, ROUNDS);
         for (const [label, value] of Object.entries(times)) {
-          const isWrapped = label.endsWith("wrapped");
           figures.push({
             case: label,
             value,
             unit: "ms",
-            ...(isWrapped ? { against: `${name}, bare bwrap`, goal: 1.25 } : {}),
+            ...(label.endsWith("wrapped") ? { against: `${name}, bare bwrap`, goal } : {}),
           });
         }
       }

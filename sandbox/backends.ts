@@ -64,14 +64,17 @@ function bwrapRetry(config: BackendConfig, problem: Problem): BackendConfig | nu
 
 function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): string[] {
   const settings = bwrapSettings(config);
-  const filtered = settings.ok && settings.value.seccomp &&
+  const privileged = host.root && policy.allow_privileged;
+  const filtered = settings.ok && settings.value.seccomp && !privileged &&
     Object.hasOwn(ARCHITECTURES, Deno.build.arch);
   return [
-    ...(host.root && !policy.allow_privileged
-      ? ["This is the superuser: all capabilities are dropped for commands."]
+    ...(host.root && !privileged
+      ? ["This is the superuser: commands have no capabilities, and cannot change the kernel's settings."]
       : []),
     filtered
       ? "System calls for mounts, key rings, tracing of the kernel and typing into terminals are refused."
+      : privileged
+      ? "System calls are not filtered for a superuser with privileges."
       : "System calls are not filtered: there is no filter for this machine, or it was refused.",
     ...(settings.ok && !settings.value.proc
       ? ["A /proc of its own was refused: commands see the processes of this machine, but cannot reach them."]

@@ -91,7 +91,7 @@ function assemble(
         options: [
           // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
           ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
-          ...(host.root && settings.value.proc ? KERNEL_FILES : []),
+          ...(host.root && !policy.allow_privileged && settings.value.proc ? KERNEL_FILES : []),
           ...["--json-status-fd", STATUS_DESCRIPTOR],
           ...(filter.value === null ? [] : ["--seccomp", FILTER_DESCRIPTOR]),
           ...networkOptions,
@@ -147,10 +147,12 @@ function filterFile(
   host: Host,
   { files }: Parts,
 ): Outcome<string | null> {
-  const filter = wanted || policy.block_unix_sockets
+  // A superuser who is to keep its privileges is to be able to mount.
+  const privileged = host.root && policy.allow_privileged;
+  const filter = (wanted && !privileged) || policy.block_unix_sockets
     ? seccompFilter(Deno.build.arch, {
       blockUnixSockets: policy.block_unix_sockets,
-      refuseSetuid: host.root && !policy.allow_privileged,
+      refuseSetuid: host.root && !privileged,
     })
     : null;
   if (filter !== null) return success(files.constant("seccomp", filter));

@@ -83,7 +83,7 @@ export class RunSandbox implements Sandbox {
     if (this.#policy.ok && this.enabled) this.#note(this.#policy.value.notices);
   }
 
-  /** The policy with the origin of each path; fails with `unknown-urn`. */
+  /** The policy with the origin of each path; fails as `resolvePolicy` does. */
   policy(): Outcome<ResolvedPolicy> {
     if (!this.#policy.ok) return this.#policy;
     const glance = new Glance();
@@ -150,8 +150,11 @@ export class RunSandbox implements Sandbox {
 
   isPathReadable(path: string): boolean {
     if (!this.enabled) return true;
+    if (!this.#policy.ok || path.includes("\0")) return false;
+    // Asked about every file of a search; mostly nothing is hidden, and then there is nothing to look up.
+    if (this.#policy.value.deny_read.length === 0) return true;
     const real = this.#real(path, new Glance());
-    return real !== null && this.#policy.ok && this.#isVisible(real, this.#policy.value);
+    return real !== null && this.#isVisible(real, this.#policy.value);
   }
 
   keptVariables(): readonly string[] {
