@@ -3,7 +3,7 @@
 import { evaluate } from "../prompt/mod.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import { visible } from "../tools/visible.ts";
-import { diagnosticJson, diagnosticLine } from "./diagnostics.ts";
+import { diagnosticJson, diagnosticLine, lineOf } from "./diagnostics.ts";
 import { readForReport } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
 import { Exit } from "./exit.ts";
@@ -44,5 +44,5 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {
-  return (a.start ?? 0) - (b.start ?? 0) || (a.startCol ?? 0) - (b.startCol ?? 0);
+  return lineOf(a) - lineOf(b) || (a.startCol ?? 0) - (b.startCol ?? 0);
 }

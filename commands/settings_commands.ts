@@ -21,7 +21,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: "[FILE]",
     summary: "every setting, its value and the layer it comes from",
     details:
-      "With FILE also what that document's first block sets, with options of a run also what they set.",
+      "With FILE also what that document's first block sets, and with the options of a run what they set.",
     kind: "none",
     arity: [0, 1],
     options: [

@@ -97,7 +97,10 @@ function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockRe
       problems: [{
         code: "frontmatter_json_syntax",
         severity: "error",
-        message: `the first block is not valid JSON: ${thrownText(thrown)}`,
+        // The place that the message ends with is counted from the block's own first line.
+        message: `the first block is not valid JSON: ${
+          thrownText(thrown).replace(/ in JSON at position .*$/s, "")
+        }`,
         ...(line === undefined ? {} : { line }),
       }],
     };

@@ -29,6 +29,10 @@ const thinkingType: Type = {
   is: "custom",
   expected: `a level (${LEVELS.join(", ")}), a number of tokens, false, or { level, foreign }`,
   words: LEVELS,
+  hint: (value) =>
+    isObject(value) && typeof value.level === "string" && !LEVELS.includes(value.level)
+      ? `"${value.level}" is no level`
+      : undefined,
   accepts(value) {
     if (!isObject(value)) return false;
     const { level, foreign, ...rest } = value;
