@@ -74,7 +74,7 @@ async function checkPage(root: string, page: string): Promise<string[]> {
   const folder = await Deno.makeTempDir({ prefix: "flemma-docs-" });
   const faults: string[] = [];
   try {
-    for (const part of ["bin", "home", "work"]) await Deno.mkdir(`${folder}/${part}`);
+    for (const part of ["bin", "home", "place"]) await Deno.mkdir(`${folder}/${part}`);
     await Deno.writeTextFile(
       `${folder}/bin/flemma`,
       `#!/bin/sh\nexec "${Deno.execPath()}" run -A --quiet "${root}/cli.ts" "$@"\n`,
@@ -82,7 +82,7 @@ async function checkPage(root: string, page: string): Promise<string[]> {
     );
     for (const fence of fences) {
       const file = /(?:^|\s)file=(\S+)/.exec(fence.info)?.[1];
-      if (file !== undefined) await Deno.writeTextFile(`${folder}/work/${file}`, `${fence.body}\n`);
+      if (file !== undefined) await Deno.writeTextFile(`${folder}/place/${file}`, `${fence.body}\n`);
       if (fence.info !== "console") continue;
       for (const { command, output } of examplesOf(fence.body)) {
         const printed = await runExample(command, folder);
@@ -100,7 +100,7 @@ async function checkPage(root: string, page: string): Promise<string[]> {
 async function runExample(command: string, folder: string): Promise<string[]> {
   const { stdout } = await new Deno.Command("sh", {
     args: ["-c", `exec 2>&1\n${command}`],
-    cwd: `${folder}/work`,
+    cwd: `${folder}/place`,
     clearEnv: true,
     env: {
       PATH: `${folder}/bin:${Deno.env.get("PATH") ?? ""}`,

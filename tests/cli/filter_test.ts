@@ -172,7 +172,7 @@ Deno.test("--name says what the document is called; that file is not touched", (
     await Deno.mkdir(place.path("project"));
     const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
     const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
-    assert.match(stdout, /\/work\/project\n/);
+    assert.match(stdout, /\/place\/project\n/);
     assert.ok(!place.exists("project/x.chat"));
   }));
 

@@ -40,7 +40,7 @@ export class Scene {
   }
 
   path(name: string): string {
-    return `${this.folder}/work/${name}`;
+    return `${this.folder}/place/${name}`;
   }
 
   write(name: string, content: string | Uint8Array): void {
@@ -87,7 +87,7 @@ export class Scene {
   spawn([program = "", ...args]: readonly string[], { stdin, env = {} }: RunOptions): Started {
     const child = new Deno.Command(program, {
       args,
-      cwd: `${this.folder}/work`,
+      cwd: `${this.folder}/place`,
       clearEnv: true,
       env: { ...this.env, ...env },
       stdin: stdin === undefined ? "null" : "piped",
@@ -117,7 +117,9 @@ export class Scene {
 export async function withScene(body: (place: Scene) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-cli-" }));
   try {
-    for (const name of ["home", "work", "run", "tmp"]) await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });
+    for (const name of ["home", "place", "run", "tmp"]) {
+      await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });
+    }
     await body(new Scene(folder));
   } finally {
     await Deno.remove(folder, { recursive: true });

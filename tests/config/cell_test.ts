@@ -163,8 +163,8 @@ Deno.test("the functions for texts and lists have their values", async () => {
     "16\t35\tnil\t5\tnumber\t2",
     "1970-02-15 00:00:00 Sun February 046 AM\t1970\t2",
     "c.tar\t/a\tmd",
-    "./b/c\t/home/ada/x\t/work/y\t/work",
-    "1\t0\t/work/talk.chat\t/work\tLua 5.1",
+    "./b/c\t/home/ada/x\t/srv/y\t/srv",
+    "1\t0\t/srv/talk.chat\t/srv\tLua 5.1",
   ]);
 });
 

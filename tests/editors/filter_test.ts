@@ -46,18 +46,18 @@ async function has(program: string): Promise<boolean> {
 async function filtered(editor: string, command: string, before: string): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "flemma-editor-" });
   try {
-    for (const name of ["bin", "home", "work"]) await Deno.mkdir(`${folder}/${name}`);
+    for (const name of ["bin", "home", "place"]) await Deno.mkdir(`${folder}/${name}`);
     await Deno.writeTextFile(
       `${folder}/bin/flemma`,
       `#!/bin/sh\nexec "${Deno.execPath()}" run -A --quiet "${CLI}" "$@"\n`,
       { mode: 0o755 },
     );
-    const file = `${folder}/work/notes.chat`;
+    const file = `${folder}/place/notes.chat`;
     await Deno.writeTextFile(file, before);
     const { program, args } = EDITORS[editor]!;
     await new Deno.Command(program, {
       args: args(file, command),
-      cwd: `${folder}/work`,
+      cwd: `${folder}/place`,
       clearEnv: true,
       env: {
         PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
