@@ -12,7 +12,15 @@ import { readStructure, type Structure, updateStructure } from "./structure.ts";
 import * as Term from "./terms.generated.ts";
 import { spanText, Text } from "./text.ts";
 import { ChatTurn } from "./turn.ts";
-import type { Call, Chat, Diagnostic, Frontmatter, Result } from "./types.ts";
+import type { Call, Chat, Diagnostic, Frontmatter, Result, Turn } from "./types.ts";
+
+/** What an earlier version had looked at, as far as the messages are the same and stand at the same place. */
+interface Past {
+  readonly kept: number;
+  readonly turns: readonly ChatTurn[];
+  readonly calls: readonly Call[] | null;
+  readonly results: readonly Result[] | null;
+}
 
 /** A parsed document. Everything but the structure is computed when first asked for. */
 export class Document implements Chat {
@@ -29,25 +37,32 @@ export class Document implements Chat {
   #diagnostics: readonly Diagnostic[] | null = null;
   /** Counts of ids that an earlier version made, and what has changed since. */
   #pending: Pending | null;
+  readonly #past: Past | null;
 
-  private constructor(content: Text, structure: Structure, pending: Pending | null) {
+  private constructor(content: Text, structure: Structure, pending: Pending | null, past: Past | null) {
     this.content = content;
     this.#structure = structure;
     this.#pending = pending;
+    this.#past = past;
   }
 
   static of(bytes: Uint8Array): Document {
     const content = Text.of(bytes);
-    return new Document(content, readStructure(content), null);
+    return new Document(content, readStructure(content), null, null);
   }
 
   /** The document after edits; see `update` of mod.ts. */
   edited(edits: readonly Edit[]): Document {
     const replacements = replacementsOf(this.content.length, edits);
     const content = this.content.edited(replacements);
-    const { structure, messages } = updateStructure(this.#structure, this.content, content, replacements);
+    const { structure, messages, kept } = updateStructure(
+      this.#structure,
+      this.content,
+      content,
+      replacements,
+    );
     const pending = messages === null ? null : this.#pending?.with(messages.removed, messages.added) ?? null;
-    return new Document(content, structure, pending);
+    return new Document(content, structure, pending, this.#pastUpTo(kept));
   }
 
   get bytes(): Uint8Array {
@@ -99,9 +114,10 @@ export class Document implements Chat {
 
   get turns(): readonly ChatTurn[] {
     if (this.#turns !== null) return this.#turns;
-    const turns: ChatTurn[] = [];
     const { conversation } = this.#structure;
-    conversation.each(0, conversation.count, (message, offset, index) => {
+    const known = this.#past?.turns.slice(0, this.#past.kept) ?? [];
+    const turns = known.map((turn) => turn.readFrom(this.content));
+    conversation.each(turns.length, conversation.count, (message, offset, index) => {
       turns.push(this.#views.get(index) ?? new ChatTurn(this.content, message, offset, index));
     });
     return this.#turns = turns;
@@ -117,17 +133,18 @@ export class Document implements Chat {
     const { message, index, offset: from } = conversation.at(offset);
     const known = this.#turns?.[index] ?? this.#views.get(index);
     if (known !== undefined) return known;
-    const turn = new ChatTurn(this.content, message, from, index);
+    const past = this.#past !== null && index < this.#past.kept ? this.#past.turns[index] : undefined;
+    const turn = past?.readFrom(this.content) ?? new ChatTurn(this.content, message, from, index);
     this.#views.set(index, turn);
     return turn;
   }
 
   get calls(): readonly Call[] {
-    return this.#calls ??= this.turns.flatMap((turn) => turn.calls);
+    return this.#calls ??= this.#collect(this.#past?.calls ?? null, (turn) => turn.calls);
   }
 
   get results(): readonly Result[] {
-    return this.#results ??= this.turns.flatMap((turn) => turn.results);
+    return this.#results ??= this.#collect(this.#past?.results ?? null, (turn) => turn.results);
   }
 
   get brokenResults(): readonly { readonly id: string; readonly line: number }[] {
@@ -172,6 +189,29 @@ export class Document implements Chat {
 
   slice(from: number, to: number): Uint8Array {
     return this.content.slice(from, to);
+  }
+
+  /** The blocks of all messages, those of an earlier version where they are the same. */
+  #collect<T extends { readonly turn: Turn }>(
+    past: readonly T[] | null,
+    blocks: (turn: ChatTurn) => readonly T[],
+  ): readonly T[] {
+    const { turns } = this;
+    const kept = past === null ? 0 : this.#past?.kept ?? 0;
+    const next = past?.findIndex((block) => block.turn.index >= kept) ?? -1;
+    const found = past === null ? [] : past.slice(0, next < 0 ? past.length : next);
+    for (let index = kept; index < turns.length; index++) {
+      for (const block of blocks(turns[index]!)) found.push(block);
+    }
+    return found;
+  }
+
+  /** What the next version may take over when so many messages stand as they do here. */
+  #pastUpTo(kept: number): Past | null {
+    if (this.#turns !== null) {
+      return { kept, turns: this.#turns, calls: this.#calls, results: this.#results };
+    }
+    return this.#past && { ...this.#past, kept: Math.min(kept, this.#past.kept) };
   }
 
   /** The counts of ids for this version: an earlier version's brought up to date, or new ones. */

@@ -17,6 +17,8 @@ export interface Difference {
   readonly structure: Structure;
   /** Messages that are gone and messages that are new; `null` when everything is. */
   readonly messages: { readonly removed: readonly Message[]; readonly added: readonly Message[] } | null;
+  /** So many messages stand at the beginning as they did before. */
+  readonly kept: number;
 }
 
 /** One replaced range: old bytes `fromA..toA` became new bytes `fromB..toB`. */
@@ -56,7 +58,7 @@ export function updateStructure(
   if (
     before.crlf !== text.crlf || before.origin !== text.origin ||
     head.frontmatterUnclosed !== old.head.frontmatterUnclosed
-  ) return { structure: readStructure(text), messages: null };
+  ) return { structure: readStructure(text), messages: null, kept: 0 };
   return new Update(old.conversation, text, changes).run(head, touched);
 }
 
@@ -89,6 +91,8 @@ class Update {
   #change = 0;
   /** Old messages before this position are taken over or gone. */
   #next = 0;
+  /** Messages taken over before the first new one. */
+  #kept = 0;
 
   constructor(old: Conversation, text: Text, changes: readonly Change[]) {
     this.#old = old;
@@ -127,6 +131,7 @@ class Update {
     return {
       structure: { head, conversation: new Conversation(this.#paging.finish(), head.length) },
       messages: { removed: this.#removed, added: this.#added },
+      kept: headTouched ? 0 : this.#kept,
     };
   }
 
@@ -163,6 +168,7 @@ class Update {
   #take(to: number): void {
     if (to <= this.#next) return;
     this.#paging.take(this.#old, this.#next, to);
+    if (this.#next === 0 && this.#added.length === 0) this.#kept = to;
     this.#next = to;
   }
 

@@ -39,7 +39,7 @@ const NO_TOOLS: Tools = { byNode: new Map(), calls: [], results: [], broken: [] 
 /** A message at its place in a document. */
 export class ChatTurn implements Turn {
   readonly index: number;
-  readonly #text: Text;
+  #text: Text;
   readonly #message: Message;
   readonly #offset: number;
   #place: Place | null = null;
@@ -56,6 +56,20 @@ export class ChatTurn implements Turn {
   /** What the turn shows; the same object as long as no edit touches the message. */
   get message(): Message {
     return this.#message;
+  }
+
+  /** A text in which the message stands, at its place. */
+  get text(): Text {
+    return this.#text;
+  }
+
+  /**
+   * Reads from another version of the document from now on, which has the same bytes up to the end of this message.
+   * So versions share what is known of messages before an edit, and none keeps the text of earlier ones alive.
+   */
+  readFrom(text: Text): this {
+    this.#text = text;
+    return this;
   }
 
   get role(): string {
@@ -92,12 +106,12 @@ export class ChatTurn implements Turn {
     const facts = factsOf(text, this.#message, this.#offset);
     const byNode = new Map<number, Call | Result>();
     const calls = facts.calls.map(({ node }) => {
-      const call = new ChatCall(text, this, readCall(text, this.#message, node, this.#offset));
+      const call = new ChatCall(this, readCall(text, this.#message, node, this.#offset));
       byNode.set(node, call);
       return call;
     });
     const results = facts.results.map(({ node }) => {
-      const result = new ChatResult(text, this, readResult(text, this.#message, node, this.#offset));
+      const result = new ChatResult(this, readResult(text, this.#message, node, this.#offset));
       byNode.set(node, result);
       return result;
     });
@@ -194,15 +208,13 @@ export class ChatTurn implements Turn {
 /** A call that is known to have a readable input. It is decoded when it is looked at. */
 class ChatCall implements Call {
   readonly kind = "tool_use";
-  readonly turn: Turn;
-  readonly #text: Text;
+  readonly turn: ChatTurn;
   readonly #block: CallBlock;
   #inputText: string | null = null;
   #input: Readonly<Record<string, unknown>> | null = null;
   #place: Place | null = null;
 
-  constructor(text: Text, turn: Turn, block: CallBlock) {
-    this.#text = text;
+  constructor(turn: ChatTurn, block: CallBlock) {
     this.#block = block;
     this.turn = turn;
   }
@@ -216,12 +228,12 @@ class ChatCall implements Call {
   }
 
   get place(): Place {
-    return this.#place ??= linesOf(this.#text, this.#block.from, this.#block.to);
+    return this.#place ??= linesOf(this.turn.text, this.#block.from, this.#block.to);
   }
 
   get inputText(): string {
     const { body } = this.#block;
-    return this.#inputText ??= body === null ? "" : this.#text.text(body.from, body.to);
+    return this.#inputText ??= body === null ? "" : this.turn.text.text(body.from, body.to);
   }
 
   get input(): Readonly<Record<string, unknown>> {
@@ -236,8 +248,7 @@ class ChatCall implements Call {
 class ChatResult implements Result {
   readonly kind = "tool_result";
   readonly id: string;
-  readonly turn: Turn;
-  readonly #text: Text;
+  readonly turn: ChatTurn;
   readonly #from: number;
   readonly #to: number;
   readonly #block: NonNullable<ResultBlock["block"]>;
@@ -245,9 +256,8 @@ class ChatResult implements Result {
   #content: string | null = null;
   #segments: readonly (TextSegment | TemplateSegment)[] | null = null;
 
-  constructor(text: Text, turn: Turn, { id, from, to, block }: ResultBlock) {
+  constructor(turn: ChatTurn, { id, from, to, block }: ResultBlock) {
     if (block === null) throw new Error(`the result of ${id} has no whole fence`);
-    this.#text = text;
     this.#from = from;
     this.#to = to;
     this.#block = block;
@@ -256,7 +266,7 @@ class ChatResult implements Result {
   }
 
   get place(): Place {
-    return this.#place ??= linesOf(this.#text, this.#from, this.#to);
+    return this.#place ??= linesOf(this.turn.text, this.#from, this.#to);
   }
 
   get status(): Status | null {
@@ -276,20 +286,20 @@ class ChatResult implements Result {
   }
 
   get content(): string {
-    return this.#content ??= this.#text.text(this.#block.body.from, this.#block.body.to);
+    return this.#content ??= this.turn.text.text(this.#block.body.from, this.#block.body.to);
   }
 
   get segments(): readonly (TextSegment | TemplateSegment)[] {
     const { status, body } = this.#block;
-    return this.#segments ??= isLifecycle(status) ? [] : readTemplate(this.#text, body.from, body.to);
+    return this.#segments ??= isLifecycle(status) ? [] : readTemplate(this.turn.text, body.from, body.to);
   }
 
   get header(): Place {
-    return linesOf(this.#text, this.#block.header.from, this.#block.header.to);
+    return linesOf(this.turn.text, this.#block.header.from, this.#block.header.to);
   }
 
   get opener(): Place {
-    return linesOf(this.#text, this.#block.opener.from, this.#block.opener.to);
+    return linesOf(this.turn.text, this.#block.opener.from, this.#block.opener.to);
   }
 }
 

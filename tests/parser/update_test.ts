@@ -176,3 +176,18 @@ Deno.test("edits that overlap are refused", () => {
     RangeError,
   );
 });
+
+Deno.test("messages before an edit are the same objects in the next version, and still read what they say", () => {
+  const before = chat(Array.from({ length: 100 }, (_, at) => `@Assistant:\n${call(at)}`).join(""));
+  const [turns, calls] = [before.turns, before.calls];
+  const at = before.lineStart(turns[60]!.place.start + 1);
+  const after = edited(before, { from: at, to: at, insert: "new words\n" });
+  assert.equal(after.turns[59], turns[59]);
+  assert.equal(after.calls[59], calls[59]);
+  assert.notEqual(after.turns[60], turns[60]);
+  assert.equal(after.turnAt(turns[3]!.place.from), turns[3]);
+  // What an older version gave out holds for it, whatever became of the text behind.
+  edited(after, { from: turns[10]!.place.from, to: after.byteLength, insert: "" });
+  assert.deepEqual(calls.map((call) => call.input.command), Array.from({ length: 100 }, () => "ls"));
+  assert.equal(turns[99]!.segments.length, before.turns[99]!.segments.length);
+});
