@@ -7,6 +7,8 @@ interface Outcome {
   group: string;
   name: string;
   held: boolean;
+  /** It was not tried: the program says itself that it cannot hold this here. */
+  told?: boolean;
   detail: string;
 }
 
@@ -50,7 +52,8 @@ Deno.test("no attack succeeds, neither of the superuser nor of an ordinary user"
       superuser ? inOwnFolder((own) => outcomes(own, ORDINARY)) : Promise.resolve([]),
     ]);
     print(table(first, second));
-    assert.ok(first.length >= 45, `only ${first.length} attacks`);
+    const tried = first.filter(({ told }) => !told);
+    assert.ok(tried.length >= 45, `only ${tried.length} attacks`);
     if (superuser) assert.deepEqual(second.map(({ name }) => name), first.map(({ name }) => name));
     const lost = [...first, ...second].filter(({ held }) => !held);
     assert.deepEqual(lost, []);
@@ -68,7 +71,7 @@ async function inOwnFolder<T>(body: (folder: string) => Promise<T>): Promise<T> 
 
 function table(first: readonly Outcome[], second: readonly Outcome[]): string {
   const verdict = (outcome: Outcome | undefined) =>
-    outcome === undefined ? "-" : outcome.held ? "held" : "LOST";
+    outcome === undefined ? "-" : outcome.told ? "told" : outcome.held ? "held" : "LOST";
   const rows = first.map((outcome, index) => [
     outcome.group,
     outcome.name,

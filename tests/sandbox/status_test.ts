@@ -89,3 +89,44 @@ Deno.test("an invalid policy is shown as the error it is", () =>
     assert.equal(status.error?.code, "unknown-urn");
     assert.deepEqual(status.writable, []);
   }));
+
+Deno.test("the status tells the network list, what is hidden, which sockets are masked and kept, and the limits", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "secret", "run/", "tmp/tmux-1/");
+    const tmux = Deno.listen({ transport: "unix", path: `${root}/tmp/tmux-1/default` });
+    const bus = Deno.listen({ transport: "unix", path: `${root}/run/bus` });
+    try {
+      const sandbox = projectSandbox(root, {
+        policy: {
+          network: { allow: ["example.org"] },
+          deny_read: [`${root}/secret`, `${root}/missing`],
+          sockets: ["session-bus"],
+          limits: { processes: 9 },
+        },
+      }, { variables: { XDG_RUNTIME_DIR: `${root}/run`, TMPDIR: `${root}/tmp` } });
+      const status = await sandboxStatus(sandbox);
+      assert.deepEqual([status.network, status.hosts], ["list", ["example.org"]]);
+      assert.deepEqual(status.hidden, [
+        { path: `${root}/missing`, exists: false },
+        { path: `${root}/secret`, exists: true },
+      ]);
+      const ours = (paths: readonly string[]) => paths.filter((path) => path.startsWith(root));
+      assert.deepEqual(ours(status.sockets.masked), [`${root}/run`, `${root}/tmp/tmux-1/default`]);
+      assert.deepEqual(status.sockets.kept, [`${root}/run/bus`]);
+      assert.deepEqual(status.limits, { processes: 9 });
+      const text = renderStatus(status);
+      for (
+        const line of [
+          /^network {3}list: example\.org$/m,
+          /^hidden\n {2}.*\/secret$/m,
+          /tmux-1\/default {2}masked$/m,
+          /run\/bus {2}kept$/m,
+          /^limits {4}processes 9$/m,
+          /^hardening /m,
+        ]
+      ) assert.match(text, line);
+    } finally {
+      tmux.close();
+      bus.close();
+    }
+  }));
