@@ -113,8 +113,10 @@ class Update {
         }
         if (this.#old.count > this.#next) {
           const { message, index, offset } = this.#old.at(change.fromA);
-          // A change in or right behind the marker line may join the message to the one before.
-          this.#take(index - (change.fromA <= offset + message.marker ? 1 : 0));
+          // A change in the marker line may join the message to the one before. So may one right behind a line that
+          // lacks its end, which only the marker of an empty message can.
+          const inMarker = change.fromA < offset + message.marker || message.length === message.marker;
+          this.#take(index - (inMarker ? 1 : 0));
         }
         at = (this.#next < this.#old.count ? this.#old.get(this.#next).offset : change.fromA) + this.#shift();
       }
