@@ -72,6 +72,11 @@ const CAUSES: readonly Cause[] = [
     remedy: (_) => "Make it again, or take it out of sandbox.policy.rw_paths.",
   },
   {
+    pattern: /Unknown option (--\S+)/i,
+    cause: (match) => `this bubblewrap is too old to know ${match[1]}`,
+    remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to one.",
+  },
+  {
     pattern: /seccomp|PR_SET_NO_NEW_PRIVS/i,
     cause: () => "the filter for system calls is refused",
     remedy: () => "Set sandbox.policy.block_unix_sockets to false: without it the filter is not insisted on.",

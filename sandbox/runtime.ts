@@ -58,9 +58,3 @@ function makeInSharedMemory(): string | null {
     return null;
   }
 }
-
-/** The folder for what must survive this boot: `$XDG_STATE_HOME/flemma`, `~/.local/state/flemma`. Not made. */
-export function lastingFolder({ variables, home }: Environment): string {
-  const state = variables.XDG_STATE_HOME;
-  return `${state?.startsWith("/") ? state.replace(/\/+$/, "") : `${home}/.local/state`}/flemma`;
-}

@@ -1,6 +1,7 @@
 // The sandbox of one run: policy fixed when it is made, backend found when it is needed, commands wrapped by it.
 
 import type { Environment } from "../config/environment.ts";
+import { configFolder, stateFolder } from "../config/folders.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
 import type { SandboxSettings } from "../config/settings.ts";
 import { type Before, before, settle } from "./aftermath.ts";
@@ -15,7 +16,7 @@ import { type ProtectedPath, protectedPaths, type Protection, traceProtected } f
 import { expandHome, isInside, parentFolder, realPath } from "./realpath.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 import { repositoriesBelow } from "./repository.ts";
-import { lastingFolder, makeRuntimeFolder, runtimeFolders } from "./runtime.ts";
+import { makeRuntimeFolder, runtimeFolders } from "./runtime.ts";
 import { findSockets, type FoundSockets, variablesOfKept } from "./sockets.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy, Prepared, Sandbox } from "./types.ts";
 
@@ -70,8 +71,8 @@ export class RunSandbox implements Sandbox {
     this.mode = settings.backend;
     this.#policy = resolvePolicy(settings, { environment, document });
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
-    // The private folder holds what this program believes about the sandbox, so it must stay out of reach too.
-    this.#asked = [...protect, ...runtimeFolders(environment)];
+    // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
+    this.#asked = [...protect, configFolder(environment), ...runtimeFolders(environment)];
     this.#ownPlaces = [...runtimeFolders(environment), ...(document === null ? [] : [document])]
       .map((path) => realPath(path, environment.cwd))
       .filter((path) => path !== null);
@@ -276,7 +277,7 @@ export class RunSandbox implements Sandbox {
         disposed = true;
         this.#active--;
         await preparation.dispose();
-        this.#note(await settle(then, () => `${lastingFolder(this.host.environment)}/moved`));
+        this.#note(await settle(then, () => `${stateFolder(this.host.environment)}/moved`));
       },
     };
   }

@@ -35,6 +35,8 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp][] = [
     /process namespace/,
     /unmasked \/proc/,
   ],
+  ["bwrap: Unknown option --perms", /too old to know --perms/, /0\.8 or later/],
+  ["bwrap: prctl(PR_SET_SECCOMP): Invalid argument", /filter for system calls/, /block_unix_sockets/],
   ["bwrap: Failed to make / slave: Permission denied", /mounts propagate/, /seccomp/],
   ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /network namespace/, /network to true/],
   [

@@ -42,6 +42,7 @@ Deno.test("the status of a working sandbox names backend, version, paths with th
         dropped: [{ entry: "$NONE", reason: "$NONE is not set" }],
         protected: [
           { path: `${root}/project/notes.chat`, exists: true },
+          { path: `${root}/home/.config/flemma`, exists: false },
           { path: `${root}/home/.local/state/flemma`, exists: true },
           { path: `${root}/project/.flemma`, exists: true },
         ],
