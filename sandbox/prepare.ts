@@ -182,6 +182,15 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
   const rules = parseHostRules(policy.network_allow);
   if (!rules.ok) return rules;
+  // A program compiled into one file is no Deno that could run another.
+  const runtime = Deno.build.standalone ? host.program("deno") : success(Deno.execPath());
+  if (!runtime.ok) {
+    return failure(
+      "network-list-needs-deno",
+      `A network list needs Deno beside this program. ${runtime.problem.message}`,
+      "Install Deno, or set sandbox.policy.network to true or false.",
+    );
+  }
   try {
     const program = parts.files.constant("relay", new TextEncoder().encode(relaySource()));
     const socket = shortPath(parts.files.fresh("p", 8), parts);
@@ -191,7 +200,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
       onRefusal: (problem) => host.notice(problem),
     });
     parts.undo.push(() => proxy.close());
-    const options = (path: string) => relayOptions({ runtime: Deno.execPath(), program, socket: path });
+    const options = (path: string) => relayOptions({ runtime: runtime.value, program, socket: path });
     return success({ options: options(socket), lasting: options("") });
   } catch (thrown) {
     return failure("no-proxy", `The way to the listed hosts could not be opened: ${thrownText(thrown)}`);
