@@ -45,6 +45,7 @@ async function full(size: string, path: string): Promise<Figure[]> {
   const markdownIt = new MarkdownIt();
   const own = await interleaved({
     [`read and decode, ${size}`]: () => Deno.readTextFile(path),
+    [`decode alone, ${size}`]: () => new TextDecoder().decode(bytes),
     [`split into lines, ${size}`]: () => text.split("\n"),
     [`full parse, ${size}`]: () => parse(bytes).tree,
     [`full parse with all diagnostics, ${size}`]: () => {
@@ -83,6 +84,7 @@ async function edits(size: string, bytes: Uint8Array): Promise<Figure[]> {
     [`one character at both ends at once, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", bytes.length),
     [`append 200 bytes, ${size}`]: appending(bytes),
     [`open and close a fence in the middle, ${size}`]: typing(bytes, middle, "\n```\nx\n```\n"),
+    [`append 200 bytes and list all messages, calls and results, ${size}`]: appending(bytes, listAll),
   }, ROUNDS.edits);
   const slow = await interleaved({
     [`open a fence that nothing closes, ${size}`]: typing(bytes, middle, "\n``````\n"),
@@ -186,14 +188,19 @@ function typing(bytes: Uint8Array, at: number, text: string, also?: number): () 
 }
 
 /** Adds to the end, as a streamed reply does. */
-function appending(bytes: Uint8Array): () => unknown {
+function appending(bytes: Uint8Array, also: (chat: Chat, at: number) => unknown = look): () => unknown {
   const text = "and so on, word after word, until there are two hundred bytes.\n".repeat(4).slice(0, 200);
   let chat = parse(bytes);
   look(chat, 0);
   return () => {
     chat = update(chat, [{ from: chat.byteLength, to: chat.byteLength, insert: text }]);
-    return look(chat, chat.byteLength);
+    return [look(chat, chat.byteLength), also(chat, chat.byteLength)];
   };
+}
+
+/** What the cycle asks for after a commit. */
+function listAll(chat: Chat): unknown {
+  return [chat.turns, chat.calls, chat.results];
 }
 
 /** What an editor asks for after an edit. */

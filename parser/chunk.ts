@@ -1,6 +1,6 @@
 // A stretch of whole lines with everything that is known of them. Chunks never change; an edit replaces a few.
 
-import { BARE, classify, numberOf } from "./scan/marks.ts";
+import { BARE, bitsOf, classify, numberOf } from "./scan/marks.ts";
 import { scanLines, scanMarks } from "./scan/scanner.ts";
 import { type Tags, tagsIn } from "./tags.ts";
 
@@ -43,9 +43,10 @@ export class Chunk {
       const next = lines[index + 1]!;
       const feed = bytes[next - 1] === LF;
       const end = feed ? next - 1 : next;
-      const bits = classify(bytes, at, end, feed);
-      if (bits === 0) continue;
-      const number = numberOf(bits, bytes, at, end);
+      const code = classify(bytes, at, end, feed);
+      if (code === 0) continue;
+      const bits = bitsOf(code);
+      const number = numberOf(code);
       scratch[filled] = at;
       scratch[filled + 1] = next;
       scratch[filled + 2] = bits;

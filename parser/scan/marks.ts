@@ -41,13 +41,29 @@ export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
 
 const TICK = 0x60;
 
-/** The bits of the line `from..to`, whose line end is excluded; `feed` tells whether a line feed stands at `to`. */
+/** Codes hold the bits of a mark and, times this, its number. */
+const NUMBERS = 1 << 13;
+
+/** The bits of a code. */
+export function bitsOf(code: number): number {
+  return code & (NUMBERS - 1);
+}
+
+/** The number of a code: backticks, or the role of a marker. */
+export function numberOf(code: number): number {
+  return Math.floor(code / NUMBERS);
+}
+
+/**
+ * What the line `from..to` means, whose line end is excluded, as a code; 0 for nothing. `feed` tells whether a line
+ * feed stands at `to`.
+ */
 export function classify(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
   switch (bytes[from]) {
     case TICK:
-      return ticksBits(bytes, from, to);
+      return ticksCode(bytes, from, to);
     case 0x40:
-      if (markerRole(bytes, from, to) !== null) return MARKER;
+      if (markerRole(bytes, from, to) !== null) return MARKER + roleAt(bytes, from + 1) * NUMBERS;
       return legacyMarker(bytes, from, to) === null ? 0 : LEGACY;
     case 0x2a:
       if (bytes[from + 1] !== 0x2a) return 0;
@@ -60,26 +76,15 @@ export function classify(bytes: Uint8Array, from: number, to: number, feed: bool
   }
 }
 
-/** The number of a mark: backticks, or the role of a marker. */
-export function numberOf(bits: number, bytes: Uint8Array, from: number, to: number): number {
-  if ((bits & TICKS) !== 0) return ticksAt(bytes, from, to);
-  return (bits & MARKER) !== 0 ? roleAt(bytes, from + 1) : 0;
-}
-
-function ticksAt(bytes: Uint8Array, from: number, to: number): number {
-  let end = from + 1;
-  while (end < to && bytes[end] === TICK) end++;
-  return end - from;
-}
-
 /** What `fenceOpen` and `bareTicks` of lines.ts say, in one pass. */
-function ticksBits(bytes: Uint8Array, from: number, to: number): number {
-  const ticks = ticksAt(bytes, from, to);
-  const rest = from + ticks;
+function ticksCode(bytes: Uint8Array, from: number, to: number): number {
+  let rest = from + 1;
+  while (rest < to && bytes[rest] === TICK) rest++;
+  const ticks = rest - from;
   let bits = TICKS;
-  if (isBlank(bytes, rest, to)) bits |= ticks === 3 ? BARE | BARE_THREE : BARE;
+  if (rest === to || isBlank(bytes, rest, to)) bits |= ticks === 3 ? BARE | BARE_THREE : BARE;
   if (ticks >= 3 && ((bits & BARE) !== 0 || !hasTick(bytes, rest, to))) bits |= OPENS;
-  return bits;
+  return bits + ticks * NUMBERS;
 }
 
 function hasTick(bytes: Uint8Array, from: number, to: number): boolean {
