@@ -51,5 +51,10 @@ async function startLua({ environment, messages }: Invocation, document: string 
     import("../config/lua_limits.ts"),
   ]);
   const limits = luaLimits(settings.frontmatter);
-  return luaSession({ document, environment, limits, print: (line) => messages.note(visible(line)) });
+  return luaSession({
+    document,
+    environment,
+    limits,
+    print: (line) => messages.note(visible(line, { lines: true })),
+  });
 }

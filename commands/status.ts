@@ -53,14 +53,26 @@ export async function run(invocation: Invocation): Promise<number> {
     writeOutput(`${safeJson({ document: store.path ?? label, calls, next, sandbox: summary })}\n`);
     return Exit.ok;
   }
-  const lines = calls.map(({ status, preview, line, id }) =>
-    `${status.padEnd(8)}  ${preview}   line ${line}   ${id}`
-  );
+  const { blockers } = runtime.value;
+  const lines = calls.map((call) => {
+    const { status, preview, line, id } = call;
+    // While the first block is wrong, nobody decides anything.
+    const told = status === "open" && blockers.length === 0 ? `   ${fate(call)}` : "";
+    return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
+  });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
-  lines.push(`next: ${nextSentence(next, calls, label, runtime.value.blockers)}`);
+  lines.push(`next: ${nextSentence(next, calls, label, blockers)}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
+}
+
+/** What becomes of a call that nobody has decided about, and who says so. */
+function fate({ decision, source }: CallReport): string {
+  const who = source.replace(/^urn:flemma:approval:/, "");
+  if (decision === "approve") return `will run (${who})`;
+  if (decision === "deny") return `will be denied (${who})`;
+  return who === "default" ? "will wait for you" : `will wait for you (${who})`;
 }
 
 /** Only what is shown: all that `sandbox status` tells would start a program and walk through the protected paths. */

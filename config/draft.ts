@@ -280,9 +280,7 @@ class Draft implements LayerDraft {
     if (!key.who.includes(this.layer)) {
       return ignored(
         key.host
-          ? `names a program, a file or a place of this machine; the ${
-            LAYER_NAMES[this.layer]
-          } may not set it`
+          ? `is for your own settings alone; the ${LAYER_NAMES[this.layer]} may not set it`
           : `may not be set by the ${LAYER_NAMES[this.layer]}`,
       );
     }

@@ -12,7 +12,7 @@ export function fileDrift(memory: FileMemory, files: readonly FileRead[]): Diagn
     code: "file_drift",
     type: "custom",
     severity: "warning",
-    message: `${path} has changed since it was last sent; the model gets it as it is now.`,
+    message: `${path} has changed since the last request; the model gets it as it is now.`,
   }));
 }
 

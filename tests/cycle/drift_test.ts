@@ -81,7 +81,7 @@ async function withPlace(body: (place: Place) => Promise<void>): Promise<void> {
 }
 
 const changed = (path: string) =>
-  `file_drift ${path} has changed since it was last sent; the model gets it as it is now.`;
+  `file_drift ${path} has changed since the last request; the model gets it as it is now.`;
 
 Deno.test("a changed file is told once, however the document takes it in", async () => {
   const ways = [
