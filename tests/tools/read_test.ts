@@ -5,6 +5,7 @@ import { builtinTools } from "../../tools/builtin/mod.ts";
 import { LineSelector } from "../../tools/builtin/lines.ts";
 import { onlyReference, unescapeReference } from "../../prompt/reference.ts";
 import { escapeReference, fileReference } from "../../tools/builtin/reference.ts";
+import { createSandbox } from "../../sandbox/mod.ts";
 import { byteLength, truncateHead } from "../../tools/truncate.ts";
 import { inScene, type Scene } from "./scene.ts";
 
@@ -268,4 +269,26 @@ Deno.test("the limits are those of the settings", () =>
     const truncate = { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 4 };
     const shown = await place.output("read", { path: "a.txt" }, { tools: { truncate } });
     assert.match(shown, /\[Lines 1-4 of 10 are shown\. Go on with offset 5\.\]$/);
+  }));
+
+Deno.test("sandbox 12.1: what the policy hides is not read, under no name it has", () =>
+  inScene(async (place) => {
+    await Deno.mkdir(place.path("keys"));
+    await put(place, "keys/id", "secret\n");
+    await put(place, "open", "text\n");
+    await Deno.symlink("keys/id", place.path("alias"));
+    const sandbox = createSandbox({
+      settings: {
+        ...DEFAULT_SETTINGS.sandbox,
+        policy: { ...DEFAULT_SETTINGS.sandbox.policy, deny_read: [place.path("keys")] },
+      },
+      environment: { cwd: place.folder, home: place.path("home"), variables: {} },
+      document: place.document,
+      protect: [],
+    });
+    const input = (path: string) => ({ label: "l", path, offset: null, limit: null });
+    for (const path of ["keys/id", "alias", "./keys/../alias", place.path("keys/id")]) {
+      assert.match(await place.error("read", input(path), { sandbox }), /^Sandbox: .* may not be read/, path);
+    }
+    assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
   }));

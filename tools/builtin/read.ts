@@ -2,6 +2,7 @@
 
 import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../parser/media.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import { realPath } from "../../sandbox/realpath.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
@@ -61,20 +62,38 @@ async function readFile(
   const shown = text(input.path);
   if (shown === "") return failed("The path is empty.");
   try {
-    const path = context.path.resolve(shown);
+    const path = readableTarget(shown, context);
+    if (path === null) return failed(`Sandbox: ${shown} may not be read by tools.`);
     const info = await Deno.stat(path);
     if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
     // Opening a pipe would wait for somebody to write into it.
     if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
     const file = await Deno.open(path);
     try {
-      return await readOpen(file, { path, shown, size: info.size }, input, limits, context.signal);
+      // A link may have taken the place of what was judged, between judging and opening.
+      if (readableTarget(shown, context) !== path || !await isStill(file, path)) {
+        return failed(`${shown} was exchanged for something else while it was opened.`);
+      }
+      const source = { path: context.path.resolve(shown), shown, size: info.size };
+      return await readOpen(file, source, input, limits, context.signal);
     } finally {
       file.close();
     }
   } catch (thrown) {
     return failed(fileSentence(shown, "read", thrown));
   }
+}
+
+/** The real path, when the sandbox lets tools read it (sandbox 12.1). */
+function readableTarget(shown: string, context: ExecutionContext): string | null {
+  const real = realPath(context.path.resolve(shown), context.environment.cwd);
+  return real !== null && context.sandbox.isPathReadable(real) ? real : null;
+}
+
+/** Whether an open file is what stands at a path, itself and not through a link. */
+async function isStill(file: Deno.FsFile, path: string): Promise<boolean> {
+  const [opened, standing] = [await file.stat(), await Deno.lstat(path)];
+  return opened.dev === standing.dev && opened.ino === standing.ino;
 }
 
 interface Source {
