@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
 import { cases } from "./cases.ts";
 import { outline } from "./outline.ts";
+import { checkDocument } from "./promises.ts";
 
 for (const { title, document, expected } of await cases("trees.txt")) {
   Deno.test(`the tree: ${title}`, () => {
     // The expectation may break lines where the tree's own text has commas.
     const joined = expected.replaceAll(/\(\s+/g, "(").replaceAll(/\s+\)/g, ")").replaceAll(/,?\s+/g, ",");
     assert.equal(outline(document), joined);
+    checkDocument(new TextEncoder().encode(document));
   });
 }
 

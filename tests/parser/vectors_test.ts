@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { parse, toJson } from "../../parser/mod.ts";
+import { checkDocument } from "./promises.ts";
 
 interface Vector {
   readonly name: string;
@@ -37,6 +38,15 @@ for (const vector of vectors) {
     }
   });
 }
+
+Deno.test("the documents of all vectors have the trees of the grammar, with LF, CR LF and a byte order mark", () => {
+  const encoder = new TextEncoder();
+  for (const { chat } of vectors) {
+    for (const text of [chat, chat.replaceAll(/\r?\n/g, "\r\n"), `\ufeff${chat}`]) {
+      checkDocument(encoder.encode(text));
+    }
+  }
+});
 
 Deno.test("no vector of the format is left out", () => {
   assert.equal(vectors.length, 250 + 23);
