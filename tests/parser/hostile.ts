@@ -130,6 +130,7 @@ const STRETCH = 1 << 14;
 
 /** A place to edit: anywhere, or at a line feed that may be the last byte of what the parser keeps together. */
 function place(random: Random, bytes: Uint8Array): number {
+  if (random.chance(6)) return random.chance(2) ? bytes.length : 0;
   if (bytes.length > STRETCH && random.chance(3)) {
     let at = 0;
     for (let skip = random.below(4); skip >= 0; skip--) {

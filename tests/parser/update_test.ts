@@ -169,6 +169,13 @@ Deno.test("a byte order mark that edits lay bare, or make, or take away, counts 
   assert.equal(edited(halves, { from: 0, to: 1, insert: "" }, { from: 3, to: 4, insert: "" }).bom, true);
 });
 
+Deno.test("a marker at the very end that gets a text on its line is no marker any more", () => {
+  const before = chat("@You:\nhi\n@Assistant:");
+  const after = edited(before, { from: 20, to: 20, insert: " hello" });
+  assert.deepEqual([before.turns.length, after.turns.length], [2, 1]);
+  assert.equal(edited(after, { from: 20, to: 26, insert: "\n" }).turns.length, 2);
+});
+
 Deno.test("edits that overlap are refused", () => {
   const before = chat("@You:\nhi\n");
   assert.throws(
