@@ -2,17 +2,16 @@
 
 import type { DocumentSettings } from "../config/frontmatter.ts";
 import { allRows, lookUp, type Row } from "../config/inspect.ts";
-import { findSources, type Loaded } from "../config/load.ts";
+import type { Loaded } from "../config/load.ts";
 import { renderLegend, renderRows, valueText } from "../config/render.ts";
-import { sessionPath } from "../config/session.ts";
-import { configFolder } from "../config/folders.ts";
 import { visible } from "../tools/visible.ts";
 import { documentPath, readForReport } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
 import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
-import { switchOption, textOption } from "./options.ts";
+import { layerFiles } from "./layer_files.ts";
+import { switchOption } from "./options.ts";
 import { safeJson } from "./safe_json.ts";
 import { settingsOf } from "./settings.ts";
 import { writeOutput } from "./streams.ts";
@@ -129,36 +128,12 @@ async function check(invocation: Invocation): Promise<number> {
 }
 
 async function path(invocation: Invocation): Promise<number> {
-  const { environment } = invocation;
-  const document = documentPath(environment, invocation.arguments.positionals[0]);
+  const document = documentPath(invocation.environment, invocation.arguments.positionals[0]);
   if (!document.ok) return refuse(invocation, document.problem);
-  const sources = findSources({
-    environment,
-    configPath: textOption(invocation.arguments, "config"),
-    noConfig: switchOption(invocation.arguments, "no-config") === true,
-    document: document.value,
-  });
-  if (!sources.ok) return refuse(invocation, sources.problem);
-  const { global, project } = sources.value;
-  const session = await sessionPath(environment, null);
-  const own = document.value === null ? null : await sessionPath(environment, document.value);
-  const lines = [
-    `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (not there)`}`,
-    ...(project === null ? [] : [`P  ${project.path}`]),
-    ...[session, own].filter((file) => file !== null && isThere(file)).map((file) => `R  ${file}`),
-  ];
-  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  const lines = await layerFiles(invocation, document.value);
+  if (!lines.ok) return refuse(invocation, lines.problem);
+  writeOutput(visible(`${lines.value.join("\n")}\n`, { lines: true }));
   return Exit.ok;
-}
-
-function isThere(file: string): boolean {
-  try {
-    Deno.statSync(file);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
-    throw thrown;
-  }
 }
 
 function tellDiagnostics(invocation: Invocation, label: string | null, document: DocumentSettings): void {

@@ -19,6 +19,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "parse": () => import("./parse.ts"),
   "new": () => import("./new.ts"),
   "demo": () => import("./demo.ts"),
+  "doctor": () => import("./doctor.ts"),
   "sandbox status": () => import("./sandbox_status.ts"),
   "sandbox run": () => import("./sandbox_run.ts"),
   ...SETTINGS_MODULES,

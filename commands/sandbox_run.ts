@@ -1,8 +1,8 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
-import { createSandbox, type ExitStatus, toolEnvironment } from "../sandbox/mod.ts";
+import { type ExitStatus, toolEnvironment } from "../sandbox/mod.ts";
 import { thrownText } from "../config/problem.ts";
-import { protectedPaths } from "../cycle/session/paths.ts";
+import { sandboxOf } from "./confinement.ts";
 import { readSubject } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
 import { Exit } from "./exit.ts";
@@ -16,18 +16,13 @@ export async function run(invocation: Invocation): Promise<number> {
   if ("exit" in subject) return subject.exit;
   const evaluated = await subjectSettings(invocation, subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
-  const { settings, loaded: { files }, diagnostics } = evaluated.value;
+  const { settings, diagnostics } = evaluated.value;
   const blocker = diagnostics.find(({ severity }) => severity === "error");
   if (blocker !== undefined) {
     messages.problem(blocker);
     return Exit.diagnostics;
   }
-  const sandbox = createSandbox({
-    settings: settings.sandbox,
-    environment,
-    document: subject.path,
-    protect: protectedPaths({ environment, document: subject.path, configFiles: files }),
-  });
+  const sandbox = sandboxOf(invocation, subject.path, evaluated.value);
   const prepared = await sandbox.prepare(rest);
   const told = sandbox.notices();
   for (const notice of told) messages.notice(notice);

@@ -240,6 +240,17 @@ export const COMMANDS: readonly Command[] = [
     example: "flemma demo",
   },
   {
+    name: "doctor",
+    usage: "[FILE]",
+    summary: "one page: versions, settings, keys by name, state, tools, sandbox",
+    details:
+      "Exit code 1 when something of it needs repair, 2 when a settings file is wrong. No key is ever shown.",
+    kind: "none",
+    arity: [0, 1],
+    options: [JSON_REPORT, ...CONFIG, HELP],
+    example: "flemma doctor",
+  },
+  {
     name: "sandbox status",
     usage: "[FILE]",
     summary: "whether and how tools are confined",

@@ -1,0 +1,40 @@
+// The files that settings come from, by layer.
+
+import { configFolder } from "../config/folders.ts";
+import { findSources } from "../config/load.ts";
+import { type Outcome, success } from "../config/problem.ts";
+import { sessionPath } from "../config/session.ts";
+import type { Invocation } from "./invocation.ts";
+import { switchOption, textOption } from "./options.ts";
+
+/** One line a file that is there, led by the letter of its layer; the global one also when it is missing. */
+export async function layerFiles(
+  { environment, arguments: given }: Invocation,
+  document: string | null,
+): Promise<Outcome<readonly string[]>> {
+  const sources = findSources({
+    environment,
+    configPath: textOption(given, "config"),
+    noConfig: switchOption(given, "no-config") === true,
+    document,
+  });
+  if (!sources.ok) return sources;
+  const { global, project } = sources.value;
+  const session = await sessionPath(environment, null);
+  const own = document === null ? null : await sessionPath(environment, document);
+  return success([
+    `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (not there)`}`,
+    ...(project === null ? [] : [`P  ${project.path}`]),
+    ...[session, own].filter((file) => file !== null && isThere(file)).map((file) => `R  ${file}`),
+  ]);
+}
+
+function isThere(file: string): boolean {
+  try {
+    Deno.statSync(file);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
+    throw thrown;
+  }
+}
