@@ -125,3 +125,30 @@ Deno.test("ranges of bytes are those of the whole, after edits too", () => {
     assert.deepEqual(before, ranges.map(([from, to]) => document.slice(from, to)));
   }
 });
+
+Deno.test("a document is parsed, diagnosed and its blocks are listed without decoding its texts", () => {
+  const long = "many words of a long output, line after line\n".repeat(20_000);
+  const bytes = new TextEncoder().encode(
+    `@You:\n${long}\n@Assistant:\n${long}\n**Tool Use:** \`bash\` (\`a\`)\n\n\`\`\`json\n{"command": "ls"}\n\`\`\`\n` +
+      `@You:\n**Tool Result:** \`a\`\n\n\`\`\`\n${long}\`\`\`\n`,
+  );
+  const { decode } = TextDecoder.prototype;
+  let decoded = 0;
+  TextDecoder.prototype.decode = function (input, options) {
+    decoded += input?.byteLength ?? 0;
+    return decode.call(this, input, options);
+  };
+  try {
+    const document = parse(bytes);
+    assert.equal(document.tree.length, bytes.length);
+    assert.deepEqual(document.diagnostics, []);
+    assert.deepEqual([document.calls.length, document.results[0]!.status], [1, null]);
+    assert.deepEqual(document.calls[0]!.input, { command: "ls" });
+    update(document, [{ from: 9, to: 9, insert: "x" }]).diagnostics;
+    assert.ok(decoded < 1000, `${decoded} bytes were decoded`);
+    assert.equal(document.results[0]!.content.length, long.length - 1);
+    assert.ok(decoded >= long.length - 1);
+  } finally {
+    TextDecoder.prototype.decode = decode;
+  }
+});
