@@ -13,6 +13,11 @@
  * @module
  */
 
+import { liveEnvironment } from "./config/environment.ts";
+import { DEFAULT_SETTINGS } from "./config/settings.ts";
+import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./sandbox/api.ts";
+import { backends } from "./sandbox/mod.ts";
+
 export * from "./parser/mod.ts";
 export {
   DEFAULT_SETTINGS,
@@ -65,3 +70,21 @@ export type { Provider, ProviderRequest } from "./providers/types.ts";
 export { type Replay, startReplay } from "./providers/replay.ts";
 export { Cycle, type CycleParts, type DocumentStore, type Journal, type Stop } from "./cycle/mod.ts";
 export { createSend } from "./cycle/send.ts";
+export { createSandboxApi, type SandboxApi, type SandboxApiOptions } from "./sandbox/api.ts";
+
+/**
+ * The sandbox of this process under the default settings, with the plugin's names beside ours; a document is its
+ * absolute path. Programs with settings of their own make one with `createSandboxApi`.
+ *
+ * ```ts
+ * import { sandbox } from "./mod.ts";
+ *
+ * console.log(sandbox.isEnabled()); // true
+ * ```
+ */
+export const sandbox: SandboxApi<string> & SandboxApiAliases<string> = createSandboxApi<string>({
+  settings: () => DEFAULT_SETTINGS.sandbox,
+  path: (document) => document,
+  environment: liveEnvironment,
+  registry: backends,
+});

@@ -14,3 +14,16 @@ export function processEnvironment(): Environment {
   const variables = Deno.env.toObject();
   return { cwd: Deno.cwd(), home: variables.HOME || "/", variables };
 }
+
+/** The environment of this process, read each time it is looked at: for objects that outlive a change of it. */
+export const liveEnvironment: Environment = {
+  get cwd() {
+    return Deno.cwd();
+  },
+  get home() {
+    return Deno.env.get("HOME") || "/";
+  },
+  get variables() {
+    return Deno.env.toObject();
+  },
+};

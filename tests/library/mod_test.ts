@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import * as flemma from "../../mod.ts";
+
+Deno.test("the library reads a document and its calls without anything else", () => {
+  const text = '@Assistant:\n**Tool Use:** `read` (`r1`)\n\n```json\n{"path":"a"}\n```\n';
+  const chat = flemma.parse(new TextEncoder().encode(text));
+  assert.deepEqual(chat.calls.map(({ id, name, input }) => ({ id, name, input })), [
+    { id: "r1", name: "read", input: { path: "a" } },
+  ]);
+});
+
+Deno.test("the sandbox of the process answers under both spellings of its names", () => {
+  assert.equal(flemma.sandbox.isEnabled(), true);
+  assert.equal(flemma.sandbox.isPathWritable("/etc/passwd", null), false);
+  assert.equal(
+    flemma.sandbox.is_path_writable("/tmp/x", null),
+    flemma.sandbox.isPathWritable("/tmp/x", null),
+  );
+  flemma.sandbox.setEnabled(false);
+  try {
+    assert.equal(flemma.sandbox.is_enabled(), false);
+    assert.equal(flemma.sandbox.getOverride(), false);
+  } finally {
+    flemma.sandbox.resetEnabled();
+  }
+  assert.equal(flemma.sandbox.isEnabled(), true);
+});
+
+Deno.test("a backend of another program is registered under its name and wraps commands", async () => {
+  const name = "library-test";
+  flemma.sandbox.register(name, {
+    priority: 1,
+    available: () => flemma.success(undefined),
+    probe: () => Promise.resolve(flemma.success(undefined)),
+    wrap: (_policy, _config, inner) => flemma.success(["/usr/bin/env", ...inner]),
+  });
+  try {
+    const sandbox = flemma.createSandboxApi<string>({
+      settings: () => ({ ...flemma.DEFAULT_SETTINGS.sandbox, backend: name }),
+      path: (document) => document,
+      environment: flemma.processEnvironment(),
+      registry: flemma.backends,
+    });
+    const wrapped = await sandbox.wrapCommand(["true"], null);
+    assert.ok(wrapped.ok, wrapped.ok ? "" : wrapped.error);
+    assert.deepEqual(wrapped.argv, ["/usr/bin/env", "true"]);
+    await wrapped.dispose();
+  } finally {
+    assert.ok(flemma.sandbox.unregister(name));
+  }
+});
