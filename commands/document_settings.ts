@@ -1,11 +1,14 @@
 // The settings one document runs under: every layer, with the document's first block evaluated on top.
 
+import type { Environment } from "../config/environment.ts";
 import { type DocumentSettings, documentSettings } from "../config/frontmatter.ts";
 import type { Loaded } from "../config/load.ts";
 import { type Outcome, success } from "../config/problem.ts";
-import type { Settings } from "../config/settings.ts";
+import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Frontmatter } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
+import type { ReadPolicy } from "../prompt/files.ts";
+import type { Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../tools/visible.ts";
 import type { Invocation } from "./invocation.ts";
 import { settingsOf } from "./settings.ts";
@@ -35,17 +38,53 @@ export async function subjectSettings(
 ): Promise<Outcome<SubjectSettings>> {
   const loaded = await settingsOf(invocation.arguments, invocation.environment, path);
   if (!loaded.ok) return loaded;
-  const start = () => startLua(invocation, path, loaded.value.settings);
+  const policy = new ReadPolicyOf(invocation.environment, path);
+  // The block itself reads under the person's policy, everything after it under the document's, which only hides more.
+  await policy.follow(loaded.value.settings.sandbox);
+  const start = () => startLua(invocation, path, loaded.value.settings, policy.isReadable);
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
   const reserved = frontmatter === null ? undefined : (await import("../config/cell/names.ts")).BUILTIN_NAMES;
   const document = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
+  await policy.follow(document.settings.sandbox);
   const { variables, diagnostics } = document;
-  const evaluated = async () => ({ variables, diagnostics, lua: lua ?? await start() });
+  const evaluated = async () => ({
+    variables,
+    diagnostics,
+    lua: lua ?? await start(),
+    isReadable: policy.isReadable,
+  });
   return success({ ...document, loaded: loaded.value, evaluated });
 }
 
-async function startLua({ environment, messages }: Invocation, document: string | null, settings: Settings) {
+/** What the sandbox policy hides is not taken in by a document either (sandbox 12.1). */
+class ReadPolicyOf {
+  readonly #environment: Environment;
+  readonly #document: string | null;
+  #sandbox: Sandbox | null = null;
+
+  constructor(environment: Environment, document: string | null) {
+    this.#environment = environment;
+    this.#document = document;
+  }
+
+  /** Goes by these settings from now on. The sandbox is loaded only when they hide something. */
+  async follow(settings: SandboxSettings): Promise<void> {
+    const hides = (settings.policy.deny_read ?? []).length > 0;
+    const { createSandbox } = hides ? await import("../sandbox/mod.ts") : { createSandbox: null };
+    const place = { environment: this.#environment, document: this.#document, protect: [] };
+    this.#sandbox = createSandbox === null ? null : createSandbox({ settings, ...place });
+  }
+
+  readonly isReadable: ReadPolicy = (path) => this.#sandbox?.isPathReadable(path) ?? true;
+}
+
+async function startLua(
+  { environment, messages }: Invocation,
+  document: string | null,
+  settings: Settings,
+  isReadable: ReadPolicy,
+) {
   const [{ luaSession }, { luaLimits }] = await Promise.all([
     import("../prompt/template/session.ts"),
     import("../config/lua_limits.ts"),
@@ -55,6 +94,7 @@ async function startLua({ environment, messages }: Invocation, document: string 
     document,
     environment,
     limits,
+    isReadable,
     print: (line) => messages.note(visible(line, { lines: true })),
   });
 }

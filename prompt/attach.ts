@@ -22,7 +22,7 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
   const filename = resolvePath(reference.path, base);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    const obstacle = attachObstacle(await Deno.stat(filename));
+    const obstacle = files.refusal(filename) ?? attachObstacle(await Deno.stat(filename));
     if (obstacle !== null) return { kind: "missing", path: filename, reason: obstacle };
     bytes = await Deno.readFile(filename);
   } catch (thrown) {

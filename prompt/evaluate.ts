@@ -8,7 +8,7 @@ import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
-import { FileLog } from "./files.ts";
+import { FileLog, type ReadPolicy } from "./files.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./reference.ts";
 import type { Emitted } from "./template/output.ts";
 import { type DocumentLua, luaSession } from "./template/session.ts";
@@ -30,6 +30,8 @@ export interface EvaluatedFrontmatter {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly diagnostics: readonly Diagnostic[];
   readonly lua: DocumentLua;
+  /** Files the document may take in; by default every one. */
+  readonly isReadable?: ReadPolicy;
 }
 
 /** Evaluates a document. Never throws for what stands in it: problems are diagnostics of the prompt. */
@@ -44,7 +46,7 @@ class Evaluation {
   readonly #diagnostics: Diagnostic[];
   readonly #options: EvaluateOptions;
   /** What references read; includes are noted by the Lua session. */
-  readonly #files = new FileLog();
+  readonly #files: FileLog;
   #lua: DocumentLua | undefined;
   readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
   /** What a segment came to: loops of templates may put it out many times. */
@@ -54,6 +56,7 @@ class Evaluation {
     this.#chat = chat;
     this.#options = options;
     this.#lua = options.frontmatter?.lua;
+    this.#files = new FileLog(options.frontmatter?.isReadable);
     this.#base = { folder: folderOf(options), home: options.environment.home };
     this.#templated = new Set(options.templatedTools ?? ["read"]);
     this.#diagnostics = [...chat.diagnostics];

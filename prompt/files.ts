@@ -1,11 +1,24 @@
-// Notes which files an evaluation reads, by the hash of the very bytes it got (chat-format 9.4).
+// Which files an evaluation may read, and which it read, by the hash of the very bytes it got (chat-format 9.4).
 
 import { sha256 } from "../config/hash.ts";
 import type { FileRead } from "./types.ts";
 
+/** Answers whether the policy lets a document take in the file at an absolute path (sandbox 12.1). */
+export type ReadPolicy = (path: string) => boolean;
+
 /** The files that were read so far. Of several readings of one file the last counts. */
 export class FileLog {
   readonly #hashes = new Map<string, Promise<string>>();
+  readonly #isReadable: ReadPolicy;
+
+  constructor(isReadable: ReadPolicy = () => true) {
+    this.#isReadable = isReadable;
+  }
+
+  /** Why the file may not be read, or null. To be asked before a reading. */
+  refusal(path: string): string | null {
+    return this.#isReadable(path) ? null : "the sandbox policy hides it (sandbox.policy.deny_read)";
+  }
 
   /** Takes note of a reading; `path` is absolute. Reading goes on while the hash is made. */
   note(path: string, bytes: Uint8Array<ArrayBuffer>): void {

@@ -40,7 +40,7 @@ export function registerBuiltinBackends(registry: BackendRegistry): void {
 }
 
 /** The registry of this process. */
-export const backends = new BackendRegistry();
+export const backends: BackendRegistry = new BackendRegistry();
 registerBuiltinBackends(backends);
 
 function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {

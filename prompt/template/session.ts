@@ -4,7 +4,7 @@ import type { Limits } from "../../config/cell/budget.ts";
 import { LuaSession } from "../../config/cell/session.ts";
 import type { Environment } from "../../config/environment.ts";
 import { attachObstacle } from "../attach.ts";
-import { FileLog } from "../files.ts";
+import { FileLog, type ReadPolicy } from "../files.ts";
 
 export interface SessionOptions {
   /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly limits?: Limits;
   /** Takes what `print` in the first block writes, which is the document's text: make it safe before it is shown (S5). */
   readonly print: (line: string) => void;
+  /** Default: every file. */
+  readonly isReadable?: ReadPolicy;
 }
 
 /** A Lua session that notes which files its includes read. */
@@ -26,10 +28,10 @@ export type DocumentLua = LuaSession & { readonly files: FileLog };
 export function luaSession(options: SessionOptions): DocumentLua {
   const { document, environment, limits, print } = options;
   const { cwd, home } = environment;
-  const files = new FileLog();
+  const files = new FileLog(options.isReadable);
   const session = new LuaSession({
     filename: document,
-    world: { cwd, home, isReadable },
+    world: { cwd, home, isReadable: (path) => files.refusal(path) === null && canBeOpened(path) },
     limits,
     print,
     loadInclude: async () => {
@@ -42,14 +44,14 @@ export function luaSession(options: SessionOptions): DocumentLua {
 
 function readFile(path: string, files: FileLog): Uint8Array {
   // Devices and pipes may never end, and opening a pipe may already wait for ever.
-  const obstacle = attachObstacle(Deno.statSync(path));
+  const obstacle = files.refusal(path) ?? attachObstacle(Deno.statSync(path));
   if (obstacle !== null) throw new Error(obstacle);
   const bytes = Deno.readFileSync(path);
   files.note(path, bytes);
   return bytes;
 }
 
-function isReadable(path: string): boolean {
+function canBeOpened(path: string): boolean {
   try {
     if (!Deno.statSync(path).isFile) return false;
     Deno.openSync(path, { read: true }).close();
