@@ -115,6 +115,6 @@ function explain(stderr: string, container: boolean): [cause: string, remedy: st
   const first = stderr.split("\n").find((line) => line.trim() !== "")?.trim();
   return [
     first === undefined ? "the backend ended without a word" : `the backend said "${first}"`,
-    "Look at flemma sandbox status, which tries the sandbox without a command.",
+    "Look at flemma doctor, which tries the sandbox without a command.",
   ];
 }

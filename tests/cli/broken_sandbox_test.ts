@@ -1,0 +1,80 @@
+// Programs named bwrap that fail in every known way: what status, a tool result and the exit code then say.
+
+import assert from "node:assert/strict";
+import { type Scene, withScene } from "./harness.ts";
+
+/** What bubblewrap prints → what the person is told. */
+const FAILURES: readonly (readonly [printed: string, cause: RegExp])[] = [
+  [
+    "bwrap: No permissions to create a new namespace, likely because the kernel does not allow it",
+    /user namespaces are not permitted/,
+  ],
+  ["bwrap: setting up uid map: Permission denied", /AppArmor restricts user namespaces/],
+  ["bwrap: Creating new namespace failed: max_user_namespaces exceeded", /number or the depth of namespaces/],
+  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /process namespace of its own/],
+  ["bwrap: Failed to make / slave: Permission denied", /how mounts propagate/],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /network namespace of its own/],
+  ["bwrap: Can't find source path /gone: No such file or directory", /the path \/gone vanished/],
+  ["bwrap: something nobody has seen yet", /something nobody has seen yet/],
+];
+
+const MODES = ["auto", "required", "bwrap"] as const;
+
+function withBash(status: string): string {
+  return "@You:\nRun it.\n\n@Assistant:\n**Tool Use:** `bash` (`call_1`)\n\n" +
+    '```json\n{"label":"x","command":"echo ran >> runs.txt; echo done","timeout":null}\n```\n' + status;
+}
+
+const APPROVED = "\n@You:\n\n**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```\n";
+
+/** A bwrap that tells its version and otherwise fails with the line. */
+function plant(place: Scene, line: string, mode: string): void {
+  const file = `${place.folder}/home/bwrap`;
+  const quoted = line.replaceAll("'", `'\\''`);
+  Deno.writeTextFileSync(
+    file,
+    `#!/bin/sh\n[ "$1" = --version ] && { echo 'bubblewrap 0.8.0'; exit 0; }\necho '${quoted}' >&2\nexit 1\n`,
+  );
+  Deno.chmodSync(file, 0o755);
+  // A program in a folder that commands may change would not be used at all.
+  const policy = "policy: { rw_paths: [urn:flemma:buffer:path] }";
+  place.settings(`sandbox: { backend: ${mode}, ${policy}, backends: { bwrap: { path: ${file} } } }\n`);
+}
+
+for (const [line, cause] of FAILURES) {
+  Deno.test(`a bwrap that fails with "${line}" approves nothing, and is told with cause and remedy`, async () => {
+    await withScene(async (place) => {
+      for (const mode of MODES) {
+        plant(place, line, mode);
+        const status = await place.run(["sandbox", "status", "--json"]);
+        const report = JSON.parse(status.stdout);
+        assert.equal(status.code, 1);
+        assert.equal(report.available, false);
+        assert.match(report.error.message, cause);
+        assert.ok((report.error.next ?? "").length > 10);
+        assert.equal(report.auto_approval.bash, false);
+
+        place.write("open.chat", withBash(""));
+        const open = await place.run(["advance", "--no-autopilot", "open.chat"]);
+        assert.equal(open.code, 3);
+        assert.match(place.read("open.chat"), /status=pending/);
+        assert.ok(!place.exists("runs.txt"));
+
+        place.write("approved.chat", withBash(APPROVED));
+        const approved = await place.run(["advance", "--no-autopilot", "approved.chat"]);
+        assert.equal(approved.code, 0);
+        const result = place.read("approved.chat").split("**Tool Result:**")[1]!;
+        if (mode === "auto") {
+          assert.match(result, /^ `call_1`\n\n```\ndone\n/);
+          assert.match(approved.stderr, /without (?:a |the )?sandbox|bare/);
+          assert.equal(place.read("runs.txt"), "ran\n");
+          Deno.removeSync(place.path("runs.txt"));
+        } else {
+          assert.match(result, /^ `call_1` \(error\)\n\n```\n[^\n]*[Ss]andbox/);
+          assert.match(result, /nothing ran|did not run|nothing was run/i);
+          assert.ok(!place.exists("runs.txt"));
+        }
+      }
+    });
+  });
+}
