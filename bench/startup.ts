@@ -1,6 +1,6 @@
 // Whole processes: what a person waits for before a command has said anything.
 
-import { bundle } from "../scripts/build.ts";
+import { bundleProgram } from "../scripts/build.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 15;
@@ -16,7 +16,7 @@ const bench: Bench = {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {
       const program = `${folder}/flemma.js`;
-      await bundle("cli.ts", program);
+      await bundleProgram(program);
       await Deno.writeTextFile(`${folder}/empty.js`, "");
       await Deno.writeTextFile(`${folder}/small.chat`, conversation(2_000));
       await Deno.writeTextFile(`${folder}/large.chat`, conversation(50_000));

@@ -1,8 +1,9 @@
 // Makes what is shipped: a minified bundle of the command line and one of the library, for Deno.
 //
 // A bundle is built for the browser platform with `process` defined away: the packages then take their lean builds, and
-// none of them wakes up the Node layer at start. It is split where the sources import dynamically, because reading 800 KB
-// in one piece costs a start more than the empty program does (docs/architecture.md has the figures).
+// none of them wakes up the Node layer at start. The program is cut into few files along what a run needs: one piece of
+// 800 KB costs help and version more than the empty program does, forty pieces cost the commands as much
+// (docs/architecture.md has the figures).
 
 import * as esbuild from "esbuild";
 import { print, ROOT } from "./gate/root.ts";
@@ -11,26 +12,56 @@ interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
+/** What the command line loads late, each as one file: by the import that asks for it. */
+const LATE: Readonly<Record<string, string>> = {
+  "./load.ts": "commands",
+  "./interpreter.generated.ts": "lua",
+  "yaml": "yaml",
+  "ajv": "ajv",
+  "ajv/dist/2020.js": "ajv2020",
+};
+
 /**
- * Bundles one entry module into the file `target`, with its parts in a folder of the same name; answers the size of all
- * together in bytes.
+ * Bundles the command line into the file `target` and what it loads late into a folder of the same name; answers the
+ * size of all together in bytes.
  *
- * The parts of the program that are loaded later are hidden from Deno, which reads and analyses every file whose name it
- * can tell in advance: a start that runs one command would pay for all of them. The library keeps them in sight for
- * whoever bundles it again.
+ * Help and version need the first file alone. All commands share the second, in which modules still come to life only
+ * when they are imported: reading forty small files took longer than reading one. Data and packages that few runs need
+ * stand apart.
  */
-export async function bundle(entry: "cli.ts" | "mod.ts", target: string): Promise<number> {
-  const slash = target.lastIndexOf("/");
-  const name = target.slice(slash + 1).replace(/\.js$/, "");
-  const packages = await linkPackages(entry);
+export async function bundleProgram(target: string): Promise<number> {
+  const folder = target.replace(/\.js$/, "");
+  const name = folder.slice(folder.lastIndexOf("/") + 1);
+  const packages = await linkPackages("cli.ts");
+  await Deno.mkdir(folder, { recursive: true });
+  let size = await build(`${ROOT}/cli.ts`, target, packages, `./${name}`);
+  for (
+    const [entry, part] of [
+      [`${ROOT}/commands/load.ts`, "commands"],
+      [`${ROOT}/config/cell/interpreter.generated.ts`, "lua"],
+      ["yaml", "yaml"],
+      ["ajv", "ajv"],
+      ["ajv/dist/2020.js", "ajv2020"],
+    ] as const
+  ) size += await build(entry, `${folder}/${part}.js`, packages, ".");
+  await esbuild.stop();
+  return size;
+}
+
+/** Bundles the library into one file; answers its size in bytes. */
+export async function bundleLibrary(target: string): Promise<number> {
+  const size = await build(`${ROOT}/mod.ts`, target, await linkPackages("mod.ts"), null);
+  await esbuild.stop();
+  return size;
+}
+
+/** Makes one file. `parts` is where late imports are found from there, or null when all is to be in the file. */
+async function build(entry: string, target: string, packages: string, parts: string | null): Promise<number> {
   const result = await esbuild.build({
-    entryPoints: [`${ROOT}/${entry}`],
-    outdir: target.slice(0, slash),
-    entryNames: name,
-    chunkNames: `${name}/[name]-[hash]`,
+    entryPoints: [entry],
+    outfile: target,
     write: false,
     bundle: true,
-    splitting: true,
     format: "esm",
     platform: "browser",
     target: "es2022",
@@ -39,20 +70,32 @@ export async function bundle(entry: "cli.ts" | "mod.ts", target: string): Promis
     external: ["node:*"],
     define: { process: "undefined" },
     nodePaths: [packages],
+    absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
+    plugins: parts === null ? [] : [lateParts(parts)],
   });
-  await esbuild.stop();
-  let size = 0;
-  await Deno.mkdir(`${target.slice(0, slash)}/${name}`, { recursive: true });
-  for (const { path, text } of result.outputFiles) {
-    await Deno.writeTextFile(path, entry === "cli.ts" ? hideImports(text) : text);
-    size += (await Deno.stat(path)).size;
-  }
-  return size;
+  const [output] = result.outputFiles;
+  await Deno.writeTextFile(target, hideImports(output!.text));
+  return output!.contents.length;
 }
 
-/** An import whose name has to be computed is loaded when it comes to it. */
+function lateParts(folder: string): esbuild.Plugin {
+  return {
+    name: "late-parts",
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, ({ kind, path }) => {
+        const part = kind === "dynamic-import" ? LATE[path] : undefined;
+        return part === undefined ? undefined : { path: `${folder}/${part}.js`, external: true };
+      });
+    },
+  };
+}
+
+/**
+ * Deno reads and analyses every file whose name it can tell in advance, so a start would pay for all parts. An import
+ * whose name has to be computed is loaded when it comes to it.
+ */
 function hideImports(code: string): string {
   return code.replace(/\bimport\(("\.[^"]+")\)/g, "import([$1][0])");
 }
@@ -86,8 +129,10 @@ if (import.meta.main) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
   await Deno.mkdir(`${ROOT}/dist`);
-  for (const [entry, target] of [["cli.ts", "dist/flemma.js"], ["mod.ts", "dist/mod.js"]] as const) {
-    const bytes = await bundle(entry, `${ROOT}/${target}`);
-    print(`${target}  ${(bytes / 1024).toFixed(1)} KB`);
-  }
+  for (
+    const [name, size] of [
+      ["dist/flemma.js", await bundleProgram(`${ROOT}/dist/flemma.js`)],
+      ["dist/mod.js", await bundleLibrary(`${ROOT}/dist/mod.js`)],
+    ] as const
+  ) print(`${name}  ${(size / 1024).toFixed(1)} KB`);
 }

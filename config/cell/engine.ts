@@ -6,7 +6,6 @@
 import { DEFAULT_LIMITS, type Limits } from "./budget.ts";
 import { Cell } from "./cell.ts";
 import { type CellWorld, Library } from "./environment.ts";
-import { INTERPRETER, INTERPRETER_SIZE } from "./interpreter.generated.ts";
 
 /** A started cell with its library. */
 export interface Engine {
@@ -18,7 +17,7 @@ let compiled: Promise<WebAssembly.Module> | null = null;
 
 /** Starts a fresh cell that shares nothing with others but the compiled machine code. */
 export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIMITS): Promise<Engine> {
-  compiled ??= unpack(INTERPRETER).then((wasm) => WebAssembly.compile(wasm));
+  compiled ??= unpack().then((wasm) => WebAssembly.compile(wasm));
   const cell = await Cell.start(await compiled, limits);
   let library: Library | null = null;
   const raised = cell.evaluate((inner) => {
@@ -29,10 +28,12 @@ export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIM
   return { cell, library };
 }
 
-async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
+/** The interpreter is data of 150 KB in a module of its own, so that a bundle can keep it apart. */
+async function unpack(): Promise<Uint8Array<ArrayBuffer>> {
+  const { INTERPRETER, INTERPRETER_SIZE } = await import("./interpreter.generated.ts");
   const inflate = new DecompressionStream("deflate-raw");
   const writer = inflate.writable.getWriter();
-  const written = writer.write(fromBase64(base64)).then(() => writer.close());
+  const written = writer.write(fromBase64(INTERPRETER)).then(() => writer.close());
   const wasm = new Uint8Array(INTERPRETER_SIZE);
   let length = 0;
   const reader = inflate.readable.getReader();
