@@ -1,7 +1,7 @@
 // The files that settings come from, by layer.
 
 import { configFolder } from "../config/folders.ts";
-import { findSources } from "../config/load.ts";
+import { findSources, isThere } from "../config/load.ts";
 import { type Outcome, success } from "../config/problem.ts";
 import { sessionPath } from "../config/session.ts";
 import type { Invocation } from "./invocation.ts";
@@ -27,14 +27,4 @@ export async function layerFiles(
     ...(project === null ? [] : [`P  ${project.path}`]),
     ...[session, own].filter((file) => file !== null && isThere(file)).map((file) => `R  ${file}`),
   ]);
-}
-
-function isThere(file: string): boolean {
-  try {
-    Deno.statSync(file);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
-    throw thrown;
-  }
 }

@@ -137,7 +137,8 @@ function readIfThere(path: string): Outcome<string | null> {
   );
 }
 
-function isThere(path: string): boolean {
+/** Whether anything stands at a path. */
+export function isThere(path: string): boolean {
   try {
     Deno.lstatSync(path);
     return true;

@@ -30,7 +30,8 @@ function looksLikeContainer({ variables }: Environment): boolean {
   return Boolean(variables.container) || exists("/.dockerenv") || exists("/run/.containerenv");
 }
 
-function exists(path: string): boolean {
+/** Whether anything stands at a path that can be looked at. */
+export function exists(path: string): boolean {
   try {
     Deno.lstatSync(path);
     return true;

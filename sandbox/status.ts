@@ -2,6 +2,7 @@
 
 import type { Problem } from "../config/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
+import { exists } from "./host.ts";
 import type { DroppedEntry } from "./policy.ts";
 import type { RunSandbox } from "./sandbox.ts";
 
@@ -149,13 +150,4 @@ function hardening(sandbox: RunSandbox, ofBackend: readonly string[], privileged
     ...ofBackend,
     ...(sandbox.host.container ? ["This machine looks like a container."] : []),
   ];
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

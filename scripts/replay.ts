@@ -2,8 +2,7 @@
 //
 //   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]
 
-// deno-lint-ignore-file no-console
-
+import { print } from "./gate/root.ts";
 import { parseReplayScript, type Replay, startReplay } from "../providers/replay.ts";
 
 const USAGE = "usage: replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]";
@@ -17,19 +16,19 @@ async function main(args: readonly string[]): Promise<number> {
   if (
     file === undefined || (option !== undefined && option !== "--port") || more.length > 0 || !(port >= 0)
   ) {
-    console.error(USAGE);
+    say(USAGE);
     return 2;
   }
   let text: string;
   try {
     text = await Deno.readTextFile(file);
   } catch (thrown) {
-    console.error(`${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+    say(`${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
     return 1;
   }
   const script = await parseReplayScript(text);
   if (!script.ok) {
-    console.error(`${file}: ${script.problem.message} ${script.problem.next ?? ""}`.trim());
+    say(`${file}: ${script.problem.message} ${script.problem.next ?? ""}`.trim());
     return 2;
   }
   const replay = await startReplay(script.value, { port });
@@ -41,15 +40,19 @@ async function runCommand(replay: Replay, [program, ...args]: readonly string[])
   const env = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
   const { code } = await new Deno.Command(program!, { args, env }).spawn().status;
   await replay.close();
-  for (const problem of replay.problems) console.error(problem);
+  for (const problem of replay.problems) say(problem);
   return code === 0 && replay.problems.length > 0 ? 1 : code;
 }
 
+function say(line: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
 async function serve(replay: Replay): Promise<number> {
-  console.log(`export FLEMMA_ANTHROPIC_BASE_URL=${replay.url} ANTHROPIC_API_KEY=replay`);
+  print(`export FLEMMA_ANTHROPIC_BASE_URL=${replay.url} ANTHROPIC_API_KEY=replay`);
   await new Promise<void>((resolve) => Deno.addSignalListener("SIGINT", resolve));
   await replay.close();
-  for (const problem of replay.problems) console.error(problem);
+  for (const problem of replay.problems) say(problem);
   return replay.problems.length > 0 ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 // Every line of tool-cycle.jsonl with decisions applied, and the extra lines of the same schema, byte for byte.
 
 import assert from "node:assert/strict";
+import { print } from "../../scripts/gate/root.ts";
 import { CANCELLED, DENIED, INTERRUPTED, NO_RESULT, notExecutable } from "../../cycle/sentences.ts";
 import { PARTIAL_OUTPUT, REJECTED, unknownTool } from "../../cycle/sentences.ts";
 import { configResolver } from "../../tools/approval/policy.ts";
@@ -186,8 +187,7 @@ for (const vector of await vectors()) {
       await play(vector);
     } catch (error) {
       if (vector.sure) throw error;
-      // deno-lint-ignore no-console
-      console.warn(`not binding, differs: ${vector.name}: ${error instanceof Error ? error.message : error}`);
+      print(`not binding, differs: ${vector.name}: ${error instanceof Error ? error.message : error}`);
     }
   });
 }

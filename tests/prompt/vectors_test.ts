@@ -1,6 +1,7 @@
 // Runs every document of the format's vectors through the whole evaluation: first block, templates, files, prompt.
 
 import assert from "node:assert/strict";
+import { print } from "../../scripts/gate/root.ts";
 import type { Catalog } from "../../config/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { lookUp } from "../../config/inspect.ts";
@@ -167,8 +168,7 @@ Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
           try {
             check();
           } catch (difference) {
-            // deno-lint-ignore no-console
-            console.log(`not sure, differs: ${vector.name}: ${(difference as Error).message}`);
+            print(`not sure, differs: ${vector.name}: ${(difference as Error).message}`);
           }
         } else check();
       });

@@ -72,12 +72,12 @@ Deno.test("a hidden folder is empty, closed and, at the very end, read-only; a h
 });
 
 Deno.test("the longest of hidden and writable paths wins, and an equal one is hidden", () => {
-  const writable = ["/h/work", "/h/secret/shared", "/h/same"];
-  const hidden = ["/h/secret", "/h/work/keys", "/h/same"].map((path) => ({ path, folder: true }));
+  const writable = ["/h/place", "/h/secret/shared", "/h/same"];
+  const hidden = ["/h/secret", "/h/place/keys", "/h/same"].map((path) => ({ path, folder: true }));
   const list = mounts({ writable, hidden }).join(" ");
   assert.ok(list.includes("--perms 0111 --tmpfs /h/secret --bind /h/secret/shared /h/secret/shared"), list);
   assert.ok(
-    list.includes("--perms 0000 --tmpfs /h/work/keys") && list.includes("--perms 0000 --tmpfs /h/same"),
+    list.includes("--perms 0000 --tmpfs /h/place/keys") && list.includes("--perms 0000 --tmpfs /h/same"),
   );
   assert.ok(list.indexOf("--bind /h/secret/shared") < list.indexOf("--remount-ro /h/secret"), list);
   assert.ok(!list.includes("--bind /h/same"), list);
@@ -86,16 +86,16 @@ Deno.test("the longest of hidden and writable paths wins, and an equal one is hi
 Deno.test("a /tmp of its own keeps writable paths inside it, with their protection, and drops what else was there", () => {
   const plan = {
     writable: ["/tmp"],
-    inner: ["/tmp/work"],
-    protect: ["/tmp/work/.git/config", "/tmp/other/.git/config"],
+    inner: ["/tmp/place"],
+    protect: ["/tmp/place/.git/config", "/tmp/other/.git/config"],
     empty: [{ path: "/tmp", size: 4096 }],
     masked: ["/tmp/tmux-0/default"],
   };
   assert.deepEqual(mounts(plan), [
     ...["--size", "4096", "--tmpfs", "/tmp"],
-    ...bind("/tmp/work"),
-    ...bind("/tmp/work/.git"),
-    ...readOnly("/tmp/work/.git/config"),
+    ...bind("/tmp/place"),
+    ...bind("/tmp/place/.git"),
+    ...readOnly("/tmp/place/.git/config"),
   ]);
 });
 
