@@ -1,6 +1,7 @@
 // Turns one file reference into the part that is sent for it, reading the file (chat-format 9.2).
 
 import { thrownText } from "../config/problem.ts";
+import { base64 } from "./base64.ts";
 import type { FileLog } from "./files.ts";
 import type { FileReference } from "./reference.ts";
 import { typeOfContent, typeOfName } from "../parser/media.ts";
@@ -50,10 +51,10 @@ export function partOf(
 ): { readonly part: Part; readonly unsupported?: string } {
   const mimeType = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
   if (mimeType.startsWith("image/")) {
-    return { part: { kind: "image", mimeType, data: bytes.toBase64(), filename } };
+    return { part: { kind: "image", mimeType, data: base64(bytes), filename } };
   }
   if (mimeType === "application/pdf") {
-    return { part: { kind: "pdf", mimeType, data: bytes.toBase64(), filename } };
+    return { part: { kind: "pdf", mimeType, data: base64(bytes), filename } };
   }
   if (mimeType.startsWith("text/")) {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

@@ -2,13 +2,13 @@
 
 import type { Environment } from "../../config/environment.ts";
 import { runtimeFolder, stateFolder } from "../../config/folders.ts";
+import { sha256 } from "../../config/hash.ts";
 
 export { stateFolder };
 
 /** Names one document in the state folder: 32 hexadecimal digits of the SHA-256 of its real path. */
 export async function documentKey(realPath: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(realPath));
-  return new Uint8Array(digest).slice(0, 16).toHex();
+  return (await sha256(realPath)).slice(0, 32);
 }
 
 /** What stays read-only for tools even where its folder is writable: document, configuration, state. */
