@@ -33,24 +33,20 @@ export function toolDescription(tool: OfferedTool): string {
 }
 
 /**
- * Ids in the alphabet that providers take, at most 64 characters. Keeps apart ids that would become equal:
- * cutting may take away just the part in which two calls of one reply differ.
+ * Ids in the alphabet that providers take, at most 64 characters, no two alike: documents may hold one id
+ * several times, and cutting may take away just the part in which two ids differ.
  */
 export class WireIds {
-  readonly #wire = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  /** The same answer for the same id, in a call and in its result. */
-  of(id: string): string {
-    const known = this.#wire.get(id);
-    if (known !== undefined) return known;
+  /** The id under which one more call, and its result, goes out. Depends on nothing but the calls before. */
+  next(id: string): string {
     const plain = normalise(id);
     let wire = plain;
     for (let count = 2; this.#taken.has(wire) || wire === ""; count++) {
       const suffix = `_${count}`;
       wire = `${plain.slice(0, 64 - suffix.length)}${suffix}`;
     }
-    this.#wire.set(id, wire);
     this.#taken.add(wire);
     return wire;
   }

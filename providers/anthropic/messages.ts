@@ -3,6 +3,7 @@
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
 import { type JsonValue, Raw } from "../json.ts";
+import { type CallPart, pairResults, type ResultPart } from "../pairing.ts";
 import { WireIds, wireName } from "../wire.ts";
 
 type Block = { readonly [key: string]: JsonValue | undefined };
@@ -16,63 +17,52 @@ export interface WireMessage {
 type Kind<K extends Part["kind"]> = Extract<Part, { kind: K }>;
 
 /**
- * The messages of a request. Calls without a result get one right after them, in the user turn that follows,
- * because the API refuses it anywhere else. Results without a call are left out for the same reason.
+ * The messages of a request. Each call is answered in the user turn right after it, because the API refuses a
+ * result anywhere else: results that stand elsewhere are moved there, and a call without one is told so. Results
+ * without a call are left out for the same reason.
  */
 export function wireMessages(prompt: Prompt, foreign: "preserve" | "drop"): readonly WireMessage[] {
   const ids = new WireIds();
-  const unresolved = new Set(prompt.unresolved.map((call) => call.id));
+  const answers = pairResults(prompt.history);
+  const places = new Map([...answers.keys()].map((call, place) => [call, place]));
   const messages: WireMessage[] = [];
-  let owed: Block[] = [];
+  let owed: readonly Block[] = [];
   const push = (role: WireMessage["role"], content: readonly Block[]): void => {
     if (content.length > 0) messages.push({ role, content });
   };
   for (const message of prompt.history) {
     if (message.role === "user") {
-      push("user", userBlocks(message.parts, owed, ids));
+      push("user", [...owed, ...message.parts.flatMap((part) => contentBlock(part, (path) => `@${path}`))]);
       owed = [];
       continue;
     }
     push("user", owed);
-    push("assistant", assistantBlocks(message, foreign, ids));
-    owed = syntheticResults(message.parts, unresolved, ids);
+    const calls = message.parts.flatMap((part) =>
+      part.kind === "tool_use" ? [{ part, id: ids.next(part.id), place: places.get(part) ?? Infinity }] : []
+    );
+    push("assistant", assistantBlocks(message, foreign, new Map(calls.map(({ part, id }) => [part, id]))));
+    owed = calls
+      .sort((a, b) => a.place === b.place ? 0 : a.place - b.place)
+      .map(({ part, id }) => resultBlock(answers.get(part), id));
   }
   push("user", owed);
   return messages;
 }
 
-function syntheticResults(parts: readonly Part[], unresolved: ReadonlySet<string>, ids: WireIds): Block[] {
-  const open = new Set(
-    parts.flatMap((part) => part.kind === "tool_use" && unresolved.has(part.id) ? part.id : []),
-  );
-  return [...open].map((id) => ({
-    type: "tool_result",
-    tool_use_id: ids.of(id),
-    content: "No result provided",
-    is_error: true,
-  }));
-}
-
-function userBlocks(parts: readonly Part[], owed: readonly Block[], ids: WireIds): readonly Block[] {
-  const results: Block[] = [];
-  const rest: Block[] = [];
-  for (const part of parts) {
-    if (part.kind !== "tool_result") rest.push(...contentBlock(part, (path) => `@${path}`));
-    else if (part.name !== undefined) results.push(resultBlock(part, ids));
+/** What a call came to, for the id it was sent with. */
+function resultBlock(result: ResultPart | undefined, id: string): Block {
+  if (result === undefined) {
+    return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
   }
-  return [...results, ...owed, ...rest];
-}
-
-function resultBlock(part: Kind<"tool_result">, ids: WireIds): Block {
-  const media = part.parts.some((inner) => inner.kind === "image" || inner.kind === "pdf");
+  const media = result.parts.some((inner) => inner.kind === "image" || inner.kind === "pdf");
   const binary = (path: string) => `[binary file: ${path}]`;
   return {
     type: "tool_result",
-    tool_use_id: ids.of(part.toolUseId),
+    tool_use_id: id,
     content: media
-      ? part.parts.flatMap((inner) => contentBlock(inner, binary))
-      : part.parts.map((inner) => plainText(inner, binary)).join(""),
-    is_error: part.isError ? true : undefined,
+      ? result.parts.flatMap((inner) => contentBlock(inner, binary))
+      : result.parts.map((inner) => plainText(inner, binary)).join(""),
+    is_error: result.isError ? true : undefined,
   };
 }
 
@@ -113,7 +103,7 @@ function source(part: Kind<"image" | "pdf">): Block {
 function assistantBlocks(
   message: PromptMessage,
   foreign: "preserve" | "drop",
-  ids: WireIds,
+  ids: ReadonlyMap<CallPart, string>,
 ): readonly Block[] {
   const { parts } = message;
   const thinking = parts.filter((part) => part.kind === "thinking").flatMap(thinkingBlock);
@@ -177,6 +167,11 @@ function textBlock(part: Kind<"text">): readonly Block[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function callBlock(part: Kind<"tool_use">, ids: WireIds): Block {
-  return { type: "tool_use", id: ids.of(part.id), name: wireName(part.name), input: new Raw(part.inputText) };
+function callBlock(part: CallPart, ids: ReadonlyMap<CallPart, string>): Block {
+  return {
+    type: "tool_use",
+    id: ids.get(part) ?? part.id,
+    name: wireName(part.name),
+    input: new Raw(part.inputText),
+  };
 }

@@ -4,6 +4,7 @@ import { nearest } from "../../config/nearest.ts";
 import { type JsonValue, toJson, writeBody } from "../json.ts";
 import { findModel, type Model, modelsOf } from "../models.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../parameters.ts";
+import { reusedIdWarnings } from "../pairing.ts";
 import { resolveThinking } from "../thinking.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../wire.ts";
@@ -54,6 +55,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
       body: writeBody(body, TRAILING_KEYS),
     },
     warnings: [
+      ...reusedIdWarnings(prompt),
       ...modelWarnings(name, model),
       ...maxTokens.warnings,
       ...temperatureWarnings(parameters.temperature, thinking.thinking !== undefined),

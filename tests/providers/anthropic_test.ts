@@ -123,6 +123,17 @@ interface Message {
   readonly content: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** Calls and results in the order they are sent, with their ids. */
+function exchanges(built: Built): string[] {
+  return (built.body.messages as readonly Message[]).flatMap(({ content }) => content).flatMap((block) =>
+    block.type === "tool_use"
+      ? [`use ${block.id}`]
+      : block.type === "tool_result"
+      ? [`result ${block.tool_use_id} ${block.content}`]
+      : []
+  );
+}
+
 function shape(built: Built): string[] {
   return (built.body.messages as readonly Message[]).map(({ role, content }) =>
     `${role}: ${
@@ -141,6 +152,59 @@ Deno.test("a call without a result is answered in the user turn right after it, 
   assert.deepEqual(shape(last), ["assistant: a", "user: a"]);
   const between = await build(`@Assistant:\n${USE("a")}\n@Assistant:\nmore\n`);
   assert.deepEqual(shape(between), ["assistant: a", "user: a", "assistant: more"]);
+});
+
+Deno.test("70: calls of two turns with one id go out with ids of their own, each answered by its own result", async () => {
+  const result = (text: string) => RESULT("call_0").replace("out", text);
+  const built = await build(
+    `@You:\ngo\n@Assistant:\n${USE("call_0")}\n@You:\n${result("one")}\n@Assistant:\n${
+      USE("call_0")
+    }\n@You:\n${result("two")}`,
+  );
+  assert.deepEqual(exchanges(built), [
+    "use call_0",
+    "result call_0 one",
+    "use call_0_2",
+    "result call_0_2 two",
+  ]);
+  const reused = await build(
+    `@You:\ngo\n@Assistant:\n${USE("call_0")}\n@You:\n${result("one")}\n@Assistant:\n${USE("call_0")}`,
+  );
+  assert.deepEqual(exchanges(reused), [
+    "use call_0",
+    "result call_0 one",
+    "use call_0_2",
+    "result call_0_2 No result provided",
+  ]);
+  assert.match(reused.warnings.join("\n"), /call_0 .*no result of its own/);
+  const twins = await build(
+    `@You:\ngo\n@Assistant:\n${USE("x")}\n${USE("x")}\n@You:\n${RESULT("x").replace("out", "1")}\n${
+      RESULT("x").replace("out", "2")
+    }`,
+  );
+  assert.deepEqual(exchanges(twins), ["use x", "use x_2", "result x 1", "result x_2 2"]);
+});
+
+Deno.test("67, 68: of two results of one call only the last is sent, and a result far away goes where the API takes it", async () => {
+  const twice = await build(
+    `@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}\n${RESULT("a").replace("out", "later")}`,
+  );
+  assert.deepEqual(exchanges(twice), ["use a", "result a later"]);
+  const late = await build(
+    `@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\nwait\n@Assistant:\nfine\n@You:\n${RESULT("a")}\nnow\n`,
+  );
+  assert.deepEqual(
+    shape(late),
+    [
+      "user: go",
+      "assistant: a",
+      "user: a, wait\n",
+      "assistant: fine",
+      "user: \nnow\n",
+    ].map((line) => line.replace(/\n$/, "")),
+  );
+  const early = await build(`@You:\n${RESULT("a")}\ngo\n@Assistant:\n${USE("a")}`);
+  assert.deepEqual(shape(early), ["user: \ngo", "assistant: a", "user: a"]);
 });
 
 Deno.test("an orphan result is left out, and an input goes out in the model's own text", async () => {
@@ -174,11 +238,11 @@ Deno.test("escaped lines of an earlier reply are sent as the model wrote them", 
 Deno.test("ids fit the wire and stay apart, also when cutting would make them equal", () => {
   const ids = new WireIds();
   const long = "x".repeat(64);
-  assert.equal(ids.of("urn:a b_"), "urn_a_b");
-  assert.equal(ids.of("urn_a_b"), "urn_a_b_2");
-  assert.equal(ids.of("urn:a b_"), "urn_a_b");
-  assert.notEqual(ids.of(`${long}1`), ids.of(`${long}2`));
-  assert.match(ids.of("___"), /^[A-Za-z0-9_-]{1,64}$/);
+  assert.equal(ids.next("urn:a b_"), "urn_a_b");
+  assert.equal(ids.next("urn_a_b"), "urn_a_b_2");
+  assert.equal(ids.next("urn:a b_"), "urn_a_b_3");
+  assert.notEqual(ids.next(`${long}1`), ids.next(`${long}2`));
+  assert.match(ids.next("___"), /^[A-Za-z0-9_-]{1,64}$/);
 });
 
 Deno.test("a tool whose own name holds two underscores gets its name back", () => {
