@@ -8,9 +8,9 @@
 export class Raw {
   readonly text: string;
 
-  /** `text` must be valid JSON; blanks outside strings are taken out. */
+  /** `text` must be valid JSON; blanks outside strings are taken out, and halves of characters replaced. */
   constructor(text: string) {
-    this.text = compactJson(text);
+    this.text = withoutHalves(compactJson(text));
   }
 }
 
@@ -36,6 +36,8 @@ export function writeBody(
 /** Writes a value with sorted keys at every depth. */
 export function writeJson(value: JsonValue): string {
   if (value instanceof Raw) return value.text;
+  // Half a character would become an escape that providers refuse, in this and every later request.
+  if (typeof value === "string") return JSON.stringify(value.toWellFormed());
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (isList(value)) return `[${value.map(writeJson).join(",")}]`;
   return writeMembers(value, sortedKeys(value));
@@ -88,4 +90,13 @@ function rank(unit: number): number {
 /** Takes the blanks outside strings out of JSON text and changes nothing else. */
 export function compactJson(text: string): string {
   return text.replace(/"(?:[^"\\]|\\[^])*"|[ \t\r\n]+/g, (token) => token.startsWith('"') ? token : "");
+}
+
+/** JSON text in which an escaped surrogate without its other half is U+FFFD (known fault 73). */
+function withoutHalves(text: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
+  return text.replace(
+    /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|[^])/g,
+    (escape, half?: string) => half === undefined ? escape : "\\ufffd",
+  );
 }
