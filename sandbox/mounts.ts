@@ -33,8 +33,9 @@ interface Layer {
  * The mounts, outer paths before inner ones, because mounting a folder covers what was mounted inside it before. So the
  * longest path wins; at the same path hiding wins over protecting, and both over being writable.
  *
- * Every folder between a writable path and a protected one becomes a mount point too, for a mount point can be neither
- * renamed nor removed: else the folder around a protected file could be moved away and made anew (tried, 12.5).
+ * Every folder between a writable path and a protected, hidden or covered one becomes a mount point too, for a mount
+ * point can be neither renamed nor removed: else the folder around a protected file could be moved away and made anew
+ * (tried, 12.5), and one around a hidden file moved to where nothing hides it any more.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const layers = new Map<string, Layer>();
@@ -63,8 +64,13 @@ export function mountArguments(plan: MountPlan): string[] {
   const { folders, readOnly } = protection(plan.protect, plan.writable);
   for (const path of readOnly) put(path, ["--ro-bind", path, path]);
   for (const path of writable) if (replaced(path)) put(path, ["--bind", path, path]);
-  for (const link of plan.links) {
-    for (const root of plan.writable) for (const folder of foldersBetween(root, link)) folders.add(folder);
+  // What lies hidden or covered must not be carried to a place where the next command finds it uncovered. A folder
+  // inside a protected one cannot be moved, and would become writable here.
+  const covered = [...plan.hidden, ...plan.empty].map(({ path }) => path);
+  for (const path of [...plan.links, ...covered, ...plan.masked]) {
+    for (const folder of plan.writable.flatMap((root) => foldersBetween(root, path))) {
+      if (!plan.protect.some((around) => isInside(folder, around))) folders.add(folder);
+    }
   }
   for (const path of folders) put(path, ["--bind", path, path]);
   const ordered = [...layers.values()].sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -83,15 +83,20 @@ export function seatbeltProfile(
   lines.push(`(allow file-write* (subpath ${quoted("/dev/fd")}))`);
 
   const held = new Set<string>();
+  const hold = (path: string, roots: readonly string[]) => {
+    for (const root of roots) {
+      for (let folder = path; folder !== root; folder = parentFolder(folder)) held.add(folder);
+    }
+  };
   for (const path of policy.protect) {
     const roots = policy.rw_paths.filter((root) => isInside(path, root));
     if (roots.length === 0 && !policy.rw_paths.some((root) => isInside(root, path))) continue;
     lines.push(`(deny file-write* (subpath ${named("PROTECT", path)}))`);
-    for (const root of roots) {
-      for (let folder = path; folder !== root; folder = parentFolder(folder)) held.add(folder);
-    }
+    hold(path, roots);
   }
-  // A folder around a protected path must not be moved away and made anew.
+  for (const { path } of hidden) hold(path, policy.rw_paths.filter((root) => isInside(path, root)));
+  // A folder around a protected path must not be moved away and made anew, nor one around a hidden path carried to
+  // where nothing hides it.
   for (const folder of held) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
   for (const { path, folder } of hidden) {
     lines.push(`(deny file-read* file-write* (${folder ? "subpath" : "literal"} ${named("HIDE", path)}))`);

@@ -36,6 +36,18 @@ Deno.test("the longest entry wins between hidden and writable", () =>
     assert.ok(!sandbox.isPathReadable(`${root}/vault/other`) && !sandbox.isPathReadable(`${root}/vault`));
   }));
 
+Deno.test("a command cannot carry a hidden file to where the next command finds it uncovered", () =>
+  inFolder(async (root) => {
+    plant(root, "project/a/b/key", "project/vault/inner/folder/id");
+    const sandbox = projectSandbox(root, { policy: { deny_read: ["a/b/key", "vault/inner/folder"] } });
+    for (const move of ["mv a c", "mv a/b c", "mv vault v", "mv vault/inner v", "rm -rf a vault"]) {
+      await runInside(sandbox, move);
+      const { out } = await runInside(sandbox, "grep -r 'text of' . 2>/dev/null");
+      assert.equal(out, "", move);
+    }
+    assert.equal(Deno.readTextFileSync(`${root}/project/a/b/key`), "text of project/a/b/key\n");
+  }));
+
 Deno.test("the program's own tools obey the same list through links, and neither read nor write there", () =>
   inFolder((root) => {
     plant(root, "project/keys/id", "project/alias -> keys/id", "project/open");

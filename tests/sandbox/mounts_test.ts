@@ -40,6 +40,25 @@ Deno.test("the folders around a link to a protected path are held in place too, 
   ]);
 });
 
+Deno.test("the folders around hidden paths and covered sockets are held in place", () => {
+  const hidden = [{ path: "/w/a/b/key", folder: false }];
+  assert.deepEqual(mounts({ hidden, masked: ["/w/s/agent"], writable: ["/w"] }), [
+    ...bind("/w/a"),
+    ...bind("/w/a/b"),
+    ...covered("/w/a/b/key"),
+    ...bind("/w/s"),
+    ...covered("/w/s/agent"),
+  ]);
+});
+
+Deno.test("a link or a hidden path deep inside a protected folder makes nothing there writable", () => {
+  const hidden = [{ path: "/w/p/c/d/key", folder: false }];
+  assert.deepEqual(mounts({ protect: ["/w/p"], links: ["/w/p/a/b/link"], hidden, writable: ["/w"] }), [
+    ...readOnly("/w/p"),
+    ...covered("/w/p/c/d/key"),
+  ]);
+});
+
 Deno.test("a folder inside a protected one is not made writable again", () => {
   assert.deepEqual(mounts({ protect: ["/w/p/q/r", "/w/p"], writable: ["/w"] }), readOnly("/w/p"));
 });

@@ -7,6 +7,8 @@ export interface Attack {
   readonly group: string;
   readonly name: string;
   readonly shell: (scene: Scene) => string;
+  /** A second command, which starts when the first one is over and finds what that prepared for it. */
+  readonly then?: (scene: Scene) => string;
   /** Whether the attacker got what it wanted. */
   readonly won: (scene: Scene, ran: Ran) => boolean;
   readonly policy?: (scene: Scene) => Partial<SandboxSettings["policy"]>;
@@ -471,6 +473,23 @@ const reading: Attack[] = ([
   won: (_: Scene, { out }: Ran) => out.includes("text of home/"),
 }));
 
+const inTwoSteps: Attack[] = [{
+  group: "hidden paths",
+  name: "carrying the folder around away, for the next command",
+  shell: () => "mv ~/.config ~/c; mv ~/.config/gcloud ~/.config/g; mv ~ ../h",
+  then: ({ root }) =>
+    `cat ${root}/home/c/gcloud/key ~/.config/g/key ~/.config/gcloud/key ${root}/h/.config/gcloud/key`,
+  won: (_, { out }) => out.includes("text of home/"),
+  policy: () => ({ rw_paths: ["urn:flemma:cwd", "~"] }),
+}, {
+  group: "sockets",
+  name: "carrying the folder around away, for the next command",
+  shell: ({ root }) => `mv ${root}/tmp/tmux-7 ${root}/tmp/t`,
+  then: ({ root }) => `${DENO} connect.js ${root}/tmp/t/default`,
+  won: connected,
+  policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
+}];
+
 const environment: Attack[] = [{
   group: "hidden paths",
   name: "keys in the environment, of this and of other processes",
@@ -585,6 +604,7 @@ export const ATTACKS: readonly Attack[] = [
   ...sockets,
   ...calls,
   ...reading,
+  ...inTwoSteps,
   ...environment,
   ...network,
   ...resources,

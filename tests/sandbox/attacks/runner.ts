@@ -20,7 +20,8 @@ for (const each of ATTACKS) {
     if (!answer.ok) return { held: false, detail: answer.problem.message };
     try {
       if (await isUnlimited(sandbox)) return { held: true, told: true, detail: "" };
-      const ran = await attack(sandbox, each.shell(scene));
+      const first = await attack(sandbox, each.shell(scene));
+      const ran = each.then === undefined ? first : await attack(sandbox, each.then(scene));
       return {
         held: !each.won(scene, ran),
         detail: only === undefined ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,

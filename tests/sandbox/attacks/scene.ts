@@ -70,7 +70,7 @@ export async function inScene<T>(body: (scene: Scene) => Promise<T>): Promise<T>
         "project/main.ts",
       ],
       ...["outside/file", "home/.ssh/id", "home/.config/flemma/config.yaml", "home/.bashrc", "run/", "tmp/"],
-      ...["home/.local/state/flemma/trust.json"],
+      ...["home/.local/state/flemma/trust.json", "home/.config/gcloud/key"],
     );
     const project = `${root}/project`;
     for (const [name, text] of [["call.js", CALL], ["connect.js", CONNECT], ["talk.js", TALK]] as const) {
