@@ -76,6 +76,7 @@ export class Cycle {
       run: parts.run,
       preview: parts.preview,
       emit: parts.emit,
+      mayStart: () => !this.#course.over,
       spawn: (work) => this.#spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
@@ -319,6 +320,7 @@ export class Cycle {
       closestTool: (name) => tools.closestMatch(name),
       inputProblems: definition === undefined ? [] : await checkInput(definition, call.input),
     });
+    if (this.#course.over) return null;
     if (step.do === "refuse") {
       this.#teller.notice(step.problem.code, step.problem.message, call.id);
       return step.problem;

@@ -23,6 +23,8 @@ export interface RunsParts {
   run(call: Call, signal: AbortSignal, onOutput: (text: string) => void): Promise<ExecutionResult>;
   preview(call: Call): string;
   readonly emit: Emit;
+  /** False once nothing more may be started. */
+  mayStart(): boolean;
   /** Keeps a promise in sight until it is done. */
   spawn(work: Promise<void>): void;
   /** Told when the result of a call stands in the document, or could not be put there. */
@@ -47,13 +49,17 @@ export class Runs implements RunningCalls {
   }
 
   /**
-   * Starts a call once its start is journalled. The inner promise settles when the result is in the document,
-   * or when a cancelled tool has ended.
+   * Starts a call once its start is journalled, unless everything was cancelled meanwhile. The inner promise
+   * settles when the result is in the document, or when a cancelled tool has ended.
    */
   async start(call: Call): Promise<{ readonly ended: Promise<void> } | Problem> {
     const { writer, emit } = this.#parts;
     const problem = await writer.journal((journal) => journal.recordStart(call.id, call.name));
     if (problem !== null) return problem;
+    if (!this.#parts.mayStart()) {
+      const ended = writer.journal((journal) => journal.recordEnd(call.id));
+      return await ended ?? { ended: Promise.resolve() };
+    }
     const run: Run = { call, controller: new AbortController(), over: false };
     this.#running.set(call.id, run);
     emit({ event: "tool:executing", id: call.id, name: call.name, preview: this.#parts.preview(call) });

@@ -1,0 +1,43 @@
+// A cancel that comes while a call is just about to start: nothing may start after it.
+
+import assert from "node:assert/strict";
+import type { Cycle } from "../../cycle/cycle.ts";
+import { bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
+
+const CHAT = chatAnswered(
+  chatWith(["a", "slow"], ["b", "slow"]),
+  block("a", "approved"),
+  block("b", "approved"),
+);
+
+/** A journal in which the person cancels while the start of a call is being written down. */
+class CancellingJournal extends MemoryJournal {
+  cycle: Cycle | null = null;
+
+  override async recordStart(id: string, tool: string): Promise<void> {
+    await super.recordStart(id, tool);
+    this.cycle?.cancelAll();
+  }
+}
+
+Deno.test("a call whose start is being journalled when everything is cancelled does not run, and stays approved", async () => {
+  const journal = new CancellingJournal();
+  const built = bench({ text: CHAT, journal });
+  journal.cycle = built.cycle;
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, built.ran], ["cancelled", []]);
+  assert.equal(built.store.text, CHAT);
+  assert.deepEqual([...journal.starts], []);
+});
+
+Deno.test("a call executed by hand does not run when everything is cancelled while its input is checked", async () => {
+  const built = bench({
+    text: CHAT,
+    checkInput: () => {
+      built.cycle.cancelAll();
+      return [];
+    },
+  });
+  const stop = await built.cycle.executeOne("a");
+  assert.deepEqual([stop.reason, built.ran, built.store.text], ["cancelled", [], CHAT]);
+});
