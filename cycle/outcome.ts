@@ -32,7 +32,9 @@ function written(output: unknown): Written {
   if (output === undefined || output === null) return { ok: true, text: "", language: "" };
   if (typeof output !== "object") return { ok: true, text: String(output), language: "" };
   try {
-    return { ok: true, text: JSON.stringify(output), language: "json" };
+    // Undefined, against its type, when the object has a `toJSON` that gives nothing.
+    const text: string | undefined = JSON.stringify(output);
+    return text === undefined ? written(undefined) : { ok: true, text, language: "json" };
   } catch (thrown) {
     return { ok: false, error: `The tool's output cannot be written as JSON: ${thrownText(thrown)}` };
   }

@@ -98,8 +98,25 @@ function resultOf(value: unknown): ExecutionResult {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { success: false, error: NO_RESULT };
   }
-  const given = value as Partial<ExecutionResult>;
-  return { ...given, success: given.success === true };
+  const { error, ...given } = value as Partial<Record<keyof ExecutionResult, unknown>>;
+  const said = errorText(error);
+  return {
+    ...given,
+    ...(said === undefined ? {} : { error: said }),
+    success: given.success === true,
+  } as ExecutionResult;
+}
+
+/** The error of a result as text; tools hand on what they caught. */
+function errorText(error: unknown): string | undefined {
+  if (error === undefined || error === null) return undefined;
+  if (typeof error === "string") return error;
+  if (typeof error !== "object" || error instanceof Error) return thrownText(error);
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return String(error); // Data with a loop in it has no better form.
+  }
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -60,3 +60,7 @@ Deno.test("a tool name from the document cannot break the line or the fence of i
   assert.doesNotMatch(text, /[`\n]/);
   assert.match(text, /na'me x/);
 });
+
+Deno.test("data that turns out to say nothing in JSON is empty output", () => {
+  assert.equal(finalBlock({ success: true, output: { toJSON: () => undefined } }).content, "");
+});

@@ -46,6 +46,13 @@ Deno.test("an asynchronous function that calls back resolves with nothing first,
   assert.deepEqual(await run(execute, async), fine);
 });
 
+Deno.test("an error that is no text becomes text", async () => {
+  const given = (error: unknown): Execute => () => ({ success: false, error }) as ExecutionResult;
+  assert.deepEqual(await run(given(new Error("late"))), { success: false, error: "late" });
+  assert.deepEqual(await run(given({ code: 7 })), { success: false, error: '{"code":7}' });
+  assert.deepEqual(await run(given(null)), { success: false });
+});
+
 Deno.test("the first answer counts", async () => {
   const twice: Execute = (_input, _context, callback) => {
     callback(fine);
