@@ -7,7 +7,7 @@ import type { ResolvedPolicy } from "./policy.ts";
 import type { Protection } from "./protect.ts";
 import { isInside } from "./realpath.ts";
 import { findSockets } from "./sockets.ts";
-import type { MountablePolicy } from "./types.ts";
+import type { HiddenPath, MountablePolicy } from "./types.ts";
 
 /** Makes the folders that were asked for (`create: true`); before the look, so that they are among what exists. */
 export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
@@ -46,10 +46,7 @@ export function mountablePolicy(
       protect: protection.real.filter((path) => glance.has(path)),
       links: protection.links.map(({ path }) => path),
       deny_read: policy.deny_read,
-      hidden: policy.deny_read.flatMap((path) => {
-        const info = glance.lstat(path);
-        return info === null ? [] : [{ path, folder: info.isDirectory }];
-      }),
+      hidden: hiddenNow(policy.deny_read, glance),
       sockets: kept,
       runtime,
       masked,
@@ -58,6 +55,28 @@ export function mountablePolicy(
     },
     notices,
   };
+}
+
+/** The same policy for a later command, without what is gone by now; it would fail for a mount that has no source. */
+export function withoutVanished(policy: MountablePolicy, glance = new Glance()): MountablePolicy {
+  const has = (path: string) => glance.has(path);
+  return {
+    ...policy,
+    rw_paths: policy.rw_paths.filter(has),
+    inner: policy.inner.filter(has),
+    protect: policy.protect.filter(has),
+    hidden: hiddenNow(policy.hidden.map(({ path }) => path), glance),
+    sockets: policy.sockets.filter(has),
+    runtime: policy.runtime.filter(has),
+    masked: policy.masked.filter(has),
+  };
+}
+
+function hiddenNow(paths: readonly string[], glance: Glance): HiddenPath[] {
+  return paths.flatMap((path) => {
+    const info = glance.lstat(path);
+    return info === null ? [] : [{ path, folder: info.isDirectory }];
+  });
 }
 
 function makeFolder(path: string, notices: Problem[]): void {

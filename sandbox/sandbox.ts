@@ -9,7 +9,7 @@ import { backends } from "./backends.ts";
 import { detect } from "./detect.ts";
 import { Glance } from "./glance.ts";
 import { hostOf } from "./host.ts";
-import { makeAskedFolders, mountablePolicy } from "./mountable.ts";
+import { makeAskedFolders, mountablePolicy, withoutVanished } from "./mountable.ts";
 import { type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
@@ -58,6 +58,9 @@ export class RunSandbox implements Sandbox {
   readonly #workplaces: readonly string[];
   #start: { repositories: readonly string[]; protection: Protection } | undefined;
   #looked: Looked | undefined;
+  /** The look that the commands which live now, or lived last, were started by. */
+  #lived: Looked | undefined;
+  #settling: Promise<void> | undefined;
   /** Settings of backends that had to be probed with others than the person's. */
   readonly #retried = new Map<string, BackendConfig>();
   readonly #notices = new Map<string, Problem>();
@@ -135,9 +138,12 @@ export class RunSandbox implements Sandbox {
       this.#note([runningBare(found.problem)]);
       return success(bare(inner));
     }
-    const { policy, then } = this.#mountable(this.#policy.value);
+    while (this.#settling !== undefined) await this.#settling;
+    const policy = this.#begin(this.#policy.value);
     const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner);
-    return wrapped.ok ? success(this.#track(wrapped.value, inner, then)) : wrapped;
+    if (wrapped.ok) return success(this.#track(wrapped.value, inner));
+    await this.#end();
+    return wrapped;
   }
 
   isPathWritable(path: string): boolean {
@@ -257,8 +263,28 @@ export class RunSandbox implements Sandbox {
     };
   }
 
-  #track(preparation: BackendPreparation, inner: readonly string[], then: Before): Prepared {
-    this.#active++;
+  /**
+   * The policy for one more command. What stands in the file system while another command lives may be that one's bait,
+   * such as a folder that turns into a link before it is mounted. So the look that was made while none lived holds for
+   * all of them: what it found cannot be moved by any, and what appeared since is judged when all are over.
+   */
+  #begin(resolved: ResolvedPolicy): MountablePolicy {
+    if (this.#active === 0) this.#lived = this.#mountable(resolved);
+    const { policy } = this.#lived!;
+    return this.#active++ === 0 ? policy : withoutVanished(policy);
+  }
+
+  /** Puts right what commands left behind, once none lives that could interfere. Others wait for it. */
+  async #end(): Promise<void> {
+    if (--this.#active > 0) return;
+    const { then } = this.#lived!;
+    this.#settling = settle(then, () => `${stateFolder(this.host.environment)}/moved`)
+      .then((told) => this.#note(told))
+      .finally(() => this.#settling = undefined);
+    await this.#settling;
+  }
+
+  #track(preparation: BackendPreparation, inner: readonly string[]): Prepared {
     let disposed = false;
     return {
       argv: preparation.argv,
@@ -275,9 +301,11 @@ export class RunSandbox implements Sandbox {
       dispose: async () => {
         if (disposed) return;
         disposed = true;
-        this.#active--;
-        await preparation.dispose();
-        this.#note(await settle(then, () => `${stateFolder(this.host.environment)}/moved`));
+        try {
+          await preparation.dispose();
+        } finally {
+          await this.#end();
+        }
       },
     };
   }

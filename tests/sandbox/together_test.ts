@@ -1,0 +1,84 @@
+// Commands that live at the same time: none can deceive the look at the file system that is made for another.
+
+import assert from "node:assert/strict";
+import { type Prepared, type RunSandbox, spawn } from "../../sandbox/mod.ts";
+import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+
+async function prepare(sandbox: RunSandbox, shell: string): Promise<Prepared> {
+  await requireBubblewrap(sandbox);
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", shell]);
+  assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
+  return prepared.value;
+}
+
+async function run(prepared: Prepared, sandbox: RunSandbox): Promise<{ code: number; err: string }> {
+  const { cwd, variables } = sandbox.host.environment;
+  const started = spawn(prepared.argv, { cwd, env: variables });
+  assert.ok(started.ok, started.ok ? "" : started.problem.message);
+  const [, err, { code, signal }] = await Promise.all([
+    new Response(started.value.stdout).text(),
+    new Response(started.value.stderr).text(),
+    started.value.status,
+  ]);
+  assert.equal((await prepared.setupFailure(err, signal))?.message, undefined);
+  return { code, err };
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("a folder that one command turns into a link gives another command nothing outside", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat", "outside/hooks/pre-commit");
+    const sandbox = projectSandbox(root);
+    const first = await prepare(sandbox, ":");
+    // What the first command does while the second one starts.
+    plant(root, "project/.git/hooks/pre-commit");
+    const second = await prepare(sandbox, `echo x > ${root}/outside/made; echo x > .git/made; echo x > fine`);
+    Deno.removeSync(`${root}/project/.git`, { recursive: true });
+    Deno.symlinkSync("../outside", `${root}/project/.git`);
+    assert.equal((await run(second, sandbox)).code, 0);
+    await second.dispose();
+    await first.dispose();
+    assert.ok(exists(`${root}/project/fine`));
+    assert.ok(!exists(`${root}/outside/made`));
+    assert.ok(!exists(`${root}/project/.git`), "the link was moved away when both were over");
+    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+  }));
+
+Deno.test("a link that one command made is not put back for it when another one ends", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat", "project/evil");
+    const sandbox = projectSandbox(root);
+    const first = await prepare(sandbox, "ln -s evil .envrc");
+    assert.equal((await run(first, sandbox)).code, 0);
+    const second = await prepare(sandbox, ":");
+    await first.dispose();
+    assert.ok(exists(`${root}/project/.envrc`), "nothing is put right while a command lives");
+    await run(second, sandbox);
+    await second.dispose();
+    assert.ok(!exists(`${root}/project/.envrc`));
+    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+  }));
+
+Deno.test("a command that starts beside another is confined by the same protection and hiding", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat", "project/key", "project/soon-gone");
+    const sandbox = projectSandbox(root, {
+      policy: { deny_read: ["key"], protect: [`${root}/project/soon-gone`] },
+    });
+    const first = await prepare(sandbox, ":");
+    Deno.removeSync(`${root}/project/soon-gone`);
+    const second = await prepare(sandbox, "cat key || echo x > notes.chat");
+    assert.notEqual((await run(second, sandbox)).code, 0);
+    assert.equal(Deno.readTextFileSync(`${root}/project/notes.chat`), "text of project/notes.chat\n");
+    await Promise.all([first.dispose(), second.dispose()]);
+    assert.equal(sandbox.activeCommands, 0);
+    assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
+  }));
