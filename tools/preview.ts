@@ -2,6 +2,7 @@
 
 import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
 import { byBytes } from "./order.ts";
+import { type Checked, knownProblems } from "./validate.ts";
 import { visible } from "./visible.ts";
 import { cutToWidth, displayWidth } from "./width.ts";
 
@@ -12,8 +13,8 @@ const NEWLINE = "↵";
 /** Lines of a result that go into its preview. */
 const RESULT_LINES = 10;
 
-/** The part of a definition that a preview needs. */
-export type Previewed = Pick<ToolDefinition, "format_preview">;
+/** The part of a definition that a preview needs; with the schema it also tells that an input does not fit it. */
+export type Previewed = Pick<ToolDefinition, "format_preview"> & Partial<Checked>;
 
 /**
  * `NAME: BODY` in at most `width` cells; cut text ends in `…`. Works for unknown tools too. Control characters,
@@ -59,7 +60,10 @@ function wholePreview(
   width: number,
 ): string {
   const shownName = oneLine(name);
-  const body = oneLine(previewBody(definition, input, width - displayWidth(`${shownName}: `)));
+  const [problem] = definition === undefined ? [] : knownProblems(definition, input);
+  const head = `${shownName}: ${problem === undefined ? "" : `(will not run, ${oneLine(problem)}) `}`;
+  const body = oneLine(previewBody(definition, input, width - displayWidth(head)));
+  if (problem !== undefined) return `${head}${body}`.trimEnd();
   return body === "" ? shownName : `${shownName}: ${body}`;
 }
 

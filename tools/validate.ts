@@ -67,6 +67,14 @@ export function checkInput(definition: Checked, input: ToolInput): readonly stri
   return validator(completeInput(definition, input));
 }
 
+/** What `checkInput` would say, as far as that is known without loading anything. */
+export function knownProblems(definition: Partial<Checked>, input: ToolInput): readonly string[] {
+  const { input_schema } = definition;
+  if (input_schema === undefined) return [];
+  const validator = definition.validate ?? prepared.get(input_schema);
+  return validator?.(completeInput({ input_schema }, input)) ?? [];
+}
+
 /**
  * The input as the tool gets it: every required member whose schema admits null and that is missing is null.
  * The same object when nothing is missing.

@@ -37,6 +37,17 @@ Deno.test("write shows the path and the size, edit the path", () => {
   );
 });
 
+Deno.test("tools 6: the preview of a waiting call says that its input does not fit, before anyone approves it", () => {
+  assert.equal(
+    preview("read", { path: 7, label: "look" }),
+    "read: (will not run, /path: must be string)   # look",
+  );
+  assert.equal(
+    preview("bash", { command: "ls", sandbox: false }),
+    "bash: (will not run, /sandbox: is not a member this tool knows) $ ls",
+  );
+});
+
 Deno.test("line ends of a command become one sign", () => {
   assert.equal(preview("bash", { command: "a\nb\r\nc" }), "bash: $ a↵b↵c");
 });
