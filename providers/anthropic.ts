@@ -20,7 +20,15 @@ export const anthropic: Provider = {
 };
 
 function readError(body: unknown, headers: Headers | null, status?: number): ProviderError {
-  return answeredError(body, headers, status, {
+  const error = answeredError(body, headers, status, {
     authentication: `Check the key in the variable ${KEY_VARIABLE}.`,
   });
+  return /invalid\W+signature\W+in\W+thinking/i.test(error.message)
+    ? { ...error, next: SIGNATURE_REFUSED }
+    : error;
 }
+
+/** The text of a signed block was edited, or the model is one that does not take it (known fault 71). */
+const SIGNATURE_REFUSED =
+  "Take the signature out of the opening tag of that thinking block, which makes it ordinary text, or delete " +
+  "the block; then send again.";

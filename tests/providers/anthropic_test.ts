@@ -266,6 +266,45 @@ Deno.test("the shape of a tool's output stands in its description", async () => 
   );
 });
 
+Deno.test("76: the order in which tools and their schemas are given does not change a byte of the request", async () => {
+  const a = { name: "a", description: "A", input_schema: { type: "object", properties: { x: {}, y: {} } } };
+  const b = { name: "b", description: "B", input_schema: { type: "object" } };
+  const turned = {
+    name: "a",
+    input_schema: { properties: { y: {}, x: {} }, type: "object" },
+    description: "A",
+  };
+  const document = `@System:\ns\n@You:\ngo\n@Assistant:\n${USE("c")}\n@You:\n${RESULT("c")}`;
+  const one = await build(document, DEFAULT_SETTINGS, [a, b]);
+  const other = await build(document, DEFAULT_SETTINGS, [b, turned]);
+  assert.equal(one.text, other.text);
+  const longer = await build(`${document}\n@Assistant:\nok\n@You:\nmore\n`, DEFAULT_SETTINGS, [a, b]);
+  const prefix = one.text.slice(0, -"]}".length);
+  assert.equal(longer.text.slice(0, prefix.length), prefix);
+});
+
+Deno.test("71: a refused signature of thinking comes with the way to mend the document", () => {
+  const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+  const error = anthropic.readError(
+    { type: "error", error: { type: "invalid_request_error", message } },
+    null,
+    400,
+  );
+  assert.equal(error.message, `invalid_request_error — ${message}`);
+  assert.match(error.next ?? "", /Take the signature out of the opening tag/);
+});
+
+Deno.test("71: thinking without its signature goes as text, to whatever model is asked", async () => {
+  const block = (tag: string) => `@You:\nq\n@Assistant:\n${tag}\nedited\n</thinking>\nhi\n`;
+  const signed = await build(
+    block('<thinking anthropic:signature="s">'),
+    settingsWith("claude-opus-4-7", {}),
+  );
+  assert.ok(signed.text.includes('{"signature":"s","thinking":"edited","type":"thinking"}'));
+  const bare = await build(block("<thinking>"));
+  assert.deepEqual(shape(bare), ["user: q", "assistant: <thinking>\nedited\n</thinking>, hi"]);
+});
+
 Deno.test("an hour's cache entry is priced at twice the input", () => {
   const model = findModel("anthropic", "claude-sonnet-4-6")!;
   const usage = { ...NO_USAGE, cache_write: 1_000_000 };
