@@ -6,6 +6,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../con
 import type { SandboxSettings } from "../config/settings.ts";
 import { type Before, before, settle } from "./aftermath.ts";
 import { backends } from "./backends.ts";
+import { keepDescriptors } from "./descriptors.ts";
 import { detect } from "./detect.ts";
 import { Glance } from "./glance.ts";
 import { hostOf } from "./host.ts";
@@ -130,6 +131,8 @@ export class RunSandbox implements Sandbox {
 
   async prepare(inner: readonly string[]): Promise<Outcome<Prepared>> {
     if (inner.length === 0) return failure("empty-command", "There is no command to run.");
+    const kept = keepDescriptors();
+    if (!kept.ok) return kept;
     if (!this.enabled) return success(bare(inner));
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
