@@ -322,3 +322,12 @@ Deno.test("the sandbox approves nothing when everything is writable or root keep
     assert.equal(await approval.resolve("bash", {}, CONTEXT), "require_approval");
   }
 });
+
+Deno.test("a resolver registered under an older name of a built-in one takes its place, and can be found and removed", () => {
+  const approval = new ApprovalRegistry();
+  approval.register("urn:flemma:approval:frontmatter", { resolve: () => "deny" });
+  approval.register("frontmatter:auto_approve", { resolve: () => "approve", priority: 7 });
+  assert.deepEqual([approval.count(), approval.get("frontmatter:auto_approve")?.priority], [1, 7]);
+  assert.ok(approval.unregister("frontmatter:auto_approve"));
+  assert.equal(approval.count(), 0);
+});

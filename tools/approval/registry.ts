@@ -54,11 +54,12 @@ export class ApprovalRegistry {
         `The approval resolver name "${name}" must not be empty or hold a dot; a dot marks a module path.`,
       );
     }
-    this.#entries.set(name, {
+    const known = canonical(name);
+    this.#entries.set(known, {
       priority: 50,
       ...definition,
       resolve: definition.resolve.bind(definition),
-      name,
+      name: known,
     });
     return success(undefined);
   }
