@@ -6,6 +6,9 @@ import { Glance, type Sealed } from "./glance.ts";
 import { isInside, parentFolder, realPath } from "./realpath.ts";
 import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
 
+/** A configuration that git makes has some hundred bytes; one of a size to fill the memory is not looked into. */
+const CONFIG_BYTES = 64 * 1024;
+
 /** What a command could not have changed by right, as it was before. */
 export interface Before {
   /** Protected paths that did not exist and that a command can make. */
@@ -81,7 +84,8 @@ function isHarmless(path: string): boolean {
       return areHarmlessHooks(path);
     case "config":
       try {
-        return Deno.lstatSync(path).isFile && isHarmlessGitConfig(Deno.readTextFileSync(path));
+        const { isFile, size } = Deno.lstatSync(path);
+        return isFile && size <= CONFIG_BYTES && isHarmlessGitConfig(Deno.readTextFileSync(path));
       } catch {
         return false;
       }

@@ -152,6 +152,7 @@ function filterFile(
   const filter = (wanted && !privileged) || policy.block_unix_sockets
     ? seccompFilter(Deno.build.arch, {
       blockUnixSockets: policy.block_unix_sockets,
+      blockHostSockets: !policy.network,
       refuseSetuid: host.root && !privileged,
     })
     : null;

@@ -87,6 +87,7 @@ const S_ISUID = 0o4000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
+const AF_VSOCK = 40;
 
 const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;
@@ -115,6 +116,8 @@ interface Instruction {
 export interface FilterOptions {
   /** Refuse sockets with a name in the file system or in the abstract. */
   readonly blockUnixSockets: boolean;
+  /** Refuse sockets to the host of a virtual machine: no network namespace holds them back. */
+  readonly blockHostSockets: boolean;
   /**
    * Refuse to mark a file so that it runs with its owner's rights. For the superuser: what it marks so in a writable
    * folder makes everybody on the machine its equal.
@@ -131,7 +134,7 @@ export interface FilterOptions {
  */
 export function seccompFilter(
   architecture: string,
-  { blockUnixSockets, refuseSetuid }: FilterOptions,
+  { blockUnixSockets, blockHostSockets, refuseSetuid }: FilterOptions,
 ): Uint8Array<ArrayBuffer> | null {
   if (!Object.hasOwn(ARCHITECTURES, architecture)) return null;
   const { audit, ioctl, socket, refused, modes, secondTable } = ARCHITECTURES[architecture]!;
@@ -139,9 +142,9 @@ export function seccompFilter(
     ...Object.values(refused).map((call) => ({ call })),
     { call: ioctl, argument: { index: 1, test: "equals", value: TIOCSTI } },
     { call: ioctl, argument: { index: 1, test: "equals", value: TIOCLINUX } },
-    ...(blockUnixSockets
-      ? [{ call: socket, argument: { index: 0, test: "equals", value: AF_UNIX } } as const]
-      : []),
+    ...[...(blockUnixSockets ? [AF_UNIX] : []), ...(blockHostSockets ? [AF_VSOCK] : [])].map((family) => (
+      { call: socket, argument: { index: 0, test: "equals", value: family } } as const
+    )),
     ...(refuseSetuid
       ? [
         ...modes.map((
@@ -152,7 +155,7 @@ export function seccompFilter(
       ]
       : []),
     // Rings make sockets and open files without the calls for it.
-    ...(blockUnixSockets || refuseSetuid ? [{ call: IO_URING_SETUP }] : []),
+    ...(blockUnixSockets || blockHostSockets || refuseSetuid ? [{ call: IO_URING_SETUP }] : []),
   ];
   return encode([
     { code: LOAD, value: ARCHITECTURE },

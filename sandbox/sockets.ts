@@ -39,7 +39,18 @@ export const SOCKET_GROUPS: Readonly<Record<string, SocketGroup>> = {
   },
   libvirt: { paths: ["/run/libvirt/*-sock"], variables: ["LIBVIRT_DEFAULT_URI"] },
   snapd: { paths: ["/run/snapd.socket", "/run/snapd-snap.socket"], variables: [] },
-  systemd: { paths: ["/run/systemd/private", "$RUNTIME/systemd/private"], variables: [] },
+  systemd: {
+    paths: [
+      "/run/systemd/private",
+      "/run/systemd/io.systemd.Manager",
+      "/run/systemd/machine/*",
+      "$RUNTIME/systemd/private",
+    ],
+    variables: [],
+  },
+  // The way to programs of Windows around this system.
+  wsl: { paths: ["/run/WSL/*_interop"], variables: ["WSL_INTEROP"] },
+  tailscale: { paths: ["/run/tailscale/tailscaled.sock"], variables: [] },
   "system-bus": { paths: ["/run/dbus/system_bus_socket"], variables: ["DBUS_SYSTEM_BUS_ADDRESS"] },
   "session-bus": { paths: ["$RUNTIME/bus", "/tmp/dbus-*"], variables: ["DBUS_SESSION_BUS_ADDRESS"] },
   ssh: {

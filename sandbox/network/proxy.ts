@@ -159,7 +159,8 @@ export interface ProxyRequest {
  */
 export function parseRequest(head: string): ProxyRequest | null {
   const [line = "", ...fields] = head.slice(0, -4).split("\r\n");
-  if (/[\0\n]/.test(head.replaceAll("\r\n", ""))) return null;
+  // Some servers take a lone CR or LF for the end of a line, and would see fields that were not checked here.
+  if (/[\0\r\n]/.test(head.replaceAll("\r\n", ""))) return null;
   const [method = "", target = "", version = "", ...more] = line.split(" ");
   if (!/^HTTP\/1\.[01]$/.test(version) || more.length > 0 || !/^[A-Z]+$/.test(method)) return null;
   if (method === "CONNECT") {

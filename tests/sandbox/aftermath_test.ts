@@ -54,6 +54,14 @@ Deno.test("a repository made by a command stays, and an order in its configurati
     assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
   }));
 
+Deno.test("a configuration of a size to fill the memory is moved away without being read", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    await runInside(sandbox, "git init -q && truncate -s 4G .git/config");
+    assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
+  }));
+
 Deno.test("a .git that is a file or a link and was not there is moved away", () =>
   inFolder(async (root) => {
     plant(root, "project/sub/", "project/evil/HEAD");

@@ -174,7 +174,9 @@ Deno.test("requests are read strictly, and what goes on names only the host that
     ...["CONNECT a.org:0 HTTP/1.1", "CONNECT a.org:99999 HTTP/1.1", "GET http://a.org\\@b.org/ x HTTP/1.1"],
   ];
   for (const line of odd) assert.equal(read(line), null, line);
-  assert.equal(parseRequest("GET http://a.org/ HTTP/1.1\r\nA: b\nHost: evil.org\r\n\r\n"), null);
+  for (const end of ["\n", "\r", "\r\r\n"]) {
+    assert.equal(parseRequest(`GET http://a.org/ HTTP/1.1\r\nA: b${end}Host: evil.org\r\n\r\n`), null);
+  }
 });
 
 /** A server on the loopback that answers every request with what it was asked. */

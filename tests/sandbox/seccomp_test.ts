@@ -38,8 +38,13 @@ function evaluate(filter: Uint8Array, { nr, arch, args = [] }: Call): number {
   return assert.fail("the filter ran off its end");
 }
 
-function filterFor(architecture: string, blockUnixSockets = false, refuseSetuid = false): Uint8Array {
-  const filter = seccompFilter(architecture, { blockUnixSockets, refuseSetuid });
+function filterFor(
+  architecture: string,
+  blockUnixSockets = false,
+  refuseSetuid = false,
+  blockHostSockets = false,
+): Uint8Array {
+  const filter = seccompFilter(architecture, { blockUnixSockets, blockHostSockets, refuseSetuid });
   assert.ok(filter !== null);
   return filter;
 }
@@ -125,6 +130,16 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(evaluate(filter, { nr: 437, arch: audit }), ALLOW);
   });
 
+  Deno.test(`${architecture}: sockets to the host of a virtual machine are refused where the network is`, () => {
+    const blocking = filterFor(architecture, false, false, true);
+    const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
+    assert.equal(answer(socket, 40), ALLOW);
+    assert.equal(blocked(socket, 40), EPERM);
+    for (const family of [1, 2, 10, 16]) assert.equal(blocked(socket, family), ALLOW, String(family));
+    assert.equal(blocked(425), EPERM);
+    assert.equal(blocked(ioctl, 0, 0x5412), EPERM);
+  });
+
   Deno.test(`${architecture}: calls of other architectures fail, and nothing in them is read as one of this`, () => {
     for (const arch of [0x40000003, 0x40000028, 0, audit ^ 1]) {
       for (const nr of [0, refused.mount, ioctl]) assert.equal(evaluate(filter, { nr, arch }), ENOSYS);
@@ -155,7 +170,11 @@ Deno.test("the second table of calls of x86_64 is refused as a whole", () => {
 Deno.test("other architectures have no filter, and names of objects are none", () => {
   assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
   for (const name of ["riscv64", "toString", ""]) {
-    assert.equal(seccompFilter(name, { blockUnixSockets: false, refuseSetuid: true }), null, name);
+    assert.equal(
+      seccompFilter(name, { blockUnixSockets: false, blockHostSockets: true, refuseSetuid: true }),
+      null,
+      name,
+    );
   }
 });
 

@@ -412,9 +412,11 @@ const sockets: Attack[] = ([
   policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
 }));
 
-const NUMBERS: Readonly<Record<string, { ioctl: number; keyctl: number; addKey: number; bpf: number }>> = {
-  x86_64: { ioctl: 16, keyctl: 250, addKey: 248, bpf: 321 },
-  aarch64: { ioctl: 29, keyctl: 219, addKey: 217, bpf: 280 },
+const NUMBERS: Readonly<
+  Record<string, { ioctl: number; keyctl: number; addKey: number; bpf: number; socket: number }>
+> = {
+  x86_64: { ioctl: 16, keyctl: 250, addKey: 248, bpf: 321, socket: 41 },
+  aarch64: { ioctl: 29, keyctl: 219, addKey: 217, bpf: 280, socket: 198 },
 };
 const numbers = NUMBERS[Deno.build.arch];
 const call = (...args: number[]) => `${DENO} call.js ${args.join(" ")}`;
@@ -443,6 +445,12 @@ const calls = numbers === undefined ? [] : inGroup("calls", [
     won: notRefused,
   },
   { name: "programs in the kernel (bpf)", shell: () => call(numbers.bpf, 0), won: notRefused },
+  {
+    name: "the host of a virtual machine, with the network off",
+    shell: () => call(numbers.socket, 40, 1),
+    won: notRefused,
+    policy: () => ({ network: false }),
+  },
   {
     name: "opening the terminal of the person",
     shell: () => "echo x > /dev/tty && echo PWNED; cat <&0 | head -c1; tty",
