@@ -5,6 +5,7 @@
 // and its name and id can stand in a header (S14). The writer works with LF and hands out the line ends of the
 // document. Nothing at all is written before the first content that is not blank.
 
+import { fenceFor } from "../parser/block.ts";
 import {
   escapeTextLine,
   escapeThinking,
@@ -28,12 +29,13 @@ export type ReplyEnd =
   | { readonly kind: "interrupted"; readonly message: string };
 
 /** Message of the marker below a reply that the person stopped. */
-export const CANCELLED = "Response interrupted by the user.";
+export const REPLY_STOPPED = "Response interrupted by the user.";
 
 /** What has to be appended to a document before the first line of a reply: marker and spacing. */
 export function replyOpening(chat: Chat): string {
-  const lastLine = chat.bytes.length === 0 ? "" : chat.lineText(chat.lineCount);
-  const endsLine = chat.bytes.length === 0 || chat.bytes.at(-1) === 0x0a;
+  const { byteLength } = chat;
+  const lastLine = byteLength === 0 ? "" : chat.lineText(chat.lineCount);
+  const endsLine = byteLength === 0 || chat.slice(byteLength - 1, byteLength)[0] === 0x0a;
   const last = chat.turns.at(-1);
   const fence = last === undefined ? 0 : openFenceAtEnd(chat, last);
   // A message that ends inside a fence would swallow the reply, so its fence is closed first (S2).
@@ -271,7 +273,7 @@ export class ReplyWriter {
     const first = !this.#begun && this.#blank === "";
     this.#block(true);
     if (first) this.#out += "\n";
-    const fence = "`".repeat(fenceLength(inputText));
+    const fence = fenceFor(inputText);
     this.#out += `**Tool Use:** \`${name}\` (\`${id}\`)\n\n${fence}json\n${inputText}\n${fence}\n`;
     this.#calls++;
     return null;
@@ -285,13 +287,6 @@ export class ReplyWriter {
   #endsBlank(): boolean {
     return isBlank(this.#out.slice(this.#out.lastIndexOf("\n") + 1));
   }
-}
-
-/** Backticks of a fence around `content`: one more than its longest run, at least three (chat-format 12). */
-export function fenceLength(content: string): number {
-  let longest = 2;
-  for (const run of content.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
-  return longest + 1;
 }
 
 /** A sentence that can stand in an abort marker: one line that does not end the comment. */

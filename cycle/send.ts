@@ -16,7 +16,7 @@ import type {
   Usage,
 } from "../providers/types.ts";
 import { mergeUsage } from "../providers/usage.ts";
-import { CANCELLED, type ReplyEnd, replyOpening, ReplyWriter } from "./reply.ts";
+import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./send_commits.ts";
 import { type Prepared, prepareRequest } from "./send_request.ts";
 import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "./types.ts";
@@ -159,7 +159,7 @@ class Sending {
     const { provider } = this.#options;
     if (exchange.kind === "cancelled") {
       return {
-        reply: { kind: "interrupted", message: this.#giveUp.signal.aborted ? UNWRITABLE : CANCELLED },
+        reply: { kind: "interrupted", message: this.#giveUp.signal.aborted ? UNWRITABLE : REPLY_STOPPED },
         outcome: { kind: "cancelled" },
         error: null,
       };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { CANCELLED, fenceLength, type ReplyEnd, replyOpening, ReplyWriter } from "../../cycle/reply.ts";
+import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "../../cycle/reply.ts";
 import { unescapeTurn } from "../../parser/escape.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -150,7 +150,7 @@ Deno.test("an open fence is closed before a call, an abort marker and the next p
   const open = text("```js\nlet a");
   assert.match(write(BEFORE, [open, call("a")]), /let a\n```\n\n\*\*Tool Use:\*\* `bash` \(`a`\)/);
   assert.match(write(BEFORE, [open]), /let a\n```\n\n@You:\n\n$/);
-  const cut = write(BEFORE, [open], { kind: "interrupted", message: CANCELLED });
+  const cut = write(BEFORE, [open], { kind: "interrupted", message: REPLY_STOPPED });
   assert.match(cut, /let a\n```\n\n<!-- flemma:aborted: Response interrupted by the user\. -->\n$/);
   assert.equal(chatOf(cut).turns[1]!.segments.at(-1)?.kind, "aborted");
 });
@@ -232,10 +232,6 @@ Deno.test("a character that arrives in two halves is written once it is whole, a
   const document = write(BEFORE, [text("a\ud83d"), text("\ude00\0")], COMPLETED, takes);
   assert.deepEqual(takes, ["\n@Assistant:\na", "😀\u2400"]);
   assert.ok(!document.includes("\0"));
-});
-
-Deno.test("a fence is one backtick longer than the longest run inside, at least three", () => {
-  assert.deepEqual(["", "`", "``` x ````", "`````"].map(fenceLength), [3, 3, 5, 6]);
 });
 
 const words = fc.constantFrom(

@@ -2,7 +2,7 @@
 
 import type { JsonSchema } from "../definition.ts";
 
-/** A strict schema over `label` and the members given; their order is the order in which models write them. */
+/** A strict schema over `label` and the members given; `required` keeps their order. */
 export function strictSchema(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const properties = {
     label: { type: "string", description: "A few words on what this call is for, shown to the person." },
