@@ -41,7 +41,7 @@ export function readArguments(words: readonly string[], isFile: (word: string) =
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
   if (group.length > 0) return readGroup(first, second, group);
   if (first.startsWith("-") || isFile(first)) return readRest(advance, words, isFile);
-  const known = FIRST_WORDS;
+  const known = [...FIRST_WORDS, "help", "--version"];
   const message = `There is no command or file ${first}.`;
   const positionals = words.slice(1).filter((word) => !word.startsWith("-") || word === "-");
   return mistake(message, null, positionals, { word: first, known });

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../config/environment.ts";
 import type { Loaded } from "../config/load.ts";
-import { type Outcome, type Problem, success } from "../config/problem.ts";
+import { type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { Cycle } from "../cycle/mod.ts";
 import type { SendOptions } from "../cycle/send.ts";
@@ -98,7 +98,7 @@ export async function compose(
   const preview = (call: Call) => previewCall(tools.get(call.name), call.name, call.input);
   const emit = noticing(options.emit, sandbox);
   const offered = () => offeredTools(tools, settings.tools.offered);
-  const written = recording(store, opened.value);
+  const written = recording(store, opened.value, emit);
   const send = sender({
     store: written,
     settings,
@@ -199,7 +199,19 @@ function offeredTools(tools: ToolRegistry, names: readonly string[] | null): Too
 }
 
 /** The store, with the first change of the document remembered: from then on it was written on this machine (S15). */
-function recording(store: DocumentStore, journal: Journal): DocumentStore {
+function recording(store: DocumentStore, journal: Journal, emit: Emit): DocumentStore {
+  let told = false;
+  const remember = async () => {
+    try {
+      await journal.recordWritten();
+    } catch (thrown) {
+      if (told) return;
+      told = true;
+      // The document itself is safe, so this is no failure of the commit.
+      const message = `It cannot be noted that this document was written here: ${thrownText(thrown)}.`;
+      emit({ event: "notice", code: "state-unwritable", message });
+    }
+  };
   return {
     get path() {
       return store.path;
@@ -209,7 +221,7 @@ function recording(store: DocumentStore, journal: Journal): DocumentStore {
     },
     async commit(edits) {
       const problem = await store.commit(edits);
-      if (problem === null && edits.length > 0) await journal.recordWritten();
+      if (problem === null && edits.length > 0) await remember();
       return problem;
     },
   };

@@ -65,13 +65,8 @@ async function filter(
   body: (document: OpenDocument) => Promise<number>,
 ): Promise<number> {
   const { messages } = invocation;
-  let input: { bytes: Uint8Array; complete: boolean };
-  try {
-    input = readInput();
-  } catch (thrown) {
-    messages.say(`flemma: standard input cannot be read: ${thrownText(thrown)}.`);
-    return Exit.failure;
-  }
+  const input = inputOf(invocation);
+  if (input === null) return Exit.failure;
   let current = () => input.bytes;
   let written = false;
   const finish = () => {
@@ -107,6 +102,16 @@ async function filter(
   }
 }
 
+/** All of standard input, or null after saying why it cannot be read. */
+function inputOf({ messages }: Invocation): ReturnType<typeof readInput> | null {
+  try {
+    return readInput();
+  } catch (thrown) {
+    messages.say(`flemma: standard input cannot be read: ${thrownText(thrown)}.`);
+    return null;
+  }
+}
+
 /** The path a document from standard input is known by, absolute; null when it has none. */
 function namedPath(invocation: Invocation): string | null {
   const name = textOption(invocation.arguments, "name");
@@ -133,7 +138,9 @@ export async function readForReport(
     messages.problem(opened.problem);
     return { exit: exitOf(opened.problem) };
   }
-  const { bytes, complete } = readInput();
+  const input = inputOf(invocation);
+  if (input === null) return { exit: Exit.failure };
+  const { bytes, complete } = input;
   const refused = complete ? checkText(bytes, "standard input") : {
     code: "document-too-large",
     message: "standard input: the document is larger than 1 GiB.",

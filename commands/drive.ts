@@ -1,5 +1,6 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
+import { shellWord } from "../config/shell_word.ts";
 import type { CycleEvent, Stop } from "../cycle/types.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { diagnosticLine } from "./diagnostics.ts";
@@ -7,7 +8,6 @@ import type { OpenDocument } from "./document.ts";
 import { openEvents } from "./events.ts";
 import { Exit, exitOf } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
-import { shellWord } from "./new.ts";
 import { switchOption } from "./options.ts";
 import { refuse } from "./refuse.ts";
 import { writeOutput } from "./streams.ts";
@@ -20,7 +20,7 @@ export async function drive(
   act: (runtime: Runtime) => Promise<Stop>,
 ): Promise<number> {
   const { messages, environment } = invocation;
-  const events = openEvents(invocation, document.mode);
+  const events = openEvents(invocation, document);
   if (!events.ok) return refuse(invocation, events.problem);
   const quiet = switchOption(invocation.arguments, "quiet") === true;
   const terminal = messages.printable && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
@@ -46,10 +46,12 @@ export async function drive(
     const exit = exitOfStop(stop, document.interrupts.received);
     const { reason, ids, problem } = stop;
     events.value.write({ event: "stopped", reason, ids, line: stop.line, exit, problem });
+    const { fault } = events.value;
+    if (fault !== null) messages.problem(fault);
     showCursor(invocation, document, stop.line ?? cursor);
     // What a diagnostic has said already is not said again.
     if (stop.reason !== "diagnostics" || !explained) tell(invocation, document, stop);
-    return exit;
+    return fault !== null && exit === Exit.ok ? Exit.failure : exit;
   } finally {
     terminal?.close();
     events.value.close();

@@ -6,8 +6,8 @@ import { readArguments, type UsageMistake } from "./arguments.ts";
 import { Exit } from "./exit.ts";
 import { helpFor, overview } from "./help.ts";
 import type { Invocation } from "./invocation.ts";
-import { switchOption } from "./options.ts";
-import { passRestThrough, readInput, writeError, writeOutput } from "./streams.ts";
+import { type Arguments, switchOption } from "./options.ts";
+import { OutputError, passRestThrough, readInput, writeError, writeOutput } from "./streams.ts";
 
 /** Runs the program; answers with its exit code and throws nothing. */
 export async function main(words: readonly string[]): Promise<number> {
@@ -15,21 +15,21 @@ export async function main(words: readonly string[]): Promise<number> {
   switch (read.kind) {
     case "version": {
       const { VERSION } = await import("./version.ts");
-      writeOutput(`flemma ${VERSION}\n`);
-      return Exit.ok;
+      return print(`flemma ${VERSION}\n`);
     }
     case "help": {
       const page = helpFor(read.topic);
-      if (page !== null) writeOutput(page);
-      else writeError(`flemma: There is no help about ${read.topic}.\n\n${overview()}`);
-      return page === null ? Exit.usage : Exit.ok;
+      if (page !== null) return print(page);
+      const { visible } = await import("../tools/visible.ts");
+      writeError(`flemma: There is no help about ${visible(read.topic)}.\n\n${overview()}`);
+      return Exit.usage;
     }
     case "mistake":
       return await refuse(read.mistake);
     case "bare":
     case "run": {
       const given = read.arguments;
-      if (readsInput(given.command.kind, given.positionals) && Deno.stdin.isTerminal()) {
+      if (wantsDocument(given) && Deno.stdin.isTerminal()) {
         writeError(helpFor(read.kind === "bare" ? "" : given.command.name)!);
         return Exit.usage;
       }
@@ -43,6 +43,17 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
+/** Prints a page that stands for itself. */
+function print(page: string): number {
+  try {
+    writeOutput(page);
+    return Exit.ok;
+  } catch (thrown) {
+    writeError(`flemma: ${thrownText(thrown)}\n`);
+    return Exit.failure;
+  }
+}
+
 async function attempt(invocation: Invocation): Promise<number> {
   const { messages } = invocation;
   let code: number;
@@ -51,8 +62,8 @@ async function attempt(invocation: Invocation): Promise<number> {
     const { run } = await MODULES[invocation.arguments.command.name]!();
     code = await run(invocation);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.BrokenPipe) {
-      messages.say("flemma: Nobody reads standard output any more.");
+    if (thrown instanceof OutputError) {
+      messages.say(`flemma: ${thrown.message}`);
     } else {
       messages.say(`flemma: This is a fault of the program: ${thrownText(thrown)}`);
       if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
@@ -99,9 +110,16 @@ async function suggestion({ unknown }: UsageMistake): Promise<string> {
   const { nearest } = await import("../config/nearest.ts");
   // Dashes are no part of the name: with them every short option looks like every other.
   const bare = (word: string) => word.replace(/^-+/, "");
-  const near = nearest(bare(unknown.word), unknown.known.map(bare));
+  const word = bare(unknown.word);
+  const near = nearest(word, unknown.known.map(bare), Math.min(3, Math.floor(word.length / 2)));
   const found = unknown.known.find((word) => bare(word) === near);
   return found === undefined ? "" : ` Did you mean ${found}?`;
+}
+
+/** Whether a document from standard input is all that is missing. */
+export function wantsDocument({ command, positionals, options }: Arguments): boolean {
+  if (command.options.some(({ name, standalone }) => standalone === true && options.has(name))) return false;
+  return readsInput(command.kind, positionals);
 }
 
 /** Whether the document would come from standard input (cli section 2). */

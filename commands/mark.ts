@@ -1,13 +1,13 @@
 // What approve and reject share: finding the calls, changing their status, saying what comes next.
 
 import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
+import { shellWord } from "../config/shell_word.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { type OpenDocument, withDocument } from "./document.ts";
 import { Exit } from "./exit.ts";
 import { asFragment } from "./fragment.ts";
 import type { Invocation } from "./invocation.ts";
-import { shellWord } from "./new.ts";
 import { targetIds } from "./targets.ts";
 import { refuse } from "./refuse.ts";
 
@@ -15,7 +15,7 @@ export interface Marking {
   /** The word for what was done, e.g. `approved`. */
   readonly done: string;
   /** Refuses a call that was not named by itself; null lets it pass. */
-  guard?(runtime: Runtime, id: string): Problem | null;
+  guard?(runtime: Runtime, id: string, label: string): Problem | null;
   mark(runtime: Runtime, id: string): Promise<Problem | null>;
 }
 
@@ -56,7 +56,7 @@ async function mark(
   const named = new Set(explicitIds(store, document.targets, invocation));
   const allowed = guarded(
     ids.value,
-    (id) => named.has(id) ? null : marking.guard?.(runtime.value, id) ?? null,
+    (id) => named.has(id) ? null : marking.guard?.(runtime.value, id, document.label) ?? null,
   );
   if (!allowed.ok) return refuse(invocation, allowed.problem);
   for (const id of allowed.value) {

@@ -35,9 +35,10 @@ export class Messages {
     this.#line(text);
   }
 
-  /** A problem and its next step. */
+  /** A problem, what is known about it, and its next step. */
   problem(problem: Problem): void {
     this.#line(`flemma: ${problem.message}`);
+    for (const detail of problem.details ?? []) this.#line(`  ${detail}`);
     if (problem.next !== undefined) this.#line(`  ${problem.next}`);
   }
 

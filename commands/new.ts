@@ -1,13 +1,15 @@
 // `flemma new`: a document to begin with.
 
-import type { Environment } from "../config/environment.ts";
 import { thrownText } from "../config/problem.ts";
+import { shellWord } from "../config/shell_word.ts";
 import { openJournal } from "../cycle/session/journal.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { createFile } from "../cycle/session/write.ts";
+import type { Journal } from "../cycle/types.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 import { textOption } from "./options.ts";
+import { refuse } from "./refuse.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { messages, environment } = invocation;
@@ -15,10 +17,17 @@ export async function run(invocation: Invocation): Promise<number> {
   const system = textOption(invocation.arguments, "system");
   const text = `${system === undefined ? "" : `@System:\n${system}\n\n`}@You:\n\n`;
   try {
+    const path = await futurePath(absolutePath(environment, file));
+    // Without the journal nothing could be done with the document, so it comes first.
+    const journal = await openJournal({ environment, path });
+    if (!journal.ok) return refuse(invocation, journal.problem);
     // The system takes from this mode what the person's umask takes.
-    const path = absolutePath(environment, file);
     await createFile(path, new TextEncoder().encode(text), 0o666);
-    await remember(environment, await Deno.realPath(path));
+    const unrecorded = await remember(journal.value);
+    if (unrecorded !== null) {
+      messages.say(`flemma: ${file}: the document was made, but that cannot be noted: ${unrecorded}.`);
+      return Exit.failure;
+    }
   } catch (thrown) {
     const reason = thrown instanceof Deno.errors.AlreadyExists
       ? "there is such a file already; it was left alone."
@@ -32,14 +41,19 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Notes that this machine made the document, so that its own settings are believed (S15). */
-async function remember(environment: Environment, path: string): Promise<void> {
-  const journal = await openJournal({ environment, path });
-  if (!journal.ok) throw new Error(journal.problem.message);
-  await journal.value.recordWritten();
+/** The real path that a file not made yet will have. */
+async function futurePath(path: string): Promise<string> {
+  const slash = path.lastIndexOf("/");
+  const folder = await Deno.realPath(path.slice(0, slash) || "/");
+  return `${folder === "/" ? "" : folder}/${path.slice(slash + 1)}`;
 }
 
-/** A word as a person would have to type it for a shell. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** Notes that this machine made the document, so that its own settings are believed (S15). */
+async function remember(journal: Journal): Promise<string | null> {
+  try {
+    await journal.recordWritten();
+    return null;
+  } catch (thrown) {
+    return thrownText(thrown);
+  }
 }

@@ -1,6 +1,8 @@
 // `flemma send`: only the request. It refuses while calls have no result, since a model must get them all.
 
 import { dryRun } from "../cycle/send.ts";
+import type { Problem } from "../config/problem.ts";
+import { noMessages } from "../cycle/refusals.ts";
 import type { SendOutcome, Stop } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { getProvider } from "../providers/registry.ts";
@@ -29,10 +31,13 @@ export async function run(invocation: Invocation): Promise<number> {
 
 async function send(runtime: Runtime, { store, interrupts }: OpenDocument): Promise<Stop> {
   if (store.chat.turns.length === 0) {
-    return stopped("empty", { code: "no-messages", message: "The document holds no message." });
+    return stopped("empty", noMessages());
   }
   const [blocker] = runtime.blockers;
-  if (blocker !== undefined) return { ...stopped("diagnostics", blocker), line: blocker.start ?? null };
+  if (blocker !== undefined) {
+    const { code, message } = blocker;
+    return { ...stopped("diagnostics", { code, message }), line: blocker.start ?? null };
+  }
   const open = openCalls(store.chat);
   if (open.length > 0) {
     const line = store.chat.result(open[0]!)?.header.start ?? store.chat.call(open[0]!)?.place.start ?? null;
@@ -58,8 +63,8 @@ function stopOf(outcome: SendOutcome, chat: Chat): Stop {
     }
     case "blocked": {
       const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
-      const problem = first ?? { code: "blocked", message: "The request was not sent." };
-      return { ...stopped("diagnostics", problem), line: first?.start ?? null };
+      const { code, message } = first ?? { code: "blocked", message: "The request was not sent." };
+      return { ...stopped("diagnostics", { code, message }), line: first?.start ?? null };
     }
     case "cancelled":
       return { reason: "cancelled", ids: [], line: null };
@@ -68,8 +73,8 @@ function stopOf(outcome: SendOutcome, chat: Chat): Stop {
   }
 }
 
-function stopped(reason: Stop["reason"], { code, message }: { code: string; message: string }): Stop {
-  return { reason, ids: [], line: null, problem: { code, message } };
+function stopped(reason: Stop["reason"], problem: Problem): Stop {
+  return { reason, ids: [], line: null, problem };
 }
 
 /** Prints the request in place of sending it. A report: the document is only read. */

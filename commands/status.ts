@@ -1,5 +1,6 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
+import { shellWord } from "../config/shell_word.ts";
 import { lastMessages } from "../cycle/session/messages.ts";
 import { holderOf } from "../cycle/session/lock.ts";
 import { liveCalls, nothingToSend } from "../cycle/survey.ts";
@@ -11,7 +12,6 @@ import { compose, type Runtime } from "./compose.ts";
 import { readForReport } from "./document.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
-import { shellWord } from "./new.ts";
 import { switchOption } from "./options.ts";
 import { safeJson } from "./safe_json.ts";
 import { writeOutput } from "./streams.ts";
@@ -47,13 +47,15 @@ export async function run(invocation: Invocation): Promise<number> {
   const holder = store.path === null ? null : await holderOf(store.path, invocation.environment);
   const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
   const calls = await reports(store.chat, runtime.value, running);
-  const next = running.size > 0 ? "wait" : await nextStep(store.chat, runtime.value);
+  const { blockers } = runtime.value;
+  const idle = running.size > 0 || store.chat.turns.length === 0 || blockers.length > 0;
+  const steps = idle ? [] : await runtime.value.cycle.plan();
+  const next = running.size > 0 ? "wait" : nextStep(store.chat, steps);
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(runtime.value);
     writeOutput(`${safeJson({ document: store.path ?? label, calls, next, sandbox: summary })}\n`);
     return Exit.ok;
   }
-  const { blockers } = runtime.value;
   const lines = calls.map((call) => {
     const { status, preview, line, id } = call;
     // While the first block is wrong, nobody decides anything.
@@ -61,7 +63,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
-  lines.push(`next: ${nextSentence(next, calls, label, blockers)}`);
+  lines.push(`next: ${nextSentence(next, calls, label, steps, blockers)}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
@@ -119,9 +121,9 @@ async function reports(chat: Chat, runtime: Runtime, running: ReadonlySet<string
   return found;
 }
 
-async function nextStep(chat: Chat, { cycle, blockers }: Runtime): Promise<Next> {
-  if (chat.turns.length === 0 || blockers.length > 0) return "idle";
-  const steps = await cycle.plan();
+/** No steps at all: there is nothing to advance. */
+function nextStep(chat: Chat, steps: readonly Step[]): Next {
+  if (steps.length === 0) return "idle";
   if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
     return "categorise";
   }
@@ -138,6 +140,7 @@ function nextSentence(
   next: Next,
   calls: readonly CallReport[],
   label: string,
+  steps: readonly Step[],
   blockers: readonly Diagnostic[],
 ): string {
   const file = shellWord(label);
@@ -146,11 +149,17 @@ function nextSentence(
     case "categorise":
       return `flemma advance ${file} decides about ${count(calls, "open")}`;
     case "execute":
-      return `flemma advance ${file} carries out ${calls.length - waiting.length} of ${calls.length} calls`;
-    case "wait":
-      return waiting.length > 0
-        ? `flemma approve ${file} ${waiting[0]}, or reject it, or write the result yourself`
-        : "wait for what runs, or look at the blocks named above";
+      return `flemma advance ${file} ${carriedOut(calls, steps)}`;
+    case "wait": {
+      if (waiting.length > 0) {
+        return `flemma approve ${file} ${waiting[0]}, or reject it, or write the result yourself`;
+      }
+      const end = steps.at(-1);
+      return end?.do === "rest" && end.at === "protected"
+        ? `look at ${end.ids.join(", ")}: approved, but with a text of your own; ` +
+          "take the status away to send the text, or empty the block to run the call"
+        : "wait for what runs";
+    }
     case "send":
       return `flemma advance ${file} sends the conversation`;
     case "idle":
@@ -160,7 +169,18 @@ function nextSentence(
   }
 }
 
-function count(calls: readonly CallReport[], status: string): string {
-  const found = calls.filter((call) => call.status === status).length;
+/** What an advance does with the calls that a decision stands for already. */
+function carriedOut(calls: readonly CallReport[], steps: readonly Step[]): string {
+  const back = new Set(steps.flatMap((step) => step.do === "demote" ? [step.id] : []));
+  const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
+  return [
+    ...(forward > 0 ? [`carries out ${forward} of ${count(calls)}`] : []),
+    ...(back.size > 0 ? [`asks you again about ${[...back].join(", ")}`] : []),
+  ].join(" and ");
+}
+
+/** `1 call`, `2 calls`: all, or those of a status. */
+function count(calls: readonly CallReport[], status?: string): string {
+  const found = calls.filter((call) => status === undefined || call.status === status).length;
   return found === 1 ? "1 call" : `${found} calls`;
 }

@@ -3,12 +3,12 @@
 import type { Environment } from "../config/environment.ts";
 import type { Settings } from "../config/settings.ts";
 import { isTrusted } from "../config/trust.ts";
+import { shellWord } from "../config/shell_word.ts";
 import { HARMLESS } from "../cycle/plan.ts";
 import type { Emit, Journal } from "../cycle/types.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import { loosened } from "../sandbox/mod.ts";
 import type { Verdict } from "../tools/approval/mod.ts";
-import { shellWord } from "./new.ts";
 
 /** Name of the source in verdicts that this rule lowered. */
 export const STRANGER = "urn:flemma:approval:stranger";

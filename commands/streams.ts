@@ -1,5 +1,7 @@
 // The three standard streams: reading all of the input, writing all of the output, and whether two of them are one.
 
+import { thrownText } from "../config/problem.ts";
+
 /** Bytes of standard input that are kept in memory; more is passed on as it comes. */
 const MAX_INPUT_BYTES = 1024 ** 3;
 
@@ -25,17 +27,33 @@ export function passRestThrough(): void {
   }
 }
 
-/** Writes all bytes to standard output. Throws when the reader is gone. */
-export function writeOutput(data: Uint8Array | string): void {
-  writeTo(Deno.stdout, data);
+/** Standard output could not be written: its reader is gone, or the disk behind it is full. */
+export class OutputError extends Error {
+  constructor(cause: unknown) {
+    super(
+      cause instanceof Deno.errors.BrokenPipe
+        ? "Nobody reads standard output any more."
+        : `Standard output cannot be written: ${thrownText(cause)}.`,
+      { cause },
+    );
+  }
 }
 
-/** Writes to standard error; a reader that is gone is nobody's loss. */
+/** Writes all bytes to standard output. Throws `OutputError`. */
+export function writeOutput(data: Uint8Array | string): void {
+  try {
+    writeTo(Deno.stdout, data);
+  } catch (thrown) {
+    throw new OutputError(thrown);
+  }
+}
+
+/** Writes to standard error. When that fails nobody is left to be told, and a run must not end for lack of listeners. */
 export function writeError(text: string): void {
   try {
     writeTo(Deno.stderr, text);
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.BrokenPipe)) throw thrown;
+  } catch {
+    // Closed, full, or its terminal is gone: the exit code is what remains.
   }
 }
 

@@ -13,6 +13,8 @@ export interface Option {
   readonly type?: "count" | "seconds";
   /** The switch also exists as `--no-NAME`, the value then is false. */
   readonly negatable?: boolean;
+  /** With this switch the command asks about no document. */
+  readonly standalone?: boolean;
   /** May be given several times. */
   readonly many?: boolean;
   readonly help: string;
@@ -194,7 +196,11 @@ export const COMMANDS: readonly Command[] = [
     kind: "report",
     arity: [0, 1],
     options: [
-      { name: "last", help: "Show the messages of the last filter run that had nowhere to print them." },
+      {
+        name: "last",
+        standalone: true,
+        help: "Show the messages of the last filter run that had nowhere to print them.",
+      },
       JSON_REPORT,
       NAME,
       ...CONFIG,

@@ -6,6 +6,8 @@ export interface Problem {
   readonly code: string;
   /** One full sentence that says what is wrong. */
   readonly message: string;
+  /** Lines to show below the message, such as the headers that tell when a limit ends. */
+  readonly details?: readonly string[];
   /** One sentence or command that says what to do next. */
   readonly next?: string;
 }

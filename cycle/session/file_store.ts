@@ -2,13 +2,14 @@
 
 import type { Environment } from "../../config/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
+import { shellWord } from "../../config/shell_word.ts";
 import type { Edit } from "../../parser/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore } from "../types.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
 import { continues, mergeDocuments } from "./merge.ts";
-import { readDocument, sameBytes, sameStamp, type Stamp, stampOf } from "./read.ts";
+import { checkWritable, readDocument, sameBytes, sameStamp, type Stamp, stampOf } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./rescue.ts";
 import { appendFile, MAX_APPEND_BYTES, overwriteFile, replaceFile } from "./write.ts";
 
@@ -27,6 +28,8 @@ export async function openFile(path: string, options: OpenOptions): Promise<Outc
   const first = await readDocument(path, options.environment);
   if (!first.ok) return first;
   if (options.readOnly) return success(new FileStore(first.value, null, options));
+  const unwritable = await checkWritable(path, first.value.realPath);
+  if (unwritable !== null) return { ok: false, problem: unwritable };
   const lock = await lockDocument(first.value.realPath, options);
   if (!lock.ok) return lock;
   if (lock.value.notice !== null) options.notify?.(lock.value.notice);
@@ -80,8 +83,8 @@ export class FileStore implements DocumentStore {
   #stamp: Stamp;
   /** The document as it should be; ahead of the disk while a write is on its way. */
   #chat: Chat;
-  /** Once set, the file belongs to somebody else and our text goes to `#aside`. */
-  #lost: Problem | null = null;
+  /** Once set, the file is out of our hands and our text goes to `#aside`. */
+  #lost: Lost | null = null;
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
   #closed = false;
@@ -148,7 +151,7 @@ export class FileStore implements DocumentStore {
       }
       return null;
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound) return await this.#conflict();
+      if (thrown instanceof Deno.errors.NotFound) return await this.#gone();
       return await this.#failed(thrown);
     }
   }
@@ -209,36 +212,62 @@ export class FileStore implements DocumentStore {
     return stamp;
   }
 
-  async #conflict(): Promise<Problem> {
-    this.#lost = {
+  #conflict(): Promise<Problem> {
+    return this.#lose({
       code: "document-changed",
       message: `${this.path} was changed by someone else in a way that cannot be merged.`,
-    };
-    return await this.#keepAside();
+      saved: (aside) => `The file is as they left it; our text is in ${aside}.`,
+      next: (compare) => `Compare the two (${compare}), then run the command again.`,
+    });
   }
 
-  async #failed(thrown: unknown): Promise<Problem> {
-    this.#lost = {
+  #gone(): Promise<Problem> {
+    return this.#lose({
+      code: "document-changed",
+      message: `${this.path} was removed or moved by someone else.`,
+      saved: (aside) => `Our text is in ${aside}.`,
+      next: () => "Move it to where you want the document, then run the command again.",
+    });
+  }
+
+  #failed(thrown: unknown): Promise<Problem> {
+    return this.#lose({
       code: "write-failed",
       message: `${this.path} cannot be written: ${thrownText(thrown)}.`,
-    };
-    return await this.#keepAside();
+      saved: (aside) => `The whole text is in ${aside}.`,
+      next: (compare) => `See what the file lacks (${compare}), and mend what is in the way.`,
+    });
+  }
+
+  #lose(lost: Lost): Promise<Problem> {
+    this.#lost = lost;
+    return this.#keepAside();
   }
 
   /** Saves our text beside the file; an earlier copy of this run is superseded by the new one. */
   async #keepAside(): Promise<Problem> {
-    const lost = this.#lost!;
-    const saved = await saveAside(this.path, this.#chat.bytes, this.#options.environment, this.#aside);
-    if ("error" in saved) {
-      return { ...lost, message: `${lost.message} Our text could not be saved either: ${saved.error}.` };
+    const { code, message, saved, next } = this.#lost!;
+    const aside = await saveAside(this.path, this.#chat.bytes, this.#options.environment, this.#aside);
+    if ("error" in aside) {
+      return { code, message: `${message} Our text could not be saved either: ${aside.error}.` };
     }
-    this.#aside = saved.path;
+    this.#aside = aside.path;
     return {
-      ...lost,
-      message: `${lost.message} The file is as they left it; our text is in ${saved.path}.`,
-      next: `Compare the two (diff ${this.path} ${saved.path}), then run the command again.`,
+      code,
+      message: `${message} ${saved(aside.path)}`,
+      next: next(`diff ${shellWord(this.path)} ${shellWord(aside.path)}`),
     };
   }
+}
+
+/** How a file got out of our hands, and what a person is told about it. */
+interface Lost {
+  readonly code: string;
+  readonly message: string;
+  /** Where our text is. */
+  readonly saved: (aside: string) => string;
+  /** What to do; given the command that compares the two. */
+  readonly next: (compare: string) => string;
 }
 
 /** Refusals of a folder or a mount, not of the file: it may still be writable itself. */

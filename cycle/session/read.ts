@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../config/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
+import { shellWord } from "../../config/shell_word.ts";
 import { absolutePath } from "./paths.ts";
 
 /** Largest document, in bytes. */
@@ -42,7 +43,7 @@ export async function readDocument(path: string, environment: Environment): Prom
     return bad === null ? success({ realPath, bytes, stamp: after }) : { ok: false, problem: bad };
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
-      return refuse("document-missing", "there is no such file.", `flemma new ${path}`);
+      return refuse("document-missing", "there is no such file.", `flemma new ${shellWord(path)}`);
     }
     if (thrown instanceof Deno.errors.NotADirectory) {
       return refuse("document-missing", "a part of the path is not a folder.");
@@ -51,6 +52,26 @@ export async function readDocument(path: string, environment: Environment): Prom
       return refuse("document-unreadable", "the file may not be read (permission denied).");
     }
     return refuse("document-unreadable", `the file cannot be read: ${thrownText(thrown)}.`);
+  }
+}
+
+/**
+ * Refuses a document whose results and replies could not be written, before anything runs or is paid for. A
+ * read-only file is not replaced by a writable folder's leave: who took the permission away meant it.
+ */
+export async function checkWritable(path: string, realPath: string): Promise<Problem | null> {
+  try {
+    (await Deno.open(realPath, { write: true })).close();
+    return null;
+  } catch (thrown) {
+    const reason = thrown instanceof Deno.errors.PermissionDenied ? "permission denied" : thrownText(thrown);
+    return {
+      code: "document-unwritable",
+      message: `${path}: the file may not be written (${reason}).`,
+      next: `Make it writable (chmod u+w ${shellWord(path)}), or use it as a filter: flemma advance < ${
+        shellWord(path)
+      }`,
+    };
   }
 }
 

@@ -53,6 +53,34 @@ Deno.test({
     }),
 });
 
+Deno.test({
+  name: "a document that may not be written is refused before anything runs or is paid for",
+  ignore: Deno.uid() === 0,
+  fn: () =>
+    withScene(async (place) => {
+      const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
+      place.write("a.chat", document);
+      await Deno.chmod(place.path("a.chat"), 0o444);
+      const { code, stderr } = await place.run(["advance", "a.chat"]);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^flemma: a\.chat: the file may not be written \(permission denied\)\.\n .*chmod u\+w a\.chat/,
+      );
+      assert.equal(place.read("a.chat"), document);
+      assert.equal(place.exists("ran"), false);
+    }),
+});
+
+Deno.test("a standard input that cannot be read is told as that, by filters and reports alike", () =>
+  withScene(async (place) => {
+    for (const command of ["advance", "status", "check", "parse"]) {
+      const { stdout, stderr } = await place.shell(`flemma ${command} < .; echo $?`);
+      assert.equal(stdout, "1\n", command);
+      assert.match(stderr, /^flemma: standard input cannot be read: [^\n]+\.\n$/, command);
+    }
+  }));
+
 Deno.test("a file of more than 1 GiB is refused without being read", () =>
   withScene(async (place) => {
     place.write("a.chat", "");

@@ -250,3 +250,56 @@ Deno.test("version and help need no document and load nothing of the rooms", () 
     assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
     assert.match(graph.stdout, /commands\/table\.ts/);
   }));
+
+Deno.test("new makes no document when its making cannot be noted", () =>
+  withScene(async (place) => {
+    place.write("no-folder", "");
+    const { code, stderr } = await place.run(["new", "a.chat"], {
+      env: { XDG_STATE_HOME: place.path("no-folder") },
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^flemma: The journal in [^\n]*[^.]\.\n {2}Make that folder writable[^\n]*\n$/);
+    assert.equal(place.exists("a.chat"), false);
+  }));
+
+Deno.test("a refused approval names the very command that would do", () =>
+  withScene(async (place) => {
+    place.write("my notes.chat", callsDocument([{ id: "c1", command: "x ".repeat(400), status: "pending" }]));
+    const { code, stderr } = await place.run(["approve", "my notes.chat"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /flemma approve 'my notes\.chat' c1\n$/);
+  }));
+
+Deno.test("send says what to do about a failure as advance does, and when a rate limit ends", () =>
+  withScene((place) => {
+    const body = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
+    const limit = { status: 429, headers: { "retry-after": "9" }, body };
+    return withServer([limit, limit], async ({ env }) => {
+      for (const command of ["advance", "send"]) {
+        const { code, stderr } = await place.run([command], {
+          stdin: "@You:\nHi\n",
+          env: { ...KEY, ...env },
+        });
+        assert.equal(code, 1);
+        assert.match(stderr, /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n$/, command);
+      }
+    });
+  }));
+
+Deno.test("status tells of a call that ran when the program ended, and of an approved block with a text", () =>
+  withScene(async (place) => {
+    place.write(
+      "a.chat",
+      callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]),
+    );
+    const run = place.start(["advance", "a.chat"]);
+    await place.appears("began", run);
+    run.kill("SIGKILL");
+    await run.finished;
+    const killed = await place.run(["status", "a.chat"]);
+    assert.match(killed.stdout, /^next: flemma advance a\.chat asks you again about c1$/m);
+    const filled = callsDocument([{ id: "c2", command: "true", status: "approved" }])
+      .replace("status=approved\n", "status=approved\nmy own words\n");
+    const { stdout } = await place.run(["status"], { stdin: filled });
+    assert.match(stdout, /^next: look at c2: approved, but with a text of your own/m);
+  }));

@@ -3,6 +3,7 @@
 export interface Reply {
   readonly status?: number;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Events of a stream. */
   readonly events?: readonly Record<string, unknown>[];
   /** Close the connection before the last events. */
@@ -75,7 +76,10 @@ export async function withServer(
     const reply = replies[requests.length - 1];
     for (const tell of waiting) tell();
     if (reply?.events === undefined) {
-      return new Response(reply?.body ?? "no reply left", { status: reply?.status ?? 500 });
+      return new Response(reply?.body ?? "no reply left", {
+        status: reply?.status ?? 500,
+        headers: reply?.headers,
+      });
     }
     const partial = reply.cut || reply.hang;
     const events = partial ? reply.events.slice(0, -3) : reply.events;

@@ -243,7 +243,9 @@ Deno.test("a document that was deleted stays deleted, and our text is saved", ()
   withDocument(async ({ open, path, folder, beside }) => {
     const store = await open();
     await Deno.remove(path);
-    assert.equal((await store.commit(result(store.chat)))?.code, "document-changed");
+    const problem = await store.commit(result(store.chat));
+    assert.equal(problem?.code, "document-changed");
+    assert.match(problem!.message, /was removed or moved by someone else\. Our text is in /);
     assert.equal(beside().length, 1);
     assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
   }));
@@ -257,7 +259,7 @@ Deno.test("when the folder is gone, our text is saved in the state folder", () =
     await Deno.remove(`${folder}/inner`, { recursive: true });
     const problem = await opened.value.commit(result(opened.value.chat));
     await opened.value.close();
-    const saved = /our text is in (\S+)\.$/.exec(problem!.message)![1]!;
+    const saved = /Our text is in (\S+)\.$/.exec(problem!.message)![1]!;
     assert.ok(saved.startsWith(`${folder}/state/flemma/saved/`), saved);
     assert.equal(await Deno.readTextFile(saved), DONE);
   }));

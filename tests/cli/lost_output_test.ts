@@ -1,0 +1,88 @@
+// Standard output and the event file may fail at any moment: nothing of the document is lost for that.
+
+import assert from "node:assert/strict";
+import { readArguments } from "../../commands/arguments.ts";
+import { wantsDocument } from "../../commands/main.ts";
+import { callsDocument, withScene } from "./harness.ts";
+import { textReply, withServer } from "./replies.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "test-key" };
+const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
+const RESULT = APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
+
+Deno.test("a reply that was paid for is written although nobody reads the events any more", () =>
+  withScene((place) =>
+    withServer([textReply("I am well.")], async ({ env }) => {
+      place.write("a.chat", "@You:\nHow are you?\n");
+      const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";
+      const { stderr } = await place.shell(line, { env: { ...KEY, ...env } });
+      assert.equal(
+        place.read("a.chat"),
+        "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n",
+        stderr,
+      );
+      assert.equal(place.read("exit"), "1\n");
+      assert.match(
+        stderr,
+        /^flemma: Nobody reads standard output any more\. .*without events\.\nThe reply is complete/m,
+      );
+    })
+  ));
+
+Deno.test("a tool's result is written although the events have no room, on standard output or in their file", () =>
+  withScene(async (place) => {
+    for (const events of ["--json > /dev/full", "--events /dev/full"]) {
+      place.write("a.chat", APPROVED);
+      const { stdout, stderr } = await place.shell(
+        `flemma advance --no-autopilot a.chat ${events}; echo $? >&2`,
+      );
+      assert.equal(stdout, "");
+      assert.equal(place.read("a.chat"), RESULT, stderr);
+      assert.match(stderr, /^flemma: .*No space left.* without events\.\nGo on with: .*\n1\n$/m, events);
+    }
+  }));
+
+Deno.test("events are never written into the document itself, by whatever name", () =>
+  withScene(async (place) => {
+    place.write("a.chat", APPROVED);
+    await Deno.symlink("a.chat", place.path("link"));
+    for (const args of [["a.chat", "--events", "link"], ["link", "--events", "./a.chat"]]) {
+      const { code, stderr } = await place.run(["advance", ...args]);
+      assert.equal(code, 2);
+      assert.match(stderr, /names the document itself/);
+    }
+    const named = await place.run(["advance", "--name", "a.chat", "--events", "a.chat"], {
+      stdin: "@You:\nHi\n",
+    });
+    assert.deepEqual([named.code, named.stdout], [2, "@You:\nHi\n"]);
+    assert.equal(place.read("a.chat"), APPROVED);
+  }));
+
+Deno.test("an output without room is told as that, not as a fault of the program", () =>
+  withScene(async (place) => {
+    place.write("a.chat", APPROVED);
+    for (const args of ["--help", "--version", "status a.chat", "advance --no-autopilot < a.chat"]) {
+      const { stdout, stderr } = await place.shell(`flemma ${args} > /dev/full; echo $? >&2`);
+      assert.equal(stdout, "");
+      assert.match(stderr, /flemma: Standard output cannot be written: No space left[^\n]*\.\n1\n$/, args);
+      assert.doesNotMatch(stderr, /fault of the program|\n {4}at /, args);
+    }
+  }));
+
+Deno.test("a run goes on although its messages have no room", () =>
+  withScene(async (place) => {
+    const { code, stdout } = await place.shell("flemma advance --no-autopilot - 2> /dev/full", {
+      stdin: APPROVED,
+    });
+    assert.deepEqual([code, stdout], [0, RESULT]);
+  }));
+
+Deno.test("the messages of the last filter run are asked for without a document, at a terminal too", () => {
+  const wants = (...words: string[]) => {
+    const read = readArguments(words, () => false);
+    assert.ok(read.kind === "run");
+    return wantsDocument(read.arguments);
+  };
+  assert.equal(wants("status", "--last"), false);
+  assert.equal(wants("status", "--json"), true);
+});
