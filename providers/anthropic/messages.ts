@@ -49,6 +49,9 @@ export function wireMessages(prompt: Prompt, foreign: "preserve" | "drop"): read
   return messages;
 }
 
+/** Stands for an error whose text is blank, because the API refuses an empty one. */
+const NO_ERROR_TEXT = "The call failed without an error message.";
+
 /** What a call came to, for the id it was sent with. */
 function resultBlock(result: ResultPart | undefined, id: string): Block {
   if (result === undefined) {
@@ -56,12 +59,15 @@ function resultBlock(result: ResultPart | undefined, id: string): Block {
   }
   const media = result.parts.some((inner) => inner.kind === "image" || inner.kind === "pdf");
   const binary = (path: string) => `[binary file: ${path}]`;
+  const text = media ? "" : result.parts.map((inner) => plainText(inner, binary)).join("");
   return {
     type: "tool_result",
     tool_use_id: id,
     content: media
       ? result.parts.flatMap((inner) => contentBlock(inner, binary))
-      : result.parts.map((inner) => plainText(inner, binary)).join(""),
+      : result.isError && isBlank(text)
+      ? NO_ERROR_TEXT
+      : text,
     is_error: result.isError ? true : undefined,
   };
 }

@@ -207,6 +207,14 @@ Deno.test("67, 68: of two results of one call only the last is sent, and a resul
   assert.deepEqual(shape(early), ["user: \ngo", "assistant: a", "user: a"]);
 });
 
+Deno.test("an empty error result, which the API refuses, is sent with a sentence, and an empty result as it is", async () => {
+  const emptied = (suffix: string) => `**Tool Result:** \`a\`${suffix}\n\n\`\`\`\n\`\`\`\n`;
+  const failed = await build(`@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${emptied(" (error)")}`);
+  assert.deepEqual(exchanges(failed), ["use a", "result a The call failed without an error message."]);
+  const silent = await build(`@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${emptied("")}`);
+  assert.deepEqual(exchanges(silent), ["use a", "result a "]);
+});
+
 Deno.test("an orphan result is left out, and an input goes out in the model's own text", async () => {
   const built = await build(`@You:\n${RESULT("ghost")}\nhi\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}`);
   assert.ok(!built.text.includes("ghost"));
