@@ -7,9 +7,12 @@ import type { OfferedTool } from "./types.ts";
 /** How this program names itself to a provider. */
 export const USER_AGENT = `flemma/${program.version}`;
 
-/** The name of a tool on the wire: providers refuse a colon. */
+/**
+ * The name of a tool on the wire. Providers refuse a colon, and any other character outside their alphabet too: a
+ * name that a model once made up must not spoil every later request.
+ */
 export function wireName(name: string): string {
-  return name.replaceAll(":", "__");
+  return name.replaceAll(":", "__").replace(/[^A-Za-z0-9_-]/gu, "_");
 }
 
 /**

@@ -259,6 +259,13 @@ Deno.test("a tool whose own name holds two underscores gets its name back", () =
   assert.equal(toolName("slack__list", [tool]), "slack:list");
 });
 
+Deno.test("a call whose name no provider takes, such as one a model made up, does not spoil the request", async () => {
+  const odd = USE("a").replace("`bash`", "`functions.bash é😀`");
+  const built = await build(`@You:\ngo\n@Assistant:\n${odd}\n@You:\n${RESULT("a")}`);
+  assert.ok(built.text.includes('"name":"functions_bash___"'));
+  assert.equal(toolName("my_tool", [{ name: "my tool", description: "", input_schema: {} }]), "my tool");
+});
+
 Deno.test("the shape of a tool's output stands in its description", async () => {
   const tool = {
     name: "t",
