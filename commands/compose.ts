@@ -91,7 +91,9 @@ export async function compose(
     person,
     document: settings,
   });
-  const all = person.trust.documents === "ask";
+  // Reading harms nobody but where the person hides files, and the document takes the sandbox that hides them away.
+  const hides = person.sandbox.enabled && (person.sandbox.policy.deny_read ?? []).length > 0;
+  const all = person.trust.documents === "ask" || hides;
   const decide = reason === null ? judge : wary(judge, { reason, path, all, emit: options.emit });
   const journal = reason === null ? opened.value : cautious(opened.value);
   const blockers = diagnostics.filter(({ severity }) => severity === "error");

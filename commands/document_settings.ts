@@ -8,7 +8,7 @@ import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Frontmatter } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/files.ts";
-import type { Sandbox } from "../sandbox/mod.ts";
+import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../tools/visible.ts";
 import type { Invocation } from "./invocation.ts";
 import { settingsOf } from "./settings.ts";
@@ -39,13 +39,18 @@ export async function subjectSettings(
   const loaded = await settingsOf(invocation.arguments, invocation.environment, path);
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(invocation.environment, path);
-  // The block itself reads under the person's policy, everything after it under the document's, which only hides more.
+  // The block itself reads under the person's policy, everything after it under the document's too.
   await policy.follow(loaded.value.settings.sandbox);
   const start = () => startLua(invocation, path, loaded.value.settings, policy.isReadable);
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
   const reserved = frontmatter === null ? undefined : (await import("../config/cell/names.ts")).BUILTIN_NAMES;
-  const document = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
+  const said = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
+  const document = await keepHidden(said, loaded.value.settings, {
+    environment: invocation.environment,
+    document: path,
+    block: frontmatter,
+  });
   await policy.follow(document.settings.sandbox);
   const { variables, diagnostics } = document;
   const evaluated = async () => ({
@@ -57,26 +62,55 @@ export async function subjectSettings(
   return success({ ...document, loaded: loaded.value, evaluated });
 }
 
+/** The document's settings without writable paths that would uncover what the person hides, and a warning for each. */
+async function keepHidden(
+  said: DocumentSettings,
+  person: Settings,
+  { block, ...place }: PathContext & { readonly block: Frontmatter | null },
+): Promise<DocumentSettings> {
+  if (block === null || (person.sandbox.policy.deny_read ?? []).length === 0) return said;
+  const { stillHidden } = await import("../sandbox/mod.ts");
+  const { settings: sandbox, uncovering } = stillHidden(person.sandbox, said.settings.sandbox, place);
+  const warnings = uncovering.map((entry): DocumentSettings["diagnostics"][number] => ({
+    code: "config_ignored_value",
+    type: "config",
+    severity: "warning",
+    message:
+      `"sandbox.policy.rw_paths" names ${entry}, which your settings hide; a document cannot uncover it.`,
+    key: "sandbox.policy.rw_paths",
+    start: block.start,
+    end: block.end,
+  }));
+  return {
+    ...said,
+    settings: { ...said.settings, sandbox },
+    diagnostics: [...said.diagnostics, ...warnings],
+  };
+}
+
 /** What the sandbox policy hides is not taken in by a document either (sandbox 12.1). */
 class ReadPolicyOf {
   readonly #environment: Environment;
   readonly #document: string | null;
-  #sandbox: Sandbox | null = null;
+  /** The person's, then the document's: what either hides is hidden. */
+  readonly #sandboxes: Sandbox[] = [];
 
   constructor(environment: Environment, document: string | null) {
     this.#environment = environment;
     this.#document = document;
   }
 
-  /** Goes by these settings from now on. The sandbox is loaded only when they hide something. */
+  /** Goes by these settings too from now on. The sandbox is loaded only when they hide something. */
   async follow(settings: SandboxSettings): Promise<void> {
     const hides = (settings.policy.deny_read ?? []).length > 0;
-    const { createSandbox } = hides ? await import("../sandbox/mod.ts") : { createSandbox: null };
+    if (!hides) return;
+    const { createSandbox } = await import("../sandbox/mod.ts");
     const place = { environment: this.#environment, document: this.#document, protect: [] };
-    this.#sandbox = createSandbox === null ? null : createSandbox({ settings, ...place });
+    this.#sandboxes.push(createSandbox({ settings, ...place }));
   }
 
-  readonly isReadable: ReadPolicy = (path) => this.#sandbox?.isPathReadable(path) ?? true;
+  readonly isReadable: ReadPolicy = (path) =>
+    this.#sandboxes.every((sandbox) => sandbox.isPathReadable(path));
 }
 
 async function startLua(

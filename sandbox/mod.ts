@@ -11,5 +11,6 @@ export { expandHome, isInside, realPath } from "./realpath.ts";
 export { type BackendEntry, BackendRegistry } from "./registry.ts";
 export { createSandbox, RunSandbox, type SandboxOptions } from "./sandbox.ts";
 export { type ExitStatus, type Running, spawn, type SpawnOptions } from "./spawn.ts";
+export { type StillHidden, stillHidden } from "./still_hidden.ts";
 export { renderStatus, type SandboxStatus, sandboxStatus, statusExitCode } from "./status.ts";
 export type { Backend, MountablePolicy, Policy, Prepared, Sandbox, SetupFailure } from "./types.ts";

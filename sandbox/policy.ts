@@ -292,3 +292,14 @@ function broadPath(entry: string, what: string): Problem {
     next: "Start in the folder of the project, or list narrower paths in sandbox.policy.rw_paths.",
   };
 }
+
+/** Whether no hidden path, or a longer writable one, lies around a real path (12.1). */
+export function isVisible(
+  real: string,
+  { deny_read, rw_paths, covered }: Pick<ResolvedPolicy, "deny_read" | "rw_paths" | "covered">,
+): boolean {
+  const longest = (paths: readonly string[]) =>
+    Math.max(-1, ...paths.filter((path) => isInside(real, path)).map((path) => path.length));
+  const hidden = longest(deny_read);
+  return hidden < 0 || hidden < longest([...rw_paths, ...covered]);
+}

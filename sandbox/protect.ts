@@ -38,17 +38,17 @@ export interface ProtectionScope {
 /**
  * Everything to protect, whether it exists or not. Beside the given paths: `.flemma` of each writable path and of each
  * folder from one down to a workplace; for the same folders, and for the repositories below the workplaces, the hooks
- * that the words stand for.
+ * that the words stand for. A writable path may itself be a hook of a workplace or of a folder around it, or the git
+ * folder of a worktree that is not writable; so a workplace counts in any case, and so do the folders that hold both.
  */
 export function protectedPaths(scope: ProtectionScope, glance = new Glance()): ProtectedPath[] {
   const { asked, listed, words, writable, workplaces, repositories } = scope;
-  const worked = new Set<string>(repositories);
+  const worked = new Set<string>([...repositories, ...workplaces]);
   for (const place of workplaces) {
     for (const root of writable) {
-      if (!isInside(place, root)) continue;
-      worked.add(root);
-      for (const folder of foldersBetween(root, place)) worked.add(folder);
-      worked.add(place);
+      if (isInside(place, root)) {
+        for (const folder of [root, ...foldersBetween(root, place)]) worked.add(folder);
+      } else for (const folder of foldersBetween("/", place)) if (isInside(root, folder)) worked.add(folder);
     }
   }
   const below = (folder: string, name: string) => `${folder === "/" ? "" : folder}/${name}`;

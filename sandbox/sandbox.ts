@@ -11,7 +11,7 @@ import { detect } from "./detect.ts";
 import { Glance } from "./glance.ts";
 import { hostOf } from "./host.ts";
 import { makeAskedFolders, mountablePolicy, withoutVanished } from "./mountable.ts";
-import { type ResolvedPolicy, resolvePolicy } from "./policy.ts";
+import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
 import { expandHome, isInside, parentFolder, realPath } from "./realpath.ts";
@@ -155,7 +155,7 @@ export class RunSandbox implements Sandbox {
     if (real === null || this.#isProtected(real, glance)) return false;
     if (!this.enabled) return true;
     return this.#policy.ok && this.#policy.value.rw_paths.some((root) => isInside(real, root)) &&
-      this.#isVisible(real, this.#policy.value);
+      isVisible(real, this.#policy.value);
   }
 
   isPathReadable(path: string): boolean {
@@ -164,7 +164,7 @@ export class RunSandbox implements Sandbox {
     // Asked about every file of a search; mostly nothing is hidden, and then there is nothing to look up.
     if (this.#policy.value.deny_read.length === 0) return true;
     const real = this.#real(path, new Glance());
-    return real !== null && this.#isVisible(real, this.#policy.value);
+    return real !== null && isVisible(real, this.#policy.value);
   }
 
   keptVariables(): readonly string[] {
@@ -319,7 +319,7 @@ export class RunSandbox implements Sandbox {
     const glance = new Glance();
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
     const repositories = this.#workplaces
-      .filter((place) => writable.some((root) => isInside(place, root)))
+      .filter((place) => writable.some((root) => isInside(place, root) || isInside(root, place)))
       .flatMap((place) => repositoriesBelow(place, glance));
     this.#start = { repositories, protection: { real: [], links: [] } };
     // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
@@ -343,14 +343,6 @@ export class RunSandbox implements Sandbox {
   #isProtected(real: string, glance: Glance): boolean {
     const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance).real;
     return [...this.#atStart().protection.real, ...now].some((path) => isInside(real, path));
-  }
-
-  /** Whether no hidden path, or a longer writable one, lies around a real path (sandbox 12.1). */
-  #isVisible(real: string, { deny_read, rw_paths, covered }: ResolvedPolicy): boolean {
-    const longest = (paths: readonly string[]) =>
-      Math.max(-1, ...paths.filter((path) => isInside(real, path)).map((path) => path.length));
-    const hidden = longest(deny_read);
-    return hidden < 0 || hidden < longest([...rw_paths, ...covered]);
   }
 
   #real(path: string, glance: Glance): string | null {

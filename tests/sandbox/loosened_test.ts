@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../config/settings.ts";
 import { loosened } from "../../sandbox/loosened.ts";
+import { stillHidden } from "../../sandbox/still_hidden.ts";
 
 const CONTEXT = {
   environment: { cwd: "/srv/project", home: "/home/ada", variables: {} },
@@ -38,4 +39,23 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
 Deno.test("a person who has no sandbox loses nothing to a document", () => {
   const off = { ...PERSON, enabled: false };
   assert.equal(loosened(off, { ...off, backend: "other" }, CONTEXT), null);
+});
+
+Deno.test("a document's writable path does not uncover what the person hides, though the person made it writable", () => {
+  const hiding = policy({ rw_paths: ["urn:flemma:cwd"], deny_read: ["/srv/project/secrets"] });
+  const asked = (item: RwPath, person = hiding) =>
+    stillHidden(person, policy({ rw_paths: [...person.policy.rw_paths, item] }, person), CONTEXT);
+  for (
+    const path of ["/srv/project/secrets", "/srv/project/secrets/keys", "/srv/project/out/../secrets/keys"]
+  ) {
+    const { settings, uncovering } = asked(path);
+    assert.deepEqual(uncovering, [path]);
+    assert.deepEqual(settings.policy.rw_paths, ["urn:flemma:cwd"]);
+  }
+  assert.deepEqual(asked({ path: "/srv/project/secrets/new", create: true }).uncovering, [
+    "/srv/project/secrets/new",
+  ]);
+  assert.deepEqual(asked("/srv/project/out").uncovering, []);
+  const open = policy({ rw_paths: ["urn:flemma:cwd", "/srv/project/secrets/keys"] }, hiding);
+  assert.deepEqual(asked("/srv/project/secrets/keys/deep", open).uncovering, []);
 });

@@ -31,12 +31,21 @@ Deno.test("the hooks of each folder between a writable path and a workplace are 
   }));
   const hooks = paths.map(({ path }) => path).filter((path) => path.endsWith("/.git/hooks"));
   assert.deepEqual(hooks.sort(), [
+    "/elsewhere/.git/hooks",
     "/tmp/.git/hooks",
     "/w/.git/hooks",
     "/w/a/.git/hooks",
     "/w/a/repo/.git/hooks",
   ]);
   assert.deepEqual(paths.filter(({ asked }) => asked).map(({ path }) => path), ["/x/doc.chat"]);
+});
+
+Deno.test("a policy whose only writable path is a hook itself still protects the hook", () => {
+  for (const hook of ["/home/me/.git/hooks", "/home/me/w/.flemma", "/home/me/w/.git/hooks", "/home/me/.vscode"]) {
+    const words = ["$git", "$project"];
+    const paths = protectedPaths(scope({ words, writable: [hook], workplaces: ["/home/me/w"] }));
+    assert.ok(paths.some(({ path }) => path === hook), hook);
+  }
 });
 
 Deno.test("each word of the policy brings its list, and without words only .flemma and what was asked remain", () => {
