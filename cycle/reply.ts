@@ -48,6 +48,9 @@ export function replyOpening(chat: Chat): string {
 export class ReplyWriter {
   readonly #opening: string;
   readonly #eol: string;
+  readonly #isTaken: (id: string) => boolean;
+  /** Ids of the calls written so far. */
+  readonly #ids = new Set<string>();
   /** Everything written so far, with LF. */
   #out = "";
   /** How much of `#out` was taken. */
@@ -65,12 +68,19 @@ export class ReplyWriter {
   #begun = false;
   /** The last thing written was a block, which later text must not touch. */
   #afterBlock = false;
-  #calls = 0;
 
-  /** `opening` is put before the first content; `eol` is the document's line end. */
-  constructor(opening: string, eol: "\n" | "\r\n" = "\n") {
+  /**
+   * `opening` is put before the first content; `eol` is the document's line end; `isTaken` tells which ids
+   * stand in the document already.
+   */
+  constructor(
+    opening: string,
+    eol: "\n" | "\r\n" = "\n",
+    isTaken: (id: string) => boolean = () => false,
+  ) {
     this.#opening = opening;
     this.#eol = eol;
+    this.#isTaken = isTaken;
   }
 
   /** True once content that is not blank was written. */
@@ -110,7 +120,7 @@ export class ReplyWriter {
     this.#endText();
     if (end.kind === "completed") {
       this.#out += `${this.#endsLine() ? "\n" : "\n\n"}@You:\n\n`;
-    } else if (end.kind === "blocked" && this.#calls === 0) {
+    } else if (end.kind === "blocked" && this.#ids.size === 0) {
       if (!this.#endsLine()) this.#out += "\n";
     } else {
       // Calls of a reply that the provider took back must not run, so they are marked like a cut reply's.
@@ -274,9 +284,21 @@ export class ReplyWriter {
     this.#block(true);
     if (first) this.#out += "\n";
     const fence = fenceFor(inputText);
-    this.#out += `**Tool Use:** \`${name}\` (\`${id}\`)\n\n${fence}json\n${inputText}\n${fence}\n`;
-    this.#calls++;
+    this.#out += `**Tool Use:** \`${name}\` (\`${
+      this.#ownId(id)
+    }\`)\n\n${fence}json\n${inputText}\n${fence}\n`;
     return null;
+  }
+
+  /**
+   * The id, or one like it where it stands in the document already: there are providers that number the calls
+   * of each reply anew, and an older result must not answer the new call (known fault 70).
+   */
+  #ownId(id: string): string {
+    let own = id;
+    for (let count = 2; this.#ids.has(own) || this.#isTaken(own); count++) own = `${id}_${count}`;
+    this.#ids.add(own);
+    return own;
   }
 
   #endsLine(): boolean {

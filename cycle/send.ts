@@ -108,7 +108,12 @@ class Sending {
     this.#options = options;
     this.#prepared = prepared;
     this.#reader = options.provider.reader(tools);
-    this.#writer = new ReplyWriter(replyOpening(options.store.chat), options.store.chat.eol);
+    const { chat } = options.store;
+    this.#writer = new ReplyWriter(
+      replyOpening(chat),
+      chat.eol,
+      (id) => chat.call(id) !== undefined || chat.result(id) !== undefined,
+    );
     this.#commits = new ReplyCommits(
       options.store,
       () => this.#writer.take(),

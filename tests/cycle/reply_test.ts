@@ -355,11 +355,15 @@ Deno.test("for any reply, cut anywhere: no structure but its own arises, and eve
         });
         const calls = effects.filter(({ kind }) => kind === "tool_use").length;
         assert.equal(chat.calls.length, calls, document);
+        const ids = chat.calls.map(({ id }) => id);
+        assert.deepEqual(ids, ids.map((_, index) => index === 0 ? "id" : `id_${index + 1}`), document);
         // A crash after any commit must not leave a call that was not made.
         let onDisk = BEFORE;
         for (const taken of takes) {
           onDisk += taken;
-          if (taken !== "") assert.ok(chatOf(onDisk).calls.every(({ id }) => id === "id"), onDisk);
+          if (taken === "") continue;
+          const written = chatOf(onDisk).calls.map(({ id }) => id);
+          assert.deepEqual(written, ids.slice(0, written.length), onDisk);
         }
       },
     ),

@@ -93,6 +93,22 @@ function withTimeouts(timeout: number, connect_timeout = 10): Settings {
   return { ...DEFAULT_SETTINGS, parameters: { ...DEFAULT_SETTINGS.parameters, timeout, connect_timeout } };
 }
 
+Deno.test("70: a reply that uses ids of earlier calls, or one id twice, is written with ids of its own", async () => {
+  const before =
+    "@You:\nhi\n\n@Assistant:\n\n**Tool Use:** `bash` (`call_0`)\n\n```json\n{}\n```\n\n@You:\n\n" +
+    "**Tool Result:** `call_0`\n\n```\nout\n```\n";
+  const reply = [
+    ...tool("{}", "call_0"),
+    ...tool("{}", "call_0"),
+    ...tool("{}", "call_1"),
+    stop("tool_use"),
+    END,
+  ];
+  const { after } = await send({ headers: SSE, body: frames(...reply) }, { before });
+  const chat = parse(bytes(after));
+  assert.deepEqual(chat.calls.map(({ id }) => id), ["call_0", "call_0_2", "call_0_3", "call_1"]);
+});
+
 Deno.test("a refused connection leaves the document as it was and names the host", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
@@ -430,6 +446,30 @@ Deno.test("a streamed reply is in the file before it is complete; with stream of
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("a reply goes on to its end although the question right above it is saved anew meanwhile", async () => {
+  const first = frames(delta("First.\nSecond."));
+  const resume = Promise.withResolvers<void>();
+  const server = serve(() => ({
+    headers: SSE,
+    body: first + frames(delta(" Third."), END),
+    chunk: bytes(first).length,
+    pause: { at: bytes(first).length, until: resume.promise },
+  }));
+  const inner = new MemoryStore(bytes("@You:\nHi\n"), null);
+  const store = watched(inner, (count) => {
+    if (count !== 1) return;
+    inner.commit([{ from: 6, to: 8, insert: "Hello there" }]);
+    resume.resolve();
+  });
+  const outcome = await sender(store, server.url, true, 0);
+  assert.equal(outcome.kind, "completed");
+  assert.equal(
+    new TextDecoder().decode(inner.chat.bytes),
+    "@You:\nHello there\n\n@Assistant:\nFirst.\nSecond. Third.\n\n@You:\n\n",
+  );
+  await server.close();
 });
 
 Deno.test("a reply is never appended below somebody else's text", async () => {
