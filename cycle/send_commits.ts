@@ -15,8 +15,9 @@ export class ReplyCommits {
   /** Gives the text that may be written by now. */
   readonly #take: () => string;
   readonly #onProblem: () => void;
-  /** The last bytes that must still end the document, lest text land in somebody else's. */
+  /** What must still end the document, lest text land in somebody else's: of the reply, once it began, its last line. */
   #tail: Uint8Array;
+  #began = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = -Infinity;
   /** Settles when the latest commit is done; commits queue up behind it. */
@@ -74,21 +75,28 @@ export class ReplyCommits {
       };
     }
     const problem = await this.#store.commit([{ from: bytes.length, to: bytes.length, insert: text }]);
-    this.#tail = joinTail(this.#tail, encoder.encode(text));
+    this.#tail = lastLine(this.#began ? this.#tail : NOTHING, encoder.encode(text));
+    this.#began = true;
     return problem;
   }
 }
 
-/** Bytes of the document's end that are compared before each append. */
+/** Bytes of the document's end that are compared before each append, at most. */
 const TAIL = 256;
+const NOTHING = new Uint8Array(0);
 
-function joinTail(tail: Uint8Array, added: Uint8Array): Uint8Array {
-  if (added.length >= TAIL) return added.slice(-TAIL);
-  const joined = new Uint8Array(tail.length + added.length);
-  joined.set(tail);
-  joined.set(added, tail.length);
-  return joined.slice(-TAIL);
+/**
+ * The last line of the reply so far, with its line end. Not more of it: a change further up, in the question or in
+ * lines that came already, is merged by the store and is no reason to drop what is still to come (cli 4.3).
+ */
+function lastLine(before: Uint8Array, added: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(before.length + added.length);
+  joined.set(before);
+  joined.set(added, before.length);
+  return joined.slice(Math.max(joined.lastIndexOf(LF, -2) + 1, joined.length - TAIL));
 }
+
+const LF = 0x0a;
 
 function endsWith(bytes: Uint8Array, tail: Uint8Array): boolean {
   const offset = bytes.length - tail.length;
