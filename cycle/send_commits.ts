@@ -1,6 +1,7 @@
 // Brings a growing reply to the document while it streams: at most one commit per interval, in order.
 
 import type { Problem } from "../config/problem.ts";
+import type { Chat } from "../parser/mod.ts";
 import type { DocumentStore } from "./types.ts";
 
 /** Milliseconds between two commits of one reply; with the time of a write it stays within cli 4.4's 200. */
@@ -29,7 +30,8 @@ export class ReplyCommits {
     this.#take = take;
     this.#onProblem = onProblem;
     this.#interval = interval;
-    this.#tail = store.chat.bytes.slice(-TAIL);
+    const { chat } = store;
+    this.#tail = chat.slice(Math.max(0, chat.byteLength - TAIL), chat.byteLength).slice();
   }
 
   /** Says that there may be new text; it is committed once the interval has passed. */
@@ -66,15 +68,16 @@ export class ReplyCommits {
   }
 
   async #append(text: string): Promise<Problem | null> {
-    const { bytes } = this.#store.chat;
-    if (!endsWith(bytes, this.#tail)) {
+    const { chat } = this.#store;
+    if (!endsWith(chat, this.#tail)) {
       return {
         code: "document-changed",
         message: "The end of the document was changed by someone else while the reply was being written.",
         next: "Look at the document, then send again.",
       };
     }
-    const problem = await this.#store.commit([{ from: bytes.length, to: bytes.length, insert: text }]);
+    const at = chat.byteLength;
+    const problem = await this.#store.commit([{ from: at, to: at, insert: text }]);
     this.#tail = lastLine(this.#began ? this.#tail : NOTHING, encoder.encode(text));
     this.#began = true;
     return problem;
@@ -98,7 +101,10 @@ function lastLine(before: Uint8Array, added: Uint8Array): Uint8Array {
 
 const LF = 0x0a;
 
-function endsWith(bytes: Uint8Array, tail: Uint8Array): boolean {
-  const offset = bytes.length - tail.length;
-  return offset >= 0 && tail.every((byte, index) => bytes[offset + index] === byte);
+/** Looks at the end alone: all bytes of a long document are joined only where somebody needs them. */
+function endsWith(chat: Chat, tail: Uint8Array): boolean {
+  const offset = chat.byteLength - tail.length;
+  if (offset < 0) return false;
+  const end = chat.slice(offset, chat.byteLength);
+  return tail.every((byte, index) => end[index] === byte);
 }

@@ -103,10 +103,9 @@ function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
 function openFence(chat: Chat, turn: Turn): string | null {
   let open = 0;
   for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
-    const from = chat.lineStart(line);
-    const to = chat.lineEnd(line);
-    if (open === 0) open = fenceOpen(chat.bytes, from, to);
-    else if (fenceClose(chat.bytes, from, to, open)) open = 0;
+    const bytes = chat.slice(chat.lineStart(line), chat.lineEnd(line));
+    if (open === 0) open = fenceOpen(bytes, 0, bytes.length);
+    else if (fenceClose(bytes, 0, bytes.length, open)) open = 0;
   }
   return open === 0 ? null : "`".repeat(open);
 }
