@@ -45,8 +45,8 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp][] = [
     /rw_paths/,
   ],
   ["bwrap: execvp zsh: No such file or directory", /program zsh cannot be started/, /tools\.bash\.shell/],
-  ["\nbwrap: Something new\nmore", /"bwrap: Something new"/, /sandbox status/],
-  ["", /without a word/, /sandbox status/],
+  ["\nbwrap: Something new\nmore", /"bwrap: Something new"/, /flemma doctor/],
+  ["", /without a word/, /flemma doctor/],
 ];
 
 for (const [stderr, cause, remedy] of ROWS) {
