@@ -11,6 +11,7 @@ import { detect } from "./detect.ts";
 import { Glance } from "./glance.ts";
 import { hostOf } from "./host.ts";
 import { makeAskedFolders, mountablePolicy, withoutVanished } from "./mountable.ts";
+import { ownCode } from "./own_code.ts";
 import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
@@ -57,6 +58,8 @@ export class RunSandbox implements Sandbox {
   /** What this program, or the person's editor, may make while a command runs. */
   readonly #ownPlaces: readonly string[];
   readonly #workplaces: readonly string[];
+  /** Compiled code of this program. */
+  readonly #ownCode: readonly string[];
   #start: { repositories: readonly string[]; protection: Protection } | undefined;
   #looked: Looked | undefined;
   /** The look that the commands which live now, or lived last, were started by. */
@@ -77,7 +80,13 @@ export class RunSandbox implements Sandbox {
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
     // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
     this.#asked = [...protect, configFolder(environment), ...runtimeFolders(environment)];
-    this.#ownPlaces = [...runtimeFolders(environment), ...(document === null ? [] : [document])]
+    const code = ownCode(environment, Deno.build.standalone ? Deno.execPath() : null);
+    this.#ownCode = code.protect;
+    this.#ownPlaces = [
+      ...runtimeFolders(environment),
+      ...code.mayAppear,
+      ...(document === null ? [] : [document]),
+    ]
       .map((path) => realPath(path, environment.cwd))
       .filter((path) => path !== null);
     this.#workplaces = [
@@ -332,7 +341,7 @@ export class RunSandbox implements Sandbox {
     const policy = this.#policy.ok ? this.#policy.value : null;
     return protectedPaths({
       asked: [...this.#asked, ...(policy?.protectAsked ?? [])],
-      listed: policy?.protectHome ?? [],
+      listed: [...(policy?.protectHome ?? []), ...this.#ownCode],
       words: policy?.protectWords ?? [],
       writable: policy?.rw_paths ?? [],
       workplaces: this.#workplaces,
