@@ -43,12 +43,14 @@ export async function settingsOf(
 
 function setPath(tree: Tree, path: readonly string[], value: unknown): void {
   const [name = "", ...rest] = path;
-  if (rest.length === 0) {
-    tree[name] = value;
-    return;
-  }
-  const inner = tree[name];
+  const inner = Object.hasOwn(tree, name) ? tree[name] : undefined;
   const below: Tree = typeof inner === "object" && inner !== null ? inner as Tree : {};
-  tree[name] = below;
-  setPath(below, rest, value);
+  // Defined rather than assigned, for names that mean something to every object.
+  Object.defineProperty(tree, name, {
+    value: rest.length === 0 ? value : below,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+  if (rest.length > 0) setPath(below, rest, value);
 }

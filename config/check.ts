@@ -3,6 +3,15 @@
 import { nearest } from "./nearest.ts";
 import type { Type } from "./shape.ts";
 
+/** Tables and lists of data in each other; the same holds for values of Lua. Deeper ones are nobody's settings. */
+export const MOST_LEVELS = 100;
+
+/** Whether a value is nested deeper than anybody reads; one inside itself is. */
+export function isTooDeep(value: unknown, level = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return level > MOST_LEVELS || Object.values(value).some((member) => isTooDeep(member, level + 1));
+}
+
 /** What is wrong with a value, or null. */
 export interface Mismatch {
   /** Completes the sentence `"KEY" expects …`. */

@@ -15,6 +15,7 @@ import {
   type Layer,
   LAYER_NAMES,
   type LayerDraft,
+  MOST_FINDINGS,
   type Op,
   type Operation,
 } from "./operations.ts";
@@ -164,7 +165,7 @@ class Draft implements LayerDraft {
     const refusal = this.#authority(op, name, key, given);
     if (refusal !== null) {
       if (this.layer === "C") return [{ ...refusal, code: "config_invalid_value", severity: "error" }];
-      this.warnings.push(refusal);
+      this.#warn(refusal);
       return [];
     }
     if (this.log.operations.length >= MOST_OPERATIONS) {
@@ -173,7 +174,7 @@ class Draft implements LayerDraft {
     const value = key.callable || (key.loads && key.awaits === undefined)
       ? this.#withModules(name, given)
       : given;
-    const items = Array.isArray(value) ? value : [value];
+    const items = isPresetPath(path) ? namesIn(value) : Array.isArray(value) ? value : [value];
     const excess = items.length > MOST_ITEMS
       ? `more than ${MOST_ITEMS} items`
       : items.some((item) => typeof item === "string" && item.length > LONGEST_TEXT)
@@ -244,6 +245,10 @@ class Draft implements LayerDraft {
     return [];
   }
 
+  #warn(fault: Fault): void {
+    if (this.warnings.length < MOST_FINDINGS) this.warnings.push(fault);
+  }
+
   /** Makes the paths of modules absolute. Code is loaded for the person, never for a document or a session. */
   #withModules(name: string, given: unknown): unknown {
     if (modulesIn(given).length === 0) return given;
@@ -259,7 +264,7 @@ class Draft implements LayerDraft {
       );
     }
     for (const path of modulesIn(given)) {
-      this.warnings.push({
+      this.#warn({
         code: "config_ignored_value",
         severity: "warning",
         key: name,
@@ -313,6 +318,11 @@ function waiting(name: string, key: Key, value: unknown): Fault | null {
 
 function tooMany(name: string): Fault {
   return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
+}
+
+/** The names that a preset lists, whatever else it holds. */
+function namesIn(preset: unknown): unknown[] {
+  return isObject(preset) ? [preset.approve, preset.auto_approve, preset.deny].flat() : [preset];
 }
 
 function placeInOrder(others: readonly LayerLog[], log: LayerLog): readonly LayerLog[] {

@@ -105,7 +105,11 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
     const value = valueOf(logs, path, nodeAt(path) as Key);
     let at = tree;
     const inner = path.slice(prefix.length);
-    for (const name of inner.slice(0, -1)) at = (at[name] ??= {}) as Record<string, unknown>;
+    for (const name of inner.slice(0, -1)) {
+      // A name such as `constructor` is on every object; only what was put here counts.
+      if (!Object.hasOwn(at, name)) at[name] = {};
+      at = at[name] as Record<string, unknown>;
+    }
     at[inner.at(-1)!] = value;
   }
   return tree;

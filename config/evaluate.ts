@@ -8,7 +8,9 @@ import type { DocumentSettings, FrontmatterDiagnostic, FrontmatterOptions } from
 import { nearest } from "./nearest.ts";
 import type { ChunkProblem, Fault, LayerDraft } from "./operations.ts";
 import type { Catalog } from "./catalog.ts";
-import { thrownText } from "./problem.ts";
+import { parseJson } from "./json_source.ts";
+import { MOST_FINDINGS } from "./operations.ts";
+import type { SourceTree } from "./source.ts";
 import { writeTree } from "./tree.ts";
 
 interface BlockResult {
@@ -37,13 +39,11 @@ export async function evaluate(
     // What the other layers got wrong was told when they were loaded.
     ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
   ];
-  const unique = problems.filter((problem, at) =>
-    problems.findIndex((other) => other.message === problem.message && other.line === problem.line) === at
-  );
+  const unique = new Map(problems.map((problem) => [`${problem.line} ${problem.message}`, problem]));
   return {
     settings: effective.settings,
     variables: result.variables ?? {},
-    diagnostics: unique.map((problem) => diagnosticOf(frontmatter, problem)),
+    diagnostics: [...unique.values()].map((problem) => diagnosticOf(frontmatter, problem)),
     logs,
   };
 
@@ -86,26 +86,29 @@ function placed(logs: DocumentSettings["logs"], log: DocumentSettings["logs"][nu
 type DataOptions = FrontmatterOptions & { readonly loaded: { readonly catalog: Catalog } };
 
 function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockResult {
-  let value: unknown;
-  try {
-    value = JSON.parse(code);
-  } catch (thrown) {
-    const at = /position (\d+)/.exec(thrownText(thrown))?.[1];
-    const line = at === undefined ? undefined : code.slice(0, Number(at)).split("\n").length + 1;
-    return {
-      variables: {},
-      problems: [{
-        code: "frontmatter_json_syntax",
-        severity: "error",
-        // The place that the message ends with is counted from the block's own first line.
-        message: `the first block is not valid JSON: ${
-          thrownText(thrown).replace(/ in JSON at position .*$/s, "")
-        }`,
-        ...(line === undefined ? {} : { line }),
-      }],
-    };
-  }
-  return runData(value, draft, options, () => undefined);
+  const parsed = parseJson(code);
+  if (!parsed.ok) return broken("JSON", parsed.lines);
+  return runData(parsed.tree.value, draft, options, lineIn(parsed.tree));
+}
+
+/** Where a fault below `flemma` stands in the file, whose first line is the fence. */
+function lineIn(tree: SourceTree): (fault: Fault) => number {
+  return (fault) =>
+    Number(tree.place({ ...fault, written: ["flemma", ...fault.written ?? []] }).split(":")[0]) + 1;
+}
+
+type BrokenLines = readonly { readonly line: number; readonly message: string }[];
+
+function broken(language: "JSON" | "YAML", lines: BrokenLines): BlockResult {
+  return {
+    variables: {},
+    problems: lines.slice(0, MOST_FINDINGS).map(({ line, message }) => ({
+      code: `frontmatter_${language.toLowerCase()}_syntax`,
+      severity: "error",
+      message: `the first block is not valid ${language}: ${message}`,
+      line: line + 1,
+    })),
+  };
 }
 
 async function runYaml(
@@ -115,22 +118,10 @@ async function runYaml(
 ): Promise<BlockResult> {
   const { parseSource } = await import("./source.ts");
   const parsed = await parseSource(frontmatter.code);
-  if (!parsed.ok) {
-    return {
-      variables: {},
-      problems: parsed.lines.map(({ line, message }) => ({
-        code: "frontmatter_yaml_syntax",
-        severity: "error",
-        message: `the first block is not valid YAML: ${message}`,
-        line: line + 1,
-      })),
-    };
-  }
+  if (!parsed.ok) return broken("YAML", parsed.lines);
   const { tree } = parsed;
   if (tree.value === null) return { variables: {}, problems: [] };
-  const lineOf = (fault: Fault) =>
-    Number(tree.place({ ...fault, written: ["flemma", ...fault.written ?? []] }).split(":")[0]) + 1;
-  return runData(tree.value, draft, options, lineOf);
+  return runData(tree.value, draft, options, lineIn(tree));
 }
 
 /** Member `flemma` is settings, every other one a template variable (4.1). */

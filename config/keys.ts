@@ -96,7 +96,7 @@ function unknown(
   names: readonly string[],
 ): Found {
   const key = [...path, name.slice(0, 80)].join(".");
-  const moved = MOVED[key];
+  const moved = Object.hasOwn(MOVED, key) ? MOVED[key] : undefined;
   // The very name at another depth is surer than a similar one here.
   const elsewhere = moved === undefined ? placesOf(name).slice(0, 3) : [];
   const near = moved === undefined && elsewhere.length === 0 ? nearest(name, names) : null;

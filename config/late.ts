@@ -3,13 +3,14 @@
 import type { Catalog } from "./catalog.ts";
 import type { LayerLog } from "./layers.ts";
 import { nearest } from "./nearest.ts";
-import type { Fault } from "./operations.ts";
+import { type Fault, MOST_FINDINGS } from "./operations.ts";
 import { allPresets, type Preset } from "./presets.ts";
 import { profileOf } from "./values.ts";
 
 /** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
 export function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Catalog): readonly Fault[] {
   const faults: Fault[] = [];
+  const isFull = () => faults.length >= MOST_FINDINGS;
   const tools = catalog.tools.map((tool) => tool.name);
   const presets = allPresets(logs, profileOf(logs));
   const isKnown = (name: string) =>
@@ -18,6 +19,7 @@ export function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Ca
   const hint = (name: string | null) => (name === null ? "" : `; did you mean "${name}"?`);
   for (const { value } of log.on("tools")) {
     for (const name of [value].flat() as string[]) {
+      if (isFull()) return faults;
       if (typeof name !== "string" || isKnown(name)) continue;
       const suggestion = near(name);
       faults.push({
@@ -49,6 +51,7 @@ export function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Ca
   for (const { op, value } of log.on("tools.auto_approve")) {
     if (op === "remove") continue;
     for (const name of [value].flat()) {
+      if (isFull()) return faults;
       if (typeof name !== "string" || isKnown(name) || /[/.]/.test(name)) continue;
       warn("tools.auto_approve", name, name.startsWith("$") ? "the preset" : "the tool");
     }
@@ -57,6 +60,7 @@ export function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Ca
     for (const path of log.below(home)) {
       const preset = log.on(path.join(".")).at(-1)!.value as Preset;
       for (const name of [...preset.approve ?? [], ...preset.deny ?? []]) {
+        if (isFull()) return faults;
         if (name.startsWith("$")) {
           faults.push({
             code: "config_ignored_value",

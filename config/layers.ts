@@ -103,7 +103,12 @@ export function resolveList(
         excluded.clear();
         continue;
       }
-      // A list of its own starts where a weaker layer has a function, or no value.
+      if (op === "remove" && items === null && callable === null) {
+        // Nothing can be taken out of no value, and taking out must not make a list of it (approval 6).
+        if (typeof value === "string" && presets !== undefined) excluded.add(value);
+        continue;
+      }
+      // A list of its own starts where a weaker layer has a function, or no value to add to.
       callable = null;
       items ??= [];
       if (op === "remove") {

@@ -21,8 +21,9 @@ export function readModeline(
       `it needs a provider and a model, and has ${positional.length} words without "="`,
     );
   }
-  const parameters: Record<string, unknown> = {};
-  for (const { name, value } of words.value) if (name !== null) parameters[name] = value;
+  const parameters = Object.fromEntries(
+    words.value.flatMap(({ name, value }) => (name === null ? [] : [[name, value]])),
+  );
   return success({
     provider: positional[0]!,
     model: positional[1]!,

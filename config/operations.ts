@@ -29,6 +29,9 @@ export interface Operation {
   readonly value: unknown;
 }
 
+/** Findings of one kind that anybody reads; a layer with more errors is in error all the same. */
+export const MOST_FINDINGS = 100;
+
 export type FaultCode =
   | "config_unknown_key"
   | "config_invalid_value"

@@ -1,5 +1,6 @@
 // A settings file as text: parsed with positions, so that every fault can be told with line and column.
 
+import { isTooDeep, MOST_LEVELS } from "./check.ts";
 import type { Fault } from "./operations.ts";
 
 export interface SourceTree {
@@ -18,46 +19,66 @@ export type Parsed = { readonly ok: true; readonly tree: SourceTree } | {
 export async function parseSource(text: string): Promise<Parsed> {
   const { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: true,
-    schema: "core",
-    merge: false,
-    resolveKnownTags: false,
-  });
   const at = (offset: number) => lines.linePos(offset);
-  const broken: { pos: readonly number[]; message: string }[] = [...document.errors, ...document.warnings];
-  visit(document, {
-    Node(_, node) {
-      // A tag could make a value of another type than the one that is read here.
-      if (isNode(node) && "tag" in node && node.tag) {
-        broken.push({
-          pos: [node.range?.[0] ?? 0],
-          message: `The tag ${node.tag} has no meaning in settings`,
-        });
-      }
-    },
+  const broken = (found: readonly { at: number; message: string }[]): Parsed => ({
+    ok: false,
+    lines: found.map(({ at: offset, message }) => ({
+      place: `${at(offset).line}:${at(offset).col}`,
+      line: at(offset).line,
+      message,
+    })),
   });
-  if (broken.length > 0) {
-    return {
-      ok: false,
-      lines: broken.map((error) => ({
-        place: `${at(error.pos[0]!).line}:${at(error.pos[0]!).col}`,
-        line: at(error.pos[0]!).line,
-        message: error.message.split("\n", 1)[0]!,
-      })),
-    };
-  }
+  const tooDeep = { at: 0, message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves` };
+  let document;
   let value: unknown;
   try {
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      // Checked here instead: the library compares every key with every other.
+      uniqueKeys: false,
+      schema: "core",
+      merge: false,
+      resolveKnownTags: false,
+    });
+    const found: { at: number; message: string }[] = [];
+    for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
+      if (code === "RESOURCE_EXHAUSTION") found.push({ ...tooDeep, at: pos[0] });
+      else if (code === "MULTIPLE_DOCS") {
+        found.push({ at: pos[0], message: "Only one YAML document may stand here" });
+      } else if (code !== "TAG_RESOLVE_FAILED") {
+        // A tag without meaning is told below, once.
+        found.push({ at: pos[0], message: message.split("\n", 1)[0]! });
+      }
+    }
+    visit(document, (_, node) => {
+      // A tag could make a value of another type than the one that is read here.
+      if (isNode(node) && "tag" in node && node.tag) {
+        found.push({ at: node.range?.[0] ?? 0, message: `The tag ${node.tag} has no meaning in settings` });
+      }
+      if (isMap(node)) {
+        const known = new Set<string>();
+        for (const { key } of node.items) {
+          if (!isScalar(key)) continue;
+          // Keys that are no text become text, so `1` and `"1"` are the same.
+          const name = String(key.value);
+          if (known.has(name)) {
+            found.push({
+              at: key.range?.[0] ?? 0,
+              message: `The key ${JSON.stringify(name.slice(0, 80))} stands twice`,
+            });
+          }
+          known.add(name);
+        }
+      }
+    });
+    if (found.length > 0) return broken(found);
     value = document.toJS({ maxAliasCount: 100 });
   } catch (thrown) {
-    return {
-      ok: false,
-      lines: [{ place: "1:1", line: 1, message: thrown instanceof Error ? thrown.message : String(thrown) }],
-    };
+    if (thrown instanceof RangeError) return broken([tooDeep]);
+    return broken([{ at: 0, message: thrown instanceof Error ? thrown.message : String(thrown) }]);
   }
+  if (isTooDeep(value)) return broken([tooDeep]);
   const place = ({ written = [], atKey, item }: Fault): string => {
     // The deepest written key that the file has: short forms and dotted names hold no further ones.
     for (let depth = written.length; depth > 0; depth--) {

@@ -3,7 +3,7 @@
 import type { Catalog } from "./catalog.ts";
 import { isObject, takesObjects } from "./check.ts";
 import { findKey } from "./keys.ts";
-import type { Fault, LayerDraft, Op } from "./operations.ts";
+import { type Fault, type LayerDraft, MOST_FINDINGS, type Op } from "./operations.ts";
 
 export interface TreeOptions {
   readonly catalog: Catalog;
@@ -19,7 +19,7 @@ const OPERATORS: readonly (readonly [string, Op])[] = [
   ["$prepend", "prepend"],
 ];
 
-/** Writes a whole tree. Everything valid is applied, every fault reported. */
+/** Writes a whole tree. Everything valid is applied, every fault reported, until there are too many to read. */
 export function writeTree(draft: LayerDraft, tree: unknown, options: TreeOptions): readonly Fault[] {
   return visit(draft, [], tree, options);
 }
@@ -71,6 +71,7 @@ function visit(
   const aliases = node.node === "group" ? node.aliases ?? {} : {};
   const isAlias = (name: string) => Object.hasOwn(aliases, name);
   for (const name of [...children.filter(isAlias), ...children.filter((name) => !isAlias(name))]) {
+    if (faults.length >= MOST_FINDINGS) break;
     faults.push(...visit(draft, [...keys, name], value[name], options));
   }
   return faults;

@@ -177,6 +177,30 @@ Deno.test("an untrusted project only restricts, and trusting it ends with the ne
   });
 });
 
+Deno.test("an untrusted project that takes names out of no policy does not make one, which would switch on the sandbox's", async () => {
+  await inWorld(async (world) => {
+    await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
+    for (const item of ["write", "$default"]) {
+      await world.write(
+        `${world.project}/.flemma/config.yaml`,
+        `tools: { auto_approve: { $remove: ${item} } }\n`,
+      );
+      const shown = await world.run("config", "get", "tools.auto_approve", "--json");
+      assert.equal(JSON.parse(shown.out).value, null, shown.out);
+    }
+  });
+});
+
+Deno.test("a parameter named like what every object has is an unknown key", async () => {
+  await inWorld(async (world) => {
+    for (const name of ["__proto__.polluted", "constructor.polluted", "__proto__"]) {
+      const { code, err } = await world.run("config", "show", "--param", `${name}=1`);
+      assert.equal(code, 2, name);
+      assert.match(err, /unknown key "parameters\.(?:__proto__|constructor)"/);
+    }
+  });
+});
+
 Deno.test("a module that decides about approval is protected like the file that names it, and must exist", async () => {
   await inWorld(async (world) => {
     const file = `${world.home}/.config/flemma/config.yaml`;

@@ -60,11 +60,91 @@ Deno.test("JSON that is no object says nothing, and settings that are no object 
   for (const code of ["42", "null", '"x"', "[1]"]) {
     assert.deepEqual(codes(await evaluate("json", code)), ["frontmatter_not_object"]);
   }
-  assert.deepEqual(codes(await evaluate("json", "")), ["frontmatter_json_syntax"]);
+  assert.deepEqual(codes(await evaluate("json", "")), ["frontmatter_json_syntax 2"]);
   assert.deepEqual(codes(await evaluate("json", '{"flemma": [1]}')), [
     "frontmatter_flemma_not_object flemma",
   ]);
   assert.deepEqual(codes(await evaluate("json", '{"flemma": null}')), []);
+});
+
+Deno.test("in JSON every fault is told with its line, and broken JSON too, whatever the engine's message says", async () => {
+  const code = '{"flemma": {\n"timeout": "x",\n"tools": {\n"max_concurrent": -1}}}';
+  assert.deepEqual(codes(await evaluate("json", code)), [
+    "config_invalid_value parameters.timeout 3",
+    "config_invalid_value tools.max_concurrent 5",
+  ]);
+  const broken: readonly (readonly [string, number])[] = [
+    ['{"a": }', 2],
+    ['{"a": 1,\n"b": tru\n}', 3],
+    ['{"a": 1,\n"b": 2,\n}', 4],
+    ['{"a": [1,\n2', 3],
+    ['{"a": "x\ny"}', 2],
+    ['{"a": 01}', 2],
+    ['{"a": 1}\n{}', 3],
+    ['{"a": "\\x"}', 2],
+  ];
+  for (const [text, line] of broken) {
+    assert.throws(() => JSON.parse(text));
+    assert.deepEqual(codes(await evaluate("json", text)), [`frontmatter_json_syntax ${line}`], text);
+  }
+});
+
+Deno.test("a key that stands twice in JSON is an error, so that nobody reads another value than the one in force", async () => {
+  const code =
+    '{"flemma": {"tools": {"auto_approve": []}},\n"flemma": {"tools": {"auto_approve": ["bash"]}}}';
+  const found = await evaluate("json", code);
+  assert.equal(found.diagnostics[0]!.code, "frontmatter_json_syntax");
+  assert.match(found.diagnostics[0]!.message, /the key "flemma" stands twice/);
+  assert.equal(found.settings.tools.document, null);
+  assert.deepEqual(codes(await evaluate("json", '{"a": [{"b": 1}, {"b": 2}], "b": {"a": 1}}')), []);
+});
+
+Deno.test("values nested without end, or inside themselves, are an error and never a fault of the program", async () => {
+  const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  for (const levels of [200, 20_000, 400_000]) {
+    assert.deepEqual(codes(await evaluate("json", `{"x": ${deep(levels)}}`)), ["frontmatter_json_syntax 2"]);
+  }
+  for (const code of [`x: ${deep(200)}`, `x: ${deep(20_000)}`, "x: &x\n  y: *x"]) {
+    const found = await evaluate("yaml", code);
+    assert.match(found.diagnostics[0]!.message, /nested more than 100 deep/);
+  }
+  assert.deepEqual(codes(await evaluate("json", `{"x": ${deep(90)}}`)), []);
+});
+
+Deno.test("a block of thousands of keys and faults is read in time that grows with its length alone", async () => {
+  const keys = Array.from({ length: 50_000 }, (_, at) => `k${at}`);
+  const yaml = await evaluate("yaml", keys.map((key) => `${key}: 1`).join("\n"));
+  assert.equal(Object.keys(yaml.variables).length, keys.length);
+  const unknown = `{"flemma": {${keys.map((key) => `"${key}": 1`).join()}}}`;
+  assert.equal((await evaluate("json", unknown)).diagnostics.length, 100);
+  const names = keys.map((key) => `"${key}"`).join();
+  for (const key of ["tools", "presets"]) {
+    const value = key === "tools" ? `[${names}]` : `{"$p": {"approve": [${names}]}}`;
+    const found = await evaluate("json", `{"flemma": {"${key}": ${value}}}`);
+    assert.match(found.diagnostics[0]!.message, /more than 1000 items/);
+  }
+  const presets = keys.slice(0, 900).map((key) => `"$${key}": {"approve": [${names.slice(0, 8000)}"]}`)
+    .join();
+  assert.equal((await evaluate("json", `{"flemma": {"presets": {${presets}}}}`)).diagnostics.length, 100);
+});
+
+Deno.test("names that every object has are unknown keys or plain names, and change no object of the program", async () => {
+  const names = ["constructor", "__proto__", "toString", "hasOwnProperty"];
+  for (const name of names) {
+    const found = await evaluate("json", `{"flemma": {"${name}": {"polluted": 1}, "tools": {"${name}": 2}}}`);
+    assert.deepEqual(found.diagnostics.map(({ code }) => code), ["config_unknown_key", "config_unknown_key"]);
+    assert.ok(!/native code|undefined/.test(found.diagnostics[0]!.message), found.diagnostics[0]!.message);
+  }
+  const inProviders = await evaluate("json", "{}", {
+    providers: { constructor: { base_url: "https://a.example" } },
+    sandbox: { backends: { toString: { polluted: 1 }, constructor: { polluted: 2 } } },
+  });
+  assert.deepEqual(Object.entries(inProviders.settings.providers), [
+    ["constructor", { base_url: "https://a.example" }],
+  ]);
+  for (const object of [{}, Object, Object.prototype, Object.prototype.toString]) {
+    assert.ok(!("polluted" in object) && !("base_url" in object));
+  }
 });
 
 Deno.test("an unknown language is an error that lists the known ones", async () => {
@@ -93,7 +173,7 @@ Deno.test("a list of one bad item is not set; a bad item of append is skipped", 
     "json",
     '{"flemma": {"sandbox": {"policy": {"rw_paths": {"$append": ["/a", 5], "$remove": 7}}}}}',
   );
-  assert.deepEqual(codes(found), ["config_invalid_value sandbox.policy.rw_paths"]);
+  assert.deepEqual(codes(found), ["config_invalid_value sandbox.policy.rw_paths 2"]);
   assert.equal(found.settings.sandbox.policy.rw_paths.at(-1), "/a");
 });
 
