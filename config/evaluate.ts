@@ -20,6 +20,9 @@ interface BlockResult {
   readonly lineOf?: (fault: Fault) => number | undefined;
 }
 
+/** Characters; a block may raise texts of any length. */
+const LONGEST_MESSAGE = 1000;
+
 const LANGUAGES = ["lua", "json", "yaml", "yml"];
 
 export async function evaluate(
@@ -190,7 +193,10 @@ function problemOf({ code, severity, key, message, suggestion, line }: Fault): C
 
 /** A finding as a diagnostic of the whole block. */
 function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): FrontmatterDiagnostic {
-  const { code, severity, message, line, key, suggestion } = problem;
+  const { code, severity, line, key, suggestion } = problem;
+  const message = problem.message.length > LONGEST_MESSAGE
+    ? `${problem.message.slice(0, LONGEST_MESSAGE)}…`
+    : problem.message;
   const sentence = message.slice(0, 1).toUpperCase() + message.slice(1);
   return {
     code,

@@ -40,7 +40,21 @@ const MOST_BYTES = 64 * 1024 * 1024;
 export function attachObstacle(info: Deno.FileInfo): string | null {
   if (info.isDirectory) return "it is a folder";
   if (!info.isFile) return "it is no regular file";
+  if (info.dev === processFiles()) return "it tells about running programs, whose variables hold secrets";
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
+}
+
+let processDevice: number | null | undefined;
+
+/** The device of `/proc`, whatever path leads there: a document has no environment variables (frontmatter-config 3.8). */
+function processFiles(): number | null {
+  if (processDevice !== undefined) return processDevice;
+  try {
+    return processDevice = Deno.statSync("/proc").dev;
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    return processDevice = null;
+  }
 }
 
 /** The part for the bytes of a file; the given type, else the one its name or content tells. */

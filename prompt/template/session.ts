@@ -53,7 +53,8 @@ function readFile(path: string, files: FileLog): Uint8Array {
 
 function canBeOpened(path: string): boolean {
   try {
-    if (!Deno.statSync(path).isFile) return false;
+    const info = Deno.statSync(path);
+    if (!info.isFile || attachObstacle(info) !== null) return false;
     Deno.openSync(path, { read: true }).close();
     return true;
   } catch {

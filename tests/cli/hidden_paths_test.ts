@@ -66,3 +66,20 @@ Deno.test("reading waits for a person too when a stranger's document switches of
     assert.match(place.read("a.chat"), /flemma:tool status=pending/);
   });
 });
+
+Deno.test("a document takes in no environment variables through the files of running programs, not even by a link", async () => {
+  await withScene(async (place) => {
+    Deno.symlinkSync("/proc/self/environ", place.path("link.txt"));
+    place.write(
+      "a.chat",
+      '@You:\n@./link.txt;type=text/plain\n{{ include("link.txt") }}\n{{ include("/proc/self/environ") }}\n',
+    );
+    const { stdout } = await place.run(["send", "--dry-run", "a.chat"], {
+      env: { ANTHROPIC_API_KEY: "sk-1234" },
+    });
+    assert.ok(stdout.includes("link.txt"), stdout);
+    assert.ok(!stdout.includes("sk-1234"), stdout);
+    const checked = await place.run(["check", "a.chat"]);
+    assert.equal(checked.stdout.split("running programs").length, 4, checked.stdout);
+  });
+});

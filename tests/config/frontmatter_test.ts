@@ -162,6 +162,17 @@ Deno.test("Lua without an engine is an error, never a block that says nothing", 
   assert.equal(settings.tools.require_approval, true);
 });
 
+Deno.test("a text of any length that a block raises is told up to a length that somebody reads", async () => {
+  const loaded = await loadSettings({ environment: { cwd: "/", home: "/", variables: {} }, noConfig: true });
+  assert.ok(loaded.ok);
+  const frontmatter = { language: "lua", code: "", from: 0, to: 0, start: 1, end: 2 };
+  const problem = { code: "frontmatter_runtime", severity: "error", message: "x".repeat(1_000_000) } as const;
+  const runLua = () => Promise.resolve({ variables: null, problems: [problem] });
+  const { diagnostics } = await documentSettings({ loaded: loaded.value, frontmatter, runLua });
+  assert.match(diagnostics[0]!.message, /^Xx{999}…/);
+  assert.ok(diagnostics[0]!.message.length < 1100);
+});
+
 Deno.test("a variable named like a built-in of templates is left out with a warning", async () => {
   const found = await evaluate("json", '{"format": 1, "who": 2}', {}, new Set(["format"]));
   assert.deepEqual(found.variables, { who: 2 });
