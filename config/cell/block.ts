@@ -111,7 +111,11 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   if (detail instanceof IncludeFault && detail.code === "file_not_found") {
     return [{ code: detail.code, severity: "error", message, ...line }];
   }
-  const told = raised.limit ? `the first block was stopped: ${message}` : message;
+  // `^` binds tighter than `+` and `-`, so it met the texts beside it and no list (3.4).
+  const hint = /attempt to pow a 'string'/i.test(message)
+    ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
+    : "";
+  const told = raised.limit ? `the first block was stopped: ${message}` : message + hint;
   return [{ code: "frontmatter_runtime", severity: "error", message: told, ...line }];
 }
 

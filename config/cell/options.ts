@@ -42,11 +42,15 @@ export class Options {
       }),
     );
     this.#metatable = this.#makeMetatable();
+    this.#explainFunctions();
     library.settingsValue = (inner, index) => {
       const path = this.#pathAt(index);
       if (path === null) return false;
       if (this.#kind(path) !== "record") {
-        this.#refuse(path, `"flemma.opt.${path.join(".")}" cannot be kept in a variable of the document`);
+        this.#refuse(
+          path,
+          `"${["flemma.opt", ...path].join(".")}" cannot be kept in a variable of the document`,
+        );
       }
       pushValue(inner, this.#read(path));
       return true;
@@ -78,6 +82,42 @@ export class Options {
       return 1;
     });
     return cell.keep();
+  }
+
+  /**
+   * A function stands for a list where one was assigned, so adding to it is told in the words of the settings and not
+   * as "attempt to index a function value" (3.6). All functions of a state share these answers.
+   */
+  #explainFunctions(): void {
+    const cell = this.#cell;
+    const refuse = (): never =>
+      this.#raise([{
+        code: "config_not_a_list",
+        severity: "error",
+        key: "tools.auto_approve",
+        message: "this is a function; nothing can be added to it or taken out",
+      }]);
+    cell.pushFunction(() => 0);
+    cell.pushTable();
+    const add = (name: string, run: HostFunction) => {
+      cell.pushFunction(run);
+      cell.setMember(-2, name);
+    };
+    add("__index", (inner) => {
+      const name = inner.type(2) === TYPE.string ? inner.text(2)! : "?";
+      return Object.hasOwn(METHODS, name) ? refuse() : inner.raise("attempt to index a function value");
+    });
+    for (const name of Object.keys(OPERATORS)) {
+      add(
+        name,
+        (inner) =>
+          inner.type(1) === TYPE.function && inner.type(2) !== TYPE.number
+            ? refuse()
+            : inner.raise("attempt to perform arithmetic on a function value"),
+      );
+    }
+    cell.setMetatable(-2);
+    cell.pop(1);
   }
 
   #pushProxy(path: readonly string[]): void {

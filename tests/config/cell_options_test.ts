@@ -112,6 +112,34 @@ Deno.test("misused operators and methods are errors of the block", async () => {
   }
 });
 
+Deno.test("adding to a function that stands for the list is told as that, and other misuse of functions as Lua has it", async () => {
+  const assigned = "flemma.opt.tools.auto_approve = function() end\n";
+  for (
+    const code of [
+      'flemma.opt.tools.auto_approve:append("x")',
+      'flemma.opt.tools.auto_approve:remove("x")',
+      'flemma.opt.tools.auto_approve = flemma.opt.tools.auto_approve + "x"',
+      'flemma.opt.tools.auto_approve = flemma.opt.tools.auto_approve - { "x" }',
+    ]
+  ) {
+    const { problems } = await runLua(assigned + code);
+    assert.deepEqual(problems.map(({ code, key }) => [code, key]), [[
+      "config_not_a_list",
+      "tools.auto_approve",
+    ]]);
+  }
+  for (const code of ["local x = print.y", "print.x = 1", "local x = 1 - print", "local x = print + 1"]) {
+    const { problems } = await runLua(code);
+    assert.deepEqual(problems.map(({ code }) => code), ["frontmatter_runtime"], code);
+    assert.match(problems[0]!.message, /attempt to (?:index|perform arithmetic on) a function value/);
+  }
+});
+
+Deno.test("the precedence of ^ is explained where it makes a power of two texts", async () => {
+  const { problems } = await runLua('flemma.opt.tools = flemma.opt.tools + "grep" - "write" ^ "bash"');
+  assert.match(problems[0]!.message, /put the part with \^ in parentheses first/);
+});
+
 Deno.test("what was written before an error stays written, and an error that pcall caught is not told", async () => {
   const { draft, codes, variables } = await runLua(
     "x = pcall(function() flemma.opt.nope = 1 end)\nflemma.opt.timeout = 9\nflemma.opt.nope = 2\nflemma.opt.timeout = 10",
