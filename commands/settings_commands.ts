@@ -68,7 +68,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary: "agree to what a project's settings file grants",
     details:
       "PATH is the project's folder or its .flemma/config.yaml. The content is remembered, with that of every file of\n" +
-      "code it names; a change of any of them ends the trust.",
+      "code it names and of what that imports; a change of any of them ends the trust.",
     kind: "none",
     arity: [0, 1],
     options: [

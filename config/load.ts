@@ -91,7 +91,7 @@ function findGlobal(options: LoadOptions): Outcome<Sources["global"]> {
   const named = options.configPath ?? (variables.FLEMMA_CONFIG || undefined);
   if (named !== undefined) {
     const path = named.startsWith("/") ? named : `${cwd}/${named}`;
-    const text = readIfThere(path);
+    const text = readIfThere(path, { named: true });
     if (text.ok && text.value === null) {
       return failure(
         "config-missing",
@@ -128,8 +128,8 @@ function findProject(environment: Environment, folder: string): Outcome<Sources[
   }
 }
 
-function readIfThere(path: string): Outcome<string | null> {
-  const text = readText(path);
+function readIfThere(path: string, options?: { readonly named: boolean }): Outcome<string | null> {
+  const text = readText(path, options);
   return text.ok ? text : failure(
     "config-unreadable",
     `The configuration file ${text.problem.message}`,

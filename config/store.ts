@@ -2,22 +2,31 @@
 
 import { failure, type Outcome, success, thrownText } from "./problem.ts";
 
+/** More than any settings are. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
 /**
  * The text of a file, or null when there is none. Fails with `file-unreadable`. Read at once: these files are small or
  * missing, and every start asks for several, each of which would cost more to wait for than to read.
+ *
+ * @param options.named the person named this path, so it may also be a device or a pipe; what is only found may not,
+ * for reading it might never end
  */
-export function readText(path: string): Outcome<string | null> {
+export function readText(path: string, options: { readonly named?: boolean } = {}): Outcome<string | null> {
+  const unreadable = (reason: string) =>
+    failure("file-unreadable", `${path} cannot be read: ${reason}.`, "Make it a readable text file.");
   try {
+    if (options.named !== true) {
+      const { isFile, isDirectory, size } = Deno.statSync(path);
+      if (!isFile) return unreadable(isDirectory ? "it is a folder" : "it is no regular file");
+      if (size > MOST_BYTES) return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    }
     return success(Deno.readTextFileSync(path));
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
       return success(null);
     }
-    return failure(
-      "file-unreadable",
-      `${path} cannot be read: ${thrownText(thrown)}.`,
-      "Make it a readable text file.",
-    );
+    return unreadable(thrownText(thrown));
   }
 }
 

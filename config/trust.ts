@@ -3,6 +3,7 @@
 import type { Environment } from "./environment.ts";
 import { stateFolder } from "./folders.ts";
 import { sha256 } from "./hash.ts";
+import { withImports } from "./imports.ts";
 import { failure, type Outcome, success, thrownText } from "./problem.ts";
 import { changeJson, readJson } from "./store.ts";
 
@@ -11,7 +12,7 @@ export interface TrustEntry {
   /** Absolute real path. */
   readonly path: string;
   readonly hash: string;
-  /** Files that the first one names and that would be loaded as code. */
+  /** Files that would be loaded as code: those that the first one names, and what they import. */
   readonly files: readonly { readonly path: string; readonly hash: string }[];
   /** When, as an ISO date. */
   readonly at: string;
@@ -33,7 +34,7 @@ export function trustedEntries(environment: Environment): Outcome<readonly Trust
   return entriesOf(content.value, trustPath(environment));
 }
 
-/** Whether exactly this content, and the files it names as they are now, were agreed to. */
+/** Whether exactly this content, and the files it names and those import as they are now, were agreed to. */
 export async function isTrusted(
   environment: Environment,
   path: string,
@@ -44,7 +45,7 @@ export async function isTrusted(
   if (!entries.ok) return entries;
   const entry = entries.value.find((entry) => entry.path === path);
   if (entry === undefined || entry.hash !== await sha256(text)) return success(false);
-  const now = await hashFiles(files);
+  const now = await hashFiles(await withImports(files, environment.home));
   if (!now.ok) return success(false);
   const then = new Map(entry.files.map((file) => [file.path, file.hash]));
   return success(
@@ -52,7 +53,7 @@ export async function isTrusted(
   );
 }
 
-/** Records the content of a file and of every file it names. */
+/** Records the content of a file, of every file it names, and of what those import. */
 export async function recordTrust(
   environment: Environment,
   path: string,
@@ -60,7 +61,7 @@ export async function recordTrust(
   files: readonly string[],
   now: Date,
 ): Promise<Outcome<TrustEntry>> {
-  const hashed = await hashFiles(files);
+  const hashed = await hashFiles(await withImports(files, environment.home));
   if (!hashed.ok) return hashed;
   const entry: TrustEntry = { path, hash: await sha256(text), files: hashed.value, at: now.toISOString() };
   const file = trustPath(environment);

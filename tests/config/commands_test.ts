@@ -177,6 +177,27 @@ Deno.test("an untrusted project only restricts, and trusting it ends with the ne
   });
 });
 
+Deno.test("a change of a file that a project's trusted code imports, however far, ends the trust", async () => {
+  await inWorld(async (world) => {
+    const folder = `${world.project}/.flemma`;
+    await world.write(`${folder}/config.yaml`, "tools: { auto_approve: [./approve.ts] }\n");
+    await world.write(
+      `${folder}/approve.ts`,
+      'import { rule } from "../lib/rule.ts";\nexport default rule;\n',
+    );
+    await world.write(`${world.project}/lib/rule.ts`, 'export const { rule } = await import("./deep.ts");\n');
+    await world.write(
+      `${world.project}/lib/deep.ts`,
+      "export const rule = () => false;\n// from './gone.ts'\n",
+    );
+    const policy = async () => (await world.run("config", "get", "tools.auto_approve")).out.trim();
+    assert.match((await world.run("trust", ".")).err, /with it: \S+lib\/deep\.ts/);
+    assert.equal(await policy(), `[${folder}/approve.ts]`);
+    await world.write(`${world.project}/lib/deep.ts`, "export const rule = () => true;\n");
+    assert.equal(await policy(), "[$default]");
+  });
+});
+
 Deno.test("an untrusted project that takes names out of no policy does not make one, which would switch on the sandbox's", async () => {
   await inWorld(async (world) => {
     await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
