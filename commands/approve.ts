@@ -1,6 +1,6 @@
 // `flemma approve`: marks calls as approved by a person. Nothing runs.
 
-import { shellWord } from "../config/shell_word.ts";
+import { operands } from "../config/shell_word.ts";
 import type { Invocation } from "./invocation.ts";
 import { markCalls } from "./mark.ts";
 
@@ -15,7 +15,7 @@ export async function run(invocation: Invocation): Promise<number> {
         code: "preview-cut",
         message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,
         next: `Read it in the document (line ${call.place.start}), then name it: ` +
-          `flemma approve ${shellWord(label)} ${shellWord(id)}`,
+          `flemma approve ${operands(label, id)}`,
       };
     },
     mark: ({ cycle }, id) => cycle.approve(id),

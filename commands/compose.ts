@@ -58,6 +58,9 @@ export async function compose(
   const subject = await subjectSettings(invocation, { path, frontmatter: chat.frontmatter });
   if (!subject.ok) return subject;
   const { settings, loaded, diagnostics, evaluated } = subject.value;
+  for (const { code, message, next } of loaded.notices) {
+    options.emit({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  }
   const opened = await openJournal({ environment, path });
   if (!opened.ok) return opened;
   const sandbox = createSandbox({

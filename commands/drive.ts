@@ -1,6 +1,6 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
-import { shellWord } from "../config/shell_word.ts";
+import { operands } from "../config/shell_word.ts";
 import type { CycleEvent, Stop } from "../cycle/types.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { diagnosticLine } from "./diagnostics.ts";
@@ -93,8 +93,7 @@ function showCursor(invocation: Invocation, document: OpenDocument, line: number
 /** The last words: what is to be done next. Ids a person has to look at are said even with --quiet. */
 function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): void {
   const { reason, ids, problem } = stop;
-  const command = (name: string, ...words: string[]) =>
-    ["flemma", name, shellWord(document.label), ...words.map(shellWord)].join(" ");
+  const command = (name: string, ...ids: string[]) => `flemma ${name} ${operands(document.label, ...ids)}`;
   const calls = ids.length === 1 ? "1 call" : `${ids.length} calls`;
   const advance = command("advance");
   switch (reason) {
@@ -110,7 +109,7 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
         `${calls} ${ids.length === 1 ? "waits" : "wait"} for you${
           ids.length > 1 ? ` (${ids.join(", ")})` : ""
         }: ` +
-          command("approve", ids[0] ?? "--all"),
+          command("approve", ...ids.slice(0, 1)),
       );
       break;
     case "protected":

@@ -1,7 +1,7 @@
 // What approve and reject share: finding the calls, changing their status, saying what comes next.
 
 import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
-import { shellWord } from "../config/shell_word.ts";
+import { operands } from "../config/shell_word.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { type OpenDocument, withDocument } from "./document.ts";
@@ -65,7 +65,7 @@ async function mark(
   }
   messages.note(
     `${marking.done}: ${ids.value.join(", ")}. Nothing ran; go on with: flemma advance ${
-      shellWord(document.label)
+      operands(document.label)
     }`,
   );
   return Exit.ok;

@@ -1,7 +1,7 @@
 // `flemma new`: a document to begin with.
 
 import { thrownText } from "../config/problem.ts";
-import { shellWord } from "../config/shell_word.ts";
+import { operands } from "../config/shell_word.ts";
 import { openJournal } from "../cycle/session/journal.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { createFile } from "../cycle/session/write.ts";
@@ -37,7 +37,7 @@ export async function run(invocation: Invocation): Promise<number> {
     messages.say(`flemma: ${file}: ${reason}`);
     return Exit.failure;
   }
-  messages.note(`Write what you want below @You: in ${file}, then: flemma advance ${shellWord(file)}`);
+  messages.note(`Write what you want below @You: in ${file}, then: flemma advance ${operands(file)}`);
   return Exit.ok;
 }
 

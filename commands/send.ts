@@ -7,7 +7,7 @@ import type { SendOutcome, Stop } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { getProvider } from "../providers/registry.ts";
 import { compose, type Runtime } from "./compose.ts";
-import { diagnosticLine } from "./diagnostics.ts";
+import { diagnosticLine, lineOf } from "./diagnostics.ts";
 import { type OpenDocument, readForReport, withDocument } from "./document.ts";
 import { drive } from "./drive.ts";
 import { Exit } from "./exit.ts";
@@ -36,7 +36,7 @@ async function send(runtime: Runtime, { store, interrupts }: OpenDocument): Prom
   const [blocker] = runtime.blockers;
   if (blocker !== undefined) {
     const { code, message } = blocker;
-    return { ...stopped("diagnostics", { code, message }), line: blocker.start ?? null };
+    return { ...stopped("diagnostics", { code, message }), line: lineOf(blocker) };
   }
   const open = openCalls(store.chat);
   if (open.length > 0) {
@@ -85,7 +85,8 @@ async function showRequest(invocation: Invocation): Promise<number> {
   const { label, store } = opened;
   const runtime = await compose(invocation, store, { emit: () => {} });
   if (!runtime.ok) return refuse(invocation, runtime.problem);
-  const { settings, offered, evaluated, files } = runtime.value;
+  const { settings, loaded, offered, evaluated, files } = runtime.value;
+  for (const notice of loaded.notices) messages.notice(notice);
   const provider = getProvider(settings.provider);
   if (!provider.ok) return refuse(invocation, provider.problem);
   const prepared = await dryRun({

@@ -1,6 +1,6 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
-import { shellWord } from "../config/shell_word.ts";
+import { operands } from "../config/shell_word.ts";
 import { lastMessages } from "../cycle/session/messages.ts";
 import { holderOf } from "../cycle/session/lock.ts";
 import { liveCalls, nothingToSend } from "../cycle/survey.ts";
@@ -43,6 +43,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { label, store } = opened;
   const runtime = await compose(invocation, store, { emit: () => {} });
   if (!runtime.ok) return refuse(invocation, runtime.problem);
+  for (const notice of runtime.value.loaded.notices) invocation.messages.notice(notice);
   const { sandbox, journal } = runtime.value;
   const holder = store.path === null ? null : await holderOf(store.path, invocation.environment);
   const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
@@ -143,7 +144,7 @@ function nextSentence(
   steps: readonly Step[],
   blockers: readonly Diagnostic[],
 ): string {
-  const file = shellWord(label);
+  const file = operands(label);
   const waiting = calls.filter(({ status }) => status === "pending").map(({ id }) => id);
   switch (next) {
     case "categorise":
@@ -152,7 +153,7 @@ function nextSentence(
       return `flemma advance ${file} ${carriedOut(calls, steps)}`;
     case "wait": {
       if (waiting.length > 0) {
-        return `flemma approve ${file} ${waiting[0]}, or reject it, or write the result yourself`;
+        return `flemma approve ${operands(label, waiting[0]!)}, or reject it, or write the result yourself`;
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"

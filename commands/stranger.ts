@@ -3,7 +3,7 @@
 import type { Environment } from "../config/environment.ts";
 import type { Settings } from "../config/settings.ts";
 import { isTrusted } from "../config/trust.ts";
-import { shellWord } from "../config/shell_word.ts";
+import { operands } from "../config/shell_word.ts";
 import { HARMLESS } from "../cycle/plan.ts";
 import type { Emit, Journal } from "../cycle/types.ts";
 import type { Call, Chat } from "../parser/types.ts";
@@ -63,7 +63,7 @@ export function wary(
       told = true;
       const trust = options.path === null
         ? ""
-        : ` To let policy decide: flemma trust ${shellWord(options.path)}`;
+        : ` To let policy decide: flemma trust ${operands(options.path)}`;
       const message =
         `This document ${options.reason} and comes from elsewhere, so its calls wait for you.${trust}`;
       options.emit({ event: "notice", code: "stranger", message });

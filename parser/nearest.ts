@@ -16,11 +16,11 @@ export function distance(a: string, b: string): number {
 
 /**
  * The candidate within `limit` edits of `name`, or null; of several equally near ones the first in the alphabet.
- * By default at most 3 edits and fewer than the name has letters, so that no short name is like every other.
+ * By default at most 3 edits and half as many as the name has letters, so that no short name is like every other.
  */
 export function nearest(name: string, candidates: Iterable<string>, limit?: number): string | null {
   let best: string | null = null;
-  let least = (limit ?? Math.min(3, Math.max(1, name.length - 1))) + 1;
+  let least = (limit ?? Math.min(3, Math.max(1, Math.ceil(name.length / 2)))) + 1;
   // A name far longer than the limit allows cannot be near; the check keeps hostile input from costing time.
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= least + 1) continue;

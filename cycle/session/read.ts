@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../config/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
-import { shellWord } from "../../config/shell_word.ts";
+import { operands, shellWord } from "../../config/shell_word.ts";
 import { absolutePath } from "./paths.ts";
 
 /** Largest document, in bytes. */
@@ -43,7 +43,7 @@ export async function readDocument(path: string, environment: Environment): Prom
     return bad === null ? success({ realPath, bytes, stamp: after }) : { ok: false, problem: bad };
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
-      return refuse("document-missing", "there is no such file.", `flemma new ${shellWord(path)}`);
+      return refuse("document-missing", "there is no such file.", `flemma new ${operands(path)}`);
     }
     if (thrown instanceof Deno.errors.NotADirectory) {
       return refuse("document-missing", "a part of the path is not a folder.");

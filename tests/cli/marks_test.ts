@@ -303,3 +303,22 @@ Deno.test("status tells of a call that ran when the program ended, and of an app
     const { stdout } = await place.run(["status"], { stdin: filled });
     assert.match(stdout, /^next: look at c2: approved, but with a text of your own/m);
   }));
+
+Deno.test("an id that looks like an option is never suggested as one", () =>
+  withScene(async (place) => {
+    place.write(
+      "a.chat",
+      callsDocument([
+        { id: "--all", command: "echo one", status: "pending" },
+        { id: "c2", command: "echo two", status: "pending" },
+      ]),
+    );
+    const status = await place.run(["status", "a.chat"]);
+    const [, typed] = /^next: (flemma approve \S+ .+), or reject/m.exec(status.stdout) ?? [];
+    assert.equal(typed, "flemma approve a.chat -- --all");
+    const advance = await place.run(["advance", "a.chat"]);
+    assert.match(advance.stderr, /: flemma approve a\.chat -- --all\n$/);
+    const { code, stderr } = await place.shell(typed!);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await statuses(place, "a.chat"), { "--all": "approved", c2: "pending" });
+  }));

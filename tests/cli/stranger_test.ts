@@ -98,3 +98,17 @@ Deno.test("trust.documents: ask makes every call of a stranger's document wait; 
     assert.equal(place.read("runs.txt"), "ran\n");
   });
 });
+
+Deno.test("a run tells that a project's settings are not trusted, and how to trust them", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".flemma"));
+    place.write(".flemma/config.yaml", "sandbox:\n  enabled: false\n");
+    place.write("a.chat", withCall("", APPROVED.replace("approved", "pending")));
+    for (const command of ["advance", "status", "approve"]) {
+      const { stderr } = await place.run([command, "a.chat"]);
+      assert.match(stderr, /^flemma: \S+config\.yaml is not trusted, .*sandbox\.enabled/m, command);
+      assert.match(stderr, /flemma trust \S+config\.yaml/, command);
+      const quiet = command === "status" ? "" : (await place.run([command, "a.chat", "--quiet"])).stderr;
+      assert.doesNotMatch(quiet, /trusted/, command);
+    }
+  }));
