@@ -17,7 +17,8 @@ export type PresetWrites =
  */
 export function presetWrites(preset: Preset, name: string): PresetWrites {
   const general = SCHEMA.members.parameters as Group;
-  const own = preset.provider === undefined ? undefined : PROVIDER_TABLES[preset.provider];
+  const { provider = "" } = preset;
+  const own = Object.hasOwn(PROVIDER_TABLES, provider) ? PROVIDER_TABLES[provider] : undefined;
   const log = new LayerLog("D");
   for (const [written, given] of leaves(preset.parameters ?? {}, general)) {
     const place = locate(written, general, own, preset.provider);

@@ -142,6 +142,14 @@ Deno.test("names that every object has are unknown keys or plain names, and chan
   assert.deepEqual(Object.entries(inProviders.settings.providers), [
     ["constructor", { base_url: "https://a.example" }],
   ]);
+  for (const provider of ["constructor", "__proto__", "another"]) {
+    const presets = { $x: { provider, model: "m", foo: 1 } };
+    const { settings, diagnostics } = await evaluate(
+      "json",
+      JSON.stringify({ flemma: { presets, model: "$x" } }),
+    );
+    assert.deepEqual([diagnostics, settings.provider], [[], provider]);
+  }
   for (const object of [{}, Object, Object.prototype, Object.prototype.toString]) {
     assert.ok(!("polluted" in object) && !("base_url" in object));
   }
