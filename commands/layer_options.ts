@@ -16,6 +16,7 @@ export const SANDBOX: Option = {
 export const MODEL: readonly Option[] = [
   { name: "provider", value: "NAME", help: "Provider for this run." },
   { name: "model", value: "NAME", help: "Model for this run." },
+  { name: "preset", value: "NAME", help: "Model, parameters and approvals of a preset for this run." },
   { name: "param", value: "KEY=VALUE", many: true, help: "A model parameter for this run." },
 ];
 

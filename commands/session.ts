@@ -1,13 +1,12 @@
 // `flemma session set | switch | show | reset`: settings that hold until logout, for all documents or for one.
 
 import { draftLayer } from "../config/draft.ts";
-import { profileOf } from "../config/values.ts";
 import type { Loaded } from "../config/load.ts";
 import { typedValue } from "../config/modeline.ts";
 import type { Op, Operation } from "../config/operations.ts";
 import { failure, type Outcome, success } from "../config/problem.ts";
-import { allPresets } from "../config/presets.ts";
 import { valueText } from "../config/render.ts";
+import { switchTo } from "../config/switch.ts";
 import { addToSession, readSession, resetSession } from "../config/session.ts";
 import { visible } from "../tools/visible.ts";
 import { documentPath } from "./document.ts";
@@ -107,22 +106,9 @@ function assignments(words: readonly string[], loaded: Loaded): Outcome<readonly
 
 /** What a preset says becomes the session's: its model by reference, its approvals as the list. */
 function switches(name: string, loaded: Loaded): Outcome<readonly Operation[]> {
-  const presets = allPresets(loaded.logs, profileOf(loaded.logs));
-  const preset = Object.hasOwn(presets, name) ? presets[name]! : undefined;
-  if (preset === undefined) {
-    return failure(
-      "usage",
-      `There is no preset "${name}".`,
-      `There are: ${Object.keys(presets).sort().join(", ")}.`,
-    );
-  }
   const draft = sessionDraft(loaded);
-  if (preset.model !== undefined) draft.apply("set", ["model"], name);
-  else if (preset.provider !== undefined) draft.apply("set", ["provider"], preset.provider);
-  if (preset.approve !== undefined || preset.deny !== undefined) {
-    draft.apply("set", ["tools", "auto_approve"], [name]);
-  }
-  return success(draft.operations);
+  const done = switchTo(draft, name, loaded.logs);
+  return done.ok ? success(draft.operations) : done;
 }
 
 function sessionDraft(loaded: Loaded) {

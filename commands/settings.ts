@@ -37,8 +37,14 @@ export async function settingsOf(
     noConfig: switchOption(given, "no-config") === true,
     overrides,
     approve: listOption(given, "approve"),
+    preset: presetName(textOption(given, "preset")),
     document,
   });
+}
+
+/** The shell takes `$name` for a variable, so the sign may be left out. */
+function presetName(given: string | undefined): string | undefined {
+  return given === undefined || given.startsWith("$") ? given : `$${given}`;
 }
 
 function setPath(tree: Tree, path: readonly string[], value: unknown): void {

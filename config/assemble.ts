@@ -14,6 +14,7 @@ import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./p
 import { readSession } from "./session.ts";
 import { parseSource, type SourceTree } from "./source.ts";
 import { writeTree } from "./tree.ts";
+import { switchTo } from "./switch.ts";
 import { isTrusted } from "./trust.ts";
 
 /** Reads everything that was found. See `loadSettings` for the failures. */
@@ -99,7 +100,11 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   }
   const module = (path: string) => modulePath(path, environment.cwd, environment.home);
   const line = draftLayer({ layer: "C", others: logs, catalog, module });
-  const given = [...writeTree(line, options.overrides ?? {}, { catalog }), ...line.finish()];
+  if (options.preset !== undefined) {
+    const switched = switchTo(line, options.preset, logs);
+    if (!switched.ok) return switched;
+  }
+  const given = [...writeTree(line, options.overrides ?? {}, { catalog })];
   const approve = options.approve ?? [];
   if (approve.length > 0) {
     const policy = line.read(["tools", "auto_approve"]);
@@ -107,6 +112,10 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     if (policy.ok && typeof policy.value !== "function") {
       given.push(...line.apply("append", ["tools", "auto_approve"], [...approve]));
     }
+  }
+  given.push(...line.finish());
+  for (const { message } of given.filter((fault) => fault.severity === "warning")) {
+    notices.push({ code: "option-ignored", message: `command line: ${message}.` });
   }
   lines.push(
     ...given.filter((fault) => fault.severity === "error").map((fault) => `command line: ${fault.message}`),

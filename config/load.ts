@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly noConfig?: boolean;
   /** The command line's own layer, in the shape of a settings file. */
   readonly overrides?: Readonly<Record<string, unknown>>;
+  /** The preset to switch to for this run. What `overrides` say beside it is stronger. */
+  readonly preset?: string;
   /** Tool names approved for this run only, on top of whatever policy holds. */
   readonly approve?: readonly string[];
   /** Absolute path of the document, or null when unsaved. Its folder leads to the project file. @default null */
@@ -57,7 +59,8 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
   const sources = findSources(options);
   if (!sources.ok) return sources;
   const { global, project, session } = sources.value;
-  const given = Object.keys(options.overrides ?? {}).length > 0 || (options.approve ?? []).length > 0;
+  const given = Object.keys(options.overrides ?? {}).length > 0 || (options.approve ?? []).length > 0 ||
+    options.preset !== undefined;
   if (global !== null || project !== null || session || given) {
     const { assemble } = await import("./assemble.ts");
     return await assemble(options, sources.value);

@@ -212,6 +212,29 @@ Deno.test("an untrusted project that takes names out of no policy does not make 
   });
 });
 
+Deno.test("--preset takes over a preset for one run, an unknown one is refused, and unknown approvals are told", async () => {
+  await inWorld(async (world) => {
+    await world.write(
+      `${world.home}/.config/flemma/config.yaml`,
+      "presets: { $quick: { provider: anthropic, model: m1, temperature: 0.2, approve: [bash] } }\n",
+    );
+    const value = async (key: string, ...words: string[]) =>
+      (await world.run("config", "get", key, ...words)).out.trim();
+    assert.equal(await value("model", "--preset", "quick"), "$quick");
+    assert.equal(await value("model", "--preset", "$quick", "--model", "m2"), "m2");
+    assert.equal(
+      await value("tools.auto_approve", "--preset", "quick", "--approve", "read"),
+      "[$quick, read]",
+    );
+    assert.equal(await value("tools.auto_approve"), "[$default]");
+    const unknown = await world.run("config", "show", "--preset", "quik");
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.err, /There is no preset "\$quik"/);
+    const approved = await world.run("config", "show", "--approve", "raed");
+    assert.match(approved.err, /names the tool "raed", which does not exist; did you mean "read"\?/);
+  });
+});
+
 Deno.test("a parameter named like what every object has is an unknown key", async () => {
   await inWorld(async (world) => {
     for (const name of ["__proto__.polluted", "constructor.polluted", "__proto__"]) {
