@@ -42,6 +42,8 @@ export interface ResolvedPolicy extends Required<Policy> {
   readonly covered: readonly string[];
   /** Names of the groups of sockets that stay reachable, beside the paths in `sockets`. */
   readonly socketGroups: readonly string[];
+  /** Hidden paths as they were expanded, links kept: a link that leads there must not be taken away. */
+  readonly hiddenAsked: readonly string[];
   /** Words of `protect` that hold, such as `$git`. */
   readonly protectWords: readonly string[];
   /** Further paths to protect, as they were expanded: absolute or relative to the working directory, links kept. */
@@ -131,6 +133,7 @@ export function resolvePolicy(
     allow_privileged,
     protect: [],
     deny_read: realPaths(hidden.value.paths, cwd),
+    hiddenAsked: hidden.value.paths,
     sockets: realPaths(sockets.value.paths, cwd),
     block_unix_sockets: settings.policy.block_unix_sockets === true,
     limits: checked.value,

@@ -77,7 +77,7 @@ export interface Protection {
 
 /** Follows the links of protected paths. */
 export function traceProtected(
-  paths: readonly ProtectedPath[],
+  paths: readonly (Pick<ProtectedPath, "path"> & Partial<ProtectedPath>)[],
   cwd: string,
   glance = new Glance(),
 ): Protection {

@@ -266,7 +266,17 @@ export class RunSandbox implements Sandbox {
     const start = this.#atStart().protection;
     const glance = new Glance();
     const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance);
-    const protection = { real: [...new Set([...start.real, ...now.real])], links: now.links };
+    // A link to something hidden is put back like one to something protected: without it the next run would not hide
+    // what it led to.
+    const { links } = traceProtected(
+      resolved.hiddenAsked.map((path) => ({ path })),
+      this.host.environment.cwd,
+      glance,
+    );
+    const protection = {
+      real: [...new Set([...start.real, ...now.real])],
+      links: withoutTwins([...now.links, ...links]),
+    };
     const { policy, notices } = mountablePolicy(resolved, protection, this.host.environment, glance);
     this.#note(notices);
     return this.#looked = {
@@ -401,4 +411,9 @@ function runningBare(why: Problem): Problem {
     message: `Commands run without a sandbox. ${why.message}`,
     next: why.next ?? "Set sandbox.backend to required to refuse that.",
   };
+}
+
+/** Links of one path once. */
+function withoutTwins(links: Protection["links"]): Protection["links"] {
+  return [...new Map(links.map((link) => [link.path, link])).values()];
 }

@@ -48,6 +48,18 @@ Deno.test("a command cannot carry a hidden file to where the next command finds 
     assert.equal(Deno.readTextFileSync(`${root}/project/a/b/key`), "text of project/a/b/key\n");
   }));
 
+Deno.test("a link that leads to a hidden path is put back when a command took it away", () =>
+  inFolder(async (root) => {
+    plant(root, "project/dotfiles/ssh/id", "project/ssh -> dotfiles/ssh");
+    const hides = { policy: { deny_read: ["ssh"] } };
+    for (const take of ["rm ssh", "mv ssh gone", "ln -sfn elsewhere ssh"]) {
+      await runInside(projectSandbox(root, hides), take);
+      assert.equal(Deno.readLinkSync(`${root}/project/ssh`), "dotfiles/ssh", take);
+      const { out } = await runInside(projectSandbox(root, hides), "cat dotfiles/ssh/id 2>/dev/null");
+      assert.equal(out, "", take);
+    }
+  }));
+
 Deno.test("the program's own tools obey the same list through links, and neither read nor write there", () =>
   inFolder((root) => {
     plant(root, "project/keys/id", "project/alias -> keys/id", "project/open");
