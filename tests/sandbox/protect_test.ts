@@ -41,7 +41,9 @@ Deno.test("the hooks of each folder between a writable path and a workplace are 
 });
 
 Deno.test("a policy whose only writable path is a hook itself still protects the hook", () => {
-  for (const hook of ["/home/me/.git/hooks", "/home/me/w/.flemma", "/home/me/w/.git/hooks", "/home/me/.vscode"]) {
+  for (
+    const hook of ["/home/me/.git/hooks", "/home/me/w/.flemma", "/home/me/w/.git/hooks", "/home/me/.vscode"]
+  ) {
     const words = ["$git", "$project"];
     const paths = protectedPaths(scope({ words, writable: [hook], workplaces: ["/home/me/w"] }));
     assert.ok(paths.some(({ path }) => path === hook), hook);
