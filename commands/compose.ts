@@ -8,7 +8,7 @@ import { Cycle } from "../cycle/mod.ts";
 import type { SendOptions } from "../cycle/send.ts";
 import { openJournal } from "../cycle/session/journal.ts";
 import { protectedPaths } from "../cycle/session/paths.ts";
-import type { DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
+import type { CycleEvent, DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
 import { type ApprovalRegistry, createApproval, type Verdict } from "../tools/approval/mod.ts";
@@ -232,11 +232,19 @@ function recording(store: DocumentStore, journal: Journal, emit: Emit): Document
   };
 }
 
-/** Passes events on, and after each that may have brought new ones the notices of the sandbox. */
+const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
+  "approval:pending",
+  "approval:denied",
+  "tool:executing",
+  "tool:finished",
+]);
+
+/** Passes events on, and before each that concerns tools the new notices of the sandbox. */
 function noticing(emit: Emit, sandbox: RunSandbox): Emit {
   let told = 0;
   return (event) => {
-    if (event.event !== "text" && event.event !== "tool:output") {
+    // A run in which no tool comes up has nothing to do with the sandbox.
+    if (SANDBOX_EVENTS.has(event.event)) {
       const notices: readonly Problem[] = sandbox.notices().slice(told);
       told += notices.length;
       for (const { code, message } of notices) emit({ event: "notice", code, message });
