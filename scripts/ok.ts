@@ -2,7 +2,6 @@
 
 import { checkTree } from "./gate/layers.ts";
 import { staleFiles } from "./gate/generated.ts";
-import { checkExamples } from "./gate/examples.ts";
 import { print, ROOT, run } from "./gate/root.ts";
 
 const deno = Deno.execPath();
@@ -12,7 +11,6 @@ const steps: readonly [string, () => Promise<boolean>][] = [
   ["types", async () => await run(deno, ["check", "--quiet", "."]) === 0],
   ["layers", () => told(checkTree(ROOT))],
   ["generated files (stale ones are mended by `deno task generate`)", () => told(staleFiles(ROOT))],
-  ["documented examples", () => told(checkExamples(ROOT))],
   ["tests", async () => await run(deno, ["run", "-A", "scripts/test.ts"]) === 0],
 ];
 

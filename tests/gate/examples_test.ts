@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { examplesOf, fencesOf, matches } from "../../scripts/gate/examples.ts";
+import { checkExamples, examplesOf, fencesOf, matches } from "../../scripts/gate/examples.ts";
+import { ROOT } from "../../scripts/gate/root.ts";
 
 Deno.test("a page's console blocks are split into commands and their output", () => {
   const page = "Text\n\n```console\n$ echo a \\\n  b\na b\n$ true\n```\n\n````md\n```console\n```\n````\n";
@@ -17,4 +18,8 @@ Deno.test("an ellipsis stands for any text or any lines, everything else must ag
   assert.ok(!matches(["a"], ["a", "b"]));
   assert.ok(!matches(["a", "b"], ["a"]));
   assert.ok(!matches(["a.c"], ["abc"]));
+});
+
+Deno.test("every example of README and docs does what its page says", async () => {
+  assert.deepEqual(await checkExamples(ROOT), []);
 });
