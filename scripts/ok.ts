@@ -1,4 +1,4 @@
-// The one gate: format, lint, types, layers, generated files, documented examples, tests.
+// The one gate: format, lint, types, layers, generated files, and the tests with the documented examples among them.
 
 import { checkTree } from "./gate/layers.ts";
 import { staleFiles } from "./gate/generated.ts";
