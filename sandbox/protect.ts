@@ -30,21 +30,21 @@ export interface ProtectionScope {
   /** Real. */
   readonly writable: readonly string[];
   /** Real paths of the folders that are worked in. */
-  readonly workplaces: readonly string[];
+  readonly workingFolders: readonly string[];
   /** Folders of repositories below them. */
   readonly repositories: readonly string[];
 }
 
 /**
  * Everything to protect, whether it exists or not. Beside the given paths: `.flemma` of each writable path and of each
- * folder from one down to a workplace; for the same folders, and for the repositories below the workplaces, the hooks
- * that the words stand for. A writable path may itself be a hook of a workplace or of a folder around it, or the git
- * folder of a worktree that is not writable; so a workplace counts in any case, and so do the folders that hold both.
+ * folder from one down to a working folder; for the same folders, and for the repositories below the working folders, the hooks
+ * that the words stand for. A writable path may itself be a hook of a working folder or of a folder around it, or the git
+ * folder of a worktree that is not writable; so a working folder counts in any case, and so do the folders that hold both.
  */
 export function protectedPaths(scope: ProtectionScope, glance = new Glance()): ProtectedPath[] {
-  const { asked, listed, words, writable, workplaces, repositories } = scope;
-  const worked = new Set<string>([...repositories, ...workplaces]);
-  for (const place of workplaces) {
+  const { asked, listed, words, writable, workingFolders, repositories } = scope;
+  const worked = new Set<string>([...repositories, ...workingFolders]);
+  for (const place of workingFolders) {
     for (const root of writable) {
       if (isInside(place, root)) {
         for (const folder of [root, ...foldersBetween(root, place)]) worked.add(folder);

@@ -57,7 +57,7 @@ export class RunSandbox implements Sandbox {
   readonly #asked: readonly string[];
   /** What this program, or the person's editor, may make while a command runs. */
   readonly #ownPlaces: readonly string[];
-  readonly #workplaces: readonly string[];
+  readonly #workingFolders: readonly string[];
   /** Compiled code of this program. */
   readonly #ownCode: readonly string[];
   #start: { repositories: readonly string[]; protection: Protection } | undefined;
@@ -89,7 +89,7 @@ export class RunSandbox implements Sandbox {
     ]
       .map((path) => realPath(path, environment.cwd))
       .filter((path) => path !== null);
-    this.#workplaces = [
+    this.#workingFolders = [
       realPath(environment.cwd, "/"),
       document === null ? null : folderOf(document, environment.cwd),
     ].filter((place) => place !== null);
@@ -337,7 +337,7 @@ export class RunSandbox implements Sandbox {
     if (this.#start !== undefined) return this.#start;
     const glance = new Glance();
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
-    const repositories = this.#workplaces
+    const repositories = this.#workingFolders
       .filter((place) => writable.some((root) => isInside(place, root) || isInside(root, place)))
       .flatMap((place) => repositoriesBelow(place, glance));
     this.#start = { repositories, protection: { real: [], links: [] } };
@@ -354,7 +354,7 @@ export class RunSandbox implements Sandbox {
       listed: [...(policy?.protectHome ?? []), ...this.#ownCode],
       words: policy?.protectWords ?? [],
       writable: policy?.rw_paths ?? [],
-      workplaces: this.#workplaces,
+      workingFolders: this.#workingFolders,
       repositories: this.#atStart().repositories,
     }, glance);
   }

@@ -17,17 +17,17 @@ function scope(members: Partial<ProtectionScope>): ProtectionScope {
     listed: [],
     words: ["$git"],
     writable: [],
-    workplaces: [],
+    workingFolders: [],
     repositories: [],
     ...members,
   };
 }
 
-Deno.test("the hooks of each folder between a writable path and a workplace are protected", () => {
+Deno.test("the hooks of each folder between a writable path and a working folder are protected", () => {
   const paths = protectedPaths(scope({
     asked: ["/x/doc.chat"],
     writable: ["/w", "/tmp"],
-    workplaces: ["/w/a/repo", "/elsewhere"],
+    workingFolders: ["/w/a/repo", "/elsewhere"],
   }));
   const hooks = paths.map(({ path }) => path).filter((path) => path.endsWith("/.git/hooks"));
   assert.deepEqual(hooks.sort(), [
@@ -45,14 +45,14 @@ Deno.test("a policy whose only writable path is a hook itself still protects the
     const hook of ["/home/me/.git/hooks", "/home/me/w/.flemma", "/home/me/w/.git/hooks", "/home/me/.vscode"]
   ) {
     const words = ["$git", "$project"];
-    const paths = protectedPaths(scope({ words, writable: [hook], workplaces: ["/home/me/w"] }));
+    const paths = protectedPaths(scope({ words, writable: [hook], workingFolders: ["/home/me/w"] }));
     assert.ok(paths.some(({ path }) => path === hook), hook);
   }
 });
 
 Deno.test("each word of the policy brings its list, and without words only .flemma and what was asked remain", () => {
   const of = (words: string[]) =>
-    protectedPaths(scope({ words, writable: ["/w"], workplaces: ["/w"] })).map(({ path }) => path);
+    protectedPaths(scope({ words, writable: ["/w"], workingFolders: ["/w"] })).map(({ path }) => path);
   assert.deepEqual(of([]), ["/w/.flemma"]);
   assert.ok(of(["$project"]).includes("/w/.vscode") && of(["$project"]).includes("/w/.envrc"));
   assert.ok(!of(["$project"]).includes("/w/.git/hooks"));
