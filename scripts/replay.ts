@@ -38,7 +38,13 @@ async function main(args: readonly string[]): Promise<number> {
 /** The command's exit code, or 1 when it succeeded although the server had to refuse a request. */
 async function runCommand(replay: Replay, [program, ...args]: readonly string[]): Promise<number> {
   const env = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
-  const { code } = await new Deno.Command(program!, { args, env }).spawn().status;
+  let code: number;
+  try {
+    ({ code } = await new Deno.Command(program!, { args, env }).spawn().status);
+  } catch (thrown) {
+    say(`${program} cannot be run: ${thrown instanceof Error ? thrown.message : thrown}`);
+    code = 127;
+  }
   await replay.close();
   for (const problem of replay.problems) say(problem);
   return code === 0 && replay.problems.length > 0 ? 1 : code;
