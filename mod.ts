@@ -19,6 +19,8 @@ import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./san
 import { backends } from "./sandbox/mod.ts";
 
 export * from "./parser/mod.ts";
+export { proseOf } from "./parser/prose.ts";
+export { editBetween, offsetAt, offsetAtUnits, positionAt, unitsAt } from "./parser/utf16.ts";
 export {
   DEFAULT_SETTINGS,
   type Environment,

@@ -1,5 +1,6 @@
 // Puts the rooms together for one run of one document: settings, sandbox, tools, approval, provider, cycle.
 
+import { parentOf } from "../config/folders.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Loaded } from "../config/load.ts";
 import { type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
@@ -7,10 +8,9 @@ import type { Settings } from "../config/settings.ts";
 import { Cycle } from "../cycle/mod.ts";
 import type { SendOptions } from "../cycle/send.ts";
 import { openJournal } from "../cycle/session/journal.ts";
-import { protectedPaths } from "../cycle/session/paths.ts";
 import type { CycleEvent, DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
-import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
+import type { RunSandbox } from "../sandbox/mod.ts";
 import { type ApprovalRegistry, createApproval, type Verdict } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
@@ -19,6 +19,7 @@ import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { checkInput, completeInput, prepareValidator } from "../tools/validate.ts";
+import { sandboxOf } from "./sandbox_of.ts";
 import { type SubjectSettings, subjectSettings } from "./document_settings.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption } from "./options.ts";
@@ -63,12 +64,7 @@ export async function compose(
   }
   const opened = await openJournal({ environment, path });
   if (!opened.ok) return opened;
-  const sandbox = createSandbox({
-    settings: settings.sandbox,
-    environment,
-    document: store.path,
-    protect: protectedPaths({ environment, document: store.path, configFiles: loaded.files }),
-  });
+  const sandbox = sandboxOf(invocation, path, subject.value);
   const tools = new ToolRegistry();
   const registered = tools.register(builtinTools(settings.tools));
   if (!registered.ok) return registered;
@@ -155,7 +151,7 @@ function approvalOf(
   environment: Environment,
 ): Runtime["decide"] {
   const { path } = store;
-  const dirname = path === null ? null : path.slice(0, path.lastIndexOf("/")) || "/";
+  const dirname = path === null ? null : parentOf(path);
   return ({ id, name, input }) =>
     approval.resolveWithSource(name, input, { toolId: id, document: path, dirname, cwd: environment.cwd });
 }

@@ -1,18 +1,12 @@
 // How the tools of one document are confined, as `sandbox status` and `doctor` tell it.
 
 import { originOf } from "../config/inspect.ts";
-import { protectedPaths } from "../cycle/session/paths.ts";
-import {
-  createSandbox,
-  renderStatus,
-  type RunSandbox,
-  type SandboxStatus,
-  sandboxStatus,
-} from "../sandbox/mod.ts";
+import { renderStatus, type SandboxStatus, sandboxStatus } from "../sandbox/mod.ts";
 import { sandboxObstacle } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import type { SubjectSettings } from "./document_settings.ts";
 import type { Invocation } from "./invocation.ts";
+import { sandboxOf } from "./sandbox_of.ts";
 
 export interface Confinement {
   readonly status: SandboxStatus;
@@ -20,16 +14,6 @@ export interface Confinement {
   readonly enabledBy: string;
   /** Why the sandbox does not approve `bash` by itself; null when it does. */
   readonly obstacle: string | null;
-}
-
-/** The sandbox of a document (null: of the folder) under its settings. */
-export function sandboxOf(
-  { environment }: Invocation,
-  path: string | null,
-  { settings, loaded: { files } }: SubjectSettings,
-): RunSandbox {
-  const protect = protectedPaths({ environment, document: path, configFiles: files });
-  return createSandbox({ settings: settings.sandbox, environment, document: path, protect });
 }
 
 /** Probes the sandbox and asks what it approves. */

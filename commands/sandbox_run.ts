@@ -2,7 +2,7 @@
 
 import { type ExitStatus, toolEnvironment } from "../sandbox/mod.ts";
 import { thrownText } from "../config/problem.ts";
-import { sandboxOf } from "./confinement.ts";
+import { sandboxOf } from "./sandbox_of.ts";
 import { readSubject } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
 import { Exit } from "./exit.ts";

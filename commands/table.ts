@@ -90,6 +90,9 @@ const STREAM: Option = {
   help: "Write the reply to the file while it arrives (the default), or once at its end.",
 };
 
+/** What every command takes that works on a document. */
+const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, QUIET, HELP];
+
 export const COMMANDS: readonly Command[] = [
   {
     name: "advance",
@@ -108,11 +111,7 @@ export const COMMANDS: readonly Command[] = [
       APPROVE,
       STREAM,
       ...EVENTS,
-      NAME,
-      WAIT,
-      ...CONFIG,
-      QUIET,
-      HELP,
+      ...DOCUMENT,
     ],
     example: "flemma advance notes.chat",
   },
@@ -124,7 +123,7 @@ export const COMMANDS: readonly Command[] = [
       "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant.",
     kind: "filter",
     arity: [0, Infinity],
-    options: [...TARGETS, NAME, WAIT, ...CONFIG, QUIET, HELP],
+    options: [...TARGETS, ...DOCUMENT],
     example: "flemma approve notes.chat call_1",
   },
   {
@@ -138,11 +137,7 @@ export const COMMANDS: readonly Command[] = [
     options: [
       { name: "message", short: "m", value: "TEXT", help: "What the model is told." },
       ...TARGETS,
-      NAME,
-      WAIT,
-      ...CONFIG,
-      QUIET,
-      HELP,
+      ...DOCUMENT,
     ],
     example: 'flemma reject notes.chat call_1 -m "Use the staging host."',
   },
@@ -160,11 +155,7 @@ export const COMMANDS: readonly Command[] = [
       ...MODEL,
       STREAM,
       ...EVENTS,
-      NAME,
-      WAIT,
-      ...CONFIG,
-      QUIET,
-      HELP,
+      ...DOCUMENT,
     ],
     example: "flemma execute notes.chat call_1",
   },
@@ -181,11 +172,7 @@ export const COMMANDS: readonly Command[] = [
       ...MODEL,
       STREAM,
       ...EVENTS,
-      NAME,
-      WAIT,
-      ...CONFIG,
-      QUIET,
-      HELP,
+      ...DOCUMENT,
     ],
     example: "flemma send notes.chat --dry-run",
   },

@@ -19,6 +19,3 @@ export interface Catalog {
 export const BUILTIN_CATALOG: Catalog = {
   tools: [{ name: "bash" }, { name: "read" }, { name: "edit" }, { name: "write" }],
 };
-
-/** Names that built-in presets may speak of before every built-in tool is there. */
-export const KNOWN_TOOLS: readonly string[] = ["bash", "read", "edit", "write", "grep", "find", "ls"];

@@ -152,11 +152,6 @@ function isLanguage(byte: number | undefined): boolean {
   return isWord(byte) || byte === COLON || byte === 0x2e || byte === 0x5f || byte === 0x25 || byte === 0x2d;
 }
 
-/** Closes the body of a tool block opened with `ticks` backticks: at least that many, then whitespace. */
-export function blockClose(bytes: Uint8Array, from: number, to: number, ticks: number): boolean {
-  return bareTicks(bytes, from, to) >= ticks;
-}
-
 /** The spans of a Tool Use header. */
 export interface ToolUseHeader {
   readonly name: Span;

@@ -3,6 +3,7 @@
 // Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
 // parts. The Lua engine is loaded only for a document that has a template tag.
 
+import { parentOf } from "../config/folders.ts";
 import type { Environment } from "../config/environment.ts";
 import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
@@ -314,7 +315,7 @@ function wholeTurn(turn: Turn): readonly Emitted[] {
 
 function folderOf(options: EvaluateOptions): string {
   const { document, environment } = options;
-  return document === null ? environment.cwd : document.slice(0, document.lastIndexOf("/")) || "/";
+  return document === null ? environment.cwd : parentOf(document);
 }
 
 function addText(parts: Part[], text: string): void {

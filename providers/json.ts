@@ -4,6 +4,8 @@
 // order (providers section 2). Tool inputs are carried as `Raw`: the model's own text, never parsed and
 // encoded again, because that would change numbers and the order of members.
 
+import { byBytes } from "../config/order.ts";
+
 /** JSON text that is written as it stands. */
 export class Raw {
   readonly text: string;
@@ -68,23 +70,7 @@ function writeMembers(
 }
 
 function sortedKeys(value: object): string[] {
-  return Object.keys(value).sort(compareBytes);
-}
-
-/** Order of the UTF-8 bytes. JavaScript's own order differs beyond the basic plane. */
-export function compareBytes(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const left = a.charCodeAt(index);
-    const right = b.charCodeAt(index);
-    if (left !== right) return rank(left) - rank(right);
-  }
-  return a.length - b.length;
-}
-
-/** Surrogates stand for code points above every other UTF-16 unit. */
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+  return Object.keys(value).sort(byBytes);
 }
 
 /** Takes the blanks outside strings out of JSON text and changes nothing else. */

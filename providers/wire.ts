@@ -1,7 +1,8 @@
 // Names and ids as they travel: what every provider does alike (providers section 3).
 
 import program from "../deno.json" with { type: "json" };
-import { compareBytes, toJson, writeJson } from "./json.ts";
+import { toJson, writeJson } from "./json.ts";
+import { byBytes } from "../config/order.ts";
 import type { OfferedTool } from "./types.ts";
 
 /** How this program names itself to a provider. */
@@ -25,7 +26,7 @@ export function toolName(wire: string, offered: readonly OfferedTool[] = []): st
 
 /** Tools in the order of their own names, bytewise, so that the prefix of a request is stable. */
 export function sortedTools(tools: readonly OfferedTool[]): readonly OfferedTool[] {
-  return [...tools].sort((a, b) => compareBytes(a.name, b.name));
+  return [...tools].sort((a, b) => byBytes(a.name, b.name));
 }
 
 /** The description with the shape of the output behind it, when the tool declares one. */

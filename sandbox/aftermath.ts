@@ -3,7 +3,8 @@
 import type { Problem } from "../config/problem.ts";
 import { thrownText } from "../config/problem.ts";
 import { Glance, type Sealed } from "./glance.ts";
-import { isInside, parentFolder, realPath } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { isInside, realPath } from "./realpath.ts";
 import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
 
 /** A configuration that git makes has some hundred bytes; one of a size to fill the memory is not looked into. */
@@ -46,7 +47,7 @@ export async function settle({ missing, links, look }: Before, keep: () => strin
     told.push(
       await attempt(path, async () => {
         const kept = glance.has(path) ? await moveAway(path, keep()) : null;
-        Deno.mkdirSync(parentFolder(path), { recursive: true });
+        Deno.mkdirSync(parentOf(path), { recursive: true });
         Deno.symlinkSync(target, path);
         return {
           code: "protected-link-restored",
@@ -98,7 +99,7 @@ function isHarmless(path: string): boolean {
 async function attempt(path: string, act: () => Promise<Problem>): Promise<Problem> {
   try {
     // Nothing may be done through a folder that a command put a link in the place of: it could lead anywhere.
-    const folder = parentFolder(path);
+    const folder = parentOf(path);
     if (realPath(folder, "/") !== folder) throw new Error(`the folder ${folder} was replaced by a link.`);
     return await act();
   } catch (thrown) {

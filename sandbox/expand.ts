@@ -1,7 +1,8 @@
 // The forms a path may have in a policy and in the settings that share them (sandbox section 4).
 
 import type { Environment } from "../config/environment.ts";
-import { expandHome, parentFolder, realPath } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { expandHome, realPath } from "./realpath.ts";
 
 /** What an entry stands for. A path may still be relative; `dropped` says in words why there is none. */
 export type Expansion =
@@ -67,5 +68,5 @@ function documentFolder({ document, environment }: PathContext): Expansion {
   if (real === null) {
     return { kind: "dropped", reason: "the document's path leads through too many links", mistake: false };
   }
-  return { kind: "path", path: parentFolder(real) };
+  return { kind: "path", path: parentOf(real) };
 }

@@ -1,6 +1,7 @@
 // What lies on top of the writable paths, as one ordered list of mounts (sandbox 7.2, 12.1, 12.3 to 12.5).
 
-import { isInside, parentFolder } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { isInside } from "./realpath.ts";
 import type { HiddenPath } from "./types.ts";
 
 /** Everything that is mounted; all paths real and existing. */
@@ -120,6 +121,6 @@ function outermost(paths: readonly string[]): string[] {
 export function foldersBetween(root: string, path: string): string[] {
   const folders: string[] = [];
   if (!isInside(path, root) || path === root) return folders;
-  for (let folder = parentFolder(path); folder !== root; folder = parentFolder(folder)) folders.push(folder);
+  for (let folder = parentOf(path); folder !== root; folder = parentOf(folder)) folders.push(folder);
   return folders;
 }

@@ -1,6 +1,6 @@
 // What a Deno process that runs tools of others may do, as flags: the inner layer of the sandbox (tools 7.7).
 
-import { parentFolder } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
 import type { Policy } from "./types.ts";
 
 /** What the flags depend on besides the policy. */
@@ -66,7 +66,7 @@ function allowed(paths: readonly string[]): string[] {
 function denied(paths: readonly string[]): string[] {
   return paths.map((path) => {
     let around = path;
-    while (around.includes(",")) around = parentFolder(around);
+    while (around.includes(",")) around = parentOf(around);
     return around;
   });
 }

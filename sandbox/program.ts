@@ -2,7 +2,8 @@
 
 import { failure, type Outcome, success } from "../config/problem.ts";
 import type { Environment } from "../config/environment.ts";
-import { isInside, parentFolder, realPath } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { isInside, realPath } from "./realpath.ts";
 
 /**
  * The absolute path of an executable outside every writable path. A name without a slash is looked up in `PATH`;
@@ -40,7 +41,7 @@ function judge(path: string, cwd: string, writable: readonly string[]): Outcome<
   if (kind === "other") return failure("program-not-executable", `The file ${path} is not executable.`);
   // Both the place where the name stands and the place where its links lead must be out of reach. A policy that
   // makes everything writable leaves no such place; that it is no barrier is told elsewhere.
-  const folder = realPath(parentFolder(path), cwd);
+  const folder = realPath(parentOf(path), cwd);
   const target = realPath(path, cwd);
   const reachable = (place: string | null) =>
     place === null || writable.some((root) => root !== "/" && isInside(place, root));

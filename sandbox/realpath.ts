@@ -80,11 +80,6 @@ export function isInside(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** The folder a real path lies in; the root lies in itself. */
-export function parentFolder(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
-}
-
 /** Replaces a leading `~` that stands alone or before a slash. */
 export function expandHome(path: string, home: string): string {
   if (path === "~") return home;

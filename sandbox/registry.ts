@@ -1,5 +1,6 @@
 // The backends that exist, by name and in the order in which they are tried (sandbox 6.1).
 
+import { byBytes } from "../config/order.ts";
 import type { Backend } from "./types.ts";
 
 const DEFAULT_PRIORITY = 50;
@@ -58,9 +59,7 @@ export class BackendRegistry {
 
   /** A copy, highest priority first, equal ones by name. */
   getAll(): BackendEntry[] {
-    return [...this.#entries.values()].sort((a, b) =>
-      b.priority - a.priority || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
-    );
+    return [...this.#entries.values()].sort((a, b) => b.priority - a.priority || byBytes(a.name, b.name));
   }
 
   count(): number {

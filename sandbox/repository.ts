@@ -2,7 +2,8 @@
 
 import { Glance } from "./glance.ts";
 import { GIT_HOOKS } from "./hooks.ts";
-import { parentFolder, realPath } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { realPath } from "./realpath.ts";
 
 /** Bytes of a `.git` file or a `commondir` that are read; both hold one line. */
 const POINTER_BYTES = 4096;
@@ -26,7 +27,7 @@ export function gitHooks(folder: string, glance: Glance): string[] {
   const info = real === null ? null : glance.lstat(real);
   if (real === null || info === null) return found;
   if (info.isFile) {
-    const target = pointerIn(real, parentFolder(real), /^gitdir: (.+)$/m, glance);
+    const target = pointerIn(real, parentOf(real), /^gitdir: (.+)$/m, glance);
     if (target === null) return found;
     found.push(...hooks(target));
     const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, glance);

@@ -15,7 +15,8 @@ import { ownCode } from "./own_code.ts";
 import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
-import { expandHome, isInside, parentFolder, realPath } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { expandHome, isInside, realPath } from "./realpath.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 import { repositoriesBelow } from "./repository.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./runtime.ts";
@@ -383,7 +384,7 @@ export class RunSandbox implements Sandbox {
 
 function folderOf(document: string, cwd: string): string | null {
   const real = realPath(document, cwd);
-  return real === null ? null : parentFolder(real);
+  return real === null ? null : parentOf(real);
 }
 
 function bare(inner: readonly string[]): Prepared {

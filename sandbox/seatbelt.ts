@@ -2,7 +2,8 @@
 // profile language and never run; whether it works is for the probe to say.
 
 import { failure, type Outcome, success } from "../config/problem.ts";
-import { isInside, parentFolder } from "./realpath.ts";
+import { parentOf } from "../config/folders.ts";
+import { isInside } from "./realpath.ts";
 import type { Backend, BackendConfig, Host, MountablePolicy, Policy } from "./types.ts";
 
 const PROGRAM = "/usr/bin/sandbox-exec";
@@ -85,7 +86,7 @@ export function seatbeltProfile(
   const held = new Set<string>();
   const hold = (path: string, roots: readonly string[]) => {
     for (const root of roots) {
-      for (let folder = path; folder !== root; folder = parentFolder(folder)) held.add(folder);
+      for (let folder = path; folder !== root; folder = parentOf(folder)) held.add(folder);
     }
   };
   for (const path of policy.protect) {

@@ -5,7 +5,7 @@ import type { Problem } from "../config/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { toolEnvironment } from "../sandbox/environment.ts";
 import { expandPath } from "../sandbox/expand.ts";
-import { parentFolder } from "../sandbox/realpath.ts";
+import { parentOf } from "../config/folders.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type { ExecutionContext, JsonSchema, Limits, ToolDefinition, Truncate } from "./definition.ts";
 import { truncateWithOverflow } from "./overflow.ts";
@@ -86,7 +86,7 @@ class CallContext implements PluginContext {
     this.#options = options;
     const { document, toolId, environment } = options;
     this.document = this.filename = this.__filename = document;
-    this.dirname = this.__dirname = document === null ? null : parentFolder(document);
+    this.dirname = this.__dirname = document === null ? null : parentOf(document);
     this.toolId = this.tool_id = toolId;
     this.timeout = options.settings.tools.default_timeout;
     this.signal = options.signal;

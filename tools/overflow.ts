@@ -1,5 +1,6 @@
 // Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
 
+import { parentOf } from "../config/folders.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Problem, thrownText } from "../config/problem.ts";
 import type { ToolSettings } from "../config/settings.ts";
@@ -108,7 +109,7 @@ export class OverflowFile {
 
 /** Makes a new file for this person only. What stands at the path is removed first, so that a planted link is not followed. */
 async function createPrivate(path: string): Promise<Deno.FsFile> {
-  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
+  await Deno.mkdir(parentOf(path), { recursive: true });
   await removeIfPresent(path);
   return await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
 }

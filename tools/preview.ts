@@ -1,7 +1,7 @@
 // The one-line summary of a call and of a result (tool-cycle section 11), safe to show (S5).
 
 import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
-import { byBytes } from "./order.ts";
+import { byBytes } from "../config/order.ts";
 import { type Checked, knownProblems } from "./validate.ts";
 import { visible } from "./visible.ts";
 import { cutToWidth, displayWidth } from "./width.ts";

@@ -1,5 +1,6 @@
 // The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
 
+import { parentOf } from "../folders.ts";
 import type { Cell, HostFunction } from "./cell.ts";
 import { TYPE } from "./stack.ts";
 import { clock, date, time } from "./clock.ts";
@@ -79,7 +80,7 @@ export class Library {
     if (spec.filename !== null) {
       cell.pushText(spec.filename);
       cell.setMember(table, "__filename");
-      cell.pushText(spec.filename.slice(0, spec.filename.lastIndexOf("/")) || "/");
+      cell.pushText(parentOf(spec.filename));
       cell.setMember(table, "__dirname");
     }
     if (spec.pushFlemma !== undefined) {

@@ -1,5 +1,6 @@
 // `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
 
+import { parentOf } from "../../config/folders.ts";
 import type { Cell, HostFunction, Raised } from "../../config/cell/cell.ts";
 import { TYPE, typeName } from "../../config/cell/stack.ts";
 import type { Engine } from "../../config/cell/engine.ts";
@@ -50,9 +51,7 @@ class Includes {
 
   /** The function for one file. `stack` holds the files that are being read, the innermost last. */
   from(filename: string | null, stack: readonly string[]): HostFunction {
-    const folder = filename === null
-      ? this.#options.cwd
-      : filename.slice(0, filename.lastIndexOf("/")) || "/";
+    const folder = filename === null ? this.#options.cwd : parentOf(filename);
     return (cell) => {
       if (cell.type(1) !== TYPE.string) {
         cell.raise(`include expects the path of a file, found ${typeName(cell.type(1))}`);

@@ -1,5 +1,6 @@
 // The chain of approval resolvers: who is asked, in which order, and who decided.
 
+import { byBytes } from "../../config/order.ts";
 import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
 import type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
 
@@ -95,7 +96,7 @@ export class ApprovalRegistry {
   getAll(): ResolverEntry[] {
     return [...this.#entries.values()]
       .map((entry) => ({ ...entry }))
-      .sort((a, b) => b.priority - a.priority || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+      .sort((a, b) => b.priority - a.priority || byBytes(a.name, b.name));
   }
 
   async resolve(

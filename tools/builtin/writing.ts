@@ -1,7 +1,8 @@
 // Replacing the content of a file: who may, in which order, and so that the old content survives any failure
 // (tools 8.3, sandbox 8).
 
-import { parentFolder, realPath } from "../../sandbox/realpath.ts";
+import { parentOf } from "../../config/folders.ts";
+import { realPath } from "../../sandbox/realpath.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./files.ts";
 
@@ -88,7 +89,7 @@ export interface ReplaceOptions {
 export async function replaceFile(real: string, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
   const before = await lookAt(real);
   if (before === null) {
-    await Deno.mkdir(parentFolder(real), { recursive: true });
+    await Deno.mkdir(parentOf(real), { recursive: true });
   } else {
     if (before.isDirectory) throw new FileFailure(folderSentence(options.shownAs));
     if (!before.isFile) throw new FileFailure(`${options.shownAs} is not a regular file.`);
@@ -100,7 +101,7 @@ export async function replaceFile(real: string, bytes: Uint8Array, options: Repl
       `The file ${options.shownAs} was changed by someone else meanwhile. Read it again.`,
     );
   }
-  const temporary = `${parentFolder(real)}/.flemma-${crypto.randomUUID()}`;
+  const temporary = `${parentOf(real)}/.flemma-${crypto.randomUUID()}`;
   const mustStay = before !== null && (before.nlink ?? 1) > 1;
   if (!mustStay && options.mayWrite(temporary)) {
     if (await replaceByRename(real, bytes, before, temporary)) return;
@@ -151,7 +152,7 @@ async function replaceByRename(
     }
     if (before !== null && !await takeOver(temporary, before)) return false;
     // The folder must still be the one that was judged: a link in its place would lead elsewhere.
-    const folder = parentFolder(real);
+    const folder = parentOf(real);
     if (realPath(folder, "/") !== folder) {
       throw new FileFailure(`The folder ${folder} was replaced meanwhile.`);
     }
