@@ -5,6 +5,7 @@ import { base64 } from "./base64.ts";
 import type { FileLog } from "./files.ts";
 import type { FileReference } from "./reference.ts";
 import { typeOfContent, typeOfName } from "../parser/media.ts";
+import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
 /** Where relative references start and what `~` stands for; both absolute. */
@@ -75,6 +76,16 @@ export function partOf(
     return { part: { kind: "text_file", mimeType, text, filename } };
   }
   return { part: { kind: "unsupported_file", filename }, unsupported: mimeType };
+}
+
+/** What is told of a file that no provider takes; `remedy` is a whole sentence. */
+export function unsupportedType(name: string, mime: string, remedy: string): Diagnostic {
+  return {
+    code: "file_unsupported_mime",
+    type: "file",
+    severity: "warning",
+    message: `No provider takes the type ${mime} of ${name}; only its path is sent. ${remedy}`,
+  };
 }
 
 /** The absolute path of a decoded reference path, without `.` and `..` steps. */

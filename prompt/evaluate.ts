@@ -7,7 +7,7 @@ import { parentOf } from "../config/folders.ts";
 import type { Environment } from "../config/environment.ts";
 import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
-import { attach, type Base } from "./attach.ts";
+import { attach, type Base, unsupportedType } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./files.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./reference.ts";
@@ -210,13 +210,7 @@ class Evaluation {
   }
 
   #reportUnsupported(source: string, mime: string): void {
-    this.#diagnostics.push({
-      code: "file_unsupported_mime",
-      type: "file",
-      severity: "warning",
-      message: `No provider takes the type ${mime} of ${source}; only its path is sent. ` +
-        "Add ;type=text/plain when it holds text.",
-    });
+    this.#diagnostics.push(unsupportedType(source, mime, "Add ;type=text/plain when it holds text."));
   }
 
   async #resultPart(result: Result, turn: Turn): Promise<Part> {

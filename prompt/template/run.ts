@@ -1,6 +1,7 @@
 // Runs the templates of a document, message after message in one environment, and tells what went wrong at which tag
 // (chat-format 8.3).
 
+import { unsupportedType } from "../attach.ts";
 import type { Cell, HostFunction, Raised } from "../../config/cell/cell.ts";
 import type { Engine } from "../../config/cell/engine.ts";
 import type { LuaEnvironment } from "../../config/cell/environment.ts";
@@ -251,13 +252,8 @@ export class Templates {
   }
 
   #reportUnsupported(path: string, mime: string): void {
-    this.#diagnostics.push({
-      code: "file_unsupported_mime",
-      type: "file",
-      severity: "warning",
-      message: `No provider takes the type ${mime} of ${path}; only its path is sent. ` +
-        "Give symbols.MIME the value text/plain when it holds text.",
-    });
+    const remedy = "Give symbols.MIME the value text/plain when it holds text.";
+    this.#diagnostics.push(unsupportedType(path, mime, remedy));
   }
 }
 

@@ -1,0 +1,136 @@
+// Settings that go into a request: general parameters, and the same again for each provider.
+
+import { isObject } from "../check.ts";
+import {
+  BOOLEAN,
+  type Group,
+  group,
+  type Key,
+  natural,
+  neutralKey,
+  type Node,
+  STRING,
+  type Type,
+  word,
+} from "../shape.ts";
+
+const LEVELS = ["minimal", "low", "medium", "high", "max"];
+
+export const DEFAULT_THINKING = { level: "high", foreign: "preserve" } as const;
+
+const thinkingType: Type = {
+  is: "custom",
+  expected: `a level (${LEVELS.join(", ")}), a number of tokens, false, or { level, foreign }`,
+  words: LEVELS,
+  hint: (value) =>
+    isObject(value) && typeof value.level === "string" && !LEVELS.includes(value.level)
+      ? `"${value.level}" is no level`
+      : undefined,
+  accepts(value) {
+    if (!isObject(value)) return false;
+    const { level, foreign, ...rest } = value;
+    const fits = level === false || (typeof level === "number" && level >= 0) ||
+      (typeof level === "string" && LEVELS.includes(level));
+    return fits && (foreign === "preserve" || foreign === "drop") && Object.keys(rest).length === 0;
+  },
+  json: {
+    anyOf: [
+      { enum: [...LEVELS, false] },
+      { type: "number", minimum: 0 },
+      {
+        type: "object",
+        properties: {
+          level: { anyOf: [{ enum: [...LEVELS, false] }, { type: "number", minimum: 0 }] },
+          foreign: { enum: ["preserve", "drop"] },
+        },
+        additionalProperties: false,
+      },
+    ],
+  },
+};
+
+const maxTokensType: Type = {
+  is: "custom",
+  expected: 'a whole number of tokens above 0 or a share like "50%"',
+  accepts: (value) =>
+    (typeof value === "number" && Number.isInteger(value) && value > 0) ||
+    (typeof value === "string" && /^\d+%$/.test(value)),
+  json: { anyOf: [{ type: "integer", minimum: 1 }, { type: "string", pattern: "^[0-9]+%$" }] },
+};
+
+/** Parameters that every provider understands; a provider's own table may repeat each (2.5). */
+export function generalParameters(own: boolean): Record<string, Key> {
+  const rest = (value: unknown) => (own ? { optional: true } : { default: value });
+  return {
+    max_tokens: neutralKey(
+      maxTokensType,
+      "Most tokens of a reply: a number, or a share of what the model can do.",
+      {
+        ...rest("50%"),
+      },
+    ),
+    temperature: neutralKey(
+      { is: "number", min: 0 },
+      "Sampling temperature; left out of the request when unset.",
+      {
+        optional: true,
+      },
+    ),
+    timeout: neutralKey(natural(), "Seconds for the whole reply.", rest(600)),
+    connect_timeout: neutralKey(natural(), "Seconds until the connection stands.", rest(10)),
+    cache_retention: neutralKey(
+      word("short", "long", "none"),
+      "How long the provider keeps the prompt cached.",
+      {
+        ...rest("short"),
+      },
+    ),
+    thinking: neutralKey(
+      thinkingType,
+      "How much the model thinks, and whether thinking of another provider is sent along.",
+      {
+        ...rest(DEFAULT_THINKING),
+        record: true,
+        long: (value) =>
+          value === null || value === true || Array.isArray(value)
+            ? value
+            : isObject(value)
+            ? { ...DEFAULT_THINKING, ...value }
+            : { ...DEFAULT_THINKING, level: value },
+      },
+    ),
+  };
+}
+
+function providerTable(name: string, own: Record<string, Node>): Group {
+  return group(`Parameters for ${name} alone; they beat the general ones.`, {
+    ...generalParameters(true),
+    ...own,
+  });
+}
+
+const text = (doc: string, value?: string) =>
+  neutralKey(STRING, doc, { optional: true, ...(value === undefined ? {} : { default: value }) });
+
+const budget = neutralKey(natural(), "Tokens to think with; beats `thinking`.", { optional: true });
+
+/** Tables of parameters by provider; each name is also an alias at the top. */
+export const PROVIDER_TABLES: Readonly<Record<string, Group>> = {
+  anthropic: providerTable("Anthropic", {
+    thinking_budget: budget,
+    effort: neutralKey(word("low", "medium", "high", "xhigh", "max"), "Sent as it is.", { optional: true }),
+  }),
+  openai: providerTable("OpenAI", {
+    reasoning: text("Reasoning effort; beats `thinking`."),
+    reasoning_summary: text("Kind of reasoning summary.", "auto"),
+    experimental: group("Experiments of this provider.", {
+      phase: neutralKey(BOOLEAN, "Label replayed messages with their phase.", { default: true }),
+    }),
+  }),
+  vertex: providerTable("Vertex AI", {
+    project_id: text("Google Cloud project; required by this provider."),
+    location: text("Region.", "global"),
+    thinking_budget: budget,
+  }),
+  moonshot: providerTable("Moonshot AI", { prompt_cache_key: text("Key of the prompt cache.") }),
+};

@@ -1,0 +1,30 @@
+// The shape of a preset, in both of its homes.
+
+import { isObject } from "../check.ts";
+import { group, key, type Type } from "../shape.ts";
+
+/** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. Presets.ts reads both. */
+const presetType: Type = {
+  is: "custom",
+  expected: 'a line "PROVIDER MODEL key=value …" or a table of approve, deny, provider, model and parameters',
+  accepts: (value) => typeof value === "string" || isObject(value) || Array.isArray(value),
+  json: {
+    anyOf: [
+      { type: "string" },
+      {
+        type: "object",
+        properties: {
+          approve: { type: "array", items: { type: "string" } },
+          auto_approve: { type: "array", items: { type: "string" } },
+          deny: { type: "array", items: { type: "string" } },
+          provider: { type: "string" },
+          model: { type: "string" },
+          parameters: { type: "object" },
+        },
+      },
+    ],
+  },
+};
+
+export const presets = (doc: string) =>
+  group(doc, {}, { presets: true, others: key(presetType, doc, { who: ["G", "P", "M", "C"] }) });

@@ -1,0 +1,222 @@
+// Settings of tools: which are offered, which run unasked, how they run.
+
+import { isObject } from "../check.ts";
+import { isModulePath } from "../module_path.ts";
+import {
+  BOOLEAN,
+  group,
+  hostKey,
+  type Key,
+  key,
+  natural,
+  policyKey,
+  STRING,
+  STRINGS,
+  type Type,
+  word,
+} from "../shape.ts";
+import { presets } from "./presets.ts";
+import { asEnabled } from "./switch.ts";
+
+/** An item of `auto_approve`: a tool name, a `$preset`, or a module path. */
+const approvalItem: Type = {
+  is: "custom",
+  expected: "a tool name, a $preset or a path to a module",
+  accepts: (value) =>
+    typeof value === "string" && value !== "" &&
+    (value.startsWith("$") || isModulePath(value) || !value.includes(".")),
+  hint: (value) =>
+    typeof value === "string" && value.includes(".")
+      ? "a dotted word is a Lua module of the editor plugin; name a TypeScript file, for example ./approve.ts"
+      : undefined,
+  json: { type: "string" },
+};
+
+/** An item of `tools.resolvers`. */
+const resolverItem: Type = {
+  is: "custom",
+  expected: "a table { path, priority, name } whose path is a TypeScript file",
+  accepts(value) {
+    if (!isObject(value)) return false;
+    const { path, priority, name, ...rest } = value;
+    return typeof path === "string" && isModulePath(path) && Object.keys(rest).length === 0 &&
+      (priority === undefined || Number.isFinite(priority)) &&
+      (name === undefined || (typeof name === "string" && name !== "" && !name.includes(".")));
+  },
+  json: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      priority: { type: "number" },
+      name: { type: "string", pattern: "^[^.]+$" },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  },
+};
+
+/** A lone `$name` or module path stands for a list of one. */
+function approvalList(value: unknown): unknown {
+  return typeof value === "string" && (value.startsWith("$") || isModulePath(value) || value.includes("."))
+    ? [value]
+    : value;
+}
+
+const RULES = "approval rules";
+const cwd = () =>
+  key(STRING, "Where the tool works; expanded like a sandbox path, empty means the process's directory.", {
+    default: "urn:flemma:buffer:path",
+    optional: true,
+  });
+const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
+const exclude = () => key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED });
+
+export const tools = group("Tools: which are offered, which run unasked, how they run.", {
+  require_approval: key(BOOLEAN, "`false` approves every call that nothing else decides.", {
+    default: true,
+    who: ["G", "P", "M", "C"],
+    narrows: "true",
+    documentNarrows: true,
+  }),
+  auto_approve: key(
+    { is: "list", item: approvalItem },
+    "Calls that run unasked: tool names, `$presets`, paths to modules; in Lua also a function.",
+    {
+      default: ["$default"],
+      optional: true,
+      callable: true,
+      narrows: "remove",
+      long: approvalList,
+      awaits: "approval rules",
+      awaitsWhen: (value) => [value].flat().some((item) => typeof item === "string" && /[()]/.test(item)),
+    },
+  ),
+  auto_approve_sandboxed: key(
+    BOOLEAN,
+    "Approve tools that say so when a working sandbox stands around them.",
+    {
+      default: true,
+      who: ["G", "P", "M", "C"],
+      narrows: "false",
+      documentNarrows: true,
+    },
+  ),
+  presets: presets("Presets for approval; merged with the top-level `presets`, these win."),
+  approval_profile: policyKey(word("founding", "v0.11"), "Whose defaults and order of approval hold.", {
+    default: "founding",
+  }),
+  approval_strict: policyKey(BOOLEAN, "A module of `auto_approve` that does not load asks a person.", {
+    default: false,
+    narrows: "true",
+  }),
+  auto_approve_risk: policyKey(
+    word("none", "low", "medium", "high"),
+    "Risk up to which tool files run unasked.",
+    {
+      default: "low",
+      awaits: "tool files and their risk levels",
+    },
+  ),
+  rules: policyKey({ is: "list", item: { is: "any" } }, "Rules over inputs.", { default: [], awaits: RULES }),
+  dirs: hostKey(STRINGS, "Further folders of tool files.", {
+    default: [],
+    loads: true,
+    awaits: "tool files",
+  }),
+  override: hostKey(STRINGS, "Built-in tools that a tool file may replace.", {
+    default: [],
+    awaits: "tool files",
+  }),
+  file_timeout: hostKey(natural(1), "Seconds a tool file may run.", { default: 120 }),
+  env: group("Variables of child processes.", {
+    block: hostKey(STRINGS, "Variables withheld besides the credentials: names and `*` patterns.", {
+      default: [],
+    }),
+    pass: hostKey(STRINGS, "Variables passed although they would be withheld.", { default: [] }),
+  }),
+  truncate: group("How long results may be.", {
+    max_lines: key(natural(1), "Lines of a result.", { default: 2000 }),
+    max_bytes: key(natural(1), "Bytes of a result.", { default: 51200 }),
+    max_file_size: hostKey(natural(), "Bytes the file with the whole output may grow to.", {
+      default: 67108864,
+    }),
+    output_path_format: hostKey(STRING, "Where the whole output goes.", {
+      default: "${TMPDIR:-/tmp}/flemma_{{ source }}_{{ path }}_{{ id }}.txt",
+    }),
+  }),
+  resolvers: hostKey(
+    { is: "list", item: resolverItem },
+    "Files with approval resolvers of your own: `{ path, priority, name }`; priority 50 when it is left out.",
+    { default: [], loads: true },
+  ),
+  modules: hostKey(STRINGS, "Files that register tools.", {
+    default: [],
+    loads: true,
+    awaits: "tools from modules",
+  }),
+  allowed_categories: key(STRINGS, "Categories of tool files that are offered.", {
+    optional: true,
+    awaits: "tool files and their categories",
+  }),
+  autopilot: group("Going on without being asked.", {
+    enabled: key(BOOLEAN, "Go on by itself after results.", { default: true, narrows: "false" }),
+    max_turns: key(natural(), "Replies with tool calls before it stops.", { default: 100, narrows: "lower" }),
+  }, { short: asEnabled }),
+  max_concurrent: key(natural(), "Calls of one document that may run at once; 0 means no limit.", {
+    default: 2,
+    narrows: "lower",
+    zeroIsUnlimited: true,
+  }),
+  default_timeout: key(natural(1), "Seconds a tool may run.", { default: 30 }),
+  status_style: key(word("fence", "header", "auto"), "How placeholders spell their status.", {
+    default: "fence",
+  }),
+  pending_press: key(word("block", "execute"), "What advance does at a pending call.", {
+    default: "block",
+    awaits: "another way to press",
+  }),
+  show_spinner: key(BOOLEAN, "For editors; a terminal may honour it.", { default: true }),
+  cursor_after_result: key(word("result", "stay", "next"), "Which line is reported after a result.", {
+    default: "result",
+  }),
+  bash: group("The bash tool.", {
+    shell: hostKey(STRING, "The shell; `bash` when unset.", { optional: true }),
+    cwd: cwd(),
+    env: hostKey({ is: "map", of: STRING }, "Variables added to the environment.", { optional: true }),
+    max_timeout: key(natural(1), "Most seconds a call may ask for.", { default: 600 }),
+  }),
+  read: group("The read tool.", {}, { others: toolMember() }),
+  write: group("The write tool.", {}, { others: toolMember() }),
+  edit: group("The edit tool.", {
+    replace_all: key(BOOLEAN, "Replace every place instead of refusing when there are several.", {
+      default: false,
+    }),
+  }, { others: toolMember() }),
+  grep: group("The grep tool.", { cwd: cwd(), exclude: exclude() }),
+  find: group("The find tool.", { cwd: cwd(), exclude: exclude() }),
+  ls: group("The ls tool.", { cwd: cwd() }),
+  calculator: group("The calculator tool.", {
+    enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
+  }),
+  mcporter: group("Bridge to external tool servers.", {
+    enabled: hostKey(BOOLEAN, "Ask mcporter for tools.", { default: false, awaits: "the mcporter bridge" }),
+    path: hostKey(STRING, "The program.", { default: "mcporter" }),
+    timeout: hostKey(natural(1), "Seconds of one call.", { default: 60 }),
+    startup: group("Asking for tools at start.", {
+      concurrency: hostKey(natural(1), "Servers asked at once.", { default: 4 }),
+    }),
+    include: hostKey(STRINGS, "Tools taken; all when empty.", { default: [] }),
+    exclude: hostKey(STRINGS, "Tools left out.", { default: [] }),
+  }),
+}, {
+  list: key(STRINGS, "The tools offered to the model; without a list all that are not disabled by default.", {
+    narrows: "remove",
+  }),
+  aliases: { approve: ["auto_approve"] },
+  // Settings of tools that are registered from elsewhere; draft.ts asks the catalog whether there is such a tool.
+  others: group("Settings of a registered tool.", {}, { others: toolMember() }),
+});
+
+function toolMember(): Key {
+  return key({ is: "any" }, "A setting the tool reads.", { optional: true });
+}
