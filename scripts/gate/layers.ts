@@ -2,17 +2,31 @@
 
 /** For each room, the rooms below it. What is not listed is forbidden. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  parser: [],
-  config: ["parser"],
-  sandbox: ["config", "parser"],
-  tools: ["sandbox", "config", "parser"],
-  prompt: ["config", "parser"],
-  providers: ["prompt", "config", "parser"],
-  cycle: ["providers", "prompt", "tools", "sandbox", "config", "parser"],
-  commands: ["cycle", "providers", "prompt", "tools", "sandbox", "config", "parser"],
-  editors: ["commands", "cycle", "providers", "prompt", "tools", "sandbox", "config", "parser"],
-  "cli.ts": ["commands", "config"],
-  "mod.ts": ["cycle", "providers", "prompt", "tools", "sandbox", "config", "parser"],
+  base: [],
+  parser: ["base"],
+  lua: ["config", "parser", "base"],
+  config: ["lua", "parser", "base"],
+  sandbox: ["config", "parser", "base"],
+  tools: ["sandbox", "config", "parser", "base"],
+  prompt: ["lua", "config", "parser", "base"],
+  providers: ["prompt", "config", "parser", "base"],
+  cycle: ["providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+  agent: ["cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+  commands: ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "lua", "parser", "base"],
+  editors: [
+    "commands",
+    "agent",
+    "cycle",
+    "providers",
+    "prompt",
+    "tools",
+    "sandbox",
+    "config",
+    "parser",
+    "base",
+  ],
+  "cli.ts": ["commands", "config", "base"],
+  "mod.ts": ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
 };
 
 /** One import of one module: where it points and whether it survives to run time. */
