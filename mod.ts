@@ -13,7 +13,7 @@
  * @module
  */
 
-import { liveEnvironment } from "./config/environment.ts";
+import { liveEnvironment } from "./base/environment.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
 import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./sandbox/api.ts";
 import { backends } from "./sandbox/mod.ts";

@@ -1,6 +1,6 @@
 // What the protections of the sandbox cost: a wrapped call against bubblewrap with its plain argument list.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS } from "../config/settings.ts";
 import { bwrap } from "../sandbox/backends.ts";
 import { createSandbox, type RunSandbox, spawn } from "../sandbox/mod.ts";

@@ -1,6 +1,6 @@
 // `flemma approve`: marks calls as approved by a person. Nothing runs.
 
-import { operands } from "../config/shell_word.ts";
+import { operands } from "../base/shell_word.ts";
 import type { Invocation } from "./invocation.ts";
 import { markCalls } from "./mark.ts";
 

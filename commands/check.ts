@@ -2,7 +2,7 @@
 
 import { evaluate } from "../prompt/mod.ts";
 import type { Diagnostic } from "../parser/types.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { diagnosticJson, diagnosticLine, lineOf } from "./diagnostics.ts";
 import { readForReport } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";

@@ -1,9 +1,9 @@
 // Puts the rooms together for one run of one document: settings, sandbox, tools, approval, provider, cycle.
 
-import { parentOf } from "../config/folders.ts";
-import type { Environment } from "../config/environment.ts";
+import { parentOf } from "../base/folders.ts";
+import type { Environment } from "../base/environment.ts";
 import type { Loaded } from "../config/load.ts";
-import { type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
+import { type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { Cycle } from "../cycle/mod.ts";
 import type { SendOptions } from "../cycle/send.ts";

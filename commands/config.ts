@@ -4,7 +4,7 @@ import type { DocumentSettings } from "../config/frontmatter.ts";
 import { allRows, lookUp, type Row } from "../config/inspect.ts";
 import type { Loaded } from "../config/load.ts";
 import { renderLegend, renderRows, valueText } from "../config/render.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { documentPath, readForReport } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";
 import { refuse } from "./refuse.ts";

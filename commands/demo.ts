@@ -1,9 +1,9 @@
 // `flemma demo`: the whole cycle on a tiny project, by the commands a person would type; only the model is scripted.
 
-import { thrownText } from "../config/problem.ts";
+import { thrownText } from "../base/problem.ts";
 import { parse } from "../parser/mod.ts";
 import { parseReplayScript, startReplay } from "../providers/replay.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { DEMO_FILES } from "./demo_files.generated.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";

@@ -1,15 +1,15 @@
 // `flemma doctor`: one page about this machine and these settings, to read before asking somebody for help.
 
 import { VERSION } from "./version.ts";
-import { stateFolder } from "../config/folders.ts";
-import type { Outcome } from "../config/problem.ts";
+import { stateFolder } from "../base/folders.ts";
+import type { Outcome } from "../base/problem.ts";
 import { resolveCredential } from "../providers/credentials.ts";
 import { getProvider, providerNames } from "../providers/registry.ts";
 import { statusExitCode } from "../sandbox/mod.ts";
 import { createApproval } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { ToolRegistry } from "../tools/registry.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { type Confinement, confinement, renderConfinement } from "./confinement.ts";
 import { sandboxOf } from "./sandbox_of.ts";
 import { readSubject } from "./document.ts";

@@ -1,7 +1,7 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
-import type { Environment } from "../config/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import { type FileStore, openFile } from "../cycle/session/file_store.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { absolutePath } from "../cycle/session/paths.ts";

@@ -1,15 +1,15 @@
 // The settings one document runs under: every layer, with the document's first block evaluated on top.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import { type DocumentSettings, documentSettings } from "../config/frontmatter.ts";
 import type { Loaded } from "../config/load.ts";
-import { type Outcome, success } from "../config/problem.ts";
+import { type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Frontmatter } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/files.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import type { Invocation } from "./invocation.ts";
 import { settingsOf } from "./settings.ts";
 

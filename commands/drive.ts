@@ -1,6 +1,6 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
-import { operands } from "../config/shell_word.ts";
+import { operands } from "../base/shell_word.ts";
 import type { CycleEvent, Stop } from "../cycle/types.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { diagnosticLine } from "./diagnostics.ts";

@@ -2,7 +2,7 @@
 
 import type { CycleEvent, Stop } from "../cycle/types.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption, textOption } from "./options.ts";
 import { safeJson } from "./safe_json.ts";

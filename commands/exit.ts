@@ -1,6 +1,6 @@
 // Exit codes (cli section 5), and which problem ends in which.
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 
 export const Exit = {
   ok: 0,

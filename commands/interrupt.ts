@@ -1,6 +1,6 @@
 // Ctrl-C and termination: once asks the run to end in order, twice ends it at once (cli 4.6).
 
-import { thrownText } from "../config/problem.ts";
+import { thrownText } from "../base/problem.ts";
 import { Exit } from "./exit.ts";
 
 const TWICE_MILLISECONDS = 2000;

@@ -1,6 +1,6 @@
 // One call of the program as its command sees it.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import type { Arguments } from "./options.ts";
 import type { Messages } from "./messages.ts";
 

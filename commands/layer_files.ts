@@ -1,8 +1,8 @@
 // The files that settings come from, by layer.
 
-import { configFolder } from "../config/folders.ts";
+import { configFolder } from "../base/folders.ts";
 import { findSources, isThere } from "../config/load.ts";
-import { type Outcome, success } from "../config/problem.ts";
+import { type Outcome, success } from "../base/problem.ts";
 import { sessionPath } from "../config/session.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption, textOption } from "./options.ts";

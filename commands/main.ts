@@ -1,7 +1,7 @@
 // From words to an exit code: finds the command, loads only it, and sees to it that no way out loses a document.
 
-import { processEnvironment } from "../config/environment.ts";
-import { thrownText } from "../config/problem.ts";
+import { processEnvironment } from "../base/environment.ts";
+import { thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./arguments.ts";
 import { Exit } from "./exit.ts";
 import { helpFor, overview } from "./help.ts";
@@ -20,7 +20,7 @@ export async function main(words: readonly string[]): Promise<number> {
     case "help": {
       const page = helpFor(read.topic);
       if (page !== null) return print(page);
-      const { visible } = await import("../tools/visible.ts");
+      const { visible } = await import("../base/visible.ts");
       writeError(`flemma: There is no help about ${visible(read.topic)}.\n\n${overview()}`);
       return Exit.usage;
     }

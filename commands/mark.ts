@@ -1,7 +1,7 @@
 // What approve and reject share: finding the calls, changing their status, saying what comes next.
 
-import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
-import { operands } from "../config/shell_word.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
+import { operands } from "../base/shell_word.ts";
 import { MemoryStore } from "../cycle/session/memory_store.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { type OpenDocument, withDocument } from "./document.ts";

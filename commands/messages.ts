@@ -1,9 +1,9 @@
 // Words for a person: to standard error, or to the journal when that is where the document goes (cli 3.2).
 
-import type { Environment } from "../config/environment.ts";
-import type { Problem } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import type { Problem } from "../base/problem.ts";
 import { keepMessages } from "../cycle/session/messages.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { errorIsOutput, writeError } from "./streams.ts";
 
 export class Messages {

@@ -1,7 +1,7 @@
 // `flemma new`: a document to begin with.
 
-import { thrownText } from "../config/problem.ts";
-import { operands } from "../config/shell_word.ts";
+import { thrownText } from "../base/problem.ts";
+import { operands } from "../base/shell_word.ts";
 import { openJournal } from "../cycle/session/journal.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { createFile } from "../cycle/session/write.ts";

@@ -1,6 +1,6 @@
 // The end of a command that could not do what was asked: the problem is told, its exit code is the answer.
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import { exitOf } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";
 

@@ -1,7 +1,7 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
 import { type ExitStatus, toolEnvironment } from "../sandbox/mod.ts";
-import { thrownText } from "../config/problem.ts";
+import { thrownText } from "../base/problem.ts";
 import { sandboxOf } from "./sandbox_of.ts";
 import { readSubject } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";

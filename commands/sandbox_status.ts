@@ -1,7 +1,7 @@
 // `flemma sandbox status`: whether and how tools are confined here.
 
 import { statusExitCode } from "../sandbox/mod.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { confinement, renderConfinement } from "./confinement.ts";
 import { readSubject } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";

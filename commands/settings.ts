@@ -1,9 +1,9 @@
 // The command line's own layer of settings.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import { type Loaded, loadSettings } from "../config/load.ts";
 import { typedValue } from "../config/modeline.ts";
-import { failure, type Outcome } from "../config/problem.ts";
+import { failure, type Outcome } from "../base/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
 
 type Tree = Record<string, unknown>;

@@ -1,13 +1,13 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
-import { operands } from "../config/shell_word.ts";
+import { operands } from "../base/shell_word.ts";
 import { lastMessages } from "../cycle/session/messages.ts";
 import { holderOf } from "../cycle/session/lock.ts";
 import { liveCalls, nothingToSend } from "../cycle/survey.ts";
 import type { Step } from "../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { readForReport } from "./document.ts";
 import { Exit } from "./exit.ts";

@@ -1,9 +1,9 @@
 // A stranger's document does not leave the sandbox by itself (S15): who counts as one, and what then waits for a person.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import type { Settings } from "../config/settings.ts";
 import { isTrusted } from "../config/trust.ts";
-import { operands } from "../config/shell_word.ts";
+import { operands } from "../base/shell_word.ts";
 import { HARMLESS } from "../cycle/plan.ts";
 import type { Emit, Journal } from "../cycle/types.ts";
 import type { Call, Chat } from "../parser/types.ts";

@@ -1,6 +1,6 @@
 // The three standard streams: reading all of the input, writing all of the output, and whether two of them are one.
 
-import { thrownText } from "../config/problem.ts";
+import { thrownText } from "../base/problem.ts";
 
 /** Bytes of standard input that are kept in memory; more is passed on as it comes. */
 const MAX_INPUT_BYTES = 1024 ** 3;

@@ -1,9 +1,9 @@
 // What a person at a terminal sees while a run goes on: a spinner with the time, the reply as it comes, previews.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import type { CycleEvent } from "../cycle/types.ts";
-import { cutToWidth } from "../tools/width.ts";
-import { visible } from "../tools/visible.ts";
+import { cutToWidth } from "../base/width.ts";
+import { visible } from "../base/visible.ts";
 import type { Messages } from "./messages.ts";
 import { writeError } from "./streams.ts";
 

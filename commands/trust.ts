@@ -2,15 +2,15 @@
 
 import { draftLayer } from "../config/draft.ts";
 import { BUILTIN_CATALOG } from "../config/catalog.ts";
-import type { Environment } from "../config/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import { namedFiles } from "../config/project.ts";
 import { parseSource } from "../config/source.ts";
 import { modulePath } from "../config/module_path.ts";
 import { recordTrust, revokeTrust, trustedEntries } from "../config/trust.ts";
 import { writeTree } from "../config/tree.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
-import { visible } from "../tools/visible.ts";
+import { visible } from "../base/visible.ts";
 import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";

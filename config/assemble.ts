@@ -3,13 +3,13 @@
 import { BUILTIN_CATALOG } from "./catalog.ts";
 import { draftLayer } from "./draft.ts";
 import { effectiveSettings } from "./effective.ts";
-import { parentOf } from "./folders.ts";
+import { parentOf } from "../base/folders.ts";
 import { originOf } from "./inspect.ts";
 import type { LayerLog } from "./layers.ts";
 import type { Loaded, LoadOptions, Sources } from "./load.ts";
 import { modulePath, modulesIn } from "./module_path.ts";
 import type { Fault, Layer } from "./operations.ts";
-import { failure, type Outcome, type Problem, success } from "./problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session.ts";
 import { parseSource, type SourceTree } from "./source.ts";

@@ -2,7 +2,7 @@
 
 import { MOST_LEVELS } from "./check.ts";
 import type { Fault } from "./operations.ts";
-import { thrownText } from "./problem.ts";
+import { thrownText } from "../base/problem.ts";
 import type { Parsed } from "./source.ts";
 
 /** Reads JSON. Broken text, a key that stands twice and endless nesting are told with their places. */

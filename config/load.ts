@@ -1,10 +1,10 @@
 // Settings of one run: finds the files of each layer, and only if there is anything to read loads what reads it.
 
 import { BUILTIN_CATALOG, type Catalog } from "./catalog.ts";
-import type { Environment } from "./environment.ts";
-import { configFolder, parentOf, sessionFolder } from "./folders.ts";
+import type { Environment } from "../base/environment.ts";
+import { configFolder, parentOf, sessionFolder } from "../base/folders.ts";
 import type { LayerLog } from "./layers.ts";
-import { failure, type Outcome, type Problem, success } from "./problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { readText } from "./store.ts";
 

@@ -1,3 +1,3 @@
 // The nearest-name search, for rooms that reach the format through this one.
 
-export { distance, nearest } from "../parser/nearest.ts";
+export { distance, nearest } from "../base/nearest.ts";

@@ -1,10 +1,10 @@
 // Session overrides: settings that hold for a while, for all documents or for one, kept in small files (section 6).
 
-import type { Environment } from "./environment.ts";
-import { sessionFolder } from "./folders.ts";
-import { sha256 } from "./hash.ts";
+import type { Environment } from "../base/environment.ts";
+import { sessionFolder } from "../base/folders.ts";
+import { sha256 } from "../base/hash.ts";
 import type { Operation } from "./operations.ts";
-import { failure, type Outcome, success } from "./problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import { changeJson, readJson } from "./store.ts";
 
 export interface SessionFile {

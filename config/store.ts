@@ -1,6 +1,6 @@
 // Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
 
-import { failure, type Outcome, success, thrownText } from "./problem.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 
 /** More than any settings are. */
 const MOST_BYTES = 16 * 1024 * 1024;

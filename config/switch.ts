@@ -3,7 +3,7 @@
 import type { LayerLog } from "./layers.ts";
 import type { LayerDraft } from "./operations.ts";
 import { allPresets } from "./presets.ts";
-import { failure, type Outcome, success } from "./problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import { profileOf } from "./values.ts";
 
 /** Writes the switch to a draft. Fails with `usage` when no layer has such a preset. */

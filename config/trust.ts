@@ -1,10 +1,10 @@
 // Trust: which files that came with a folder a person has read and agreed to, by the hash of their content (cli 8).
 
-import type { Environment } from "./environment.ts";
-import { stateFolder } from "./folders.ts";
-import { sha256 } from "./hash.ts";
+import type { Environment } from "../base/environment.ts";
+import { stateFolder } from "../base/folders.ts";
+import { sha256 } from "../base/hash.ts";
 import { withImports } from "./imports.ts";
-import { failure, type Outcome, success, thrownText } from "./problem.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import { changeJson, readJson } from "./store.ts";
 
 /** One agreement: a file, and the files it loads, each as it was at that moment. */

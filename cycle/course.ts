@@ -1,6 +1,6 @@
 // One course: what a press by a person and all that follows from it came to.
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Chat } from "../parser/types.ts";
 import { firstLine, survey } from "./survey.ts";
 import type { Stop, StopReason } from "./types.ts";

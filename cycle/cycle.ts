@@ -1,6 +1,6 @@
 // Drives one document through categorise, execute and send, and comes to rest when a person is needed.
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";

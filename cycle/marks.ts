@@ -1,6 +1,6 @@
 // The commands that change a status and run nothing: approve and reject (tool-cycle 4.4).
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../parser/block.ts";
 import type { Edit } from "../parser/edit.ts";

@@ -1,6 +1,6 @@
 // What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Call, Chat, Result } from "../parser/types.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { invalidInput } from "./outcome.ts";

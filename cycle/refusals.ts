@@ -1,6 +1,6 @@
 // Why the cycle does not do what it was asked to, each with what to do next.
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Diagnostic } from "../parser/types.ts";
 
 export function unknownCall(id: string): Problem {

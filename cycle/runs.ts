@@ -1,6 +1,6 @@
 // The calls that run now: started, delivered once, or cancelled (tool-cycle 5.2, 5.5).
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { FinalBlock } from "../parser/block.ts";
 import { writeResult } from "../parser/placement.ts";
 import type { Call } from "../parser/types.ts";

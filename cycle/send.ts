@@ -1,6 +1,6 @@
 // Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import type { Settings } from "../config/settings.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { CredentialResolver } from "../providers/credentials.ts";

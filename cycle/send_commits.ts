@@ -1,6 +1,6 @@
 // Brings a growing reply to the document while it streams: at most one commit per interval, in order.
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Chat } from "../parser/mod.ts";
 import type { DocumentStore } from "./types.ts";
 

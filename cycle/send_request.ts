@@ -1,7 +1,7 @@
 // Everything before the network: evaluate the document, find key and address, build the exact request.
 
-import type { Environment } from "../config/environment.ts";
-import type { Problem } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import { evaluate, type EvaluatedFrontmatter } from "../prompt/evaluate.ts";

@@ -1,6 +1,6 @@
 // From what a person points at to the ids of calls (tool-cycle 5.4, cli section 6).
 
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import { isPlaceholder } from "../parser/block.ts";
 import type { Call, Chat, Place, Turn } from "../parser/types.ts";
 import { liveCalls } from "./survey.ts";

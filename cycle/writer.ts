@@ -1,6 +1,6 @@
 // Makes changes durable: edits one after the other, and the journal beside them.
 
-import { type Problem, thrownText } from "../config/problem.ts";
+import { type Problem, thrownText } from "../base/problem.ts";
 import type { Edit } from "../parser/edit.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import { callHash } from "./hash.ts";

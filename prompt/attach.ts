@@ -1,10 +1,10 @@
 // Turns one file reference into the part that is sent for it, reading the file (chat-format 9.2).
 
-import { thrownText } from "../config/problem.ts";
-import { base64 } from "./base64.ts";
+import { thrownText } from "../base/problem.ts";
+import { base64 } from "../base/base64.ts";
 import type { FileLog } from "./files.ts";
 import type { FileReference } from "./reference.ts";
-import { typeOfContent, typeOfName } from "../parser/media.ts";
+import { typeOfContent, typeOfName } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 

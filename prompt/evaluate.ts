@@ -3,8 +3,8 @@
 // Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
 // parts. The Lua engine is loaded only for a document that has a template tag.
 
-import { parentOf } from "../config/folders.ts";
-import type { Environment } from "../config/environment.ts";
+import { parentOf } from "../base/folders.ts";
+import type { Environment } from "../base/environment.ts";
 import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base, unsupportedType } from "./attach.ts";

@@ -1,7 +1,7 @@
 // The providers by name.
 
 import { nearest } from "../config/nearest.ts";
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import { anthropic } from "./anthropic.ts";
 import type { Provider } from "./types.ts";
 

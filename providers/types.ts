@@ -1,6 +1,6 @@
 // A provider as a pair of pure functions: prompt to request, stream event to effects (design: one file per API).
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Prompt } from "../prompt/types.ts";
 

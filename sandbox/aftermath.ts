@@ -1,9 +1,9 @@
 // What a command left behind where nothing may be changed: links put back, things that appeared moved away (12.5).
 
-import type { Problem } from "../config/problem.ts";
-import { thrownText } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
+import { thrownText } from "../base/problem.ts";
 import { Glance, type Sealed } from "./glance.ts";
-import { parentOf } from "../config/folders.ts";
+import { parentOf } from "../base/folders.ts";
 import { isInside, realPath } from "./realpath.ts";
 import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
 

@@ -1,7 +1,7 @@
 // The sandbox as other programs use it (sandbox section 9): one object for a process, with documents as arguments.
 
-import type { Environment } from "../config/environment.ts";
-import { type Outcome, type Problem, success } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import { type Outcome, type Problem, success } from "../base/problem.ts";
 import type { SandboxSettings } from "../config/settings.ts";
 import { registerBuiltinBackends } from "./backends.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";

@@ -1,6 +1,6 @@
 // The backends this program ships, and the registry a program starts with.
 
-import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { runBriefly } from "./brief.ts";
 import { bwrapSettings, wrapBwrap } from "./bwrap.ts";
 import { container } from "./container.ts";

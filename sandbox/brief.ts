@@ -1,6 +1,6 @@
 // Running a small helper program to its end, whatever it does, within a time limit.
 
-import { type Outcome, success } from "../config/problem.ts";
+import { type Outcome, success } from "../base/problem.ts";
 import { type ExitStatus, spawn, type SpawnOptions } from "./spawn.ts";
 
 /** Characters of output that are kept; a helper that floods is still read to its end. */

@@ -1,6 +1,6 @@
 // The argument list of bubblewrap, as a pure function of policy, settings and command (sandbox 7.1).
 
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import type { BackendConfig, Policy } from "./types.ts";
 
 /** Settings of this backend, read out of `sandbox.backends.bwrap`. */

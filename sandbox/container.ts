@@ -1,6 +1,6 @@
 // The container around this program as the only barrier: by the person's word, never by itself (sandbox 12.6).
 
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import type { Backend, BackendConfig, Host } from "./types.ts";
 
 /** Commands run as they are; what confines them stands around this whole program. */

@@ -1,6 +1,6 @@
 // Open files that this program was started with and does not know of: no child may have them (sandbox 12.8).
 
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 
 /** Each open descriptor has a file here that tells its flags. */
 const DESCRIPTORS = "/proc/self/fdinfo";

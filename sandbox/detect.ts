@@ -1,6 +1,6 @@
 // Which backend serves a run: the named one, or the first that works (sandbox section 5 and 6.2).
 
-import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**

@@ -1,7 +1,7 @@
 // The forms a path may have in a policy and in the settings that share them (sandbox section 4).
 
-import type { Environment } from "../config/environment.ts";
-import { parentOf } from "../config/folders.ts";
+import type { Environment } from "../base/environment.ts";
+import { parentOf } from "../base/folders.ts";
 import { expandHome, realPath } from "./realpath.ts";
 
 /** What an entry stands for. A path may still be relative; `dropped` says in words why there is none. */

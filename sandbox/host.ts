@@ -1,7 +1,7 @@
 // The machine underneath: who runs, whether it looks like a container, where its helper programs are.
 
-import type { Environment } from "../config/environment.ts";
-import type { Outcome, Problem } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import type { Outcome, Problem } from "../base/problem.ts";
 import { findProgram } from "./program.ts";
 import type { Host } from "./types.ts";
 

@@ -1,7 +1,7 @@
 // A policy as it can be mounted now: missing paths left out, sockets and hidden paths looked up (sandbox 7.2).
 
-import type { Environment } from "../config/environment.ts";
-import type { Problem } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import type { Problem } from "../base/problem.ts";
 import { Glance } from "./glance.ts";
 import type { ResolvedPolicy } from "./policy.ts";
 import type { Protection } from "./protect.ts";

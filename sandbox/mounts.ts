@@ -1,6 +1,6 @@
 // What lies on top of the writable paths, as one ordered list of mounts (sandbox 7.2, 12.1, 12.3 to 12.5).
 
-import { parentOf } from "../config/folders.ts";
+import { parentOf } from "../base/folders.ts";
 import { isInside } from "./realpath.ts";
 import type { HiddenPath } from "./types.ts";
 

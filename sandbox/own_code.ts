@@ -1,6 +1,6 @@
 // Where the runtime keeps compiled code of this very program: whoever writes there decides what runs outside (S11).
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 
 /** Of the cache of `deno run`, by this runtime's version: compiled code, its journal, and translated sources. */
 const CACHED = ["v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm", "gen"];

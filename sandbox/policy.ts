@@ -1,6 +1,6 @@
 // From the settings of a person to a finished policy: which paths are writable, and which entry said so.
 
-import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import {
   DEFAULT_PROTECT,
   DEFAULT_RW_PATHS,

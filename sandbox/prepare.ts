@@ -1,6 +1,6 @@
 // From the pure argument list to one that works on this machine (sandbox 7.2), and the report whether it did (6.3).
 
-import { failure, type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import { bwrapArguments, bwrapSettings } from "./bwrap.ts";
 import { makeProcessGroup } from "./cgroup.ts";
 import { classifySetupFailure } from "./failures.ts";

@@ -1,7 +1,7 @@
 // Small files for one command or one process, in a folder that only this user can write to and no command can reach.
 
-import type { Environment } from "../config/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import { makeFleetingFolder } from "./runtime.ts";
 
 /** Names for files of one command. */

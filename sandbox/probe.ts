@@ -1,6 +1,6 @@
 // Whether a sandbox works is found out by running nothing in it, under the very arguments of the policy (S13).
 
-import { failure, type Outcome, success } from "../config/problem.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
 import { runBriefly } from "./brief.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./runtime.ts";
 import type { BackendPreparation, Host } from "./types.ts";

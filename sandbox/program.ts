@@ -1,8 +1,8 @@
 // Finding a helper program that commands inside the sandbox cannot have planted (S13).
 
-import { failure, type Outcome, success } from "../config/problem.ts";
-import type { Environment } from "../config/environment.ts";
-import { parentOf } from "../config/folders.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import { parentOf } from "../base/folders.ts";
 import { isInside, realPath } from "./realpath.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import { Glance } from "./glance.ts";
 import { GIT_HOOKS } from "./hooks.ts";
-import { parentOf } from "../config/folders.ts";
+import { parentOf } from "../base/folders.ts";
 import { realPath } from "./realpath.ts";
 
 /** Bytes of a `.git` file or a `commondir` that are read; both hold one line. */

@@ -1,6 +1,6 @@
 // The private folder for what lives no longer than this boot: probe answers and status files.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 
 /**
  * Places for the folder, best first: `$XDG_RUNTIME_DIR/flemma`, `$XDG_STATE_HOME/flemma`,

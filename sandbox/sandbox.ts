@@ -1,8 +1,8 @@
 // The sandbox of one run: policy fixed when it is made, backend found when it is needed, commands wrapped by it.
 
-import type { Environment } from "../config/environment.ts";
-import { configFolder, stateFolder } from "../config/folders.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import { configFolder, stateFolder } from "../base/folders.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { SandboxSettings } from "../config/settings.ts";
 import { type Before, before, settle } from "./aftermath.ts";
 import { backends } from "./backends.ts";
@@ -15,7 +15,7 @@ import { ownCode } from "./own_code.ts";
 import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect.ts";
-import { parentOf } from "../config/folders.ts";
+import { parentOf } from "../base/folders.ts";
 import { expandHome, isInside, realPath } from "./realpath.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 import { repositoriesBelow } from "./repository.ts";

@@ -1,8 +1,8 @@
 // The sandbox of macOS: a profile as text, handed to its program (sandbox 12.7). Written from the description of the
 // profile language and never run; whether it works is for the probe to say.
 
-import { failure, type Outcome, success } from "../config/problem.ts";
-import { parentOf } from "../config/folders.ts";
+import { failure, type Outcome, success } from "../base/problem.ts";
+import { parentOf } from "../base/folders.ts";
 import { isInside } from "./realpath.ts";
 import type { Backend, BackendConfig, Host, MountablePolicy, Policy } from "./types.ts";
 

@@ -1,6 +1,6 @@
 // Sockets of the host that give authority: which there are, which stay, and the variables that name them (12.4, S11).
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import { Glance } from "./glance.ts";
 import { isInside, realPath } from "./realpath.ts";
 

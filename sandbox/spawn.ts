@@ -1,6 +1,6 @@
 // The one place where child processes begin and end: own session, no terminal, argument arrays only.
 
-import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 
 /** Milliseconds between the polite signal and the final one. */
 const GRACE = 2000;

@@ -1,6 +1,6 @@
 // What the sandbox is at this moment, as one value and as text for a person (sandbox section 10).
 
-import type { Problem } from "../config/problem.ts";
+import type { Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
 import { exists } from "./host.ts";
 import type { DroppedEntry } from "./policy.ts";

@@ -1,7 +1,7 @@
 // What the sandbox promises to the rooms above it: a resolved policy, a wrapped command, an answer about a path.
 
-import type { Environment } from "../config/environment.ts";
-import type { Outcome, Problem } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import type { Outcome, Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
 
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */

@@ -1,11 +1,11 @@
 // Makes what a tool is given besides its input (tools 4). Nothing is computed before a tool asks for it.
 
-import type { Environment } from "../config/environment.ts";
-import type { Problem } from "../config/problem.ts";
+import type { Environment } from "../base/environment.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { toolEnvironment } from "../sandbox/environment.ts";
 import { expandPath } from "../sandbox/expand.ts";
-import { parentOf } from "../config/folders.ts";
+import { parentOf } from "../base/folders.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type { ExecutionContext, JsonSchema, Limits, ToolDefinition, Truncate } from "./definition.ts";
 import { truncateWithOverflow } from "./overflow.ts";

@@ -1,6 +1,6 @@
 // What a tool is (tools section 1), what it is given (4.1) and what it gives back.
 
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../base/environment.ts";
 import type { Sandbox } from "../sandbox/types.ts";
 
 /** Decoded input of a call, checked against the tool's schema before the tool sees it. */

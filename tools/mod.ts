@@ -14,4 +14,4 @@ export { previewCall, previewIsCut, previewResult } from "./preview.ts";
 export { type Registration, ToolRegistry } from "./registry.ts";
 export { NO_RESULT, notExecutable, runTool, STOPPED } from "./run.ts";
 export { checkInput, completeInput, prepareValidator } from "./validate.ts";
-export { visible } from "./visible.ts";
+export { visible } from "../base/visible.ts";

@@ -1,8 +1,8 @@
 // Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
 
-import { parentOf } from "../config/folders.ts";
-import type { Environment } from "../config/environment.ts";
-import { type Problem, thrownText } from "../config/problem.ts";
+import { parentOf } from "../base/folders.ts";
+import type { Environment } from "../base/environment.ts";
+import { type Problem, thrownText } from "../base/problem.ts";
 import type { ToolSettings } from "../config/settings.ts";
 import type { Truncation } from "./definition.ts";
 import { formatSize, truncateHead, truncateTail } from "./truncate.ts";

@@ -1,10 +1,10 @@
 // The one-line summary of a call and of a result (tool-cycle section 11), safe to show (S5).
 
 import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
-import { byBytes } from "../config/order.ts";
+import { byBytes } from "../base/order.ts";
 import { type Checked, knownProblems } from "./validate.ts";
-import { visible } from "./visible.ts";
-import { cutToWidth, displayWidth } from "./width.ts";
+import { visible } from "../base/visible.ts";
+import { cutToWidth, displayWidth } from "../base/width.ts";
 
 /** Cells of a preview when nobody says how wide the text area is. */
 export const DEFAULT_WIDTH = 80;

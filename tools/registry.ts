@@ -1,9 +1,9 @@
 // The tools of a run by name (tools 2).
 
 import { nearest } from "../config/nearest.ts";
-import { failure, type Outcome, type Problem, success } from "../config/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { JsonSchema, ToolDefinition } from "./definition.ts";
-import { byBytes } from "../config/order.ts";
+import { byBytes } from "../base/order.ts";
 
 /** A definition as it is registered: the name may come from the call, the description may be left out. */
 export type Registration = Partial<ToolDefinition> & Pick<ToolDefinition, "input_schema">;

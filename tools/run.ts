@@ -1,6 +1,6 @@
 // Runs one tool and makes one answer out of the ways a tool may give it (tools 1). Never rejects.
 
-import { thrownText } from "../config/problem.ts";
+import { thrownText } from "../base/problem.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "./definition.ts";
 import { isExecutable } from "./registry.ts";
 

@@ -3,7 +3,7 @@
 // Built-in tools carry a validator generated ahead of time. For other schemas Ajv is loaded, which costs some
 // 50 ms, so that step is explicit: `prepareValidator` once, then `checkInput` answers without waiting.
 
-import { failure, type Outcome, success, thrownText } from "../config/problem.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./definition.ts";
 
 /** The part of a definition that checking needs. */

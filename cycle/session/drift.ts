@@ -1,6 +1,6 @@
 // Tells when a file that a document includes or refers to is not what the model was shown last (chat-format 9.4).
 
-import { thrownText } from "../../config/problem.ts";
+import { thrownText } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { FileMemory } from "../types.ts";

@@ -1,8 +1,8 @@
 // A document in a file: locked, read once, written after every step, and watched for other writers (cli section 4).
 
-import type { Environment } from "../../config/environment.ts";
-import { type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
-import { shellWord } from "../../config/shell_word.ts";
+import type { Environment } from "../../base/environment.ts";
+import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { shellWord } from "../../base/shell_word.ts";
 import type { Edit } from "../../parser/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";

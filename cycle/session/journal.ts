@@ -1,8 +1,8 @@
 // What one document's runs remember outside of it: who approved what, what was started, what was overwritten, which
 // content of other files was sent.
 
-import type { Environment } from "../../config/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { Approval, FileMemory, Journal } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./paths.ts";

@@ -1,7 +1,7 @@
 // One run at a time per document: an advisory lock that the system releases when its holder dies (cli 4.1).
 
-import type { Environment } from "../../config/environment.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { documentKey, stateFolder } from "./paths.ts";
 
 /** Written into the lock file so that others can name who holds it. */

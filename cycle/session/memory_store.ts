@@ -1,6 +1,6 @@
 // A document that exists only in this process: filter mode, where the text comes in and goes out whole.
 
-import type { Problem } from "../../config/problem.ts";
+import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";

@@ -1,6 +1,6 @@
 // Messages of a filter run that had nowhere to print them: `flemma status --last` shows them (cli 3.2).
 
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "./paths.ts";
 
 function messagesFile(environment: Environment): string {

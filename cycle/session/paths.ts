@@ -1,8 +1,8 @@
 // Where a run keeps what does not belong into the document, and which paths its tools must not touch (cli 8, S11).
 
-import type { Environment } from "../../config/environment.ts";
-import { runtimeFolder, stateFolder } from "../../config/folders.ts";
-import { sha256 } from "../../config/hash.ts";
+import type { Environment } from "../../base/environment.ts";
+import { runtimeFolder, stateFolder } from "../../base/folders.ts";
+import { sha256 } from "../../base/hash.ts";
 
 export { stateFolder };
 

@@ -1,8 +1,8 @@
 // Reading a document: what is refused, and in which words (cli section 9).
 
-import type { Environment } from "../../config/environment.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../config/problem.ts";
-import { operands, shellWord } from "../../config/shell_word.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { operands, shellWord } from "../../base/shell_word.ts";
 import { absolutePath } from "./paths.ts";
 
 /** Largest document, in bytes. */

@@ -1,7 +1,7 @@
 // In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
 
-import type { Environment } from "../../config/environment.ts";
-import { type Problem, thrownText } from "../../config/problem.ts";
+import type { Environment } from "../../base/environment.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
 import { documentKey, stateFolder, timestamp } from "./paths.ts";
 import { commonPrefix, sameBytes } from "./read.ts";
 import { createFile, overwriteFile } from "./write.ts";

@@ -1,6 +1,6 @@
 // `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
 
-import { parentOf } from "../../config/folders.ts";
+import { parentOf } from "../../base/folders.ts";
 import type { Cell, HostFunction, Raised } from "../../config/cell/cell.ts";
 import { TYPE, typeName } from "../../config/cell/stack.ts";
 import type { Engine } from "../../config/cell/engine.ts";
@@ -8,7 +8,7 @@ import type { LuaEnvironment } from "../../config/cell/environment.ts";
 import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";
 import type { IncludeMaker } from "../../config/cell/session.ts";
 import { nearest } from "../../config/nearest.ts";
-import { thrownText } from "../../config/problem.ts";
+import { thrownText } from "../../base/problem.ts";
 import { partOf, resolvePath } from "../attach.ts";
 import { compileChunk, expressionAlone } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";

@@ -2,7 +2,7 @@
 
 import type { Limits } from "../../config/cell/budget.ts";
 import { LuaSession } from "../../config/cell/session.ts";
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../base/environment.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../files.ts";
 

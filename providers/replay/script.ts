@@ -1,7 +1,7 @@
 // A replay script: the model's words, request by request, and what each request must hold (docs/replay.md).
 
 import { nearest } from "../../config/nearest.ts";
-import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** A text that must be found. */
 export interface TextExpectation {

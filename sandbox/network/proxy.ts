@@ -1,6 +1,6 @@
 // The only way out for a command with a network list: a proxy on a socket that asks the list about every host (12.2).
 
-import { type Outcome, type Problem, success } from "../../config/problem.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { type HostRule, mayAskFor, mayConnect } from "./rules.ts";
 
 /** Bytes of a request's head; a longer one is refused. */

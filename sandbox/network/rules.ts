@@ -1,6 +1,6 @@
 // Which hosts a network list lets through, as pure decisions (sandbox 12.2).
 
-import { failure, type Outcome, success } from "../../config/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { isInRange, isInward, parseAddress } from "./address.ts";
 
 /** Ports that a rule without one stands for. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
 import { inWorld } from "./world.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";

@@ -1,6 +1,6 @@
 // A sandbox for tests about approval: it answers questions and runs nothing.
 
-import { failure, success } from "../../config/problem.ts";
+import { failure, success } from "../../base/problem.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 
 /** One with a backend that works, switched on or off. */

@@ -1,7 +1,7 @@
 // A cycle on a document in memory, with a journal in memory, the fake tools of the vectors and a counted send.
 
 import { DEFAULT_SETTINGS, type Settings, type ToolSettings } from "../../config/settings.ts";
-import type { Problem } from "../../config/problem.ts";
+import type { Problem } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/cycle.ts";
 import type { Approval, CycleEvent, DocumentStore, Journal, SendOutcome } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edit.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Environment } from "../../config/environment.ts";
-import type { Problem } from "../../config/problem.ts";
+import type { Environment } from "../../base/environment.ts";
+import type { Problem } from "../../base/problem.ts";
 import { type FileStore, openFile } from "../../cycle/session/file_store.ts";
 import { difference, mergeDocuments } from "../../cycle/session/merge.ts";
 import type { Chat, Edit } from "../../parser/mod.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/session/journal.ts";
 import { lockDocument } from "../../cycle/session/lock.ts";
 import { keepMessages, lastMessages } from "../../cycle/session/messages.ts";
-import { runtimeFolder } from "../../config/folders.ts";
+import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, protectedPaths, stateFolder } from "../../cycle/session/paths.ts";
 import { readDocument } from "../../cycle/session/read.ts";
 import { isTorn, OverwriteGuard } from "../../cycle/session/rescue.ts";

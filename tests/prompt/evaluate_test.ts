@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
-import { typeOfContent, typeOfName } from "../../parser/media.ts";
+import { typeOfContent, typeOfName } from "../../base/media.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 
 /** Evaluates a document that lies in a folder with these files. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compactJson, Raw, toJson, writeBody, writeJson } from "../../providers/json.ts";
-import { byBytes } from "../../config/order.ts";
+import { byBytes } from "../../base/order.ts";
 
 Deno.test("keys are sorted at every depth, and trailing keys come last in their own order", () => {
   const body = {

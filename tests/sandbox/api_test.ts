@@ -1,7 +1,7 @@
 // The sandbox as other programs use it.
 
 import assert from "node:assert/strict";
-import { failure, success } from "../../config/problem.ts";
+import { failure, success } from "../../base/problem.ts";
 import { BackendRegistry, createSandboxApi } from "../../sandbox/mod.ts";
 import { inFolder, plant, settings, world } from "./fixture.ts";
 

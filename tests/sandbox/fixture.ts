@@ -1,7 +1,7 @@
 // What the tests of the sandbox share: real folders outside /tmp, settings, a run of a wrapped command.
 
 import assert from "node:assert/strict";
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../base/environment.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
 import { createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
 

@@ -1,7 +1,7 @@
 // The network list: which hosts pass, what the proxy lets through, and that nothing else leads out.
 
 import assert from "node:assert/strict";
-import type { Problem } from "../../config/problem.ts";
+import type { Problem } from "../../base/problem.ts";
 import { isInward, parseAddress } from "../../sandbox/network/address.ts";
 import { parseRequest, startProxy } from "../../sandbox/network/proxy.ts";
 import { mayAskFor, mayConnect, parseHostRules } from "../../sandbox/network/rules.ts";

@@ -1,7 +1,7 @@
 // Modes, detection, probes and their memory, with backends and bwraps made for the purpose.
 
 import assert from "node:assert/strict";
-import { failure, type Outcome, success } from "../../config/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Backend, BackendRegistry, createSandbox, type RunSandbox } from "../../sandbox/mod.ts";
 import {
   inFolder,

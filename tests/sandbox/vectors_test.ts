@@ -1,11 +1,11 @@
 // The lines of tests/vectors/sandbox.jsonl: path expansion, argument lists, writability.
 
 import assert from "node:assert/strict";
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "../../base/environment.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
 import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../config/settings.ts";
-import { failure, success } from "../../config/problem.ts";
+import { failure, success } from "../../base/problem.ts";
 import { bwrap } from "../../sandbox/backends.ts";
 import { BackendRegistry, createSandbox, resolvePolicy } from "../../sandbox/mod.ts";
 import { luaRunner } from "../config/lua.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { failure, type Outcome, success } from "../../config/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { loadSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import { parse } from "../../parser/mod.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { failure, success } from "../../config/problem.ts";
+import { failure, success } from "../../base/problem.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { success } from "../../config/problem.ts";
+import { success } from "../../base/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolInput } from "../../tools/definition.ts";
 import { previewCall, previewIsCut, previewResult } from "../../tools/preview.ts";
-import { displayWidth } from "../../tools/width.ts";
+import { displayWidth } from "../../base/width.ts";
 
 const tools = new Map(builtinTools().map((tool) => [tool.name, tool]));
 

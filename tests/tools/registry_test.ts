@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Outcome, Problem } from "../../config/problem.ts";
+import type { Outcome, Problem } from "../../base/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { type Registration, ToolRegistry } from "../../tools/registry.ts";
 

@@ -1,7 +1,7 @@
 // A folder with a document in it, and contexts for tools that work there.
 
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
-import { success } from "../../config/problem.ts";
+import { success } from "../../base/problem.ts";
 import { isInside, realPath } from "../../sandbox/realpath.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { createContext, type PluginContext } from "../../tools/context.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import stringWidth from "string-width";
-import { visible } from "../../tools/visible.ts";
-import { cutToWidth, displayWidth } from "../../tools/width.ts";
+import { visible } from "../../base/visible.ts";
+import { cutToWidth, displayWidth } from "../../base/width.ts";
 
 Deno.test("S5: control characters, escape sequences and carriage returns become visible", () => {
   assert.equal(visible("a\x1b[2Jb\rc\x07\x7f\x9b"), "a\\x1b[2Jb\\rc\\x07\\x7f\\x9b");

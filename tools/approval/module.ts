@@ -1,6 +1,6 @@
 // An approval resolver in a file of the person: loaded at the first question (approval 2, frontmatter-config 5.4).
 
-import { thrownText } from "../../config/problem.ts";
+import { thrownText } from "../../base/problem.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 
 type Ask = (tool: string, input: Readonly<Record<string, unknown>>, context: ApprovalContext) => unknown;

@@ -1,7 +1,7 @@
 // The chain of approval resolvers: who is asked, in which order, and who decided.
 
-import { byBytes } from "../../config/order.ts";
-import { failure, type Outcome, success, thrownText } from "../../config/problem.ts";
+import { byBytes } from "../../base/order.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
 
 /** Something a resolver did wrong; the chain went on without it. */

@@ -1,6 +1,6 @@
 // The tool that runs a shell command inside the sandbox (tools 8.1).
 
-import type { Problem } from "../../config/problem.ts";
+import type { Problem } from "../../base/problem.ts";
 import { findProgram } from "../../sandbox/program.ts";
 import { type ExitStatus, type Running, spawn } from "../../sandbox/spawn.ts";
 import type { Prepared } from "../../sandbox/types.ts";

@@ -1,6 +1,6 @@
 // Sentences about files that could not be found, read or written; the path stands in them as the model wrote it.
 
-import { thrownText } from "../../config/problem.ts";
+import { thrownText } from "../../base/problem.ts";
 
 /** A failure whose message is a whole sentence already. */
 export class FileFailure extends Error {}

@@ -1,6 +1,6 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
-import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../parser/media.ts";
+import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { realPath } from "../../sandbox/realpath.ts";
 import { STOPPED } from "../run.ts";

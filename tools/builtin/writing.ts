@@ -1,7 +1,7 @@
 // Replacing the content of a file: who may, in which order, and so that the old content survives any failure
 // (tools 8.3, sandbox 8).
 
-import { parentOf } from "../../config/folders.ts";
+import { parentOf } from "../../base/folders.ts";
 import { realPath } from "../../sandbox/realpath.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./files.ts";
