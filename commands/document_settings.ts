@@ -44,7 +44,7 @@ export async function subjectSettings(
   const start = () => startLua(invocation, path, loaded.value.settings, policy.isReadable);
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
-  const reserved = frontmatter === null ? undefined : (await import("../config/cell/names.ts")).BUILTIN_NAMES;
+  const reserved = frontmatter === null ? undefined : (await import("../lua/library/names.ts")).BUILTIN_NAMES;
   const said = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
   const document = await keepHidden(said, loaded.value.settings, {
     environment: invocation.environment,

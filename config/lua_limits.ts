@@ -1,6 +1,6 @@
 // The person's limits on Lua, in the units of the cell.
 
-import { DEFAULT_LIMITS, type Limits } from "./cell/budget.ts";
+import { DEFAULT_LIMITS, type Limits } from "../lua/vm/budget.ts";
 import type { FrontmatterLimits } from "./settings.ts";
 
 /** `frontmatter.max_*` over what else bounds a cell. */

@@ -38,7 +38,7 @@ export async function bundleProgram(target: string): Promise<number> {
   for (
     const [entry, part] of [
       [`${ROOT}/commands/load.ts`, "commands"],
-      [`${ROOT}/config/cell/interpreter.generated.ts`, "lua"],
+      [`${ROOT}/lua/interpreter.generated.ts`, "lua"],
       ["yaml", "yaml"],
       ["ajv", "ajv"],
       ["ajv/dist/2020.js", "ajv2020"],

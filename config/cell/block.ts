@@ -2,12 +2,12 @@
 // whatever ends the block becomes a problem with its line (frontmatter-config 3.1, 3.3, 3.7).
 
 import type { ChunkOutcome, ChunkProblem, LayerDraft } from "../operations.ts";
-import type { Cell, HostFunction, Raised } from "./cell.ts";
-import type { Engine } from "./engine.ts";
-import { IncludeFault, SettingsFaults, UndefinedName } from "./fault.ts";
+import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
+import type { Engine } from "../../lua/engine.ts";
+import { IncludeFault, SettingsFaults, UndefinedName } from "../../lua/library/fault.ts";
 import { nearest } from "../nearest.ts";
 import { Options } from "./options.ts";
-import { toValue } from "./values.ts";
+import { toValue } from "../../lua/vm/values.ts";
 
 /** Name of the chunk, as it stands in messages of Lua. */
 const CHUNK = "frontmatter";

@@ -2,11 +2,11 @@
 // (frontmatter-config 3.4).
 
 import type { Fault, KeyKind, LayerDraft, Op } from "../operations.ts";
-import type { Cell, HostFunction } from "./cell.ts";
-import { TYPE, typeName } from "./stack.ts";
-import type { Library } from "./environment.ts";
-import { SettingsFaults } from "./fault.ts";
-import { keepFunction, pushValue, toValue } from "./values.ts";
+import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
+import { TYPE, typeName } from "../../lua/vm/stack.ts";
+import type { Library } from "../../lua/library/library.ts";
+import { SettingsFaults } from "../../lua/library/fault.ts";
+import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
 
 const METHODS: Readonly<Record<string, Op>> = {
   append: "append",

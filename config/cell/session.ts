@@ -2,10 +2,10 @@
 // the same cell. The engine is loaded when it is first needed.
 
 import type { ChunkOutcome, LayerDraft } from "../operations.ts";
-import { DEFAULT_LIMITS, type Limits } from "./budget.ts";
-import type { HostFunction } from "./cell.ts";
-import type { Engine } from "./engine.ts";
-import type { CellWorld } from "./environment.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
+import type { HostFunction } from "../../lua/vm/cell.ts";
+import type { Engine } from "../../lua/engine.ts";
+import type { CellWorld } from "../../lua/library/library.ts";
 
 /** Makes the `include` function of a file: paths are relative to its folder. */
 export type IncludeMaker = (engine: Engine, filename: string | null) => HostFunction;
@@ -63,7 +63,7 @@ export class LuaSession {
   };
 
   async #start(): Promise<Engine> {
-    const { startEngine } = await import("./engine.ts");
+    const { startEngine } = await import("../../lua/engine.ts");
     return await startEngine(this.options.world, this.options.limits ?? DEFAULT_LIMITS);
   }
 }

@@ -1,11 +1,11 @@
 // `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
 
 import { parentOf } from "../../base/folders.ts";
-import type { Cell, HostFunction, Raised } from "../../config/cell/cell.ts";
-import { TYPE, typeName } from "../../config/cell/stack.ts";
-import type { Engine } from "../../config/cell/engine.ts";
-import type { LuaEnvironment } from "../../config/cell/environment.ts";
-import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";
+import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
+import { TYPE, typeName } from "../../lua/vm/stack.ts";
+import type { Engine } from "../../lua/engine.ts";
+import type { LuaEnvironment } from "../../lua/library/library.ts";
+import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { IncludeMaker } from "../../config/cell/session.ts";
 import { nearest } from "../../config/nearest.ts";
 import { thrownText } from "../../base/problem.ts";

@@ -1,8 +1,8 @@
 // What templates put out: texts, parts of files, and references to segments, gathered in order.
 
-import type { Cell, HostFunction } from "../../config/cell/cell.ts";
-import { TYPE, typeName } from "../../config/cell/stack.ts";
-import { toValue } from "../../config/cell/values.ts";
+import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
+import { TYPE, typeName } from "../../lua/vm/stack.ts";
+import { toValue } from "../../lua/vm/values.ts";
 import type { Part } from "../types.ts";
 
 /** One piece of output. A segment is put out by whoever knows what it stands for. */

@@ -2,12 +2,12 @@
 // (chat-format 8.3).
 
 import { unsupportedType } from "../attach.ts";
-import type { Cell, HostFunction, Raised } from "../../config/cell/cell.ts";
-import type { Engine } from "../../config/cell/engine.ts";
-import type { LuaEnvironment } from "../../config/cell/environment.ts";
-import { IncludeFault, UndefinedName } from "../../config/cell/fault.ts";
+import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
+import type { Engine } from "../../lua/engine.ts";
+import type { LuaEnvironment } from "../../lua/library/library.ts";
+import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { LuaSession } from "../../config/cell/session.ts";
-import { pushValue } from "../../config/cell/values.ts";
+import { pushValue } from "../../lua/vm/values.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Diagnostic, Segment, TemplateSegment, Turn } from "../../parser/types.ts";
 import { compileChunk, expressionAlone, sourceOf } from "./compile.ts";

@@ -3,7 +3,7 @@
 import { ROOT } from "../gate/root.ts";
 
 const PACKAGE = "wasmoon";
-const TARGET = "config/cell/interpreter.generated.ts";
+const TARGET = "lua/interpreter.generated.ts";
 
 /**
  * The checked-in module with the interpreter, deflated and in base64.

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DEFAULT_LIMITS } from "../../config/cell/budget.ts";
-import type { Cell } from "../../config/cell/cell.ts";
-import { startEngine } from "../../config/cell/engine.ts";
-import { find, match } from "../../config/cell/strings.ts";
+import { DEFAULT_LIMITS } from "../../lua/vm/budget.ts";
+import type { Cell } from "../../lua/vm/cell.ts";
+import { startEngine } from "../../lua/engine.ts";
+import { find, match } from "../../lua/library/strings.ts";
 import { runLua } from "./lua.ts";
 
 const world = { cwd: "/", home: "/", isReadable: () => false };

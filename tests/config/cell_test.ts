@@ -1,9 +1,9 @@
 // The Lua that documents see: its dialect, its numbers, its names, and what becomes of variables.
 
 import assert from "node:assert/strict";
-import { toDialect } from "../../config/cell/dialect.ts";
-import { startEngine } from "../../config/cell/engine.ts";
-import { BUILTIN_NAMES } from "../../config/cell/names.ts";
+import { toDialect } from "../../lua/vm/dialect.ts";
+import { startEngine } from "../../lua/engine.ts";
+import { BUILTIN_NAMES } from "../../lua/library/names.ts";
 import { runLua } from "./lua.ts";
 
 /** What a block of assignments exports; the block has to hold. */

@@ -1,7 +1,7 @@
 // The Lua engine for tests: as a runner of blocks, and as a quick way to see what a block comes to.
 
 import type { Catalog } from "../../config/catalog.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../config/cell/budget.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/cell/session.ts";
 import { draftLayer } from "../../config/draft.ts";
 import { LayerLog } from "../../config/layers.ts";

@@ -1,7 +1,7 @@
 // A file that a document includes or refers to is another one than the model was shown: said at the next send, once.
 
 import assert from "node:assert/strict";
-import { BUILTIN_NAMES } from "../../config/cell/names.ts";
+import { BUILTIN_NAMES } from "../../lua/library/names.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";

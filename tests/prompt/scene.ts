@@ -1,8 +1,8 @@
 // A document in a folder of real files, evaluated as a run does it: first block, templates, parts.
 
 import assert from "node:assert/strict";
-import { DEFAULT_LIMITS, type Limits } from "../../config/cell/budget.ts";
-import { BUILTIN_NAMES } from "../../config/cell/names.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
+import { BUILTIN_NAMES } from "../../lua/library/names.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";

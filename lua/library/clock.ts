@@ -1,7 +1,7 @@
 // The clock functions of Lua's `os`: dates as text or tables, and seconds. Reading the clock changes nothing.
 
-import type { Cell, HostFunction } from "./cell.ts";
-import { TYPE } from "./stack.ts";
+import type { Cell, HostFunction } from "../vm/cell.ts";
+import { TYPE } from "../vm/stack.ts";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = [

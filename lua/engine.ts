@@ -3,9 +3,9 @@
 // Only code that was asked to run Lua imports this module, and that dynamically: it is what a document without Lua
 // never pays for.
 
-import { DEFAULT_LIMITS, type Limits } from "./budget.ts";
-import { Cell } from "./cell.ts";
-import { type CellWorld, Library } from "./environment.ts";
+import { DEFAULT_LIMITS, type Limits } from "./vm/budget.ts";
+import { Cell } from "./vm/cell.ts";
+import { type CellWorld, Library } from "./library/library.ts";
 
 /** A started cell with its library. */
 export interface Engine {

@@ -1,8 +1,8 @@
 // The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
 
 import { parentOf } from "../../base/folders.ts";
-import type { Cell, HostFunction } from "./cell.ts";
-import { TYPE } from "./stack.ts";
+import type { Cell, HostFunction } from "../vm/cell.ts";
+import { TYPE } from "../vm/stack.ts";
 import { clock, date, time } from "./clock.ts";
 import { UndefinedName } from "./fault.ts";
 import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";

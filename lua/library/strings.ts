@@ -1,8 +1,8 @@
 // The string functions that would let Lua's C code run without end or answer differently than documents expect:
 // searching by patterns, and formatting.
 
-import type { Cell, HostFunction } from "./cell.ts";
-import { TYPE, typeName } from "./stack.ts";
+import type { Cell, HostFunction } from "../vm/cell.ts";
+import { TYPE, typeName } from "../vm/stack.ts";
 import { type Capture, isPlain, Matcher, PatternFault } from "./pattern.ts";
 
 interface Span {
