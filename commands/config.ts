@@ -1,9 +1,9 @@
 // `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
 
 import type { DocumentSettings } from "../config/frontmatter.ts";
-import { allRows, lookUp, type Row } from "../config/inspect.ts";
+import { allRows, lookUp, type Row } from "../config/layers/explain.ts";
 import type { Loaded } from "../config/load.ts";
-import { renderLegend, renderRows, valueText } from "../config/render.ts";
+import { renderLegend, renderRows, valueText } from "../config/layers/render.ts";
 import { visible } from "../base/visible.ts";
 import { documentPath, readForReport } from "./document.ts";
 import { subjectSettings } from "./document_settings.ts";

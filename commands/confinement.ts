@@ -1,6 +1,6 @@
 // How the tools of one document are confined, as `sandbox status` and `doctor` tell it.
 
-import { originOf } from "../config/inspect.ts";
+import { originOf } from "../config/layers/explain.ts";
 import { renderStatus, type SandboxStatus, sandboxStatus } from "../sandbox/mod.ts";
 import { sandboxObstacle } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";

@@ -121,7 +121,7 @@ async function startLua(
 ) {
   const [{ luaSession }, { luaLimits }] = await Promise.all([
     import("../prompt/template/session.ts"),
-    import("../config/lua_limits.ts"),
+    import("../config/document/lua_limits.ts"),
   ]);
   const limits = luaLimits(settings.frontmatter);
   return luaSession({

@@ -3,7 +3,7 @@
 import { configFolder } from "../base/folders.ts";
 import { findSources, isThere } from "../config/load.ts";
 import { type Outcome, success } from "../base/problem.ts";
-import { sessionPath } from "../config/session.ts";
+import { sessionPath } from "../config/sources/session_overrides.ts";
 import type { Invocation } from "./invocation.ts";
 import { switchOption, textOption } from "./options.ts";
 

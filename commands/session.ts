@@ -1,13 +1,13 @@
 // `flemma session set | switch | show | reset`: settings that hold until logout, for all documents or for one.
 
-import { draftLayer } from "../config/draft.ts";
+import { draftLayer } from "../config/layers/draft.ts";
 import type { Loaded } from "../config/load.ts";
-import { typedValue } from "../config/modeline.ts";
-import type { Op, Operation } from "../config/operations.ts";
+import { typedValue } from "../config/schema/modeline.ts";
+import type { Op, Operation } from "../config/types.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
-import { valueText } from "../config/render.ts";
-import { switchTo } from "../config/switch.ts";
-import { addToSession, readSession, resetSession } from "../config/session.ts";
+import { valueText } from "../config/layers/render.ts";
+import { switchTo } from "../config/layers/switch_preset.ts";
+import { addToSession, readSession, resetSession } from "../config/sources/session_overrides.ts";
 import { visible } from "../base/visible.ts";
 import { documentPath } from "./document.ts";
 import { refuse } from "./refuse.ts";

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { type Loaded, loadSettings } from "../config/load.ts";
-import { typedValue } from "../config/modeline.ts";
+import { typedValue } from "../config/schema/modeline.ts";
 import { failure, type Outcome } from "../base/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import type { Settings } from "../config/settings.ts";
-import { isTrusted } from "../config/trust.ts";
+import { isTrusted } from "../config/sources/trust.ts";
 import { operands } from "../base/shell_word.ts";
 import { HARMLESS } from "../cycle/plan.ts";
 import type { Emit, Journal } from "../cycle/types.ts";

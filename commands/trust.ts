@@ -1,14 +1,14 @@
 // `flemma trust PATH | --list | --revoke PATH`: agreeing to files that came with a folder.
 
-import { draftLayer } from "../config/draft.ts";
-import { BUILTIN_CATALOG } from "../config/catalog.ts";
+import { draftLayer } from "../config/layers/draft.ts";
+import { BUILTIN_CATALOG } from "../config/schema/catalog.ts";
 import type { Environment } from "../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
-import { namedFiles } from "../config/project.ts";
-import { parseSource } from "../config/source.ts";
-import { modulePath } from "../config/module_path.ts";
-import { recordTrust, revokeTrust, trustedEntries } from "../config/trust.ts";
-import { writeTree } from "../config/tree.ts";
+import { namedFiles } from "../config/sources/project.ts";
+import { parseSource } from "../config/sources/yaml.ts";
+import { modulePath } from "../config/schema/module_path.ts";
+import { recordTrust, revokeTrust, trustedEntries } from "../config/sources/trust.ts";
+import { writeTree } from "../config/layers/write_tree.ts";
 import { absolutePath } from "../cycle/session/paths.ts";
 import { visible } from "../base/visible.ts";
 import { refuse } from "./refuse.ts";

@@ -1,9 +1,9 @@
 // The first block of a document: its language, its variables, and the layer of settings it is (frontmatter-config 3, 4).
 
 import type { Diagnostic, Frontmatter } from "../parser/types.ts";
-import type { LayerLog } from "./layers.ts";
+import type { LayerLog } from "./layers/log.ts";
 import type { Loaded } from "./load.ts";
-import type { RunChunk } from "./operations.ts";
+import type { RunChunk } from "./types.ts";
 import type { Settings } from "./settings.ts";
 
 /** A diagnostic of the block, with what an editor can offer. */
@@ -41,6 +41,6 @@ export async function documentSettings(options: FrontmatterOptions): Promise<Doc
   if (frontmatter === null) {
     return { settings: loaded.settings, variables: {}, diagnostics: [], logs: loaded.logs };
   }
-  const { evaluate } = await import("./evaluate.ts");
+  const { evaluate } = await import("./document/first_block.ts");
   return await evaluate({ ...options, frontmatter });
 }

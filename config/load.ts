@@ -1,12 +1,12 @@
 // Settings of one run: finds the files of each layer, and only if there is anything to read loads what reads it.
 
-import { BUILTIN_CATALOG, type Catalog } from "./catalog.ts";
+import { BUILTIN_CATALOG, type Catalog } from "./schema/catalog.ts";
 import type { Environment } from "../base/environment.ts";
 import { configFolder, parentOf, sessionFolder } from "../base/folders.ts";
-import type { LayerLog } from "./layers.ts";
+import type { LayerLog } from "./layers/log.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
-import { readText } from "./store.ts";
+import { readText } from "./sources/json_file.ts";
 
 export interface LoadOptions {
   readonly environment: Environment;
@@ -62,7 +62,7 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
   const given = Object.keys(options.overrides ?? {}).length > 0 || (options.approve ?? []).length > 0 ||
     options.preset !== undefined;
   if (global !== null || project !== null || session || given) {
-    const { assemble } = await import("./assemble.ts");
+    const { assemble } = await import("./sources/assemble.ts");
     return await assemble(options, sources.value);
   }
   return success({

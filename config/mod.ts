@@ -1,6 +1,6 @@
 // Settings and the environment of a run.
 
-export type { Catalog, ToolFact } from "./catalog.ts";
+export type { Catalog, ToolFact } from "./schema/catalog.ts";
 export { type Environment, processEnvironment } from "../base/environment.ts";
 export { type DocumentSettings, documentSettings } from "./frontmatter.ts";
 export { type Loaded, type LoadOptions, loadSettings } from "./load.ts";

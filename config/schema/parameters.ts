@@ -1,6 +1,6 @@
 // Settings that go into a request: general parameters, and the same again for each provider.
 
-import { isObject } from "../check.ts";
+import { isObject } from "./check.ts";
 import {
   BOOLEAN,
   type Group,
@@ -12,7 +12,7 @@ import {
   STRING,
   type Type,
   word,
-} from "../shape.ts";
+} from "./define.ts";
 
 const LEVELS = ["minimal", "low", "medium", "high", "max"];
 

@@ -1,7 +1,7 @@
 // The shape of a preset, in both of its homes.
 
-import { isObject } from "../check.ts";
-import { group, key, type Type } from "../shape.ts";
+import { isObject } from "./check.ts";
+import { group, key, type Type } from "./define.ts";
 
 /** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. Presets.ts reads both. */
 const presetType: Type = {

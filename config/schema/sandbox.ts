@@ -1,9 +1,9 @@
 // Settings of the sandbox: its policy, its limits, its backends.
 
-import { isObject } from "../check.ts";
-import { isModulePath } from "../module_path.ts";
+import { isObject } from "./check.ts";
+import { isModulePath } from "./module_path.ts";
 import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../settings.ts";
-import { BOOLEAN, group, hostKey, key, policyKey, STRING, STRINGS, type Type } from "../shape.ts";
+import { BOOLEAN, group, hostKey, key, policyKey, STRING, STRINGS, type Type } from "./define.ts";
 import { asEnabled } from "./switch.ts";
 
 const rwPathType: Type = {

@@ -1,7 +1,7 @@
 // Settings of tools: which are offered, which run unasked, how they run.
 
-import { isObject } from "../check.ts";
-import { isModulePath } from "../module_path.ts";
+import { isObject } from "./check.ts";
+import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,
   group,
@@ -14,7 +14,7 @@ import {
   STRINGS,
   type Type,
   word,
-} from "../shape.ts";
+} from "./define.ts";
 import { presets } from "./presets.ts";
 import { asEnabled } from "./switch.ts";
 

@@ -1,6 +1,6 @@
 // What an error of Lua was about, when it was one of ours: attached to the error, read by whoever reports it.
 
-import type { Fault } from "../../config/operations.ts";
+import type { Fault } from "../../config/types.ts";
 
 /** A name was read that nobody ever defined. */
 export class UndefinedName {

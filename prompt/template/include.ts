@@ -6,7 +6,7 @@ import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { LuaEnvironment } from "../../lua/library/library.ts";
 import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
-import type { IncludeMaker } from "../../config/cell/session.ts";
+import type { IncludeMaker } from "../../config/document/lua_session.ts";
 import { nearest } from "../../config/nearest.ts";
 import { thrownText } from "../../base/problem.ts";
 import { partOf, resolvePath } from "../attach.ts";

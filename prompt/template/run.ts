@@ -6,7 +6,7 @@ import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { LuaEnvironment } from "../../lua/library/library.ts";
 import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
-import type { LuaSession } from "../../config/cell/session.ts";
+import type { LuaSession } from "../../config/document/lua_session.ts";
 import { pushValue } from "../../lua/vm/values.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Diagnostic, Segment, TemplateSegment, Turn } from "../../parser/types.ts";

@@ -1,7 +1,7 @@
 // The Lua side of a document with this program's files around it: what is readable, what can be included, where prints go.
 
 import type { Limits } from "../../lua/vm/budget.ts";
-import { LuaSession } from "../../config/cell/session.ts";
+import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../files.ts";

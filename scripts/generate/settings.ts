@@ -1,12 +1,12 @@
 // Writes the table of settings into docs/configuration.md, and the JSON Schema that editors check settings files with.
 
-import { SCHEMA } from "../../config/schema.ts";
-import type { Key, Node, Type } from "../../config/shape.ts";
-import { LAYER_NAMES } from "../../config/operations.ts";
-import { valueText } from "../../config/render.ts";
+import { SCHEMA } from "../../config/schema/schema.ts";
+import type { Key, Node, Type } from "../../config/schema/define.ts";
+import { LAYER_NAMES } from "../../config/types.ts";
+import { valueText } from "../../config/layers/render.ts";
 
 const PAGE = "docs/configuration.md";
-const BEGIN = "<!-- settings: generated from config/schema.ts -->";
+const BEGIN = "<!-- settings: generated from config/schema/schema.ts -->";
 const END = "<!-- end of settings -->";
 
 export async function generate(): Promise<{ path: string; text: string }[]> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/arguments.ts";
 import { helpFor } from "../../commands/help.ts";
 import { MODULES } from "../../commands/load.ts";
-import { typedValue } from "../../config/modeline.ts";
+import { typedValue } from "../../config/schema/modeline.ts";
 import { safeJson } from "../../commands/safe_json.ts";
 import { COMMANDS } from "../../commands/table.ts";
 

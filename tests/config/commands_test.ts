@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { loadSettings } from "../../config/load.ts";
-import { addToSession } from "../../config/session.ts";
+import { addToSession } from "../../config/sources/session_overrides.ts";
 import { inWorld } from "./world.ts";
 
 Deno.test("config check lists all ten mistakes of a file with line, column and suggestion, and ends with 2", async () => {

@@ -1,11 +1,11 @@
 // The Lua engine for tests: as a runner of blocks, and as a quick way to see what a block comes to.
 
-import type { Catalog } from "../../config/catalog.ts";
+import type { Catalog } from "../../config/schema/catalog.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
-import { LuaSession } from "../../config/cell/session.ts";
-import { draftLayer } from "../../config/draft.ts";
-import { LayerLog } from "../../config/layers.ts";
-import type { ChunkOutcome, LayerDraft, RunChunk } from "../../config/operations.ts";
+import { LuaSession } from "../../config/document/lua_session.ts";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { LayerLog } from "../../config/layers/log.ts";
+import type { ChunkOutcome, LayerDraft, RunChunk } from "../../config/types.ts";
 
 /** A session in which nothing can be included; what the block prints goes to `print`. */
 export function session(print: (line: string) => void, limits: Partial<Limits> = {}): LuaSession {

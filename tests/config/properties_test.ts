@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BUILTIN_CATALOG } from "../../config/catalog.ts";
-import { draftLayer } from "../../config/draft.ts";
-import { effectiveSettings } from "../../config/effective.ts";
-import { expandedOf, lookUp, type Row } from "../../config/inspect.ts";
-import { LayerLog, resolveList, resolveScalar } from "../../config/layers.ts";
-import type { Layer, Operation } from "../../config/operations.ts";
-import { untrustedShare } from "../../config/project.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { effectiveSettings } from "../../config/layers/effective.ts";
+import { expandedOf, lookUp, type Row } from "../../config/layers/explain.ts";
+import { LayerLog, resolveList, resolveScalar } from "../../config/layers/log.ts";
+import type { Layer, Operation } from "../../config/types.ts";
+import { untrustedShare } from "../../config/sources/project.ts";
 import type { Settings } from "../../config/settings.ts";
-import { writeTree } from "../../config/tree.ts";
+import { writeTree } from "../../config/layers/write_tree.ts";
 import { createApproval } from "../../tools/approval/mod.ts";
 import { workingSandbox } from "./sandbox.ts";
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { BUILTIN_CATALOG } from "../../config/catalog.ts";
-import { draftLayer } from "../../config/draft.ts";
-import { effectiveSettings } from "../../config/effective.ts";
-import { allRows } from "../../config/inspect.ts";
-import { MOVED, SCHEMA } from "../../config/schema.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { effectiveSettings } from "../../config/layers/effective.ts";
+import { allRows } from "../../config/layers/explain.ts";
+import { MOVED, SCHEMA } from "../../config/schema/schema.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import type { Key, Node } from "../../config/shape.ts";
-import { writeTree } from "../../config/tree.ts";
+import type { Key, Node } from "../../config/schema/define.ts";
+import { writeTree } from "../../config/layers/write_tree.ts";
 
 const catalog = BUILTIN_CATALOG;
 

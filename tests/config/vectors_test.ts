@@ -1,12 +1,12 @@
 // Runs the configuration vectors against real files: global file, session file, and the document's first block.
 
 import assert from "node:assert/strict";
-import type { Catalog } from "../../config/catalog.ts";
+import type { Catalog } from "../../config/schema/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { lookUp } from "../../config/inspect.ts";
+import { lookUp } from "../../config/layers/explain.ts";
 import { loadSettings } from "../../config/load.ts";
-import { resolveTools } from "../../config/values.ts";
-import { addToSession } from "../../config/session.ts";
+import { resolveTools } from "../../config/layers/resolve.ts";
+import { addToSession } from "../../config/sources/session_overrides.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "./lua.ts";
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { print } from "../../scripts/gate/root.ts";
-import type { Catalog } from "../../config/catalog.ts";
+import type { Catalog } from "../../config/schema/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { lookUp } from "../../config/inspect.ts";
+import { lookUp } from "../../config/layers/explain.ts";
 import { loadSettings } from "../../config/load.ts";
 import { diagnosticJson, parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";

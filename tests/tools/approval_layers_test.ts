@@ -1,12 +1,12 @@
 // Who speaks about approval when the person, an untrusted project, the document and the command line all do.
 
 import assert from "node:assert/strict";
-import { BUILTIN_CATALOG } from "../../config/catalog.ts";
-import { draftLayer } from "../../config/draft.ts";
-import { effectiveSettings } from "../../config/effective.ts";
-import type { LayerLog } from "../../config/layers.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { effectiveSettings } from "../../config/layers/effective.ts";
+import type { LayerLog } from "../../config/layers/log.ts";
 import type { ToolSettings } from "../../config/settings.ts";
-import { writeTree } from "../../config/tree.ts";
+import { writeTree } from "../../config/layers/write_tree.ts";
 import { createApproval, type ResolverFault } from "../../tools/approval/mod.ts";
 import { workingSandbox } from "../config/sandbox.ts";
 

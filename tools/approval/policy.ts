@@ -1,8 +1,8 @@
 // Who speaks about `auto_approve`: the person's layers, the document, and the names approved for one run.
 
-import { isModulePath } from "../../config/module_path.ts";
+import { isModulePath } from "../../config/schema/module_path.ts";
 import type { AutoApprove, ToolSettings } from "../../config/settings.ts";
-import type { Presets } from "../../config/presets.ts";
+import type { Presets } from "../../config/layers/presets.ts";
 import { expandList, presetsOf } from "./presets.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 

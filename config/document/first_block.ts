@@ -1,0 +1,212 @@
+// Evaluates a document's first block: JSON and YAML here, Lua by the engine that is handed in.
+
+import type { Frontmatter } from "../../parser/types.ts";
+import { isObject, kindOf } from "../schema/check.ts";
+import { draftLayer } from "../layers/draft.ts";
+import { effectiveSettings } from "../layers/effective.ts";
+import type { DocumentSettings, FrontmatterDiagnostic, FrontmatterOptions } from "../frontmatter.ts";
+import { nearest } from "../nearest.ts";
+import type { ChunkProblem, Fault, LayerDraft } from "../types.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { parseJson } from "../sources/json.ts";
+import { MOST_FINDINGS } from "../types.ts";
+import type { SourceTree } from "../sources/yaml.ts";
+import { writeTree } from "../layers/write_tree.ts";
+
+interface BlockResult {
+  readonly variables: Readonly<Record<string, unknown>> | null;
+  readonly problems: readonly ChunkProblem[];
+  /** The line of the file a fault is in, where the language tells. */
+  readonly lineOf?: (fault: Fault) => number | undefined;
+}
+
+/** Characters; a block may raise texts of any length. */
+const LONGEST_MESSAGE = 1000;
+
+const LANGUAGES = ["lua", "json", "yaml", "yml"];
+
+export async function evaluate(
+  options: FrontmatterOptions & { readonly frontmatter: Frontmatter },
+): Promise<DocumentSettings> {
+  const { loaded, frontmatter, runLua } = options;
+  const { catalog } = loaded;
+  const language = frontmatter.language.toLowerCase();
+  const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua: language === "lua" });
+  const result = await run();
+  const logs = draft.operations.length === 0 ? loaded.logs : placed(loaded.logs, draft.log);
+  const { denied, approved } = loaded.settings.tools;
+  const effective = effectiveSettings(logs, { catalog, denied, approved });
+  const problems: ChunkProblem[] = [
+    ...result.problems,
+    ...[...draft.finish(), ...draft.warnings].map((fault) => located(fault, result.lineOf)),
+    // What the other layers got wrong was told when they were loaded.
+    ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
+  ];
+  const unique = new Map(problems.map((problem) => [`${problem.line} ${problem.message}`, problem]));
+  return {
+    settings: effective.settings,
+    variables: result.variables ?? {},
+    diagnostics: [...unique.values()].map((problem) => diagnosticOf(frontmatter, problem)),
+    logs,
+  };
+
+  async function run(): Promise<BlockResult> {
+    switch (language) {
+      case "lua":
+        if (runLua !== undefined) return await runLua(frontmatter.code, draft);
+        return {
+          variables: null,
+          problems: [{
+            code: "frontmatter_lua_unavailable",
+            severity: "error",
+            message: "the first block is Lua, which is not evaluated here",
+          }],
+        };
+      case "json":
+        return runJson(frontmatter.code, draft, options);
+      case "yaml":
+      case "yml":
+        return await runYaml(frontmatter, draft, options);
+    }
+    const near = nearest(language, LANGUAGES);
+    return {
+      variables: {},
+      problems: [{
+        code: "frontmatter_unknown_language",
+        severity: "error",
+        message: `the first block is in "${frontmatter.language}"; it can be lua, json or yaml`,
+        ...(near === null ? {} : { suggestion: near }),
+      }],
+    };
+  }
+}
+
+function placed(logs: DocumentSettings["logs"], log: DocumentSettings["logs"][number]) {
+  const rank = (layer: string) => "DGPRMC".indexOf(layer);
+  return [...logs, log].sort((a, b) => rank(a.layer) - rank(b.layer));
+}
+
+type DataOptions = FrontmatterOptions & { readonly loaded: { readonly catalog: Catalog } };
+
+function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockResult {
+  const parsed = parseJson(code);
+  if (!parsed.ok) return broken("JSON", parsed.lines);
+  return runData(parsed.tree.value, draft, options, lineIn(parsed.tree));
+}
+
+/** Where a fault below `flemma` stands in the file, whose first line is the fence. */
+function lineIn(tree: SourceTree): (fault: Fault) => number {
+  return (fault) =>
+    Number(tree.place({ ...fault, written: ["flemma", ...fault.written ?? []] }).split(":")[0]) + 1;
+}
+
+type BrokenLines = readonly { readonly line: number; readonly message: string }[];
+
+function broken(language: "JSON" | "YAML", lines: BrokenLines): BlockResult {
+  return {
+    variables: {},
+    problems: lines.slice(0, MOST_FINDINGS).map(({ line, message }) => ({
+      code: `frontmatter_${language.toLowerCase()}_syntax`,
+      severity: "error",
+      message: `the first block is not valid ${language}: ${message}`,
+      line: line + 1,
+    })),
+  };
+}
+
+async function runYaml(
+  frontmatter: Frontmatter,
+  draft: LayerDraft,
+  options: DataOptions,
+): Promise<BlockResult> {
+  const { parseSource } = await import("../sources/yaml.ts");
+  const parsed = await parseSource(frontmatter.code);
+  if (!parsed.ok) return broken("YAML", parsed.lines);
+  const { tree } = parsed;
+  if (tree.value === null) return { variables: {}, problems: [] };
+  return runData(tree.value, draft, options, lineIn(tree));
+}
+
+/** Member `flemma` is settings, every other one a template variable (4.1). */
+function runData(
+  value: unknown,
+  draft: LayerDraft,
+  options: DataOptions,
+  lineOf: (fault: Fault) => number | undefined,
+): BlockResult {
+  if (!isObject(value)) {
+    return {
+      variables: {},
+      problems: [{
+        code: "frontmatter_not_object",
+        severity: "warning",
+        message: `the first block holds ${kindOf(value)} instead of an object, so it says nothing`,
+      }],
+    };
+  }
+  const problems: ChunkProblem[] = [];
+  const { flemma, ...members } = value;
+  const kept: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(members)) {
+    if (member === null) continue;
+    if (options.reserved?.has(name)) {
+      problems.push({
+        code: "config_ignored_value",
+        severity: "warning",
+        key: name,
+        message: `the variable "${name}" has the name of a built-in one of templates and is left out`,
+      });
+    } else kept.push([name, member]);
+  }
+  if (flemma !== undefined && flemma !== null) {
+    if (isObject(flemma)) {
+      const faults = writeTree(draft, flemma, { catalog: options.loaded.catalog, nullIsAbsent: true });
+      problems.push(...faults.map((fault) => located(fault, lineOf)));
+    } else {
+      problems.push({
+        code: "frontmatter_flemma_not_object",
+        severity: "error",
+        message: `"flemma" expects an object of settings, found ${kindOf(flemma)}`,
+        key: "flemma",
+      });
+    }
+  }
+  // Made from entries, so that no name is special.
+  return { variables: Object.fromEntries(kept), problems, lineOf };
+}
+
+function located(fault: Fault, lineOf: BlockResult["lineOf"]): ChunkProblem {
+  const line = fault.line ?? lineOf?.(fault);
+  return { ...problemOf(fault), ...(line === undefined ? {} : { line }) };
+}
+
+function problemOf({ code, severity, key, message, suggestion, line }: Fault): ChunkProblem {
+  return {
+    code,
+    severity,
+    message,
+    key,
+    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+/** A finding as a diagnostic of the whole block. */
+function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): FrontmatterDiagnostic {
+  const { code, severity, line, key, suggestion } = problem;
+  const message = problem.message.length > LONGEST_MESSAGE
+    ? `${problem.message.slice(0, LONGEST_MESSAGE)}…`
+    : problem.message;
+  const sentence = message.slice(0, 1).toUpperCase() + message.slice(1);
+  return {
+    code,
+    type: code.startsWith("config_") ? "config" : code.startsWith("file_") ? "file" : "frontmatter",
+    severity,
+    message: `${sentence}${/[.?!]$/.test(sentence) ? "" : "."}`,
+    start: frontmatter.start,
+    end: frontmatter.end,
+    ...(line === undefined ? {} : { line }),
+    ...(key === undefined ? {} : { key }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}

@@ -1,0 +1,125 @@
+// Runs the Lua of a document's first block: settings go to the draft, globals become variables of the templates, and
+// whatever ends the block becomes a problem with its line (frontmatter-config 3.1, 3.3, 3.7).
+
+import type { ChunkOutcome, ChunkProblem, LayerDraft } from "../types.ts";
+import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
+import type { Engine } from "../../lua/engine.ts";
+import { IncludeFault, SettingsFaults, UndefinedName } from "../../lua/library/fault.ts";
+import { nearest } from "../nearest.ts";
+import { Options } from "./lua_options.ts";
+import { toValue } from "../../lua/vm/values.ts";
+
+/** Name of the chunk, as it stands in messages of Lua. */
+const CHUNK = "frontmatter";
+/** What a printed line counts as besides its length: somebody has to scroll past it. */
+const STEPS_PER_LINE = 1000;
+
+export interface BlockOptions {
+  readonly filename: string | null;
+  readonly print: (line: string) => void;
+  readonly include: HostFunction;
+}
+
+/** What a block leaves: the outcome for the settings, and where its variables are kept for the templates. */
+export interface Block {
+  readonly outcome: ChunkOutcome;
+  readonly variables: number | null;
+}
+
+export function runBlock(
+  { cell, library }: Engine,
+  code: string,
+  draft: LayerDraft,
+  options: BlockOptions,
+): Block {
+  let syntax: ChunkProblem | null = null;
+  let variables: number | null = null;
+  let exported: Record<string, unknown> = {};
+  let known: string[] = [];
+  const raised = cell.evaluate(() => {
+    const settings = new Options(cell, library, draft);
+    const environment = library.environment({
+      filename: options.filename,
+      print: printer(options.print),
+      include: options.include,
+      pushFlemma: () => settings.pushFlemma(),
+    });
+    known = [...environment.builtins];
+    // One line more in front: the block's first line of code is line 2 of the file.
+    const fault = cell.load(`\n${code}`, CHUNK);
+    if (fault !== null) {
+      syntax = {
+        code: "frontmatter_lua_syntax",
+        severity: "error",
+        message: `the first block is not valid Lua: ${fault.message}`,
+        ...(fault.line === null ? {} : { line: fault.line }),
+      };
+      return 0;
+    }
+    library.bind(environment);
+    cell.callFunction(0, 0);
+    library.pushDefined(environment);
+    exported = record(toValue(cell, -1));
+    variables = cell.keep();
+    return 0;
+  });
+  if (syntax !== null) return { outcome: { variables: null, problems: [syntax] }, variables: null };
+  if (raised === null) return { outcome: { variables: exported, problems: [] }, variables };
+  return { outcome: { variables: null, problems: problemsOf(raised, known) }, variables: null };
+}
+
+/** `print` as Lua has it: `tostring` of each, tabs between. */
+function printer(print: (line: string) => void): HostFunction {
+  return (cell: Cell) => {
+    const texts: string[] = [];
+    for (let index = 1, count = cell.top(); index <= count; index++) {
+      cell.pushToString(index);
+      texts.push(cell.text(-1) ?? "");
+      cell.pop(1);
+    }
+    const line = texts.join("\t");
+    cell.spend(STEPS_PER_LINE + line.length);
+    print(line);
+    return 0;
+  };
+}
+
+function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkProblem[] {
+  const { detail, message } = raised;
+  const at = raised.frames.find((frame) => frame.chunk === CHUNK)?.line;
+  const line = at === undefined ? {} : { line: at };
+  if (detail instanceof SettingsFaults) {
+    return detail.faults.map(({ code, severity, key, message, suggestion }) => ({
+      code,
+      severity,
+      key,
+      message,
+      ...(suggestion === undefined ? {} : { suggestion }),
+      ...line,
+    }));
+  }
+  if (detail instanceof UndefinedName) {
+    const near = nearest(detail.variable, known);
+    return [{
+      code: "frontmatter_undefined_variable",
+      severity: "error",
+      message,
+      ...(near === null ? {} : { suggestion: near }),
+      ...line,
+    }];
+  }
+  if (detail instanceof IncludeFault && detail.code === "file_not_found") {
+    return [{ code: detail.code, severity: "error", message, ...line }];
+  }
+  // `^` binds tighter than `+` and `-`, so it met the texts beside it and no list (3.4).
+  const hint = /attempt to pow a 'string'/i.test(message)
+    ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
+    : "";
+  const told = raised.limit ? `the first block was stopped: ${message}` : message + hint;
+  return [{ code: "frontmatter_runtime", severity: "error", message: told, ...line }];
+}
+
+function record(value: unknown): Record<string, unknown> {
+  // A table without members reads as an empty list.
+  return Array.isArray(value) ? {} : value as Record<string, unknown>;
+}

@@ -1,0 +1,282 @@
+// `flemma.opt`: tables that stand for the settings tree, through which a Lua block reads all layers and writes its own
+// (frontmatter-config 3.4).
+
+import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
+import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
+import { TYPE, typeName } from "../../lua/vm/stack.ts";
+import type { Library } from "../../lua/library/library.ts";
+import { SettingsFaults } from "../../lua/library/fault.ts";
+import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
+
+const METHODS: Readonly<Record<string, Op>> = {
+  append: "append",
+  prepend: "prepend",
+  remove: "remove",
+  set: "set",
+};
+const OPERATORS: Readonly<Record<string, Op>> = { __add: "append", __sub: "remove", __pow: "prepend" };
+/** What a function in Lua is called with, in place of our own arguments (3.6). There are no buffers here. */
+const BUFFER_NUMBER = 1;
+
+/** Makes the tables of one document. Has to be used inside `cell.enter`. */
+export class Options {
+  readonly #cell: Cell;
+  readonly #draft: LayerDraft;
+  readonly #paths: (readonly string[])[] = [];
+  /** Numbers of the paths, so that a loop over the same settings makes no new ones. */
+  readonly #numbers = new Map<string, number>();
+  readonly #mark: number;
+  readonly #metatable: number;
+  readonly #methods: Readonly<Record<string, number>>;
+
+  constructor(cell: Cell, library: Library, draft: LayerDraft) {
+    this.#cell = cell;
+    this.#draft = draft;
+    cell.pushTable();
+    // Only we have this key, so a chunk can neither read nor replace what is kept under it.
+    this.#mark = cell.keep();
+    this.#methods = Object.fromEntries(
+      Object.entries(METHODS).map(([name, op]) => {
+        cell.pushFunction(() => this.#callMethod(name, op));
+        return [name, cell.keep()];
+      }),
+    );
+    this.#metatable = this.#makeMetatable();
+    this.#explainFunctions();
+    library.settingsValue = (inner, index) => {
+      const path = this.#pathAt(index);
+      if (path === null) return false;
+      if (this.#kind(path) !== "record") {
+        this.#refuse(
+          path,
+          `"${["flemma.opt", ...path].join(".")}" cannot be kept in a variable of the document`,
+        );
+      }
+      pushValue(inner, this.#read(path));
+      return true;
+    };
+  }
+
+  /** Pushes the `flemma` table. */
+  pushFlemma(): void {
+    this.#cell.pushTable();
+    this.#pushProxy([]);
+    this.#cell.setMember(-2, "opt");
+  }
+
+  #makeMetatable(): number {
+    const cell = this.#cell;
+    cell.pushTable();
+    const table = cell.top();
+    const add = (name: string, run: HostFunction) => {
+      cell.pushFunction(run);
+      cell.setMember(table, name);
+    };
+    add("__index", () => this.#index());
+    add("__newindex", () => this.#assign());
+    for (const [name, op] of Object.entries(OPERATORS)) add(name, () => this.#operate(op));
+    add("__len", () => this.#noContents());
+    add("__pairs", () => this.#noContents());
+    add("__tostring", (inner) => {
+      inner.pushText(["flemma.opt", ...this.#pathAt(1) ?? []].join("."));
+      return 1;
+    });
+    return cell.keep();
+  }
+
+  /**
+   * A function stands for a list where one was assigned, so adding to it is told in the words of the settings and not
+   * as "attempt to index a function value" (3.6). All functions of a state share these answers.
+   */
+  #explainFunctions(): void {
+    const cell = this.#cell;
+    const refuse = (): never =>
+      this.#raise([{
+        code: "config_not_a_list",
+        severity: "error",
+        key: "tools.auto_approve",
+        message: "this is a function; nothing can be added to it or taken out",
+      }]);
+    cell.pushFunction(() => 0);
+    cell.pushTable();
+    const add = (name: string, run: HostFunction) => {
+      cell.pushFunction(run);
+      cell.setMember(-2, name);
+    };
+    add("__index", (inner) => {
+      const name = inner.type(2) === TYPE.string ? inner.text(2)! : "?";
+      return Object.hasOwn(METHODS, name) ? refuse() : inner.raise("attempt to index a function value");
+    });
+    for (const name of Object.keys(OPERATORS)) {
+      add(
+        name,
+        (inner) =>
+          inner.type(1) === TYPE.function && inner.type(2) !== TYPE.number
+            ? refuse()
+            : inner.raise("attempt to perform arithmetic on a function value"),
+      );
+    }
+    cell.setMetatable(-2);
+    cell.pop(1);
+  }
+
+  #pushProxy(path: readonly string[]): void {
+    const cell = this.#cell;
+    cell.pushTable();
+    cell.pushKept(this.#mark);
+    cell.pushNumber(this.#numberOf(path));
+    cell.rawSet(-3);
+    cell.pushKept(this.#metatable);
+    cell.setMetatable(-2);
+  }
+
+  #numberOf(path: readonly string[]): number {
+    const name = path.join("\0");
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.#paths.push(path) - 1;
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** The keys that a table stands for; null for an ordinary value. */
+  #pathAt(index: number): readonly string[] | null {
+    const cell = this.#cell;
+    if (cell.type(index) !== TYPE.table) return null;
+    const at = cell.absolute(index);
+    cell.pushKept(this.#mark);
+    const path = cell.rawGet(at) === TYPE.number ? this.#paths[cell.number(-1)] : undefined;
+    cell.pop(1);
+    return path ?? null;
+  }
+
+  #index(): number {
+    const cell = this.#cell;
+    const path = this.#pathAt(1) ?? this.#lost();
+    const kind = path.length === 0 ? "object" : this.#kind(path);
+    const isList = kind === "list" || kind === "tools";
+    if (cell.type(2) !== TYPE.string) {
+      if (isList) this.#noContents();
+      cell.pushNil();
+      return 1;
+    }
+    const name = cell.text(2)!;
+    const method = isList && Object.hasOwn(this.#methods, name) ? this.#methods[name] : undefined;
+    if (method !== undefined) cell.pushKept(method);
+    else this.#pushSetting([...path, name]);
+    return 1;
+  }
+
+  #pushSetting(path: readonly string[]): void {
+    const kind = this.#kind(path);
+    if (kind === "scalar") pushValue(this.#cell, this.#read(path));
+    else {
+      const assigned = kind === "list" ? this.#read(path) : null;
+      if (typeof assigned === "function") pushValue(this.#cell, assigned);
+      else this.#pushProxy(path);
+    }
+  }
+
+  #assign(): number {
+    const cell = this.#cell;
+    const path = this.#pathAt(1) ?? this.#lost();
+    if (cell.type(2) !== TYPE.string) {
+      const key = path.join(".");
+      return this.#refuse(path, `"${key}" takes names, not ${typeName(cell.type(2))}s, as keys`);
+    }
+    const target = [...path, cell.text(2)!];
+    const source = this.#pathAt(3);
+    if (source !== null) {
+      // What `+`, `-` and `^` answer is assigned back to where it came from; the work is done already.
+      if (this.#canonical(source) === this.#canonical(target)) return 0;
+      return this.#refuse(target, `"${target.join(".")}" cannot be set to another part of flemma.opt`);
+    }
+    this.#apply("set", target, this.#plain(3, target));
+    return 0;
+  }
+
+  #operate(op: Op): number {
+    const cell = this.#cell;
+    const path = this.#pathAt(1);
+    if (path === null) return cell.raise("a list of flemma.opt has to stand on the left of an operator");
+    this.#apply(op, path, this.#plain(2, path));
+    cell.pushCopy(1);
+    return 1;
+  }
+
+  #callMethod(name: string, op: Op): number {
+    const cell = this.#cell;
+    const path = this.#pathAt(1);
+    if (path === null) return cell.raise(`:${name}() has to be called with a colon, on a list of flemma.opt`);
+    this.#apply(op, path, this.#plain(2, path));
+    cell.setTop(1);
+    return 1;
+  }
+
+  #apply(op: Op, path: readonly string[], value: unknown): void {
+    this.#check(this.#draft.apply(op, path, value));
+  }
+
+  /** The value at `index` without Lua; functions take what a policy is called with (3.6). */
+  #plain(index: number, path: readonly string[]): unknown {
+    const cell = this.#cell;
+    if (cell.type(index) === TYPE.function) return keepFunction(cell, index, policyArguments);
+    const key = path.join(".");
+    return toValue(cell, index, {
+      table: (_, table) =>
+        this.#pathAt(table) === null
+          ? undefined
+          : this.#refuse(path, `"${key}" cannot hold another part of flemma.opt`),
+      key: (_, at) => this.#refuse(path, `"${key}" takes names, not ${typeName(cell.type(at))}s, as keys`),
+      cycle: () => this.#refuse(path, `"${key}" cannot hold a table that is inside itself`),
+    });
+  }
+
+  #kind(path: readonly string[]): KeyKind {
+    const answer = this.#draft.kind(path);
+    return answer.ok ? answer.value : this.#raise([answer.fault]);
+  }
+
+  #canonical(path: readonly string[]): string {
+    const answer = this.#draft.canonical(path);
+    return answer.ok ? answer.value : this.#raise([answer.fault]);
+  }
+
+  #read(path: readonly string[]): unknown {
+    const answer = this.#draft.read(path);
+    return answer.ok ? answer.value : this.#raise([answer.fault]);
+  }
+
+  #check(faults: readonly Fault[]): void {
+    const errors = faults.filter((fault) => fault.severity === "error");
+    if (errors.length > 0) this.#raise(errors);
+  }
+
+  #noContents(): never {
+    const path = this.#pathAt(1) ?? [];
+    const name = ["flemma.opt", ...path].join(".");
+    return this.#refuse(path, `"${name}" cannot be looped over or counted; its members are read by name`);
+  }
+
+  #refuse(path: readonly string[], message: string): never {
+    return this.#raise([{ code: "config_not_assignable", severity: "error", key: path.join("."), message }]);
+  }
+
+  #raise(faults: readonly Fault[]): never {
+    return this.#cell.raise(faults[0]!.message, new SettingsFaults(faults));
+  }
+
+  #lost(): never {
+    return this.#cell.raise("this is no part of flemma.opt");
+  }
+}
+
+/** What Lua is given for a call: the tool's name, a copy of its input, and names as the founding pages have them. */
+function policyArguments([tool, input, context]: readonly unknown[]): readonly unknown[] {
+  const { toolId, document } = isRecord(context) ? context : {};
+  return [tool, input, { tool_id: toolId, bufnr: BUFFER_NUMBER, filename: document }];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

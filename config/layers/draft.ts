@@ -1,0 +1,351 @@
+// A layer in the making: every write is checked when it is made, reads see all layers (frontmatter-config 3.4).
+
+import type { Catalog } from "../schema/catalog.ts";
+import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "../schema/check.ts";
+import { findKey, type Place } from "../schema/keys.ts";
+import { LayerLog, resolveScalar, sameValue } from "./log.ts";
+import { modulesIn } from "../schema/module_path.ts";
+import { lateFaults } from "./references.ts";
+import { narrows } from "./narrowing.ts";
+import {
+  type Answer,
+  type Fault,
+  type FaultCode,
+  type KeyKind,
+  type Layer,
+  LAYER_NAMES,
+  type LayerDraft,
+  MOST_FINDINGS,
+  type Op,
+  type Operation,
+} from "../types.ts";
+import { presetWrites } from "./preset_parameters.ts";
+import { readPreset } from "./presets.ts";
+import type { Group, Key } from "../schema/define.ts";
+import { isPresetPath, toolList, valueOf } from "./resolve.ts";
+
+export interface DraftOptions {
+  readonly layer: Layer;
+  /** All other layers, weakest first. */
+  readonly others: readonly LayerLog[];
+  readonly catalog: Catalog;
+  /** The absolute path of a module that is named here; without it this layer may name none. */
+  readonly module?: (path: string) => string;
+  /** Values come from Lua: `[]` stands for any empty table, and the first fault of a table ends it. */
+  readonly lua?: boolean;
+}
+
+/**
+ * More than any person writes. Replaying a list costs its length times its operations, so a loop that writes settings
+ * must end before that is felt.
+ */
+const MOST_OPERATIONS = 1000;
+const MOST_ITEMS = 1000;
+const LONGEST_TEXT = 4096;
+
+/** Starts the draft of a layer. */
+export function draftLayer(options: DraftOptions): LayerDraft & { readonly log: LayerLog } {
+  return new Draft(options);
+}
+
+class Draft implements LayerDraft {
+  readonly layer: Layer;
+  readonly log: LayerLog;
+  readonly warnings: Fault[] = [];
+  readonly #logs: readonly LayerLog[];
+  readonly #catalog: Catalog;
+  readonly #lua: boolean;
+  readonly #module: ((path: string) => string) | undefined;
+
+  constructor({ layer, others, catalog, lua, module }: DraftOptions) {
+    this.#module = module;
+    this.layer = layer;
+    this.log = new LayerLog(layer);
+    this.#logs = placeInOrder(others, this.log);
+    this.#catalog = catalog;
+    this.#lua = lua ?? false;
+  }
+
+  get operations(): readonly Operation[] {
+    return this.log.operations;
+  }
+
+  kind(keys: readonly string[]): Answer<KeyKind> {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return found;
+    const { node, member } = found.place;
+    if (node.node === "group") return { ok: true, value: node.list === undefined ? "object" : "tools" };
+    if (node.node === "editor" || member !== undefined) return { ok: true, value: "scalar" };
+    return { ok: true, value: node.record ? "record" : node.type.is === "list" ? "list" : "scalar" };
+  }
+
+  canonical(keys: readonly string[]): Answer<string> {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return found;
+    const { path, member } = found.place;
+    return { ok: true, value: [...path, ...(member === undefined ? [] : [member])].join(".") };
+  }
+
+  read(keys: readonly string[]): Answer<unknown> {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return found;
+    const { node, path, member } = found.place;
+    if (node.node === "editor") return { ok: true, value: null };
+    const key = path.join(".");
+    if (node.node === "group") {
+      if (node.list !== undefined) return { ok: true, value: toolList(this.#logs, this.#catalog) };
+      return {
+        ok: false,
+        fault: fault(
+          "config_not_assignable",
+          key,
+          `"${key}" is a table of settings and has no value of its own`,
+        ),
+      };
+    }
+    const value = valueOf(this.#logs, path, node);
+    return { ok: true, value: member !== undefined && isObject(value) ? value[member] ?? null : value };
+  }
+
+  apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[] {
+    const found = findKey(keys, this.#catalog);
+    if (!found.ok) return [found.fault];
+    return this.#write(op, found.place, value).map((fault) => ({ written: keys, ...fault }));
+  }
+
+  finish(): readonly Fault[] {
+    return lateFaults(this.log, this.#logs, this.#catalog);
+  }
+
+  #write(op: Op, { path, node, member }: Place, value: unknown): readonly Fault[] {
+    if (node.node === "editor") return [];
+    if (node.node === "group") return this.#writeGroup(op, path, node, value);
+    if (member === undefined) return this.#writeKey(op, path, node, value);
+    if (op !== "set") return [notAList(path, node)];
+    const whole = valueOf(this.#logs, path, node);
+    return this.#writeKey("set", path, node, { ...(isObject(whole) ? whole : {}), [member]: value });
+  }
+
+  #writeGroup(op: Op, path: readonly string[], group: Group, value: unknown): readonly Fault[] {
+    const key = path.join(".");
+    if (op !== "set") {
+      return group.list === undefined ? [notAList(path, group)] : this.#writeKey(op, path, group.list, value);
+    }
+    if (Array.isArray(value)) {
+      if (group.list !== undefined) return this.#writeKey("set", path, group.list, value);
+      if (this.#lua && value.length === 0) return [];
+      return [fault("config_not_a_list", key, `"${key}" is a table of settings, not a list`)];
+    }
+    const members = isObject(value) ? value : group.short?.(value);
+    if (members === undefined) {
+      return [
+        fault("config_not_assignable", key, `"${key}" expects a table of settings, found ${kindOf(value)}`),
+      ];
+    }
+    const faults: Fault[] = [];
+    for (const [name, member] of Object.entries(members)) {
+      if (this.#lua && /^\d+$/.test(name)) {
+        faults.push(
+          fault(
+            "config_not_assignable",
+            key,
+            `"${key}" takes a list or a table of settings, not both at once`,
+          ),
+        );
+      } else {
+        faults.push(...this.apply("set", [...path, name], member));
+      }
+      if (this.#lua && faults.length > 0) break;
+    }
+    return faults;
+  }
+
+  #writeKey(op: Op, path: readonly string[], key: Key, given: unknown): readonly Fault[] {
+    const name = path.join(".");
+    const refusal = this.#authority(op, name, key, given);
+    if (refusal !== null) {
+      if (this.layer === "C") return [{ ...refusal, code: "config_invalid_value", severity: "error" }];
+      this.#warn(refusal);
+      return [];
+    }
+    if (this.log.operations.length >= MOST_OPERATIONS) {
+      return [tooMany(name)];
+    }
+    const value = key.callable || (key.loads && key.awaits === undefined)
+      ? this.#withModules(name, given)
+      : given;
+    const items = isPresetPath(path) ? namesIn(value) : Array.isArray(value) ? value : [value];
+    const excess = items.length > MOST_ITEMS
+      ? `more than ${MOST_ITEMS} items`
+      : items.some((item) => typeof item === "string" && item.length > LONGEST_TEXT)
+      ? `text of more than ${LONGEST_TEXT} characters`
+      : null;
+    if (excess !== null) return [fault("config_invalid_value", name, `"${name}" is given ${excess}`)];
+    if (op === "set") return this.#set(path, key, value);
+    if (key.type.is !== "list") return [notAList(path, key)];
+    if (key.callable && typeof this.log.on(name).at(-1)?.value === "function") {
+      return [
+        fault(
+          "config_not_a_list",
+          name,
+          `"${name}" is a function here; nothing can be added to it or taken out`,
+        ),
+      ];
+    }
+    const faults: Fault[] = [];
+    for (const item of items) {
+      if (this.log.operations.length >= MOST_OPERATIONS) return [...faults, tooMany(name)];
+      const waits = op === "remove" ? null : waiting(name, key, item);
+      const mismatch = op === "remove" ? null : checkValue(key.type.item, item);
+      if (waits !== null) faults.push(waits);
+      else if (mismatch !== null) {
+        faults.push(invalid(name, { ...mismatch, expected: `items that are ${mismatch.expected}` }));
+      } else this.log.push({ op, path, value: item });
+      if (this.#lua && faults.length > 0) break;
+    }
+    return faults;
+  }
+
+  #set(path: readonly string[], key: Key, given: unknown): readonly Fault[] {
+    const name = path.join(".");
+    if (given === null || given === undefined) {
+      if (!key.optional) return [fault("config_invalid_value", name, `"${name}" cannot be without a value`)];
+      this.log.push({ op: "set", path, value: null });
+      return [];
+    }
+    if (isPresetPath(path)) {
+      const read = readPreset(path, given);
+      if ("faults" in read) return read.faults;
+      const writes = presetWrites(read.preset, path.at(-1)!);
+      if (!writes.ok) {
+        const found = fault("config_invalid_value", name, writes.message);
+        return [writes.suggestion === undefined ? found : { ...found, suggestion: writes.suggestion }];
+      }
+      this.log.push({ op: "set", path, value: read.preset });
+      return [];
+    }
+    if (key.callable && typeof given === "function") {
+      this.log.push({ op: "set", path, value: given });
+      return [];
+    }
+    const empty = this.#lua && Array.isArray(given) && given.length === 0;
+    const value = empty && key.type.is === "map" ? {} : key.long === undefined ? given : key.long(given);
+    const waits = waiting(name, key, value);
+    if (waits !== null) return [waits];
+    if (Array.isArray(value) && key.type.is !== "list" && !takesObjects(key.type)) {
+      return [fault("config_not_a_list", name, `"${name}" holds one value, not a list`)];
+    }
+    const mismatch = checkValue(key.type, value);
+    if (mismatch !== null) {
+      // A short form is told as it was written, not as what it stands for.
+      const written = key.type.is === "custom" ? checkValue(key.type, given) : null;
+      return [invalid(name, written ?? mismatch)];
+    }
+    this.log.push({ op: "set", path, value });
+    return [];
+  }
+
+  #warn(fault: Fault): void {
+    if (this.warnings.length < MOST_FINDINGS) this.warnings.push(fault);
+  }
+
+  /** Makes the paths of modules absolute. Code is loaded for the person, never for a document or a session. */
+  #withModules(name: string, given: unknown): unknown {
+    if (modulesIn(given).length === 0) return given;
+    if (!Array.isArray(given)) return this.#withModules(name, [given]);
+    const module = this.#module;
+    if (module !== undefined) {
+      return given.map((item) =>
+        modulesIn(item).length === 0
+          ? item
+          : isObject(item)
+          ? { ...item, path: module(String(item.path)) }
+          : module(item)
+      );
+    }
+    for (const path of modulesIn(given)) {
+      this.#warn({
+        code: "config_ignored_value",
+        severity: "warning",
+        key: name,
+        message: `"${name}" names the module ${path}; the ${LAYER_NAMES[this.layer]} may not load code`,
+      });
+    }
+    return given.filter((item) => modulesIn(item).length === 0);
+  }
+
+  /** Why this layer may not make this write, or null. */
+  #authority(op: Op, name: string, key: Key, value: unknown): Fault | null {
+    const ignored = (reason: string): Fault => ({
+      code: "config_ignored_value",
+      severity: "warning",
+      key: name,
+      message: `"${name}" ${reason}`,
+    });
+    if (!key.who.includes(this.layer)) {
+      return ignored(
+        key.host
+          ? `is for your own settings alone; the ${LAYER_NAMES[this.layer]} may not set it`
+          : `may not be set by the ${LAYER_NAMES[this.layer]}`,
+      );
+    }
+    if (
+      this.layer !== "M" || !key.documentNarrows ||
+      narrows(op, key, value, () => resolveScalar(this.#logs, name, key.default).value)
+    ) return null;
+    return ignored(
+      `may only be narrowed by a document${
+        key.narrows === "append"
+          ? ": append to it"
+          : key.narrows === "lower"
+          ? ": lower it"
+          : ` to ${key.narrows}`
+      }`,
+    );
+  }
+}
+
+/** The refusal of a key whose feature is not there yet: without it the setting would silently do nothing. */
+function waiting(name: string, key: Key, value: unknown): Fault | null {
+  if (key.awaits === undefined) return null;
+  if (!(key.awaitsWhen?.(value) ?? !sameValue(value, key.default))) return null;
+  return fault(
+    "config_unavailable",
+    name,
+    `"${name}" needs ${key.awaits}, which this version does not have; it would have no effect`,
+  );
+}
+
+function tooMany(name: string): Fault {
+  return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
+}
+
+/** The names that a preset lists, whatever else it holds. */
+function namesIn(preset: unknown): unknown[] {
+  return isObject(preset) ? [preset.approve, preset.auto_approve, preset.deny].flat() : [preset];
+}
+
+function placeInOrder(others: readonly LayerLog[], log: LayerLog): readonly LayerLog[] {
+  const rank = (layer: Layer) => "DGPRMC".indexOf(layer);
+  return [...others, log].sort((a, b) => rank(a.layer) - rank(b.layer));
+}
+
+function notAList(path: readonly string[], node: Key | Group): Fault {
+  const key = path.join(".");
+  return fault(
+    "config_not_a_list",
+    key,
+    `"${key}" is ${node.node === "group" ? "a table of settings" : "one value"}, not a list`,
+  );
+}
+
+function invalid(name: string, mismatch: NonNullable<ReturnType<typeof checkValue>>): Fault {
+  return {
+    ...fault("config_invalid_value", name, mismatchSentence(name, mismatch)),
+    ...(mismatch.suggestion === undefined ? {} : { suggestion: mismatch.suggestion }),
+  };
+}
+
+function fault(code: FaultCode, key: string, message: string): Fault {
+  return { code, severity: "error", key, message };
+}

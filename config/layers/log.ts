@@ -1,0 +1,163 @@
+// Layers as logs of operations, and what a key comes to when they are replayed (frontmatter-config 2.1 to 2.4).
+
+import { isObject, sameItem } from "../schema/check.ts";
+import type { Layer, Operation } from "../types.ts";
+import type { Presets } from "./presets.ts";
+
+/** The log of one layer, with its operations by key. */
+export class LayerLog {
+  readonly #byKey = new Map<string, Operation[]>();
+  readonly #all: Operation[] = [];
+
+  constructor(readonly layer: Layer, operations: Iterable<Operation> = []) {
+    for (const operation of operations) this.push(operation);
+  }
+
+  get operations(): readonly Operation[] {
+    return this.#all;
+  }
+
+  push(operation: Operation): void {
+    this.#all.push(operation);
+    const key = operation.path.join(".");
+    const known = this.#byKey.get(key);
+    if (known === undefined) this.#byKey.set(key, [operation]);
+    else known.push(operation);
+  }
+
+  /** The operations on one key, in order. */
+  on(key: string): readonly Operation[] {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  /** The keys that were written and begin with these names. */
+  below(prefix: readonly string[]): readonly (readonly string[])[] {
+    const found = new Map<string, readonly string[]>();
+    for (const { path } of this.#all) {
+      if (path.length > prefix.length && prefix.every((name, at) => path[at] === name)) {
+        found.set(path.join("."), path);
+      }
+    }
+    return [...found.values()];
+  }
+}
+
+/** A resolved scalar: the value (`null` = no value) and the layer that decided. */
+export interface Scalar {
+  readonly value: unknown;
+  readonly layer: Layer;
+}
+
+/** The keys for which the session is stronger than the document (2.1). */
+const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
+
+/** The layers in the order that holds for a key, weakest first. */
+export function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
+  if (!SESSION_FIRST.has(key)) return logs;
+  const rank = (log: LayerLog) => "DGPMRC".indexOf(log.layer);
+  return [...logs].sort((a, b) => rank(a) - rank(b));
+}
+
+/** The strongest layer that set the key decides, inside it the last write (2.2). */
+export function resolveScalar(logs: readonly LayerLog[], key: string, fallback: unknown): Scalar {
+  const ordered = orderFor(key, logs);
+  for (let at = ordered.length - 1; at >= 0; at--) {
+    const last = ordered[at]!.on(key).at(-1);
+    if (last !== undefined) return { value: last.value, layer: ordered[at]!.layer };
+  }
+  return { value: fallback === undefined ? null : fallback, layer: "D" };
+}
+
+/** A resolved list. `value` is null after an explicit "no value", a function after one was assigned. */
+export interface ResolvedList {
+  readonly value: readonly unknown[] | CallableFunction | null;
+  /** Every layer that contributed since the last set, weakest first. */
+  readonly layers: readonly Layer[];
+  /** Names taken out although a preset may hold them (2.4). */
+  readonly excluded: readonly string[];
+}
+
+/**
+ * Replays the operations of all layers (2.3).
+ *
+ * @param start the default list
+ * @param presets for lists in which `$names` stand: removing a reference that is not there removes its members, and
+ * removing a name also excludes it from presets
+ */
+export function resolveList(
+  logs: readonly LayerLog[],
+  key: string,
+  start: readonly unknown[] | null,
+  presets?: Presets,
+): ResolvedList {
+  let items: unknown[] | null = start === null ? null : [...start];
+  let callable: CallableFunction | null = null;
+  let layers: Layer[] = ["D"];
+  const excluded = new Set<string>();
+  for (const log of logs) {
+    for (const { op, value } of log.on(key)) {
+      if (op === "set") {
+        callable = typeof value === "function" ? value : null;
+        items = Array.isArray(value) ? [...value] : null;
+        layers = [log.layer];
+        excluded.clear();
+        continue;
+      }
+      if (op === "remove" && items === null && callable === null) {
+        // Nothing can be taken out of no value, and taking out must not make a list of it (approval 6).
+        if (typeof value === "string" && presets !== undefined) excluded.add(value);
+        continue;
+      }
+      // A list of its own starts where a weaker layer has a function, or no value to add to.
+      callable = null;
+      items ??= [];
+      if (op === "remove") {
+        if (removeFrom(items, excluded, value, presets) && !layers.includes(log.layer)) {
+          layers.push(log.layer);
+        }
+        continue;
+      }
+      items = items.filter((item) => !sameItem(item, value));
+      if (op === "append") items.push(value);
+      else items.unshift(value);
+      if (typeof value === "string") excluded.delete(value);
+      if (!layers.includes(log.layer)) layers.push(log.layer);
+    }
+  }
+  return { value: callable ?? items, layers, excluded: [...excluded] };
+}
+
+/** True when something changed. */
+function removeFrom(
+  items: unknown[],
+  excluded: Set<string>,
+  value: unknown,
+  presets: Presets | undefined,
+): boolean {
+  const at = items.findIndex((item) => sameItem(item, value));
+  if (at >= 0) items.splice(at, 1);
+  if (presets === undefined || typeof value !== "string") return at >= 0;
+  if (!value.startsWith("$")) {
+    const fresh = !excluded.has(value);
+    excluded.add(value);
+    return at >= 0 || fresh;
+  }
+  if (at >= 0) return true;
+  const members = Object.hasOwn(presets, value) ? presets[value]!.approve ?? [] : [];
+  let changed = false;
+  for (const member of members) {
+    if (!member.startsWith("$")) changed = removeFrom(items, excluded, member, presets) || changed;
+  }
+  return changed;
+}
+
+/** Whether two values are the same for a person who reads them. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, at) => sameValue(item, b[at]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => sameValue(a[name], b[name]));
+}

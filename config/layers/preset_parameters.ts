@@ -1,0 +1,96 @@
+// The parameters of a preset as writes to settings: which key each name means, and whether its value fits.
+
+import { checkValue, mismatchSentence } from "../schema/check.ts";
+import { LayerLog } from "./log.ts";
+import type { Preset } from "./presets.ts";
+import { PROVIDER_TABLES, SCHEMA } from "../schema/schema.ts";
+import { nearest } from "../nearest.ts";
+import type { Group, Node } from "../schema/define.ts";
+
+export type PresetWrites =
+  | { readonly ok: true; readonly log: LayerLog }
+  | { readonly ok: false; readonly key: string; readonly message: string; readonly suggestion?: string };
+
+/**
+ * A general name stands below `parameters`, any other in the table of the preset's provider. Providers from elsewhere
+ * have no table here; their parameters are taken as they are.
+ */
+export function presetWrites(preset: Preset, name: string): PresetWrites {
+  const general = SCHEMA.members.parameters as Group;
+  const { provider = "" } = preset;
+  const own = Object.hasOwn(PROVIDER_TABLES, provider) ? PROVIDER_TABLES[provider] : undefined;
+  const log = new LayerLog("D");
+  for (const [written, given] of leaves(preset.parameters ?? {}, general)) {
+    const place = locate(written, general, own, preset.provider);
+    if (place === null) {
+      const names = [...Object.keys(general.members), ...Object.keys(own?.members ?? {})];
+      const near = nearest(written[0]!, names);
+      return {
+        ok: false,
+        key: `${name}.${written.join(".")}`,
+        message: `the preset "${name}" has the unknown parameter "${written.join(".")}"${
+          near === null ? "" : `; did you mean "${near}"?`
+        }`,
+        ...(near === null ? {} : { suggestion: near }),
+      };
+    }
+    const { path, node } = place;
+    if (node === null || node.node !== "key" || given === null) {
+      log.push({ op: "set", path, value: given });
+      continue;
+    }
+    const value = node.long === undefined ? given : node.long(given);
+    const mismatch = checkValue(node.type, value);
+    if (mismatch !== null) {
+      return {
+        ok: false,
+        key: path.join("."),
+        message: `in the preset "${name}", ${mismatchSentence(path.join("."), mismatch)}`,
+        ...(mismatch.suggestion === undefined ? {} : { suggestion: mismatch.suggestion }),
+      };
+    }
+    log.push({ op: "set", path, value });
+  }
+  return { ok: true, log };
+}
+
+function locate(
+  written: readonly string[],
+  general: Group,
+  own: Group | undefined,
+  provider: string | undefined,
+): { path: readonly string[]; node: Node | null } | null {
+  const inGeneral = descend(general, written);
+  if (inGeneral !== null) return { path: ["parameters", ...written], node: inGeneral };
+  const inOwn = own === undefined ? null : descend(own, written);
+  if (inOwn !== null) return { path: ["parameters", provider!, ...written], node: inOwn };
+  return provider !== undefined && own === undefined
+    ? { path: ["parameters", provider, ...written], node: null }
+    : null;
+}
+
+function descend(group: Group, path: readonly string[]): Node | null {
+  let node: Node = group;
+  for (const name of path) {
+    if (node.node !== "group" || !Object.hasOwn(node.members, name)) return null;
+    node = node.members[name]!;
+  }
+  return node.node === "key" ? node : null;
+}
+
+/** Every leaf of nested tables; dotted names and tables of providers are opened, values of one key are not. */
+function leaves(
+  table: Readonly<Record<string, unknown>>,
+  group: Node | undefined,
+  prefix: readonly string[] = [],
+): [readonly string[], unknown][] {
+  return Object.entries(table).flatMap(([name, value]): [readonly string[], unknown][] => {
+    const path = [...prefix, ...name.split(".")];
+    const node = group?.node === "group" && Object.hasOwn(group.members, name)
+      ? group.members[name]
+      : undefined;
+    const opens = typeof value === "object" && value !== null && !Array.isArray(value) &&
+      (node?.node === "group" || name === "experimental");
+    return opens ? leaves(value as Record<string, unknown>, node, path) : [[path, value]];
+  });
+}

@@ -1,0 +1,172 @@
+// Presets: named approvals, providers, models and parameters; both spellings, one registry (frontmatter-config 1.5).
+
+import { isObject, kindOf } from "../schema/check.ts";
+import type { LayerLog } from "./log.ts";
+import { readModeline } from "../schema/modeline.ts";
+import type { Fault } from "../types.ts";
+import type { ApprovalPreset } from "../settings.ts";
+
+export type Preset = ApprovalPreset;
+export type Presets = Readonly<Record<string, Preset>>;
+
+const STANDARD: Preset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
+
+/** Built-in presets by profile (approval 7). */
+export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = {
+  founding: {
+    $default: { approve: ["read", "write", "edit"] },
+    $readonly: { approve: ["read"] },
+    $standard: STANDARD,
+  },
+  "v0.11": { $readonly: { approve: ["read", "find", "grep", "ls"] }, $standard: STANDARD },
+};
+
+/** Both homes of presets; the one under `tools` wins member by member. */
+const HOMES: readonly (readonly string[])[] = [["presets"], ["tools", "presets"]];
+
+/** The presets that layers define, without the built-in ones. Values in the logs are `Preset`s already. */
+export function writtenPresets(logs: readonly LayerLog[]): Presets {
+  const merged: Record<string, Preset> = {};
+  for (const home of HOMES) {
+    const strongest: Record<string, Preset> = {};
+    for (const log of logs) {
+      for (const path of log.below(home)) {
+        strongest[path.at(-1)!] = log.on(path.join(".")).at(-1)!.value as Preset;
+      }
+    }
+    for (const [name, preset] of Object.entries(strongest)) merged[name] = { ...merged[name], ...preset };
+  }
+  return merged;
+}
+
+/** All presets in force: a person's preset replaces the built-in one of its name whole. */
+export function allPresets(logs: readonly LayerLog[], profile: "founding" | "v0.11"): Presets {
+  return { ...BUILTIN_PRESETS[profile], ...writtenPresets(logs) };
+}
+
+/** Reads a preset in any of its forms, or says what is wrong with it. */
+export function readPreset(
+  path: readonly string[],
+  value: unknown,
+): { readonly preset: Preset } | { readonly faults: readonly Fault[] } {
+  const key = path.join(".");
+  const name = path.at(-1)!;
+  const wrong = (where: string, message: string): Fault => ({
+    code: "config_invalid_value",
+    severity: "error",
+    key: where,
+    message,
+  });
+  if (!name.startsWith("$")) {
+    return {
+      faults: [{
+        ...wrong(
+          path.slice(0, -1).join("."),
+          `"${
+            path.slice(0, -1).join(".")
+          }" holds the name "${name}", which must begin with $; did you mean "$${name}"?`,
+        ),
+        suggestion: `$${name}`,
+        atKey: true,
+      }],
+    };
+  }
+  if (typeof value === "string") {
+    const line = readModeline(value);
+    return line.ok
+      ? { preset: line.value }
+      : { faults: [wrong(key, `"${key}" is no line "PROVIDER MODEL key=value …": ${line.problem.message}`)] };
+  }
+  const table = Array.isArray(value)
+    ? Object.fromEntries(value.map((item, at) => [String(at + 1), item]))
+    : value;
+  if (!isObject(table)) {
+    return { faults: [wrong(key, `"${key}" expects a line or a table, found ${kindOf(value)}`)] };
+  }
+  const faults: Fault[] = [];
+  const names = (member: string): readonly string[] => {
+    const list = table[member];
+    if (list === undefined || list === null) return [];
+    if (Array.isArray(list) && list.every((item) => typeof item === "string" && item !== "")) {
+      for (const item of list as string[]) {
+        if (/[()]/.test(item)) {
+          faults.push({
+            ...wrong(
+              `${key}.${member}`,
+              `"${item}" in "${key}.${member}" needs approval rules, which do not exist yet`,
+            ),
+            code: "config_unavailable",
+          });
+        }
+      }
+      return list as string[];
+    }
+    faults.push(
+      wrong(`${key}.${member}`, `"${key}.${member}" expects a list of tool names, found ${kindOf(list)}`),
+    );
+    return [];
+  };
+  const word = (...members: string[]): string | undefined => {
+    const member = members.find((member) => table[member] !== undefined && table[member] !== null);
+    if (member === undefined) return undefined;
+    const found = table[member];
+    if (typeof found === "string" && found !== "") return found;
+    faults.push(wrong(`${key}.${member}`, `"${key}.${member}" expects a name, found ${kindOf(found)}`));
+    return undefined;
+  };
+  const approve = [...names("approve"), ...names("auto_approve")];
+  const deny = names("deny");
+  const provider = word("provider", "1");
+  const model = word("model", "2");
+  const { approve: _a, auto_approve: _b, deny: _c, provider: _d, model: _e, parameters: inner, ...rest } =
+    table;
+  if (inner !== undefined && inner !== null && !isObject(inner)) {
+    faults.push(wrong(`${key}.parameters`, `"${key}.parameters" expects a mapping, found ${kindOf(inner)}`));
+  }
+  const parameters = Object.fromEntries(
+    Object.entries({ ...(isObject(inner) ? inner : {}), ...rest }).filter(([name]) => !/^\d+$/.test(name)),
+  );
+  if (faults.length > 0) return { faults };
+  return {
+    preset: {
+      ...(table.approve !== undefined || table.auto_approve !== undefined ? { approve } : {}),
+      ...(table.deny !== undefined ? { deny } : {}),
+      ...(provider === undefined ? {} : { provider }),
+      ...(model === undefined ? {} : { model }),
+      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+    },
+  };
+}
+
+export interface ExpandedList {
+  readonly approve: ReadonlySet<string>;
+  readonly deny: ReadonlySet<string>;
+  /** `$names` that no preset has; they contribute nothing. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Union of all presets and plain names of a list, less the excluded names (2.4, approval 5). Deny is kept apart: it
+ * wins, and an exclusion does not lift it.
+ */
+export function expandList(
+  list: readonly string[],
+  presets: Presets,
+  excluded: readonly string[] = [],
+): ExpandedList {
+  const approve = new Set<string>();
+  const deny = new Set<string>();
+  const unknown: string[] = [];
+  for (const entry of list) {
+    if (!entry.startsWith("$")) {
+      approve.add(entry);
+      continue;
+    }
+    const preset = Object.hasOwn(presets, entry) ? presets[entry] : undefined;
+    if (preset === undefined) unknown.push(entry);
+    for (const name of preset?.approve ?? []) approve.add(name);
+    for (const name of preset?.deny ?? []) deny.add(name);
+  }
+  for (const name of excluded) approve.delete(name);
+  return { approve, deny, unknown };
+}

@@ -1,0 +1,53 @@
+// What keys come to over all layers, with the defaults that depend on the profile and on what is registered.
+
+import type { Catalog } from "../schema/catalog.ts";
+import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
+import { allPresets } from "./presets.ts";
+import type { Key } from "../schema/define.ts";
+
+/** The resolved value of a key: lists as arrays or a function, `null` for none. */
+export function valueOf(logs: readonly LayerLog[], path: readonly string[], key: Key): unknown {
+  const name = path.join(".");
+  if (key.type.is !== "list") return resolveScalar(logs, name, key.default).value;
+  return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
+}
+
+/** The default of a list; that of approval depends on the profile (approval 7). */
+export function listStart(logs: readonly LayerLog[], name: string, key: Key): readonly unknown[] | null {
+  if (name === "tools.auto_approve") return profileOf(logs) === "founding" ? ["$default"] : ["$standard"];
+  return Array.isArray(key.default) ? key.default : key.optional ? null : [];
+}
+
+/** The presets a list's `$names` refer to; only approval and the tool list know any. */
+export function listPresets(logs: readonly LayerLog[], name: string) {
+  return name === "tools.auto_approve" ? allPresets(logs, profileOf(logs)) : undefined;
+}
+
+export function profileOf(logs: readonly LayerLog[]): "founding" | "v0.11" {
+  return resolveScalar(logs, "tools.approval_profile", "founding").value as "founding" | "v0.11";
+}
+
+/** The tool list with its origin: every enabled tool to begin with, then what layers did to it (3.5). */
+export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
+  const enabled = catalog.tools
+    .filter((tool) => tool.enabled !== false)
+    .map((tool) => tool.name)
+    .filter((name) => resolveScalar(logs, `tools.${name}.enabled`, true).value !== false);
+  const presets = allPresets(logs, profileOf(logs));
+  const list = resolveList(logs, "tools", enabled);
+  const members = (list.value as readonly string[]).flatMap((name) =>
+    name.startsWith("$") ? [...(presets[name]?.approve ?? [])] : [name]
+  );
+  return { list, offered: [...new Set(members)] };
+}
+
+/** The tool list itself, `$presets` unopened. */
+export function toolList(logs: readonly LayerLog[], catalog: Catalog): readonly unknown[] {
+  return resolveTools(logs, catalog).list.value as readonly unknown[];
+}
+
+/** Whether a path is that of a preset, in either home. */
+export function isPresetPath(path: readonly string[]): boolean {
+  return (path.length === 2 && path[0] === "presets") ||
+    (path.length === 3 && path[0] === "tools" && path[1] === "presets");
+}

@@ -1,0 +1,26 @@
+// What it means to switch to a preset: its model by reference, its approvals as the list (frontmatter-config 6).
+
+import type { LayerLog } from "./log.ts";
+import type { LayerDraft } from "../types.ts";
+import { allPresets } from "./presets.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { profileOf } from "./resolve.ts";
+
+/** Writes the switch to a draft. Fails with `usage` when no layer has such a preset. */
+export function switchTo(draft: LayerDraft, name: string, logs: readonly LayerLog[]): Outcome<void> {
+  const presets = allPresets(logs, profileOf(logs));
+  const preset = Object.hasOwn(presets, name) ? presets[name]! : undefined;
+  if (preset === undefined) {
+    return failure(
+      "usage",
+      `There is no preset "${name}".`,
+      `There are: ${Object.keys(presets).sort().join(", ")}.`,
+    );
+  }
+  if (preset.model !== undefined) draft.apply("set", ["model"], name);
+  else if (preset.provider !== undefined) draft.apply("set", ["provider"], preset.provider);
+  if (preset.approve !== undefined || preset.deny !== undefined) {
+    draft.apply("set", ["tools", "auto_approve"], [name]);
+  }
+  return success(undefined);
+}

@@ -1,0 +1,78 @@
+// Plain data as a layer: walks a tree of settings with its operators and writes it to a draft (frontmatter-config 4.2).
+
+import type { Catalog } from "../schema/catalog.ts";
+import { isObject, takesObjects } from "../schema/check.ts";
+import { findKey } from "../schema/keys.ts";
+import { type Fault, type LayerDraft, MOST_FINDINGS, type Op } from "../types.ts";
+
+export interface TreeOptions {
+  readonly catalog: Catalog;
+  /** `null` means that the member is not there (JSON and YAML frontmatter); else it is the value "none". */
+  readonly nullIsAbsent?: boolean;
+}
+
+/** Operators in the order they take effect, whatever order they stand in. */
+const OPERATORS: readonly (readonly [string, Op])[] = [
+  ["$set", "set"],
+  ["$remove", "remove"],
+  ["$append", "append"],
+  ["$prepend", "prepend"],
+];
+
+/** Writes a whole tree. Everything valid is applied, every fault reported, until there are too many to read. */
+export function writeTree(draft: LayerDraft, tree: unknown, options: TreeOptions): readonly Fault[] {
+  return visit(draft, [], tree, options);
+}
+
+function visit(
+  draft: LayerDraft,
+  keys: readonly string[],
+  value: unknown,
+  options: TreeOptions,
+): readonly Fault[] {
+  const found = findKey(keys, options.catalog);
+  if (!found.ok) return [found.fault];
+  const { node, path, member } = found.place;
+  if (node.node === "editor") return [];
+  if (value === null && (options.nullIsAbsent || node.node === "group")) return [];
+  if (!isObject(value) || member !== undefined) return draft.apply("set", keys, value);
+  const names = Object.keys(value);
+  const operators = node.node === "group" && node.presets ? [] : names.filter((name) => name.startsWith("$"));
+  const children = names.filter((name) => !operators.includes(name));
+  const faults: Fault[] = [];
+  for (const name of operators) {
+    if (OPERATORS.some(([word]) => word === name)) continue;
+    const key = path.join(".");
+    const words = OPERATORS.map(([word]) => word).join(", ");
+    faults.push({
+      code: "config_unknown_operator",
+      severity: "error",
+      key,
+      message: `unknown operator "${name}" on "${key}"; there are ${words}`,
+      written: [...keys, name],
+      atKey: true,
+    });
+  }
+  for (const [name, op] of OPERATORS) {
+    if (!operators.includes(name)) continue;
+    const operand = value[name];
+    if (operand === null && options.nullIsAbsent) continue;
+    const found = op === "set" && node.node === "group" && isObject(operand)
+      ? visit(draft, keys, operand, options)
+      : draft.apply(op, keys, operand);
+    faults.push(...found.map((fault) => ({ ...fault, written: [...keys, name] })));
+  }
+  if (node.node === "key") {
+    const wholeValue = operators.length === 0 &&
+      (takesObjects(node.type) || names.length === 0 || node.awaitsWhen?.(value) === true);
+    if (wholeValue) return [...faults, ...draft.apply("set", keys, value)];
+  }
+  // The real key speaks last, so that it beats an alias wherever the two stand in the file.
+  const aliases = node.node === "group" ? node.aliases ?? {} : {};
+  const isAlias = (name: string) => Object.hasOwn(aliases, name);
+  for (const name of [...children.filter(isAlias), ...children.filter((name) => !isAlias(name))]) {
+    if (faults.length >= MOST_FINDINGS) break;
+    faults.push(...visit(draft, [...keys, name], value[name], options));
+  }
+  return faults;
+}

@@ -1,0 +1,21 @@
+// What is registered: the names that settings may speak of. The rooms above know; here it is only data.
+
+import type { Group } from "./define.ts";
+
+export interface ToolFact {
+  readonly name: string;
+  /** Whether it is offered without being asked for. @default true */
+  readonly enabled?: boolean;
+}
+
+export interface Catalog {
+  /** In order of registration. */
+  readonly tools: readonly ToolFact[];
+  /** Further tables of parameters by provider, for providers from elsewhere. */
+  readonly providers?: Readonly<Record<string, Group>>;
+}
+
+/** What this program brings along, for callers that have no registry at hand. */
+export const BUILTIN_CATALOG: Catalog = {
+  tools: [{ name: "bash" }, { name: "read" }, { name: "edit" }, { name: "write" }],
+};

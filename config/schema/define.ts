@@ -1,0 +1,132 @@
+// The words the settings schema is written in: keys with types and authorities, groups of keys, editor keys.
+
+import type { Layer } from "../types.ts";
+
+/** What a value may be. `expected` of a custom type completes the sentence "expects …". */
+export type Type =
+  | { readonly is: "boolean" }
+  | { readonly is: "string" }
+  | { readonly is: "number"; readonly min?: number }
+  | { readonly is: "integer"; readonly min?: number }
+  | { readonly is: "word"; readonly words: readonly string[] }
+  | { readonly is: "list"; readonly item: Type }
+  /** One value with free names; no member-wise merge between layers. */
+  | { readonly is: "map"; readonly of: Type }
+  | { readonly is: "any" }
+  | {
+    readonly is: "custom";
+    readonly expected: string;
+    accepts(value: unknown): boolean;
+    readonly words?: readonly string[];
+    /** Says more about a refused value, as the end of the sentence. */
+    hint?(value: unknown): string | undefined;
+    /** JSON Schema of the accepted values. */
+    readonly json: Readonly<Record<string, unknown>>;
+  };
+
+/** The direction that only takes rights away; anything else widens. */
+export type Narrowing = "true" | "false" | "lower" | "remove" | "append";
+
+export interface Key {
+  readonly node: "key";
+  readonly type: Type;
+  /** The default; absent = no value. */
+  readonly default?: unknown;
+  /** Whether `null` (no value) may be set. */
+  readonly optional?: boolean;
+  /** The layers allowed to set it. */
+  readonly who: readonly Layer[];
+  /** Names a program, a file to load or a place to write: a project may set it only where `loads` (5.3). */
+  readonly host?: boolean;
+  /** Its value names a file of code to load. */
+  readonly loads?: boolean;
+  /** The narrowing direction, for untrusted project files and for `documentNarrows`. */
+  readonly narrows?: Narrowing;
+  /** Zero stands for no limit. */
+  readonly zeroIsUnlimited?: boolean;
+  /** Frontmatter may only set the narrowing direction. */
+  readonly documentNarrows?: boolean;
+  /** Works from an untrusted project file as it stands. */
+  readonly neutral?: boolean;
+  /** Turns a short form into the long one, before the type is checked. */
+  readonly long?: (value: unknown) => unknown;
+  /** One value whose members can be read and written alone. */
+  readonly record?: boolean;
+  /** The words that are missing so far: setting anything but the default is refused with them. */
+  readonly awaits?: string;
+  /** Which values wait; without it every one but the default. */
+  awaitsWhen?(value: unknown): boolean;
+  /** A function may stand for the list. */
+  readonly callable?: boolean;
+  /** Shown to a person. */
+  readonly doc: string;
+  readonly since: string;
+}
+
+export interface Group {
+  readonly node: "group";
+  readonly members: Readonly<Record<string, Node>>;
+  /** What members with free names are. */
+  readonly others?: Node;
+  /** Turns a bare value into the object it stands for; undefined when it stands for none. */
+  readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
+  /** The list the group itself is (only `tools`). */
+  readonly list?: Key;
+  /** Members are presets: a name that begins with `$` is a name here, not an operator. */
+  readonly presets?: boolean;
+  /** Short names of members: alias → path below this group. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
+  readonly doc: string;
+}
+
+/** Belongs to an editor plugin: accepted, unchecked and without effect, so that one file serves both programs. */
+export interface Editor {
+  readonly node: "editor";
+  readonly doc: string;
+}
+
+export type Node = Key | Group | Editor;
+
+const ALL: readonly Layer[] = ["G", "P", "R", "M", "C"];
+/** Programs, files to load, places to write: the person only (P is judged apart). */
+const HOST: readonly Layer[] = ["G", "P", "C"];
+
+export const SINCE = "0.1.0";
+
+export const BOOLEAN: Type = { is: "boolean" };
+export const STRING: Type = { is: "string" };
+export const STRINGS: Type = { is: "list", item: STRING };
+export const natural = (min = 0): Type => ({ is: "integer", min });
+export const word = (...words: string[]): Type => ({ is: "word", words });
+
+type Rest = Partial<Omit<Key, "node" | "type" | "doc">>;
+
+/** A key every layer may set. */
+export function key(type: Type, doc: string, rest: Rest = {}): Key {
+  return { node: "key", type, doc, who: ALL, since: SINCE, ...rest };
+}
+
+/** A key of the person alone (G! of section 1). */
+export function hostKey(type: Type, doc: string, rest: Rest = {}): Key {
+  return key(type, doc, { who: HOST, host: true, ...rest });
+}
+
+/** A key of the global file, a trusted project and the command line. */
+export function policyKey(type: Type, doc: string, rest: Rest = {}): Key {
+  return key(type, doc, { who: ["G", "P", "C"], ...rest });
+}
+
+/** Model parameters and the like: they work from anywhere and need no trust. */
+export function neutralKey(type: Type, doc: string, rest: Rest = {}): Key {
+  return key(type, doc, { neutral: true, ...rest });
+}
+
+export function group(
+  doc: string,
+  members: Readonly<Record<string, Node>>,
+  rest: Partial<Omit<Group, "node" | "members" | "doc">> = {},
+): Group {
+  return { node: "group", doc, members, ...rest };
+}
+
+export const editor = (doc: string): Editor => ({ node: "editor", doc });

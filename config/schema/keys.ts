@@ -1,0 +1,139 @@
+// From keys as a person wrote them to the place in the schema: aliases, dotted names, and help with unknown ones.
+
+import type { Catalog } from "./catalog.ts";
+import { nearest } from "../nearest.ts";
+import type { Fault } from "../types.ts";
+import { MOVED, SCHEMA } from "./schema.ts";
+import type { Group, Node } from "./define.ts";
+
+/** A place in the schema. `member` is set for a member of a record (`thinking.level`). */
+export interface Place {
+  readonly path: readonly string[];
+  readonly node: Node;
+  readonly member?: string;
+}
+
+export type Found = { readonly ok: true; readonly place: Place } | {
+  readonly ok: false;
+  readonly fault: Fault;
+};
+
+/** Finds what the written keys mean. An unknown key is answered with the nearest right one. */
+export function findKey(written: readonly string[], catalog: Catalog): Found {
+  let node: Node = SCHEMA;
+  const path: string[] = [];
+  const open = [...written];
+  while (open.length > 0) {
+    const name = open.shift()!;
+    if (node.node === "editor") break;
+    if (node.node === "key") {
+      const members: readonly string[] = node.record ? ["level", "foreign"] : [];
+      if (members.includes(name) && open.length === 0) {
+        return { ok: true, place: { path, node, member: name } };
+      }
+      return unknown(written, path, name, members);
+    }
+    const step = stepInto(node, path, name, catalog);
+    if (step !== null) {
+      path.push(...step.path);
+      node = step.node;
+      continue;
+    }
+    const dot = name.startsWith("$") ? -1 : name.indexOf(".");
+    if (dot > 0) {
+      open.unshift(name.slice(0, dot), name.slice(dot + 1));
+      continue;
+    }
+    return unknown(written, path, name, namesOf(node, path, catalog));
+  }
+  return { ok: true, place: { path, node } };
+}
+
+/** The node of a canonical path; throws when there is none, which would be a fault of the program. */
+export function nodeAt(path: readonly string[]): Node {
+  let node: Node = SCHEMA;
+  for (const name of path) {
+    const next: Node | undefined = node.node === "group"
+      ? (Object.hasOwn(node.members, name) ? node.members[name] : node.others)
+      : undefined;
+    if (next === undefined) throw new Error(`The settings have no ${path.join(".")}.`);
+    node = next;
+  }
+  return node;
+}
+
+function stepInto(
+  group: Group,
+  path: readonly string[],
+  name: string,
+  catalog: Catalog,
+): { path: readonly string[]; node: Node } | null {
+  if (Object.hasOwn(group.members, name)) return { path: [name], node: group.members[name]! };
+  const alias = group.aliases !== undefined && Object.hasOwn(group.aliases, name)
+    ? group.aliases[name]
+    : undefined;
+  if (alias !== undefined) return { path: alias, node: nodeAt([...path, ...alias]) };
+  // A name that is special to objects of the language would not be kept as what it is.
+  if (group.others === undefined || name === "__proto__") return null;
+  if (name.includes(".") && !name.startsWith("$")) return null;
+  // Only registered tools have settings of their own below `tools`.
+  if (group.list !== undefined && !catalog.tools.some((tool) => tool.name === name)) return null;
+  return { path: [name], node: group.others };
+}
+
+function namesOf(group: Group, _path: readonly string[], catalog: Catalog): string[] {
+  return [
+    ...Object.keys(group.members),
+    ...Object.keys(group.aliases ?? {}),
+    ...(group.list === undefined ? [] : catalog.tools.map((tool) => tool.name)),
+  ];
+}
+
+function unknown(
+  written: readonly string[],
+  path: readonly string[],
+  name: string,
+  names: readonly string[],
+): Found {
+  const key = [...path, name.slice(0, 80)].join(".");
+  const moved = Object.hasOwn(MOVED, key) ? MOVED[key] : undefined;
+  // The very name at another depth is surer than a similar one here.
+  const elsewhere = moved === undefined ? placesOf(name).slice(0, 3) : [];
+  const near = moved === undefined && elsewhere.length === 0 ? nearest(name, names) : null;
+  const hint = moved !== undefined
+    ? `: it ${moved}`
+    : near !== null
+    ? `; did you mean "${[...path, near].join(".")}"?`
+    : elsewhere.length > 0
+    ? `; it belongs to "${elsewhere.join('" or "')}"`
+    : "";
+  return {
+    ok: false,
+    fault: {
+      code: "config_unknown_key",
+      severity: "error",
+      key,
+      message: `unknown key "${key}"${hint}`,
+      ...(near === null ? {} : { suggestion: near }),
+      written,
+      atKey: true,
+    },
+  };
+}
+
+/** Where a leaf name exists in the tree, for keys put at the wrong depth. Tables of providers only repeat names. */
+function placesOf(name: string, node: Node = SCHEMA, path: readonly string[] = []): string[] {
+  if (node.node !== "group") return [];
+  return Object.entries(node.members).flatMap(([key, member]) => {
+    const here = [...path, key];
+    if (here[0] === "parameters" && here.length > 2 && path.length === 2 && placesOfGeneral.has(name)) {
+      return [];
+    }
+    return [...(key === name ? [here.join(".")] : []), ...placesOf(name, member, here)];
+  });
+}
+
+const placesOfGeneral: ReadonlySet<string> = new Set(
+  Object.entries((SCHEMA.members.parameters as Group).members)
+    .filter(([, node]) => node.node === "key").map(([name]) => name),
+);

@@ -1,0 +1,120 @@
+// The whole tree of settings as data: type, default, who may set it, what it means. Validation, `config show`, the
+// reference page and the JSON Schema for editors all read it (frontmatter-config 1).
+
+import { isModulePath } from "./module_path.ts";
+import {
+  BOOLEAN,
+  editor,
+  type Group,
+  group,
+  hostKey,
+  key,
+  natural,
+  neutralKey,
+  STRING,
+  STRINGS,
+  word,
+} from "./define.ts";
+import { presets } from "./presets.ts";
+import { sandbox } from "./sandbox.ts";
+import { tools } from "./tools.ts";
+import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
+
+const unneeded = "Belongs to the editor plugin; without effect here.";
+
+/** The whole tree. */
+export const SCHEMA: Group = group("All settings.", {
+  provider: neutralKey(STRING, "Who is asked: anthropic, openai, vertex, moonshot.", {
+    default: "anthropic",
+    awaits: "providers from files",
+    awaitsWhen: (value) => typeof value === "string" && isModulePath(value),
+  }),
+  model: neutralKey(STRING, "The model, or a `$preset`; the provider's default when unset.", {
+    optional: true,
+  }),
+  parameters: group("Parameters of requests.", { ...generalParameters(false), ...PROVIDER_TABLES }),
+  providers: group("Where providers are.", {}, {
+    others: group("One provider.", {
+      base_url: hostKey(STRING, "Address of its API.", { optional: true }),
+    }),
+  }),
+  tools,
+  sandbox,
+  presets: presets("Named sets of provider, model, parameters and approvals."),
+  templating: group("Templates.", {
+    modules: hostKey(STRINGS, "Files that add names to templates.", {
+      default: [],
+      loads: true,
+      awaits: "template modules",
+    }),
+  }),
+  secrets: group("Where credentials come from.", {
+    gcloud: group("The gcloud program.", { path: hostKey(STRING, "The program.", { default: "gcloud" }) }),
+  }),
+  logging: group("A log of what happened.", {
+    enabled: hostKey(BOOLEAN, "Write it.", { default: false }),
+    path: hostKey(STRING, "The file.", { optional: true }),
+    level: hostKey(word("TRACE", "DEBUG", "INFO", "WARN", "ERROR"), "How much.", { default: "DEBUG" }),
+  }),
+  diagnostics: group("Finding faults.", {
+    enabled: key(BOOLEAN, "Keep requests for comparison.", { default: false, who: ["G", "R", "C"] }),
+  }),
+  ui: group("What is shown.", {
+    pricing: group("Prices.", {
+      enabled: key(BOOLEAN, "Show them.", { default: true, who: ["G"] }),
+      high_cost_threshold: key(
+        { is: "number", min: 0 },
+        "Dollars per million tokens that call for a warning.",
+        {
+          default: 30,
+          who: ["G"],
+        },
+      ),
+    }),
+    usage: editor(unneeded),
+    progress: editor(unneeded),
+    statusline: editor(unneeded),
+  }),
+  trust: group("Whom to believe.", {
+    documents: hostKey(
+      word("always", "unsandboxed", "ask"),
+      "What policy may approve in a stranger's document.",
+      {
+        default: "unsandboxed",
+      },
+    ),
+  }),
+  frontmatter: group("Limits on Lua.", {
+    max_steps: hostKey(natural(1), "Instructions.", { default: 10000000 }),
+    max_seconds: hostKey({ is: "number", min: 0 }, "Seconds.", { default: 2 }),
+    max_memory_mb: hostKey(natural(1), "Mebibytes.", { default: 64 }),
+  }),
+  experimental: group("Nothing is experimental at the moment.", {}),
+  editing: editor(unneeded),
+  highlights: editor(unneeded),
+  line_highlights: editor(unneeded),
+  ruler: editor(unneeded),
+  turns: editor(unneeded),
+  keymaps: editor(unneeded),
+  integrations: editor(unneeded),
+  lsp: editor(unneeded),
+}, {
+  aliases: {
+    thinking: ["parameters", "thinking"],
+    max_tokens: ["parameters", "max_tokens"],
+    temperature: ["parameters", "temperature"],
+    timeout: ["parameters", "timeout"],
+    cache_retention: ["parameters", "cache_retention"],
+    ...Object.fromEntries(Object.keys(PROVIDER_TABLES).map((name) => [name, ["parameters", name]])),
+  },
+});
+
+/** Names that moved: where they are now, as the end of a sentence. */
+export const MOVED: Readonly<Record<string, string>> = {
+  notifications: 'is now "ui.progress" of the editor plugin, and not needed here',
+  progress: 'is now "ui.progress" of the editor plugin, and not needed here',
+  "experimental.lsp": 'is now "lsp.enabled"',
+  "experimental.tools": "is not needed any more: tools are always on",
+};
+
+export { PROVIDER_TABLES };

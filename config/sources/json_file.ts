@@ -1,0 +1,88 @@
+// Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
+
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+
+/** More than any settings are. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The text of a file, or null when there is none. Fails with `file-unreadable`. Read at once: these files are small or
+ * missing, and every start asks for several, each of which would cost more to wait for than to read.
+ *
+ * @param options.named the person named this path, so it may also be a device or a pipe; what is only found may not,
+ * for reading it might never end
+ */
+export function readText(path: string, options: { readonly named?: boolean } = {}): Outcome<string | null> {
+  const unreadable = (reason: string) =>
+    failure("file-unreadable", `${path} cannot be read: ${reason}.`, "Make it a readable text file.");
+  try {
+    if (options.named !== true) {
+      const { isFile, isDirectory, size } = Deno.statSync(path);
+      if (!isFile) return unreadable(isDirectory ? "it is a folder" : "it is no regular file");
+      if (size > MOST_BYTES) return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    }
+    return success(Deno.readTextFileSync(path));
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
+      return success(null);
+    }
+    return unreadable(thrownText(thrown));
+  }
+}
+
+/** Parses a file of ours. A broken one is an error: guessing what it said could widen rights. */
+export function readJson(path: string): Outcome<unknown> {
+  const text = readText(path);
+  if (!text.ok || text.value === null) return text;
+  try {
+    return success(JSON.parse(text.value));
+  } catch (thrown) {
+    return failure(
+      "file-broken",
+      `${path} is not valid JSON: ${thrownText(thrown)}.`,
+      `Remove ${path} to start anew.`,
+    );
+  }
+}
+
+/**
+ * Reads, changes and replaces a JSON file while nobody else does. `change` answers the new content, or null to remove
+ * the file. The folder is made for the person alone, the file has mode 0600.
+ */
+export async function changeJson(
+  path: string,
+  change: (content: unknown) => Outcome<unknown>,
+): Promise<Outcome<void>> {
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    using lock = await Deno.open(`${path}.lock`, { create: true, write: true, mode: 0o600 });
+    await lock.lock(true);
+    const before = readJson(path);
+    if (!before.ok) return before;
+    const after = change(before.value);
+    if (!after.ok) return after;
+    if (after.value === null) {
+      if (before.value !== null) await Deno.remove(path);
+      return success(undefined);
+    }
+    const temporary = `${path}.${crypto.randomUUID()}`;
+    try {
+      await Deno.writeTextFile(temporary, `${JSON.stringify(after.value, null, 2)}\n`, {
+        mode: 0o600,
+        createNew: true,
+      });
+      await Deno.rename(temporary, path);
+    } catch (thrown) {
+      await Deno.remove(temporary).catch(() => {});
+      throw thrown;
+    }
+    return success(undefined);
+  } catch (thrown) {
+    return failure(
+      "state-unwritable",
+      `${path} cannot be written: ${thrownText(thrown)}.`,
+      `Make ${folder} writable.`,
+    );
+  }
+}

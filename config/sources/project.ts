@@ -1,0 +1,135 @@
+// The project's own settings: where the file is, what of it counts before anybody trusts it, and what never counts
+// (frontmatter-config 5.3).
+
+import type { Catalog } from "../schema/catalog.ts";
+import { narrows } from "../layers/narrowing.ts";
+import { isPresetPath, listPresets, listStart, profileOf, toolList, valueOf } from "../layers/resolve.ts";
+import { nodeAt } from "../schema/keys.ts";
+import { type LayerLog, resolveList, resolveScalar } from "../layers/log.ts";
+import { modulePath, modulesIn } from "../schema/module_path.ts";
+import type { Operation } from "../types.ts";
+import { allPresets, expandList, type Preset, writtenPresets } from "../layers/presets.ts";
+import type { Key, Node } from "../schema/define.ts";
+
+/** What of a project file is in force. */
+export interface ProjectShare {
+  readonly operations: readonly Operation[];
+  /** Tools denied by presets it lists. */
+  readonly denied: readonly string[];
+  /** Keys without effect: not trusted, or never a project's business. */
+  readonly ignored: readonly string[];
+}
+
+/** The files of code that a project's operations name, as absolute paths. */
+export function namedFiles(log: LayerLog, root: string, home: string): string[] {
+  const files = new Set<string>();
+  for (const { op, path, value } of log.operations) {
+    if (op === "remove") continue;
+    const node = keyOf(path);
+    if (!node.loads && path.join(".") !== "tools.auto_approve" && path.join(".") !== "sandbox.backend") {
+      continue;
+    }
+    for (const name of modulesIn(value)) files.add(modulePath(name, `${root}/.flemma`, home));
+  }
+  return [...files];
+}
+
+/** What a trusted file may do: all but name programs and places; code only from inside the project. */
+export function trustedShare(log: LayerLog, root: string, home: string): ProjectShare {
+  const ignored = new Set<string>();
+  const operations = log.operations.filter(({ path, value }) => {
+    const node = keyOf(path);
+    const outside = modulesIn(value).some((name) =>
+      !modulePath(name, `${root}/.flemma`, home).startsWith(`${root}/`)
+    );
+    const loads = node.loads || path.join(".") === "tools.auto_approve";
+    const refused = !node.who.includes("P") || (node.host && !node.loads) || (loads && outside);
+    if (refused) ignored.add(path.join("."));
+    return !refused;
+  });
+  return { operations, denied: [], ignored: [...ignored] };
+}
+
+/**
+ * What counts of a file nobody trusts: parameters as they are, everything else only as far as it takes rights away.
+ *
+ * @param below the weaker layers, which the restrictions are measured against
+ */
+export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalog: Catalog): ProjectShare {
+  const operations: Operation[] = [];
+  const ignored = new Set<string>();
+  const own = writtenPresets([log]);
+  for (const operation of log.operations) {
+    const { op, path, value } = operation;
+    const key = path.join(".");
+    const node = keyOf(path);
+    if (isPresetPath(path)) {
+      // Counts through the lists that name it, as far as it denies.
+      if (Object.keys(value as Preset).some((member) => member !== "deny")) ignored.add(key);
+      continue;
+    }
+    if (node.neutral) {
+      // A model preset of the project is a grant, so a model that names one says nothing yet.
+      const preset = key === "model" && typeof value === "string" && Object.hasOwn(own, value);
+      if (preset) ignored.add(key);
+      else operations.push(operation);
+      continue;
+    }
+    const current = () => resolveScalar(below, key, node.default).value;
+    if (op === "remove" && key === "tools.auto_approve" && String(value).startsWith("$")) {
+      // Without the reference its denials would be gone too; only what it approves is taken out.
+      const members = expandList([String(value)], allPresets(below, profileOf(below))).approve;
+      operations.push(...[...members].map((member): Operation => ({ op, path, value: member })));
+      continue;
+    }
+    if (node.narrows !== undefined && narrows(op, node, value, current)) {
+      operations.push(operation);
+      continue;
+    }
+    if (op === "set" && node.narrows === "remove" && Array.isArray(value)) {
+      operations.push(...leftOut(path, value, below, log, catalog));
+      if (value.length > 0) ignored.add(key);
+      continue;
+    }
+    ignored.add(key);
+  }
+  const listed = log.on("tools.auto_approve")
+    .filter(({ op }) => op !== "remove").flatMap(({ value }) => [value].flat())
+    .filter((item): item is string => typeof item === "string");
+  const presets = { ...allPresets(below, profileOf(below)), ...own };
+  return { operations, denied: [...expandList(listed, presets).deny], ignored: [...ignored] };
+}
+
+/** A list that an untrusted file sets is applied as the removal of what it leaves out. */
+function leftOut(
+  path: readonly string[],
+  kept: readonly unknown[],
+  below: readonly LayerLog[],
+  log: LayerLog,
+  catalog: Catalog,
+): Operation[] {
+  const key = path.join(".");
+  const remove = (value: unknown): Operation => ({ op: "remove", path, value });
+  if (key === "tools.auto_approve") {
+    const node = nodeAt(path) as Key;
+    const list = resolveList(below, key, listStart(below, key, node), listPresets(below, key));
+    if (!Array.isArray(list.value)) return [];
+    const presets = allPresets(below, profileOf(below));
+    const names = (items: readonly unknown[], known: typeof presets) =>
+      expandList(items.filter((item): item is string => typeof item === "string"), known).approve;
+    const keeps = names(kept, { ...presets, ...writtenPresets([log]) });
+    return [...names(list.value, presets)].filter((name) => !keeps.has(name)).map(remove);
+  }
+  const items = key === "tools"
+    ? toolList(below, catalog)
+    : valueOf(below, path, nodeAt(path) as Key) as readonly unknown[];
+  const texts = new Set(kept.map((item) => JSON.stringify(item)));
+  return items.filter((item) => !texts.has(JSON.stringify(item))).map(remove);
+}
+
+function keyOf(path: readonly string[]): Key {
+  const node: Node = nodeAt(path);
+  if (node.node === "group" && node.list !== undefined) return node.list;
+  if (node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
+  return node;
+}

@@ -1,0 +1,127 @@
+// Session overrides: settings that hold for a while, for all documents or for one, kept in small files (section 6).
+
+import type { Environment } from "../../base/environment.ts";
+import { sessionFolder } from "../../base/folders.ts";
+import { sha256 } from "../../base/hash.ts";
+import type { Operation } from "../types.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { changeJson, readJson } from "./json_file.ts";
+
+export interface SessionFile {
+  readonly version: 1;
+  readonly created: string;
+  /** ISO date, or null when the folder itself is gone at logout. */
+  readonly expires: string | null;
+  /** Real path of the document; absent in the file for all documents. */
+  readonly document?: string;
+  readonly ops: readonly Operation[];
+}
+
+/** Milliseconds after which overrides end where logging out does not end them. */
+const LIFETIME = 12 * 60 * 60 * 1000;
+
+/** The file of one document (by its real path), or of all documents. */
+export async function sessionPath(environment: Environment, document: string | null): Promise<string> {
+  const name = document === null ? "default" : (await sha256(document)).slice(0, 32);
+  return `${sessionFolder(environment).path}/${name}.json`;
+}
+
+/**
+ * The operations of the session layer: for all documents first, then for this one. Whoever replays them checks them;
+ * a file may have been written by another version.
+ */
+export async function readSession(
+  environment: Environment,
+  document: string | null,
+  now: Date,
+): Promise<Outcome<readonly { readonly path: string; readonly operations: readonly Operation[] }[]>> {
+  const found: { path: string; operations: readonly Operation[] }[] = [];
+  for (const which of document === null ? [null] : [null, document]) {
+    const path = await sessionPath(environment, which);
+    const content = readJson(path);
+    if (!content.ok) return content;
+    const file = fileOf(content.value, path);
+    if (!file.ok) return file;
+    if (file.value !== null && !isOver(file.value, now)) found.push({ path, operations: file.value.ops });
+  }
+  return success(found);
+}
+
+/** Adds operations to a session file; a later write to the same key replaces what the file said of it. */
+export function addToSession(
+  environment: Environment,
+  document: string | null,
+  operations: readonly Operation[],
+  now: Date,
+): Promise<Outcome<void>> {
+  return changeSession(environment, document, now, (ops) => {
+    const replaced = new Set(operations.filter(({ op }) => op === "set").map(({ path }) => path.join(".")));
+    return [...ops.filter(({ path }) => !replaced.has(path.join("."))), ...operations];
+  });
+}
+
+/** Takes keys (and what is below them) out of a session file; without keys everything. True if something was there. */
+export async function resetSession(
+  environment: Environment,
+  document: string | null,
+  keys: readonly string[] | null,
+  now: Date,
+): Promise<Outcome<boolean>> {
+  let there = false;
+  const outcome = await changeSession(environment, document, now, (ops) => {
+    const kept = keys === null ? [] : ops.filter(({ path }) => {
+      const key = path.join(".");
+      return !keys.some((gone) => key === gone || key.startsWith(`${gone}.`));
+    });
+    there = kept.length < ops.length;
+    return kept;
+  });
+  return outcome.ok ? success(there) : outcome;
+}
+
+async function changeSession(
+  environment: Environment,
+  document: string | null,
+  now: Date,
+  change: (ops: readonly Operation[]) => readonly Operation[],
+): Promise<Outcome<void>> {
+  const path = await sessionPath(environment, document);
+  return await changeJson(path, (content) => {
+    const before = fileOf(content, path);
+    if (!before.ok) return before;
+    const old = before.value === null || isOver(before.value, now) ? null : before.value;
+    const ops = change(old?.ops ?? []);
+    if (ops.length === 0) return success(null);
+    const expires = sessionFolder(environment).endsWithLogin
+      ? null
+      : new Date(now.getTime() + LIFETIME).toISOString();
+    return success(
+      {
+        version: 1,
+        created: old?.created ?? now.toISOString(),
+        expires,
+        ...(document === null ? {} : { document }),
+        ops,
+      } satisfies SessionFile,
+    );
+  });
+}
+
+function fileOf(content: unknown, path: string): Outcome<SessionFile | null> {
+  if (content === null) return success(null);
+  const { version, ops } = content as Partial<SessionFile>;
+  const sound = version === 1 && Array.isArray(ops) &&
+    ops.every((op) =>
+      typeof op === "object" && op !== null && ["set", "append", "prepend", "remove"].includes(op.op) &&
+      Array.isArray(op.path) && op.path.every((name: unknown) => typeof name === "string")
+    );
+  return sound ? success(content as SessionFile) : failure(
+    "file-broken",
+    `${path} holds no session overrides of this version.`,
+    "Remove it: flemma session reset.",
+  );
+}
+
+function isOver(file: SessionFile, now: Date): boolean {
+  return file.expires !== null && new Date(file.expires) <= now;
+}

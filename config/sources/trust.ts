@@ -1,0 +1,117 @@
+// Trust: which files that came with a folder a person has read and agreed to, by the hash of their content (cli 8).
+
+import type { Environment } from "../../base/environment.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { sha256 } from "../../base/hash.ts";
+import { withImports } from "./imports.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { changeJson, readJson } from "./json_file.ts";
+
+/** One agreement: a file, and the files it loads, each as it was at that moment. */
+export interface TrustEntry {
+  /** Absolute real path. */
+  readonly path: string;
+  readonly hash: string;
+  /** Files that would be loaded as code: those that the first one names, and what they import. */
+  readonly files: readonly { readonly path: string; readonly hash: string }[];
+  /** When, as an ISO date. */
+  readonly at: string;
+}
+
+interface TrustFile {
+  readonly version: 1;
+  readonly entries: readonly TrustEntry[];
+}
+
+export function trustPath(environment: Environment): string {
+  return `${stateFolder(environment)}/trust.json`;
+}
+
+/** All agreements, by path. */
+export function trustedEntries(environment: Environment): Outcome<readonly TrustEntry[]> {
+  const content = readJson(trustPath(environment));
+  if (!content.ok) return content;
+  return entriesOf(content.value, trustPath(environment));
+}
+
+/** Whether exactly this content, and the files it names and those import as they are now, were agreed to. */
+export async function isTrusted(
+  environment: Environment,
+  path: string,
+  text: string,
+  files: readonly string[],
+): Promise<Outcome<boolean>> {
+  const entries = trustedEntries(environment);
+  if (!entries.ok) return entries;
+  const entry = entries.value.find((entry) => entry.path === path);
+  if (entry === undefined || entry.hash !== await sha256(text)) return success(false);
+  const now = await hashFiles(await withImports(files, environment.home));
+  if (!now.ok) return success(false);
+  const then = new Map(entry.files.map((file) => [file.path, file.hash]));
+  return success(
+    then.size === now.value.length && now.value.every((file) => then.get(file.path) === file.hash),
+  );
+}
+
+/** Records the content of a file, of every file it names, and of what those import. */
+export async function recordTrust(
+  environment: Environment,
+  path: string,
+  text: Uint8Array<ArrayBuffer> | string,
+  files: readonly string[],
+  now: Date,
+): Promise<Outcome<TrustEntry>> {
+  const hashed = await hashFiles(await withImports(files, environment.home));
+  if (!hashed.ok) return hashed;
+  const entry: TrustEntry = { path, hash: await sha256(text), files: hashed.value, at: now.toISOString() };
+  const file = trustPath(environment);
+  const written = await changeJson(file, (content) => {
+    const entries = entriesOf(content, file);
+    if (!entries.ok) return entries;
+    const others = entries.value.filter((other) => other.path !== path);
+    const entriesNow = [...others, entry].sort((a, b) => (a.path < b.path ? -1 : 1));
+    return success({ version: 1, entries: entriesNow } satisfies TrustFile);
+  });
+  return written.ok ? success(entry) : written;
+}
+
+/** Takes an agreement back; false when there was none. */
+export async function revokeTrust(environment: Environment, path: string): Promise<Outcome<boolean>> {
+  let there = false;
+  const file = trustPath(environment);
+  const written = await changeJson(file, (content) => {
+    const entries = entriesOf(content, file);
+    if (!entries.ok) return entries;
+    there = entries.value.some((entry) => entry.path === path);
+    return success(
+      { version: 1, entries: entries.value.filter((entry) => entry.path !== path) } satisfies TrustFile,
+    );
+  });
+  return written.ok ? success(there) : written;
+}
+
+async function hashFiles(files: readonly string[]): Promise<Outcome<{ path: string; hash: string }[]>> {
+  const hashed: { path: string; hash: string }[] = [];
+  for (const path of [...files].sort()) {
+    try {
+      hashed.push({ path, hash: await sha256(await Deno.readFile(path)) });
+    } catch (thrown) {
+      return failure(
+        "file-unreadable",
+        `${path} cannot be read: ${thrownText(thrown)}.`,
+        "A named file must exist to be trusted.",
+      );
+    }
+  }
+  return success(hashed);
+}
+
+function entriesOf(content: unknown, file: string): Outcome<readonly TrustEntry[]> {
+  if (content === null) return success([]);
+  const { version, entries } = content as Partial<TrustFile>;
+  return version === 1 && Array.isArray(entries) ? success(entries) : failure(
+    "file-broken",
+    `${file} is no list of trusted files of this version.`,
+    `Remove ${file} to trust nothing and start anew.`,
+  );
+}
