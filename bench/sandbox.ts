@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS } from "../config/settings.ts";
-import { bwrap } from "../sandbox/backends.ts";
+import { bwrap } from "../sandbox/backends/builtin.ts";
 import { createSandbox, type RunSandbox, spawn } from "../sandbox/mod.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 

@@ -3,8 +3,8 @@
 import type { Environment } from "../base/environment.ts";
 import { type Outcome, type Problem, success } from "../base/problem.ts";
 import type { SandboxSettings } from "../config/settings.ts";
-import { registerBuiltinBackends } from "./backends.ts";
-import type { BackendEntry, BackendRegistry } from "./registry.ts";
+import { registerBuiltinBackends } from "./backends/builtin.ts";
+import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { createSandbox, type RunSandbox } from "./sandbox.ts";
 import type { Backend, Policy, Prepared } from "./types.ts";
 

@@ -2,8 +2,8 @@
 
 import type { Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
-import { exists } from "./host.ts";
-import type { DroppedEntry } from "./policy.ts";
+import { exists } from "./process/host.ts";
+import type { DroppedEntry } from "./policy/policy.ts";
 import type { RunSandbox } from "./sandbox.ts";
 
 export interface SandboxStatus {

@@ -3,8 +3,8 @@
 import type { Environment } from "../base/environment.ts";
 import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
-import { toolEnvironment } from "../sandbox/environment.ts";
-import { expandPath } from "../sandbox/expand.ts";
+import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
+import { expandPath } from "../sandbox/paths/expand.ts";
 import { parentOf } from "../base/folders.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type { ExecutionContext, JsonSchema, Limits, ToolDefinition, Truncate } from "./definition.ts";

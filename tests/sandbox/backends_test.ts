@@ -1,9 +1,9 @@
 // The backends beside bubblewrap, and what bubblewrap tries when a part of it is refused.
 
 import assert from "node:assert/strict";
-import { container } from "../../sandbox/container.ts";
+import { container } from "../../sandbox/backends/container.ts";
 import { createSandbox, renderStatus, sandboxStatus } from "../../sandbox/mod.ts";
-import { seatbeltArguments, seatbeltProfile } from "../../sandbox/seatbelt.ts";
+import { seatbeltArguments, seatbeltProfile } from "../../sandbox/backends/seatbelt.ts";
 import type { Host } from "../../sandbox/types.ts";
 import {
   inFolder,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createSandbox, spawn } from "../../sandbox/mod.ts";
-import { prepareBwrap } from "../../sandbox/prepare.ts";
+import { prepareBwrap } from "../../sandbox/backends/prepare.ts";
 import {
   inFolder,
   plant,

@@ -1,8 +1,8 @@
 // Whether a look at the file system notices that it would look different now.
 
 import assert from "node:assert/strict";
-import { Glance } from "../../sandbox/glance.ts";
-import { realPath } from "../../sandbox/realpath.ts";
+import { Glance } from "../../sandbox/paths/fs_snapshot.ts";
+import { realPath } from "../../sandbox/paths/real_path.ts";
 import { inFolder, plant } from "./fixture.ts";
 
 /** Looks, lets `change` happen, and answers whether the look still holds. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../config/settings.ts";
-import { loosened } from "../../sandbox/loosened.ts";
-import { stillHidden } from "../../sandbox/still_hidden.ts";
+import { loosened } from "../../sandbox/policy/reaches_further.ts";
+import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
 
 const CONTEXT = {
   environment: { cwd: "/srv/project", home: "/home/ada", variables: {} },

@@ -1,7 +1,7 @@
 // The compiled code of this program lies in folders that commands may write to, and is not theirs to change.
 
 import assert from "node:assert/strict";
-import { ownCode } from "../../sandbox/own_code.ts";
+import { ownCode } from "../../sandbox/protect/own_code.ts";
 import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
 
 Deno.test("compiled code lies in the cache of deno run, or beside temporary files for a program of one file", () => {

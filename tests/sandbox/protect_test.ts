@@ -1,14 +1,14 @@
 // Which paths are protected, where they lead, and what becomes of them after a command.
 
 import assert from "node:assert/strict";
-import { Glance } from "../../sandbox/glance.ts";
-import { protectedPaths, type ProtectionScope, traceProtected } from "../../sandbox/protect.ts";
+import { Glance } from "../../sandbox/paths/fs_snapshot.ts";
+import { protectedPaths, type ProtectionScope, traceProtected } from "../../sandbox/protect/protect.ts";
 import {
   areHarmlessHooks,
   gitHooks,
   isHarmlessGitConfig,
   repositoriesBelow,
-} from "../../sandbox/repository.ts";
+} from "../../sandbox/protect/repository.ts";
 import { inFolder, plant } from "./fixture.ts";
 
 function scope(members: Partial<ProtectionScope>): ProtectionScope {

@@ -1,7 +1,7 @@
 // The filter for system calls: its bytes, read by a small machine of the kernel's kind, and what it does for real.
 
 import assert from "node:assert/strict";
-import { ARCHITECTURES, seccompFilter } from "../../sandbox/seccomp.ts";
+import { ARCHITECTURES, seccompFilter } from "../../sandbox/backends/seccomp.ts";
 import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
 
 const ALLOW = 0x7fff0000;

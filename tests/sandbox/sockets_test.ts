@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { toolEnvironment } from "../../sandbox/mod.ts";
-import { findSockets, SOCKET_VARIABLES, variablesOfKept } from "../../sandbox/sockets.ts";
+import { findSockets, SOCKET_VARIABLES, variablesOfKept } from "../../sandbox/policy/sockets.ts";
 import { inFolder, plant, projectSandbox, runInside, world } from "./fixture.ts";
 
 const NOTHING = { sockets: [], socketGroups: [] };

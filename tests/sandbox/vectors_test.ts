@@ -6,7 +6,7 @@ import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
 import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../config/settings.ts";
 import { failure, success } from "../../base/problem.ts";
-import { bwrap } from "../../sandbox/backends.ts";
+import { bwrap } from "../../sandbox/backends/builtin.ts";
 import { BackendRegistry, createSandbox, resolvePolicy } from "../../sandbox/mod.ts";
 import { luaRunner } from "../config/lua.ts";
 import { inFolder } from "./fixture.ts";

@@ -1,8 +1,8 @@
 // The tool that runs a shell command inside the sandbox (tools 8.1).
 
 import type { Problem } from "../../base/problem.ts";
-import { findProgram } from "../../sandbox/program.ts";
-import { type ExitStatus, type Running, spawn } from "../../sandbox/spawn.ts";
+import { findProgram } from "../../sandbox/process/program.ts";
+import { type ExitStatus, type Running, spawn } from "../../sandbox/process/spawn.ts";
 import type { Prepared } from "../../sandbox/types.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { overflowPath, type TruncateSettings } from "../overflow.ts";

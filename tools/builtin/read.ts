@@ -2,7 +2,7 @@
 
 import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { realPath } from "../../sandbox/realpath.ts";
+import { realPath } from "../../sandbox/paths/real_path.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";

@@ -2,7 +2,7 @@
 // (tools 8.3, sandbox 8).
 
 import { parentOf } from "../../base/folders.ts";
-import { realPath } from "../../sandbox/realpath.ts";
+import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./files.ts";
 

@@ -1,0 +1,91 @@
+// The backends this program ships, and the registry a program starts with.
+
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { runBriefly } from "../process/run_helper.ts";
+import { bwrapSettings, wrapBwrap } from "./bwrap.ts";
+import { container } from "./container.ts";
+import { INSTALL_BUBBLEWRAP } from "./failures.ts";
+import { prepareBwrap } from "./prepare.ts";
+import { BackendRegistry } from "./registry.ts";
+import { seatbelt } from "./seatbelt.ts";
+import { ARCHITECTURES } from "./seccomp.ts";
+import type { Backend, BackendConfig, Host, Policy } from "../types.ts";
+
+/** Milliseconds a program may take to tell its version. */
+const VERSION_LIMIT = 2000;
+
+/** Bubblewrap, on Linux. */
+export const bwrap: Backend = {
+  priority: 100,
+  description: "Bubblewrap: read-only file system with writable exceptions, in namespaces of its own",
+  available: (config, host) => {
+    const found = bwrapProgram(config, host);
+    return found.ok ? success(undefined) : found;
+  },
+  wrap: wrapBwrap,
+  prepare: prepareBwrap,
+  retry: bwrapRetry,
+  hardening: bwrapHardening,
+  version: bwrapVersion,
+};
+
+/** In the order in which they are named; priority decides which is tried first. */
+const BUILT_IN: Readonly<Record<string, Backend>> = { bwrap, seatbelt, container };
+
+/** Registers the built-in backends that are missing. */
+export function registerBuiltinBackends(registry: BackendRegistry): void {
+  for (const [name, backend] of Object.entries(BUILT_IN)) {
+    if (!registry.has(name)) registry.register(name, backend);
+  }
+}
+
+/** The registry of this process. */
+export const backends: BackendRegistry = new BackendRegistry();
+registerBuiltinBackends(backends);
+
+function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {
+  if (Deno.build.os !== "linux") {
+    return failure("program-not-found", "Bubblewrap exists on Linux only.");
+  }
+  const settings = bwrapSettings(config);
+  if (!settings.ok) return settings;
+  const found = host.program(settings.value.path);
+  if (found.ok || found.problem.next !== undefined) return found;
+  return { ok: false, problem: { ...found.problem, next: INSTALL_BUBBLEWRAP } };
+}
+
+/** Where a part was refused that the rest does not stand on, the list without it (sandbox 12.6). */
+function bwrapRetry(config: BackendConfig, problem: Problem): BackendConfig | null {
+  const part = "part" in problem && typeof problem.part === "string" ? problem.part : null;
+  return (part === "proc" || part === "seccomp") && config[part] !== false
+    ? { ...config, [part]: false }
+    : null;
+}
+
+function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): string[] {
+  const settings = bwrapSettings(config);
+  const privileged = host.root && policy.allow_privileged;
+  const filtered = settings.ok && settings.value.seccomp && !privileged &&
+    Object.hasOwn(ARCHITECTURES, Deno.build.arch);
+  return [
+    ...(host.root && !privileged
+      ? ["This is the superuser: commands have no capabilities, and cannot change the kernel's settings."]
+      : []),
+    filtered
+      ? "System calls for mounts, key rings, tracing of the kernel and typing into terminals are refused."
+      : privileged
+      ? "System calls are not filtered for a superuser with privileges."
+      : "System calls are not filtered: there is no filter for this machine, or it was refused.",
+    ...(settings.ok && !settings.value.proc
+      ? ["A /proc of its own was refused: commands see the processes of this machine, but cannot reach them."]
+      : []),
+  ];
+}
+
+/** What `bwrap --version` prints, without the name of the program; null when it prints nothing. */
+async function bwrapVersion(config: BackendConfig, host: Host): Promise<string | null> {
+  const found = bwrapProgram(config, host);
+  if (!found.ok) return null;
+  const ran = await runBriefly([found.value, "--version"], { cwd: "/", env: {} }, VERSION_LIMIT);
+  return ran.ok ? ran.value.stdout.trim().replace(/^bubblewrap /, "") || null : null;
+}

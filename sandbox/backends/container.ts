@@ -1,0 +1,28 @@
+// The container around this program as the only barrier: by the person's word, never by itself (sandbox 12.6).
+
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Backend, BackendConfig, Host } from "../types.ts";
+
+/** Commands run as they are; what confines them stands around this whole program. */
+export const container: Backend = {
+  priority: 10,
+  description: "container (by your word): nothing is confined inside it",
+  available: trusted,
+  wrap: (_policy, _config, inner) => success([...inner]),
+  probe: () => Promise.resolve(success(undefined)),
+  hardening: () => [
+    "The container is taken for the sandbox because sandbox.backends.container.trusted says so: writable, hidden " +
+    "and protected paths, network and limits hold for the program's own tools only, not for commands.",
+  ],
+};
+
+function trusted(config: BackendConfig, host: Host): Outcome<void> {
+  if (config.trusted !== true) {
+    return failure("container-not-trusted", "sandbox.backends.container.trusted is not set.");
+  }
+  return host.container ? success(undefined) : failure(
+    "no-container",
+    "sandbox.backends.container.trusted is set, but this machine does not look like a container.",
+    "Take it out of the settings.",
+  );
+}

@@ -1,0 +1,270 @@
+// From the pure argument list to one that works on this machine (sandbox 7.2), and the report whether it did (6.3).
+
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { bwrapArguments, bwrapSettings } from "./bwrap.ts";
+import { makeProcessGroup } from "./cgroup.ts";
+import { classifySetupFailure } from "./failures.ts";
+import { limitOptions } from "./limits.ts";
+import { mountArguments } from "./mounts.ts";
+import { startProxy } from "../network/proxy.ts";
+import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
+import { parseHostRules } from "../network/rules.ts";
+import { PrivateFiles } from "../process/private_files.ts";
+import { seccompFilter } from "./seccomp.ts";
+import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
+
+/** The descriptors of bubblewrap's report and of the filter. Shells can open only single digits everywhere. */
+const STATUS_DESCRIPTOR = "9";
+const FILTER_DESCRIPTOR = "8";
+
+/**
+ * Settings of the kernel belong to the superuser by number, so dropped capabilities do not guard them: without these
+ * mounts a command could name a program for the kernel to run outside (tried with bubblewrap 0.8, which covers `/proc/sys`
+ * only where the folder itself may be written to).
+ */
+const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].flatMap((
+  path,
+) => ["--ro-bind-try", path, path]);
+
+/** The longest path a socket may have on Linux. */
+const SOCKET_PATH_BYTES = 107;
+
+/** Everything of a run that has to be taken back. */
+interface Parts {
+  readonly files: PrivateFiles;
+  readonly undo: (() => void)[];
+}
+
+/** `Backend.prepare` of bubblewrap. */
+export function prepareBwrap(
+  policy: MountablePolicy,
+  config: BackendConfig,
+  inner: readonly string[],
+  host: Host,
+): Promise<Outcome<BackendPreparation>> {
+  const files = PrivateFiles.open(host.environment);
+  if (!files.ok) return Promise.resolve(files);
+  const parts: Parts = { files: files.value, undo: [] };
+  const prepared = assemble(policy, config, inner, host, parts);
+  if (!prepared.ok) takeBack(parts);
+  return Promise.resolve(prepared);
+}
+
+function assemble(
+  policy: MountablePolicy,
+  config: BackendConfig,
+  inner: readonly string[],
+  host: Host,
+  parts: Parts,
+): Outcome<BackendPreparation> {
+  const settings = bwrapSettings(config);
+  if (!settings.ok) return settings;
+  const program = host.program(settings.value.path);
+  if (!program.ok) return program;
+  const filter = filterFile(policy, settings.value.seccomp, host, parts);
+  if (!filter.ok) return filter;
+  const network = openNetwork(policy, host, parts);
+  if (!network.ok) return network;
+  const limited = limitedCommand(policy, inner, host, parts);
+  if (!limited.ok) return limited;
+
+  const status = parts.files.fresh("status");
+  const around = (networkOptions: readonly string[]) =>
+    bwrapArguments(
+      policy,
+      { ...settings.value, path: program.value },
+      networkOptions.length > 0 ? withRelay(limited.value.inner) : limited.value.inner,
+      {
+        mounts: mountArguments({
+          writable: policy.rw_paths,
+          inner: policy.inner,
+          protect: policy.protect,
+          links: policy.links,
+          hidden: policy.hidden,
+          empty: [
+            ...policy.runtime.map((path) => ({ path })),
+            ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
+          ],
+          masked: policy.masked,
+          kept: policy.sockets,
+        }),
+        options: [
+          // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
+          ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
+          ...(host.root && !policy.allow_privileged && settings.value.proc ? KERNEL_FILES : []),
+          ...["--json-status-fd", STATUS_DESCRIPTOR],
+          ...(filter.value === null ? [] : ["--seccomp", FILTER_DESCRIPTOR]),
+          ...networkOptions,
+        ],
+      },
+    );
+  const wrapped = around(network.value?.options ?? []);
+  return success({
+    argv: handOver(wrapped, { status, filter: filter.value, group: limited.value.group }),
+    fingerprint: network.value === null ? wrapped : around(network.value.lasting),
+    setupFailure: (stderr, signal) => {
+      const report = readReport(status);
+      if (report.ran || signal) return Promise.resolve(null);
+      // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
+      if (signal === undefined && report.started && stderr.trim() === "") return Promise.resolve(null);
+      return Promise.resolve(classifySetupFailure(stderr, host.container));
+    },
+    dispose: () => {
+      takeBack(parts);
+      return Promise.resolve();
+    },
+  });
+}
+
+/**
+ * Opens the descriptors and becomes the rest of the command line; Deno hands on no descriptors of its own. The file
+ * for the report must not exist yet: whoever can write to its folder could have put a link there. No memory image of
+ * a failed program is left behind (12.3).
+ */
+function handOver(
+  wrapped: readonly string[],
+  { status, filter, group }: { status: string; filter: string | null; group: string | null },
+): string[] {
+  const lines = [
+    "ulimit -c 0",
+    ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
+    `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C`,
+    ...(filter === null ? [] : [`exec ${FILTER_DESCRIPTOR}<"$1"; shift`]),
+    `exec "$@"`,
+  ];
+  return [
+    ...["/bin/sh", "-c", lines.join("; "), status],
+    ...(group === null ? [] : [group]),
+    ...(filter === null ? [] : [filter]),
+    ...wrapped,
+  ];
+}
+
+/** The file with the filter for this machine; null where there is none for it, or where it was refused. */
+function filterFile(
+  policy: MountablePolicy,
+  wanted: boolean,
+  host: Host,
+  { files }: Parts,
+): Outcome<string | null> {
+  // A superuser who is to keep its privileges is to be able to mount.
+  const privileged = host.root && policy.allow_privileged;
+  const filter = (wanted && !privileged) || policy.block_unix_sockets
+    ? seccompFilter(Deno.build.arch, {
+      blockUnixSockets: policy.block_unix_sockets,
+      blockHostSockets: !policy.network,
+      refuseSetuid: host.root && !privileged,
+    })
+    : null;
+  if (filter !== null) return success(files.constant("seccomp", filter));
+  if (!policy.block_unix_sockets) return success(null);
+  return failure(
+    "sockets-not-blocked",
+    `Local sockets cannot be blocked here: there is no filter for the architecture ${Deno.build.arch}.`,
+    "Set sandbox.policy.block_unix_sockets to false.",
+  );
+}
+
+interface OpenedNetwork {
+  readonly options: readonly string[];
+  /** The same without the name of this command's socket. */
+  readonly lasting: readonly string[];
+}
+
+/** The proxy of a network list, and what the relay to it needs; null without a list. */
+function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome<OpenedNetwork | null> {
+  if (policy.network || policy.network_allow.length === 0) return success(null);
+  if (policy.block_unix_sockets) {
+    return failure(
+      "network-list-needs-sockets",
+      "A network list is reached through a local socket, and sandbox.policy.block_unix_sockets forbids those.",
+      "Set block_unix_sockets to false, or network to false.",
+    );
+  }
+  const rules = parseHostRules(policy.network_allow);
+  if (!rules.ok) return rules;
+  // A program compiled into one file is no Deno that could run another.
+  const runtime = Deno.build.standalone ? host.program("deno") : success(Deno.execPath());
+  if (!runtime.ok) {
+    return failure(
+      "network-list-needs-deno",
+      `A network list needs Deno beside this program. ${runtime.problem.message}`,
+      "Install Deno, or set sandbox.policy.network to true or false.",
+    );
+  }
+  try {
+    const program = parts.files.constant("relay", new TextEncoder().encode(relaySource()));
+    const socket = shortPath(parts.files.fresh("p", 8), parts);
+    const proxy = startProxy({
+      path: socket,
+      rules: rules.value,
+      onRefusal: (problem) => host.notice(problem),
+    });
+    parts.undo.push(() => proxy.close());
+    const options = (path: string) => relayOptions({ runtime: runtime.value, program, socket: path });
+    return success({ options: options(socket), lasting: options("") });
+  } catch (thrown) {
+    return failure("no-proxy", `The way to the listed hosts could not be opened: ${thrownText(thrown)}`);
+  }
+}
+
+/** A socket's path may hold only so many bytes; a home that lies deep needs another place. */
+function shortPath(path: string, parts: Parts): string {
+  if (new TextEncoder().encode(path).length <= SOCKET_PATH_BYTES) return path;
+  const folder = Deno.makeTempDirSync({ prefix: "flemma-" });
+  parts.undo.push(() => Deno.removeSync(folder, { recursive: true }));
+  return `${folder}/proxy`;
+}
+
+interface LimitedCommand {
+  readonly inner: readonly string[];
+  /** The file of the group of processes that the command joins, or null. */
+  readonly group: string | null;
+}
+
+/** Puts the limits before the command. Fails when a limit that was asked for cannot be kept. */
+function limitedCommand(
+  policy: MountablePolicy,
+  inner: readonly string[],
+  host: Host,
+  parts: Parts,
+): Outcome<LimitedCommand> {
+  const options = limitOptions(policy.limits);
+  if (options.length === 0) return success({ inner, group: null });
+  const program = host.program("prlimit");
+  if (!program.ok) return failure("limits-not-kept", program.problem.message, "Install util-linux.");
+  const { processes } = policy.limits;
+  let group: string | null = null;
+  if (host.root && processes !== undefined) {
+    // The shell, bubblewrap and its first process count as well.
+    const made = makeProcessGroup(processes + 3, parts.files);
+    if (made === null) host.notice(PROCESSES_UNLIMITED);
+    else {
+      group = made.members;
+      parts.undo.push(() => made.remove());
+    }
+  }
+  return success({ inner: [program.value, ...options, "--", ...inner], group });
+}
+
+const PROCESSES_UNLIMITED: Problem = {
+  code: "processes-not-limited",
+  message: "The limit on processes does not bind the superuser, and no control group could be made instead.",
+  next: "Run as an ordinary user.",
+};
+
+function takeBack({ files, undo }: Parts): void {
+  for (const step of undo.splice(0).reverse()) step();
+  files.remove();
+}
+
+/** Nothing when the file is missing, or when something else took its place, which could block the reader. */
+function readReport(path: string): { started: boolean; ran: boolean } {
+  let text = "";
+  try {
+    if (Deno.lstatSync(path).isFile) text = Deno.readTextFileSync(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+  return { started: text.includes('"child-pid"'), ran: text.includes('"exit-code"') };
+}

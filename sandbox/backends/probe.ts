@@ -1,0 +1,135 @@
+// Whether a sandbox works is found out by running nothing in it, under the very arguments of the policy (S13).
+
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { runBriefly } from "../process/run_helper.ts";
+import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
+import type { BackendPreparation, Host } from "../types.ts";
+
+/** The command of a probe. */
+export const EMPTY_COMMAND: readonly string[] = ["/bin/sh", "-c", ":"];
+
+/** Milliseconds a probe may take. */
+const LIMIT = 5000;
+
+/** Answers kept on disk; more would mean that many documents and policies since the machine started. */
+const KEPT_FILES = 64;
+
+/** Arguments that worked in this process. Only success is remembered: a person may mend a failure meanwhile. */
+const worked = new Set<string>();
+
+/**
+ * Runs `preparation`, which must hold the empty command, unless the same arguments are known to have worked: in
+ * this process, or by a file that holds boot, user, program (inode and time) and arguments. A file that cannot be
+ * read is as good as none. Disposes of the preparation.
+ */
+export async function probe(preparation: BackendPreparation, host: Host): Promise<Outcome<void>> {
+  try {
+    const identity = await identityOf(preparation.fingerprint);
+    if (identity !== null && (worked.has(identity) || await isRecorded(identity, host))) {
+      worked.add(identity);
+      return success(undefined);
+    }
+    const answer = await run(preparation, host);
+    if (answer.ok && identity !== null) {
+      worked.add(identity);
+      await record(identity, host);
+    }
+    return answer;
+  } finally {
+    await preparation.dispose();
+  }
+}
+
+/** Takes back what is known about arguments that turned out not to work. `fingerprint` may hold any command. */
+export async function forgetProbe(
+  fingerprint: readonly string[],
+  inner: readonly string[],
+  host: Host,
+): Promise<void> {
+  const probed = [...fingerprint.slice(0, fingerprint.length - inner.length), ...EMPTY_COMMAND];
+  const identity = await identityOf(probed);
+  if (identity === null) return;
+  worked.delete(identity);
+  const name = await fileName(identity);
+  for (const folder of runtimeFolders(host.environment)) {
+    try {
+      await Deno.remove(`${folder}/${name}`);
+    } catch {
+      // Not recorded there.
+    }
+  }
+}
+
+async function run(preparation: BackendPreparation, host: Host): Promise<Outcome<void>> {
+  const { cwd, variables } = host.environment;
+  const ran = await runBriefly(preparation.argv, { cwd, env: { PATH: variables.PATH ?? "" } }, LIMIT);
+  if (!ran.ok) return ran;
+  const { code, signal, stderr, timedOut } = ran.value;
+  if (timedOut) {
+    return failure("sandbox-setup-failed", `The sandbox did not come up within ${LIMIT / 1000} seconds.`);
+  }
+  const problem = await preparation.setupFailure(stderr, signal);
+  if (problem !== null) return { ok: false, problem };
+  if (code === 0) return success(undefined);
+  const said = stderr.split("\n").find((line) => line.trim() !== "");
+  return failure(
+    "sandbox-setup-failed",
+    `An empty command failed inside the sandbox with exit code ${code}${said ? `: ${said.trim()}` : "."}`,
+  );
+}
+
+/** Everything an answer depends on, as text; null where that cannot be told, then nothing is remembered. */
+async function identityOf(argv: readonly string[]): Promise<string | null> {
+  const program = argv[0];
+  if (program === undefined || !program.startsWith("/")) return null;
+  try {
+    const boot = (await Deno.readTextFile("/proc/sys/kernel/random/boot_id")).trim();
+    const { dev, ino, mtime } = await Deno.stat(program);
+    return JSON.stringify({ boot, user: Deno.uid(), dev, ino, mtime: mtime?.getTime(), argv });
+  } catch {
+    return null;
+  }
+}
+
+async function fileName(identity: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(identity));
+  const hex = [...new Uint8Array(digest).subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return `probe-${hex.join("")}`;
+}
+
+async function isRecorded(identity: string, host: Host): Promise<boolean> {
+  const name = await fileName(identity);
+  for (const folder of runtimeFolders(host.environment)) {
+    try {
+      if (await Deno.readTextFile(`${folder}/${name}`) === identity) return true;
+    } catch {
+      // Not there or not readable: the probe runs again.
+    }
+  }
+  return false;
+}
+
+async function record(identity: string, host: Host): Promise<void> {
+  const folder = makeRuntimeFolder(host.environment);
+  if (folder === null) return;
+  const path = `${folder}/${await fileName(identity)}`;
+  const draft = `${path}.${crypto.randomUUID()}`;
+  try {
+    await removeOldest(folder);
+    await Deno.writeTextFile(draft, identity, { createNew: true, mode: 0o600 });
+    await Deno.rename(draft, path);
+  } catch {
+    // The answer costs a few milliseconds next time; it is no reason to fail.
+  }
+}
+
+async function removeOldest(folder: string): Promise<void> {
+  const files: { path: string; time: number }[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    if (!name.startsWith("probe-")) continue;
+    const path = `${folder}/${name}`;
+    files.push({ path, time: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
+  }
+  files.sort((a, b) => b.time - a.time);
+  for (const { path } of files.slice(KEPT_FILES - 1)) await Deno.remove(path);
+}

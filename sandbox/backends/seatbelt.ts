@@ -1,0 +1,128 @@
+// The sandbox of macOS: a profile as text, handed to its program (sandbox 12.7). Written from the description of the
+// profile language and never run; whether it works is for the probe to say.
+
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { parentOf } from "../../base/folders.ts";
+import { isInside } from "../paths/real_path.ts";
+import type { Backend, BackendConfig, Host, MountablePolicy, Policy } from "../types.ts";
+
+const PROGRAM = "/usr/bin/sandbox-exec";
+
+/** Devices every program writes to. */
+const DEVICES: readonly string[] = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper"];
+
+/** What a profile needs beyond the policy itself. */
+export interface SeatbeltExtras {
+  readonly hidden: MountablePolicy["hidden"];
+  readonly masked: readonly string[];
+  readonly runtime: readonly string[];
+}
+
+const NOTHING: SeatbeltExtras = { hidden: [], masked: [], runtime: [] };
+
+/** `sandbox-exec`, on macOS. */
+export const seatbelt: Backend = {
+  priority: 100,
+  description: "The sandbox of macOS (sandbox-exec)",
+  available,
+  wrap: (policy, _config, inner) => success(seatbeltArguments(policy, inner)),
+  prepare(policy, _config, inner) {
+    const argv = seatbeltArguments(policy, inner, policy);
+    return Promise.resolve(success({
+      argv,
+      fingerprint: argv,
+      // It says nothing about itself; a profile that is refused was refused to the probe already.
+      setupFailure: () => Promise.resolve(null),
+      dispose: () => Promise.resolve(),
+    }));
+  },
+  hardening: ({ network, network_allow = [] }) => [
+    "Children that leave their process group survive the command: there is no process namespace on macOS.",
+    "Limits and the filter for system calls do not exist here.",
+    ...(!network && network_allow.length > 0
+      ? ["A network list cannot be kept here: the network is off."]
+      : []),
+  ],
+};
+
+async function available(_config: BackendConfig, _host: Host): Promise<Outcome<void>> {
+  if (Deno.build.os !== "darwin") return failure("program-not-found", "Seatbelt exists on macOS only.");
+  try {
+    const { isFile } = await Deno.stat(PROGRAM);
+    if (isFile) return success(undefined);
+  } catch {
+    // Told below.
+  }
+  return failure("program-not-found", `${PROGRAM} does not exist.`);
+}
+
+/** The argument list; paths are parameters, so none of them is read as profile text. */
+export function seatbeltArguments(policy: Policy, inner: readonly string[], extras = NOTHING): string[] {
+  const { profile, parameters } = seatbeltProfile(policy, extras);
+  return [
+    PROGRAM,
+    ...["-p", profile],
+    ...Object.entries(parameters).flatMap(([name, value]) => ["-D", `${name}=${value}`]),
+    ...inner,
+  ];
+}
+
+/** The profile. The last line that matches an operation decides, so what is refused stands after what is allowed. */
+export function seatbeltProfile(
+  policy: Policy,
+  { hidden, masked, runtime }: SeatbeltExtras = NOTHING,
+): { profile: string; parameters: Readonly<Record<string, string>> } {
+  const parameters: Record<string, string> = {};
+  const lines = ["(version 1)", "(allow default)", "(deny file-write*)"];
+  const named = (prefix: string, path: string): string => {
+    const name = `${prefix}${Object.keys(parameters).length}`;
+    parameters[name] = path;
+    return `(param ${quoted(name)})`;
+  };
+  for (const path of policy.rw_paths) lines.push(`(allow file-write* (subpath ${named("WRITE", path)}))`);
+  for (const device of DEVICES) lines.push(`(allow file-write* (literal ${quoted(device)}))`);
+  lines.push(`(allow file-write* (subpath ${quoted("/dev/fd")}))`);
+
+  const held = new Set<string>();
+  const hold = (path: string, roots: readonly string[]) => {
+    for (const root of roots) {
+      for (let folder = path; folder !== root; folder = parentOf(folder)) held.add(folder);
+    }
+  };
+  for (const path of policy.protect) {
+    const roots = policy.rw_paths.filter((root) => isInside(path, root));
+    if (roots.length === 0 && !policy.rw_paths.some((root) => isInside(root, path))) continue;
+    lines.push(`(deny file-write* (subpath ${named("PROTECT", path)}))`);
+    hold(path, roots);
+  }
+  for (const { path } of hidden) hold(path, policy.rw_paths.filter((root) => isInside(path, root)));
+  // A folder around a protected path must not be moved away and made anew, nor one around a hidden path carried to
+  // where nothing hides it.
+  for (const folder of held) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
+  for (const { path, folder } of hidden) {
+    lines.push(`(deny file-read* file-write* (${folder ? "subpath" : "literal"} ${named("HIDE", path)}))`);
+    // A writable path inside a hidden one is the longer entry and wins.
+    for (const inner of folder ? policy.rw_paths : []) {
+      if (inner !== path && isInside(inner, path)) {
+        lines.push(`(allow file-read* file-write* (subpath ${named("WRITE", inner)}))`);
+      }
+    }
+  }
+  if (policy.network) {
+    for (const path of masked) {
+      lines.push(`(deny network-outbound (remote unix-socket (path-literal ${named("SOCKET", path)})))`);
+    }
+    for (const path of runtime) {
+      lines.push(`(deny network-outbound (remote unix-socket (subpath ${named("SOCKET", path)})))`);
+    }
+    if (policy.block_unix_sockets) lines.push("(deny network-outbound (remote unix-socket))");
+  } else {
+    lines.push("(deny network*)");
+  }
+  return { profile: `${lines.join("\n")}\n`, parameters };
+}
+
+/** A string of the profile language. */
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, "\\$&")}"`;
+}

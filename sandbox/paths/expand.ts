@@ -1,0 +1,72 @@
+// The forms a path may have in a policy and in the settings that share them (sandbox section 4).
+
+import type { Environment } from "../../base/environment.ts";
+import { parentOf } from "../../base/folders.ts";
+import { expandHome, realPath } from "./real_path.ts";
+
+/** What an entry stands for. A path may still be relative; `dropped` says in words why there is none. */
+export type Expansion =
+  | { readonly kind: "path"; readonly path: string }
+  | { readonly kind: "dropped"; readonly reason: string; readonly mistake: boolean }
+  | { readonly kind: "unknown-urn" };
+
+/** What paths are expanded against. */
+export interface PathContext {
+  readonly environment: Environment;
+  /** Path of the document, or null when it is unsaved. */
+  readonly document: string | null;
+}
+
+const VARIABLE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
+const VARIABLE_OR_DEFAULT = /^\$\{([A-Za-z_][A-Za-z0-9_]*):-(.+)\}$/s;
+
+/**
+ * Expands an entry as one whole value: `urn:flemma:cwd`, `urn:flemma:buffer:path`, `$NAME`, `${NAME:-default}`,
+ * `~`, `~/x`. Everything else, also `${NAME}` and `$NAME/x`, is a literal path.
+ *
+ * `mistake` marks a dropped entry that no machine could make sense of, as opposed to one whose variable just
+ * happens to be unset here.
+ */
+export function expandPath(entry: string, context: PathContext): Expansion {
+  const { variables, cwd } = context.environment;
+  if (entry === "") return { kind: "dropped", reason: "it is empty", mistake: true };
+  if (entry === "urn:flemma:cwd") return { kind: "path", path: cwd };
+  if (entry === "urn:flemma:buffer:path") return documentFolder(context);
+  if (entry.startsWith("urn:")) return { kind: "unknown-urn" };
+
+  const [, name] = VARIABLE.exec(entry) ?? [];
+  if (name !== undefined) {
+    const value = variables[name];
+    if (value) return { kind: "path", path: value };
+    return {
+      kind: "dropped",
+      reason: `$${name} is ${value === undefined ? "not set" : "empty"}`,
+      mistake: false,
+    };
+  }
+
+  const [, optional, fallback] = VARIABLE_OR_DEFAULT.exec(entry) ?? [];
+  if (optional !== undefined && fallback !== undefined) {
+    const value = variables[optional];
+    return value ? { kind: "path", path: value } : expandTilde(fallback, context);
+  }
+  return expandTilde(entry, context);
+}
+
+function expandTilde(path: string, context: PathContext): Expansion {
+  const expanded = expandHome(path, context.environment.home);
+  // The shell would read `~name` as somebody's home; taking it literally would surprise (sandbox section 4).
+  if (expanded.startsWith("~")) {
+    return { kind: "dropped", reason: "only ~ and ~/… are expanded, not ~NAME", mistake: true };
+  }
+  return { kind: "path", path: expanded };
+}
+
+function documentFolder({ document, environment }: PathContext): Expansion {
+  if (document === null) return { kind: "dropped", reason: "the document is not saved", mistake: false };
+  const real = realPath(document, environment.cwd);
+  if (real === null) {
+    return { kind: "dropped", reason: "the document's path leads through too many links", mistake: false };
+  }
+  return { kind: "path", path: parentOf(real) };
+}

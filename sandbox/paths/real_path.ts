@@ -1,0 +1,87 @@
+// Where a path really leads, also when its end does not exist yet.
+
+import { Glance } from "./fs_snapshot.ts";
+
+/** Links followed before a path counts as leading nowhere; the limit of the kernel. */
+const MAX_LINKS = 40;
+
+/**
+ * The absolute path without links that `path` stands for, seen from `cwd` (sandbox section 4). Links are followed
+ * component by component, the last one included, and `..` is taken after the links before it. Components that do
+ * not exist, or that may not be looked at, are kept by their text, so a dangling link gives its target.
+ *
+ * `glance` holds what is already known of this moment.
+ *
+ * `null` when the path leads nowhere at all: more than 40 links, or a NUL character in it.
+ */
+export function realPath(path: string, cwd: string, glance = new Glance()): string | null {
+  return traceLinks(path, cwd, glance)?.path ?? null;
+}
+
+/** The links that lead from a path to where it really is, in the order they are followed. */
+export interface Trace {
+  /** As `realPath` gives it. */
+  readonly path: string;
+  /** Each link's own place, real but for the link itself, and its target as it is written. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
+
+/** `realPath` with the links on the way. */
+export function traceLinks(path: string, cwd: string, glance = new Glance()): Trace | null {
+  if (path.includes("\0")) return null;
+  const absolute = path.startsWith("/") ? path : `${cwd}/${path}`;
+  const known = glance.traces.get(absolute);
+  if (known !== undefined) return known;
+  const trace = traceBelowParent(absolute, glance) ?? traceWhole(absolute, glance);
+  glance.traces.set(absolute, trace);
+  return trace;
+}
+
+/**
+ * The trace by that of the folder around, which neighbours share; null when the last component is a link or is not a
+ * plain name, and so decides more than itself.
+ */
+function traceBelowParent(absolute: string, glance: Glance): Trace | null {
+  const slash = absolute.lastIndexOf("/");
+  const name = absolute.slice(slash + 1);
+  if (slash <= 0 || name === "" || name === "." || name === "..") return null;
+  const parent = traceLinks(absolute.slice(0, slash), "/", glance);
+  if (parent === null) return null;
+  const candidate = `${parent.path === "/" ? "" : parent.path}/${name}`;
+  return glance.linkTarget(candidate) === null ? { path: candidate, links: parent.links } : null;
+}
+
+function traceWhole(absolute: string, glance: Glance): Trace | null {
+  const pending = absolute.split("/").reverse();
+  const real: string[] = [];
+  const links: { path: string; target: string }[] = [];
+  while (pending.length > 0) {
+    const component = pending.pop();
+    if (component === undefined || component === "" || component === ".") continue;
+    if (component === "..") {
+      real.pop();
+      continue;
+    }
+    const candidate = `/${[...real, component].join("/")}`;
+    const target = glance.linkTarget(candidate);
+    if (target === null) {
+      real.push(component);
+      continue;
+    }
+    if (links.push({ path: candidate, target }) > MAX_LINKS) return null;
+    if (target.startsWith("/")) real.length = 0;
+    pending.push(...target.split("/").reverse());
+  }
+  return { path: `/${real.join("/")}`, links };
+}
+
+/** Whether `path` is `folder` or lies below it; both absolute and without a final slash. */
+export function isInside(path: string, folder: string): boolean {
+  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Replaces a leading `~` that stands alone or before a slash. */
+export function expandHome(path: string, home: string): string {
+  if (path === "~") return home;
+  return path.startsWith("~/") ? `${home}${path.slice(1)}` : path;
+}

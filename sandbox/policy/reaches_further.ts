@@ -1,0 +1,39 @@
+// Whether one document's sandbox settings reach further than the person's own (S15).
+
+import type { SandboxSettings } from "../../config/settings.ts";
+import type { PathContext } from "../paths/expand.ts";
+import { resolvePolicy } from "./policy.ts";
+import { isInside } from "../paths/real_path.ts";
+
+/**
+ * What the document's settings allow beyond the person's, as the end of the sentence "this document …"; null when
+ * they allow nothing more. A policy that cannot be resolved counts as wider: nobody knows what it allows.
+ */
+export function loosened(
+  person: SandboxSettings,
+  document: SandboxSettings,
+  context: PathContext,
+): string | null {
+  if (person === document || !person.enabled) return null;
+  if (!document.enabled) return "switches the sandbox off";
+  if (document.backend !== person.backend) return `uses the sandbox backend ${document.backend}`;
+  if (document.policy.allow_privileged && !person.policy.allow_privileged) {
+    return "keeps privileges in the sandbox";
+  }
+  if (reachesFurther(person.policy.network, document.policy.network)) return "opens the network";
+  if (document.policy.rw_paths === person.policy.rw_paths) return null;
+  const [own, theirs] = [resolvePolicy(person, context), resolvePolicy(document, context)];
+  if (!theirs.ok) return "has a sandbox policy that cannot be resolved";
+  const allowed = own.ok ? own.value.rw_paths : [];
+  const wider = theirs.value.rw_paths.find((path) => !allowed.some((root) => isInside(path, root)));
+  return wider === undefined ? null : `makes ${wider} writable`;
+}
+
+type Network = SandboxSettings["policy"]["network"];
+
+function reachesFurther(person: Network, document: Network): boolean {
+  if (person === true || document === false) return false;
+  if (document === true) return true;
+  const allowed = person === false ? [] : person.allow;
+  return document.allow.some((host) => !allowed.includes(host));
+}

@@ -1,0 +1,206 @@
+// Sockets of the host that give authority: which there are, which stay, and the variables that name them (12.4, S11).
+
+import type { Environment } from "../../base/environment.ts";
+import { Glance } from "../paths/fs_snapshot.ts";
+import { isInside, realPath } from "../paths/real_path.ts";
+
+interface SocketGroup {
+  /** Absolute patterns; `*` stands for any characters of one name. `$RUNTIME` is the folder of runtime sockets. */
+  readonly paths: readonly string[];
+  /** Variables that hold such a socket's path or address, or that say which of them to use. */
+  readonly variables: readonly string[];
+}
+
+/** By the name a policy may list. Data; add a line where one is missing. */
+export const SOCKET_GROUPS: Readonly<Record<string, SocketGroup>> = {
+  docker: {
+    paths: [
+      "/run/docker.sock",
+      "~/.docker/run/docker.sock",
+      "~/.docker/desktop/docker.sock",
+      "$RUNTIME/docker.sock",
+    ],
+    variables: ["DOCKER_HOST"],
+  },
+  podman: { paths: ["/run/podman/*.sock", "$RUNTIME/podman/*.sock"], variables: ["CONTAINER_HOST"] },
+  containerd: {
+    paths: ["/run/containerd/*.sock", "/run/k3s/containerd/*.sock", "/run/buildkit/*.sock"],
+    variables: ["CONTAINERD_ADDRESS", "BUILDKIT_HOST"],
+  },
+  crio: { paths: ["/run/crio/*.sock"], variables: [] },
+  lxd: {
+    paths: [
+      "/var/lib/lxd/unix.socket",
+      "/var/snap/lxd/common/lxd/unix.socket",
+      "/run/incus/unix.socket",
+      "/var/lib/incus/unix.socket",
+    ],
+    variables: ["LXD_SOCKET", "INCUS_SOCKET"],
+  },
+  libvirt: { paths: ["/run/libvirt/*-sock"], variables: ["LIBVIRT_DEFAULT_URI"] },
+  snapd: { paths: ["/run/snapd.socket", "/run/snapd-snap.socket"], variables: [] },
+  systemd: {
+    paths: [
+      "/run/systemd/private",
+      "/run/systemd/io.systemd.Manager",
+      "/run/systemd/machine/*",
+      "$RUNTIME/systemd/private",
+    ],
+    variables: [],
+  },
+  // The way to programs of Windows around this system.
+  wsl: { paths: ["/run/WSL/*_interop"], variables: ["WSL_INTEROP"] },
+  tailscale: { paths: ["/run/tailscale/tailscaled.sock"], variables: [] },
+  "system-bus": { paths: ["/run/dbus/system_bus_socket"], variables: ["DBUS_SYSTEM_BUS_ADDRESS"] },
+  "session-bus": { paths: ["$RUNTIME/bus", "/tmp/dbus-*"], variables: ["DBUS_SESSION_BUS_ADDRESS"] },
+  ssh: {
+    paths: ["/tmp/ssh-*/*", "$RUNTIME/ssh-agent*", "$RUNTIME/keyring/*"],
+    variables: ["SSH_AUTH_SOCK"],
+  },
+  gpg: { paths: ["~/.gnupg/S.*", "$RUNTIME/gnupg/S.*"], variables: ["GPG_AGENT_INFO"] },
+  tmux: { paths: ["/tmp/tmux-*/*"], variables: ["TMUX"] },
+  screen: { paths: ["/run/screen/S-*/*", "/tmp/screens/S-*/*", "~/.screen/*"], variables: ["STY"] },
+  x11: { paths: ["/tmp/.X11-unix/*", "/tmp/.ICE-unix/*"], variables: ["DISPLAY", "SESSION_MANAGER"] },
+  wayland: { paths: ["$RUNTIME/wayland-*"], variables: ["WAYLAND_DISPLAY", "WAYLAND_SOCKET"] },
+  nvim: {
+    paths: ["/tmp/nvim.*/*", "/tmp/nvim.*/*/*", "$RUNTIME/nvim.*"],
+    variables: ["NVIM", "NVIM_LISTEN_ADDRESS"],
+  },
+  emacs: { paths: ["/tmp/emacs*/*", "$RUNTIME/emacs/*"], variables: [] },
+  vscode: {
+    paths: ["/tmp/vscode-*.sock", "$RUNTIME/vscode-*.sock"],
+    variables: ["VSCODE_IPC_HOOK_CLI", "VSCODE_IPC_HOOK", "VSCODE_GIT_IPC_HANDLE"],
+  },
+  terminal: {
+    paths: [
+      "/tmp/kitty*",
+      "$RUNTIME/kitty*",
+      "$RUNTIME/wezterm/*",
+      "/tmp/zellij-*/*/*",
+      "$RUNTIME/zellij/*/*",
+    ],
+    variables: ["KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "ZELLIJ", "SWAYSOCK", "I3SOCK"],
+  },
+};
+
+/** Every variable of every group. */
+export const SOCKET_VARIABLES: readonly string[] = Object.values(SOCKET_GROUPS).flatMap((group) =>
+  group.variables
+);
+
+/** What a policy says about sockets. */
+export interface SocketPolicy {
+  /** Real paths that stay: a socket, or a folder of them. */
+  readonly sockets: readonly string[];
+  readonly socketGroups: readonly string[];
+}
+
+/** What to do about sockets at this moment; real paths of what exists. */
+export interface FoundSockets {
+  /** Folders of runtime sockets that an empty one takes the place of. */
+  readonly runtime: readonly string[];
+  /** Sockets elsewhere that are covered. */
+  readonly masked: readonly string[];
+  /** Sockets that stay. */
+  readonly kept: readonly string[];
+}
+
+/** Looks for the sockets of every group, and for those that variables name. */
+export function findSockets(
+  environment: Environment,
+  policy: SocketPolicy,
+  glance = new Glance(),
+): FoundSockets {
+  const runtime = runtimeFoldersOf(environment, glance);
+  const masked = new Set<string>();
+  const kept = new Set<string>();
+  for (const [name, group] of Object.entries(SOCKET_GROUPS)) {
+    const keepsGroup = policy.socketGroups.includes(name);
+    const patterns = group.paths.flatMap((pattern) => expandPattern(pattern, environment, runtime));
+    const named = group.variables.flatMap((variable) =>
+      socketsNamedBy(environment.variables[variable] ?? "")
+    );
+    for (const path of [...patterns.flatMap((pattern) => matching(pattern, glance)), ...named]) {
+      const real = realPath(path, "/", glance);
+      if (real === null || !glance.lstat(real)?.isSocket) continue;
+      if (keepsGroup || policy.sockets.some((listed) => isInside(real, listed))) kept.add(real);
+      else masked.add(real);
+    }
+  }
+  // Listed by path alone, and of no group: whatever it is, it stays.
+  for (const path of policy.sockets) if (glance.has(path)) kept.add(path);
+  const covered = (path: string) => runtime.some((folder) => isInside(path, folder));
+  return {
+    runtime: runtime.filter((folder) => !policy.sockets.some((listed) => isInside(folder, listed))),
+    masked: [...masked].filter((path) => !covered(path)).sort(),
+    kept: [...kept].sort(),
+  };
+}
+
+/** The variables that stay although they name sockets, because the policy keeps what they name. */
+export function variablesOfKept(environment: Environment, policy: SocketPolicy): string[] {
+  return Object.entries(SOCKET_GROUPS).flatMap(([name, { variables }]) => {
+    if (policy.socketGroups.includes(name)) return variables;
+    return variables.filter((variable) =>
+      socketsNamedBy(environment.variables[variable] ?? "").some((path) => {
+        const real = realPath(path, "/");
+        return real !== null && policy.sockets.some((listed) => isInside(real, listed));
+      })
+    );
+  });
+}
+
+/** The paths in a variable's value: a path, `unix:path=…` of D-Bus, `unix://…`, `PATH,PID,…` of tmux. */
+function socketsNamedBy(value: string): string[] {
+  return value.split(/[;,]/)
+    .map((part) => part.replace(/^unix:path=/, "").replace(/^(unix|ssh-agent):(\/\/)?(?=\/)/, ""))
+    .filter((part) => part.startsWith("/") && !part.includes("\0"));
+}
+
+/** `$XDG_RUNTIME_DIR`, and the usual one of this user, which is there also where the variable is not. */
+function runtimeFoldersOf({ variables }: Environment, glance: Glance): string[] {
+  const folders = [variables.XDG_RUNTIME_DIR, `/run/user/${Deno.uid()}`]
+    .filter((folder): folder is string => folder !== undefined && folder.startsWith("/"))
+    .map((folder) => realPath(folder, "/", glance))
+    // A variable that names the root, or a folder everything lies in, must not make everything vanish.
+    .filter((folder): folder is string =>
+      folder !== null && folder.split("/").length > 2 && glance.lstat(folder)?.isDirectory === true
+    );
+  return [...new Set(folders)].sort();
+}
+
+function expandPattern(
+  pattern: string,
+  { home, variables }: Environment,
+  runtime: readonly string[],
+): string[] {
+  if (pattern.startsWith("~/")) return [`${home}${pattern.slice(1)}`];
+  if (pattern.startsWith("$RUNTIME/")) return runtime.map((folder) => `${folder}${pattern.slice(8)}`);
+  // Programs that put sockets into /tmp put them into $TMPDIR, and tmux into a folder of its own, when they are set.
+  if (!pattern.startsWith("/tmp/")) return [pattern];
+  const places = [
+    "/tmp",
+    variables.TMPDIR,
+    pattern.startsWith("/tmp/tmux-") ? variables.TMUX_TMPDIR : undefined,
+  ]
+    .filter((place): place is string => place !== undefined && place.startsWith("/"));
+  return [...new Set(places.map((place) => place.replace(/\/+$/, "")))].map((place) =>
+    `${place}${pattern.slice(4)}`
+  );
+}
+
+/** The existing paths a pattern stands for. */
+function matching(pattern: string, glance: Glance): string[] {
+  let found = [""];
+  for (const part of pattern.split("/").slice(1)) {
+    if (!part.includes("*")) {
+      found = found.map((folder) => `${folder}/${part}`);
+      continue;
+    }
+    const [before = "", after = ""] = part.split("*");
+    found = found.filter((folder) => folder === "" || glance.has(folder)).flatMap((folder) =>
+      glance.names(folder || "/", before, after).map((name) => `${folder}/${name}`)
+    );
+  }
+  return found.filter((path) => glance.has(path));
+}

@@ -1,0 +1,41 @@
+// The machine underneath: who runs, whether it looks like a container, where its helper programs are.
+
+import type { Environment } from "../../base/environment.ts";
+import type { Outcome, Problem } from "../../base/problem.ts";
+import { findProgram } from "./program.ts";
+import type { Host } from "../types.ts";
+
+/** Describes this machine for a run whose commands may write below `writable`; `notice` tells the person. */
+export function hostOf(
+  environment: Environment,
+  writable: readonly string[],
+  notice: (problem: Problem) => void,
+): Host {
+  const programs = new Map<string, Outcome<string>>();
+  return {
+    environment,
+    root: Deno.uid() === 0,
+    container: looksLikeContainer(environment),
+    notice,
+    program(name) {
+      let found = programs.get(name);
+      if (found === undefined) programs.set(name, found = findProgram(name, environment, writable));
+      return found;
+    },
+  };
+}
+
+/** The marks that docker, podman and systemd-nspawn leave (sandbox 6.3). */
+function looksLikeContainer({ variables }: Environment): boolean {
+  return Boolean(variables.container) || exists("/.dockerenv") || exists("/run/.containerenv");
+}
+
+/** Whether anything stands at a path that can be looked at. */
+export function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

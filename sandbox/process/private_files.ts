@@ -1,0 +1,80 @@
+// Small files for one command or one process, in a folder that only this user can write to and no command can reach.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { makeFleetingFolder } from "./runtime_folders.ts";
+
+/** Names for files of one command. */
+export class PrivateFiles {
+  readonly #folder: string;
+  readonly #lasting: boolean;
+  readonly #made: string[] = [];
+
+  private constructor(folder: string, lasting: boolean) {
+    this.#folder = folder;
+    this.#lasting = lasting;
+  }
+
+  /** Fails with `no-private-folder`. */
+  static open(environment: Environment): Outcome<PrivateFiles> {
+    const lasting = makeFleetingFolder(environment);
+    try {
+      const folder = lasting ?? Deno.makeTempDirSync({ prefix: "flemma-" });
+      return success(new PrivateFiles(folder, lasting !== null));
+    } catch (thrown) {
+      return failure(
+        "no-private-folder",
+        `No folder for the status of the sandbox could be made: ${thrownText(thrown)}`,
+        "Set XDG_RUNTIME_DIR or XDG_STATE_HOME to a folder that you may write to.",
+      );
+    }
+  }
+
+  /** A name that no file has yet; whatever is made there is removed at the end. */
+  fresh(kind: string, digits = 32): string {
+    const path = `${this.#folder}/${kind}-${crypto.randomUUID().replaceAll("-", "").slice(0, digits)}`;
+    this.#made.push(path);
+    return path;
+  }
+
+  /** A file with these bytes that is kept for other commands, also of other runs. */
+  constant(kind: string, bytes: Uint8Array): string {
+    const path = `${this.#folder}/${kind}-${bytes.length}-${checksum(bytes)}`;
+    if (written.has(path) && isFile(path)) return path;
+    // Written anew by each process: a file of that name could be an old one that was cut short.
+    const draft = this.fresh(kind);
+    Deno.writeFileSync(draft, bytes, { createNew: true, mode: 0o600 });
+    Deno.renameSync(draft, path);
+    written.add(path);
+    return path;
+  }
+
+  /** Removes the fresh files, and the folder when it was only for them. */
+  remove(): void {
+    for (const path of this.#lasting ? this.#made : [this.#folder]) {
+      try {
+        Deno.removeSync(path, { recursive: true });
+      } catch (thrown) {
+        if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+      }
+    }
+  }
+}
+
+/** Constant files this process wrote. */
+const written = new Set<string>();
+
+/** Tells contents of one kind apart; the folder is our own, so nobody has a reason to aim at a collision. */
+function checksum(bytes: Uint8Array): string {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash.toString(16).padStart(8, "0");
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

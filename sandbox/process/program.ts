@@ -1,0 +1,66 @@
+// Finding a helper program that commands inside the sandbox cannot have planted (S13).
+
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Environment } from "../../base/environment.ts";
+import { parentOf } from "../../base/folders.ts";
+import { isInside, realPath } from "../paths/real_path.ts";
+
+/**
+ * The absolute path of an executable outside every writable path. A name without a slash is looked up in `PATH`;
+ * relative and empty entries of it are never used, because what they mean depends on the working directory. A
+ * name with a slash is taken from the working directory.
+ *
+ * Fails with `program-not-found`, `program-not-executable` or `program-in-writable-path`.
+ */
+export function findProgram(
+  name: string,
+  environment: Environment,
+  writable: readonly string[],
+): Outcome<string> {
+  if (name.includes("/")) {
+    const path = name.startsWith("/") ? name : `${environment.cwd}/${name}`;
+    return judge(path, environment.cwd, writable);
+  }
+  let planted: string | undefined;
+  for (const folder of (environment.variables.PATH ?? "").split(":")) {
+    if (!folder.startsWith("/")) continue;
+    const path = `${folder}/${name}`;
+    if (kindOf(path) !== "executable") continue;
+    const judged = judge(path, environment.cwd, writable);
+    if (judged.ok) return judged;
+    planted ??= path;
+  }
+  return planted === undefined
+    ? failure("program-not-found", `The program ${name} was not found in PATH.`)
+    : inWritablePath(planted);
+}
+
+function judge(path: string, cwd: string, writable: readonly string[]): Outcome<string> {
+  const kind = kindOf(path);
+  if (kind === "missing") return failure("program-not-found", `The program ${path} does not exist.`);
+  if (kind === "other") return failure("program-not-executable", `The file ${path} is not executable.`);
+  // Both the place where the name stands and the place where its links lead must be out of reach. A policy that
+  // makes everything writable leaves no such place; that it is no barrier is told elsewhere.
+  const folder = realPath(parentOf(path), cwd);
+  const target = realPath(path, cwd);
+  const reachable = (place: string | null) =>
+    place === null || writable.some((root) => root !== "/" && isInside(place, root));
+  return reachable(folder) || reachable(target) ? inWritablePath(path) : success(path);
+}
+
+function inWritablePath(path: string): Outcome<never> {
+  return failure(
+    "program-in-writable-path",
+    `The program ${path} lies in a folder that commands inside the sandbox may change, so it is not used.`,
+    "Install it in a system folder, or take that folder out of sandbox.policy.rw_paths.",
+  );
+}
+
+function kindOf(path: string): "executable" | "other" | "missing" {
+  try {
+    const { isFile, mode } = Deno.statSync(path);
+    return isFile && mode !== null && (mode & 0o111) !== 0 ? "executable" : "other";
+  } catch {
+    return "missing";
+  }
+}

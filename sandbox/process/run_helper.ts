@@ -1,0 +1,50 @@
+// Running a small helper program to its end, whatever it does, within a time limit.
+
+import { type Outcome, success } from "../../base/problem.ts";
+import { type ExitStatus, spawn, type SpawnOptions } from "./spawn.ts";
+
+/** Characters of output that are kept; a helper that floods is still read to its end. */
+const KEPT = 64 * 1024;
+
+/** What a helper that could be started did. */
+export interface BriefRun extends ExitStatus {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether the time limit ended it. */
+  readonly timedOut: boolean;
+}
+
+/** Runs `argv` with an empty standard input and kills its whole group after `limit` milliseconds. */
+export async function runBriefly(
+  argv: readonly string[],
+  options: SpawnOptions,
+  limit: number,
+): Promise<Outcome<BriefRun>> {
+  const started = spawn(argv, options);
+  if (!started.ok) return started;
+  const running = started.value;
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    running.kill();
+  }, limit);
+  try {
+    const output = Promise.all([readText(running.stdout), readText(running.stderr)]);
+    const status = await running.status;
+    // What the helper left behind would keep the pipes open.
+    await running.kill();
+    const [stdout, stderr] = await output;
+    return success({ ...status, stdout, stderr, timedOut });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readText(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    if (text.length < KEPT) text += decoder.decode(chunk, { stream: true });
+  }
+  return text;
+}

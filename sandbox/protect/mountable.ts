@@ -1,0 +1,120 @@
+// A policy as it can be mounted now: missing paths left out, sockets and hidden paths looked up (sandbox 7.2).
+
+import type { Environment } from "../../base/environment.ts";
+import type { Problem } from "../../base/problem.ts";
+import { Glance } from "../paths/fs_snapshot.ts";
+import type { ResolvedPolicy } from "../policy/policy.ts";
+import type { Protection } from "./protect.ts";
+import { isInside } from "../paths/real_path.ts";
+import { findSockets } from "../policy/sockets.ts";
+import type { HiddenPath, MountablePolicy } from "../types.ts";
+
+/** Makes the folders that were asked for (`create: true`); before the look, so that they are among what exists. */
+export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
+  const notices: Problem[] = [];
+  for (const path of create) makeFolder(path, notices);
+  return notices;
+}
+
+/**
+ * Keeps of every list what exists. A missing writable path that a person
+ * listed gives a notice; one of the default policy does not.
+ */
+export function mountablePolicy(
+  policy: ResolvedPolicy,
+  protection: Protection,
+  environment: Environment,
+  glance = new Glance(),
+): { policy: MountablePolicy; notices: Problem[] } {
+  const notices: Problem[] = [];
+  const present = policy.writable.filter(({ path, entry, byDefault }) => {
+    if (["/dev", "/proc"].some((hidden) => isInside(path, hidden))) notices.push(hiddenPath(path));
+    const reason = glance.has(path) ? absence(path) : "does not exist";
+    if (reason !== null && !(byDefault && reason === "does not exist")) {
+      notices.push(absentPath(path, entry, reason));
+    }
+    return reason === null;
+  });
+  const { runtime, masked, kept } = findSockets(environment, policy, glance);
+  return {
+    policy: {
+      rw_paths: present.map(({ path }) => path),
+      inner: policy.covered.filter((path) => glance.has(path)),
+      network: policy.network,
+      network_allow: policy.network_allow,
+      allow_privileged: policy.allow_privileged,
+      protect: protection.real.filter((path) => glance.has(path)),
+      links: protection.links.map(({ path }) => path),
+      deny_read: policy.deny_read,
+      hidden: hiddenNow(policy.deny_read, glance),
+      sockets: kept,
+      runtime,
+      masked,
+      block_unix_sockets: policy.block_unix_sockets,
+      limits: policy.limits,
+    },
+    notices,
+  };
+}
+
+/** The same policy for a later command, without what is gone by now; it would fail for a mount that has no source. */
+export function withoutVanished(policy: MountablePolicy, glance = new Glance()): MountablePolicy {
+  const has = (path: string) => glance.has(path);
+  return {
+    ...policy,
+    rw_paths: policy.rw_paths.filter(has),
+    inner: policy.inner.filter(has),
+    protect: policy.protect.filter(has),
+    hidden: hiddenNow(policy.hidden.map(({ path }) => path), glance),
+    sockets: policy.sockets.filter(has),
+    runtime: policy.runtime.filter(has),
+    masked: policy.masked.filter(has),
+  };
+}
+
+function hiddenNow(paths: readonly string[], glance: Glance): HiddenPath[] {
+  return paths.flatMap((path) => {
+    const info = glance.lstat(path);
+    return info === null ? [] : [{ path, folder: info.isDirectory }];
+  });
+}
+
+function makeFolder(path: string, notices: Problem[]): void {
+  try {
+    Deno.mkdirSync(path, { recursive: true });
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.AlreadyExists) return; // A file is fine as an entry.
+    notices.push({
+      code: "writable-path-not-made",
+      message: `The writable path ${path} could not be made.`,
+      next: "Make it yourself, or take it out of sandbox.policy.rw_paths.",
+    });
+  }
+}
+
+/** Why a path cannot be mounted, or null. */
+function absence(path: string): string | null {
+  try {
+    Deno.statSync(path);
+    return null;
+  } catch (thrown) {
+    const missing = thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
+    return missing ? "does not exist" : "may not be looked at";
+  }
+}
+
+function absentPath(path: string, entry: string, reason: string): Problem {
+  return {
+    code: "writable-path-missing",
+    message: `The writable path ${path} (from "${entry}") ${reason}, so commands run without it.`,
+    next: "Make it, or write {path: …, create: true} in sandbox.policy.rw_paths.",
+  };
+}
+
+function hiddenPath(path: string): Problem {
+  return {
+    code: "hidden-writable-path",
+    message: `The writable path ${path} has no effect: the sandbox has a /dev and a /proc of its own.`,
+    next: "Take it out of sandbox.policy.rw_paths.",
+  };
+}

@@ -1,0 +1,133 @@
+// What a command left behind where nothing may be changed: links put back, things that appeared moved away (12.5).
+
+import type { Problem } from "../../base/problem.ts";
+import { thrownText } from "../../base/problem.ts";
+import { Glance, type Sealed } from "../paths/fs_snapshot.ts";
+import { parentOf } from "../../base/folders.ts";
+import { isInside, realPath } from "../paths/real_path.ts";
+import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
+
+/** A configuration that git makes has some hundred bytes; one of a size to fill the memory is not looked into. */
+const CONFIG_BYTES = 64 * 1024;
+
+/** What a command could not have changed by right, as it was before. */
+export interface Before {
+  /** Protected paths that did not exist and that a command can make. */
+  readonly missing: readonly string[];
+  /** Links on the way to protected paths that a command can remove. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Holds while nothing was made or removed anywhere near. */
+  readonly look: Sealed;
+}
+
+/** Protected paths and links, narrowed to what lies in reach: below a writable path. */
+export function before(
+  protection: { readonly real: readonly string[]; readonly links: Before["links"] },
+  { writable, exempt }: { writable: readonly string[]; exempt: readonly string[] },
+  glance: Glance,
+): Before {
+  const inReach = (path: string) => writable.some((root) => isInside(path, root));
+  return {
+    missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !glance.has(path)),
+    links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
+    look: glance.seal(),
+  };
+}
+
+/**
+ * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
+ * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted.
+ */
+export async function settle({ missing, links, look }: Before, keep: () => string): Promise<Problem[]> {
+  if (look.holds()) return [];
+  const told: Problem[] = [];
+  const glance = new Glance();
+  for (const { path, target } of links) {
+    if (glance.linkTarget(path) === target) continue;
+    told.push(
+      await attempt(path, async () => {
+        const kept = glance.has(path) ? await moveAway(path, keep()) : null;
+        Deno.mkdirSync(parentOf(path), { recursive: true });
+        Deno.symlinkSync(target, path);
+        return {
+          code: "protected-link-restored",
+          message: `A command replaced the link ${path}, which leads to a protected path. It was put back.`,
+          ...(kept === null ? {} : { next: `What stood there is kept as ${kept}.` }),
+        };
+      }),
+    );
+  }
+  for (const path of outerFirst(missing).filter((path) => glance.has(path))) {
+    // What was in a folder that was moved away has gone with it.
+    if (!new Glance().has(path) || isHarmless(path)) continue;
+    told.push(
+      await attempt(path, async () => {
+        const kept = await moveAway(path, keep());
+        return {
+          code: "protected-path-appeared",
+          message: `A command made ${path}, which other programs would run or obey. It was moved away.`,
+          next: `Look at ${kept}; if you want it, move it back yourself.`,
+        };
+      }),
+    );
+  }
+  return told;
+}
+
+function outerFirst(paths: readonly string[]): string[] {
+  return [...paths].sort((a, b) => a.length - b.length);
+}
+
+/** A repository that a command made is an ordinary thing, as long as git would run nothing because of it. */
+function isHarmless(path: string): boolean {
+  switch (isGitHook(path)) {
+    case "hooks":
+      return areHarmlessHooks(path);
+    case "config":
+      try {
+        const { isFile, size } = Deno.lstatSync(path);
+        return isFile && size <= CONFIG_BYTES && isHarmlessGitConfig(Deno.readTextFileSync(path));
+      } catch {
+        return false;
+      }
+    default:
+      // `.git` itself, when it became a folder: its dangerous parts are judged one by one.
+      return path.endsWith("/.git") && new Glance().lstat(path)?.isDirectory === true;
+  }
+}
+
+async function attempt(path: string, act: () => Promise<Problem>): Promise<Problem> {
+  try {
+    // Nothing may be done through a folder that a command put a link in the place of: it could lead anywhere.
+    const folder = parentOf(path);
+    if (realPath(folder, "/") !== folder) throw new Error(`the folder ${folder} was replaced by a link.`);
+    return await act();
+  } catch (thrown) {
+    return {
+      code: "protected-path-changed",
+      message: `A command changed ${path}, which is protected, and that could not be undone: ${
+        thrownText(thrown)
+      }`,
+      next: `Look at ${path} before you run anything there.`,
+    };
+  }
+}
+
+/** Moves a file or folder, also to another file system; answers with its new place. */
+async function moveAway(path: string, folder: string): Promise<string> {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const target = `${folder}/${crypto.randomUUID().slice(0, 8)}-${name}`;
+  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    Deno.renameSync(path, target);
+  } catch {
+    // Another file system: the program for it copies and then removes.
+    const { success, stderr } = await new Deno.Command("/bin/mv", {
+      args: ["-T", "--", path, target],
+      stdin: "null",
+      stdout: "null",
+    }).output();
+    if (!success) throw new Error(new TextDecoder().decode(stderr));
+  }
+  return target;
+}
