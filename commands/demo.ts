@@ -2,7 +2,7 @@
 
 import { thrownText } from "../base/problem.ts";
 import { parse } from "../parser/mod.ts";
-import { parseReplayScript, startReplay } from "../providers/replay.ts";
+import { parseReplayScript, startReplay } from "../providers/replay/server.ts";
 import { visible } from "../base/visible.ts";
 import { DEMO_FILES } from "./demo_files.generated.ts";
 import { Exit } from "./exit.ts";

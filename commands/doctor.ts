@@ -3,7 +3,7 @@
 import { VERSION } from "./version.ts";
 import { stateFolder } from "../base/folders.ts";
 import type { Outcome } from "../base/problem.ts";
-import { resolveCredential } from "../providers/credentials.ts";
+import { resolveCredential } from "../providers/http/credentials.ts";
 import { getProvider, providerNames } from "../providers/registry.ts";
 import { statusExitCode } from "../sandbox/mod.ts";
 import { createApproval } from "../tools/approval/mod.ts";

@@ -7,7 +7,7 @@ import { type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Frontmatter } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
-import type { ReadPolicy } from "../prompt/files.ts";
+import type { ReadPolicy } from "../prompt/file_log.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../base/visible.ts";
 import type { Invocation } from "./invocation.ts";
@@ -120,7 +120,7 @@ async function startLua(
   isReadable: ReadPolicy,
 ) {
   const [{ luaSession }, { luaLimits }] = await Promise.all([
-    import("../prompt/template/session.ts"),
+    import("../prompt/template/document_lua.ts"),
     import("../config/document/lua_limits.ts"),
   ]);
   const limits = luaLimits(settings.frontmatter);

@@ -16,7 +16,7 @@ import {
 } from "../parser/escape.ts";
 import type { Chat } from "../parser/types.ts";
 import { isBlank, trimBlank } from "../prompt/blank.ts";
-import { providerError } from "../providers/errors.ts";
+import { providerError } from "../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../providers/types.ts";
 
 /** How a reply ended, which decides what stands below it. */

@@ -3,10 +3,10 @@
 import type { Environment } from "../base/environment.ts";
 import type { Settings } from "../config/settings.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
-import type { CredentialResolver } from "../providers/credentials.ts";
-import { providerError } from "../providers/errors.ts";
-import { type Exchange, post } from "../providers/http.ts";
-import { resolveParameters } from "../providers/parameters.ts";
+import type { CredentialResolver } from "../providers/http/credentials.ts";
+import { providerError } from "../providers/http/errors.ts";
+import { type Exchange, post } from "../providers/http/post.ts";
+import { resolveParameters } from "../providers/request/parameters.ts";
 import type {
   Effect,
   OfferedTool,

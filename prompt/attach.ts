@@ -2,8 +2,8 @@
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "../base/base64.ts";
-import type { FileLog } from "./files.ts";
-import type { FileReference } from "./reference.ts";
+import type { FileLog } from "./file_log.ts";
+import type { FileReference } from "./file_references.ts";
 import { typeOfContent, typeOfName } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";

@@ -9,10 +9,10 @@ import { unescapeTurn } from "../parser/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base, unsupportedType } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
-import { FileLog, type ReadPolicy } from "./files.ts";
-import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./reference.ts";
+import { FileLog, type ReadPolicy } from "./file_log.ts";
+import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./file_references.ts";
 import type { Emitted } from "./template/output.ts";
-import { type DocumentLua, luaSession } from "./template/session.ts";
+import { type DocumentLua, luaSession } from "./template/document_lua.ts";
 import { type Kept, trimTexts } from "./template/trim.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 

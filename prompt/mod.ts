@@ -1,5 +1,5 @@
 // From a document to the conversation that a provider is given.
 
 export { evaluate, type EvaluatedFrontmatter, type EvaluateOptions } from "./evaluate.ts";
-export { luaSession, type SessionOptions } from "./template/session.ts";
+export { luaSession, type SessionOptions } from "./template/document_lua.ts";
 export type { Part, Prompt, PromptMessage } from "./types.ts";

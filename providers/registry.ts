@@ -2,7 +2,7 @@
 
 import { nearest } from "../config/nearest.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
-import { anthropic } from "./anthropic.ts";
+import { anthropic } from "./anthropic/provider.ts";
 import type { Provider } from "./types.ts";
 
 const PROVIDERS: ReadonlyMap<string, Provider> = new Map([[anthropic.name, anthropic]]);

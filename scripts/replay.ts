@@ -3,7 +3,7 @@
 //   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]
 
 import { print } from "./gate/root.ts";
-import { parseReplayScript, type Replay, startReplay } from "../providers/replay.ts";
+import { parseReplayScript, type Replay, startReplay } from "../providers/replay/server.ts";
 
 const USAGE = "usage: replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]";
 

@@ -2,9 +2,9 @@
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
-import { type JsonValue, Raw } from "../json.ts";
-import { type CallPart, pairResults, type ResultPart } from "../pairing.ts";
-import { WireIds, wireName } from "../wire.ts";
+import { type JsonValue, Raw } from "../request/json.ts";
+import { type CallPart, pairResults, type ResultPart } from "../request/pairing.ts";
+import { WireIds, wireName } from "../request/wire.ts";
 
 type Block = { readonly [key: string]: JsonValue | undefined };
 

@@ -1,13 +1,13 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
 import { nearest } from "../../config/nearest.ts";
-import { type JsonValue, toJson, writeBody } from "../json.ts";
+import { type JsonValue, toJson, writeBody } from "../request/json.ts";
 import { findModel, type Model, modelsOf } from "../models.ts";
-import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../parameters.ts";
-import { reusedIdWarnings } from "../pairing.ts";
-import { resolveThinking } from "../thinking.ts";
+import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import { reusedIdWarnings } from "../request/pairing.ts";
+import { resolveThinking } from "../request/thinking.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
-import { sortedTools, toolDescription, USER_AGENT, wireName } from "../wire.ts";
+import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import { wireMessages } from "./messages.ts";
 
 export const DEFAULT_MODEL = "claude-sonnet-4-6";

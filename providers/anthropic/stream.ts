@@ -1,9 +1,9 @@
 // The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
 
-import { providerError } from "../errors.ts";
-import { compactJson } from "../json.ts";
+import { providerError } from "../http/errors.ts";
+import { compactJson } from "../request/json.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
-import { toolName } from "../wire.ts";
+import { toolName } from "../request/wire.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

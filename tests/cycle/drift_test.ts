@@ -10,8 +10,8 @@ import { openJournal } from "../../cycle/session/journal.ts";
 import { documentKey } from "../../cycle/session/paths.ts";
 import type { FileMemory } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import { luaSession } from "../../prompt/template/session.ts";
-import { anthropic } from "../../providers/anthropic.ts";
+import { luaSession } from "../../prompt/template/document_lua.ts";
+import { anthropic } from "../../providers/anthropic/provider.ts";
 
 /** A document with files beside it. */
 class Place {

@@ -5,7 +5,7 @@ import { openFile } from "../../cycle/session/file_store.ts";
 import { MemoryStore } from "../../cycle/session/memory_store.ts";
 import type { CycleEvent, DocumentStore, SendOutcome } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import { anthropic } from "../../providers/anthropic.ts";
+import { anthropic } from "../../providers/anthropic/provider.ts";
 import { type Answer, type Loopback, serve } from "../providers/loopback.ts";
 
 const BEFORE = "@You:\nhi\n";

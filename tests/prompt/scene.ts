@@ -7,7 +7,7 @@ import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
-import { luaSession } from "../../prompt/template/session.ts";
+import { luaSession } from "../../prompt/template/document_lua.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 
 export interface Scene {

@@ -8,8 +8,8 @@ import { lookUp } from "../../config/layers/explain.ts";
 import { loadSettings } from "../../config/load.ts";
 import { diagnosticJson, parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
-import { fileReferences } from "../../prompt/reference.ts";
-import { luaSession } from "../../prompt/template/session.ts";
+import { fileReferences } from "../../prompt/file_references.ts";
+import { luaSession } from "../../prompt/template/document_lua.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 
 interface Vector {

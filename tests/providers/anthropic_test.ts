@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
-import { anthropic } from "../../providers/anthropic.ts";
+import { anthropic } from "../../providers/anthropic/provider.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 import { findModel } from "../../providers/models.ts";
 import { costOf, NO_USAGE } from "../../providers/usage.ts";
-import { toolName, WireIds } from "../../providers/wire.ts";
+import { toolName, WireIds } from "../../providers/request/wire.ts";
 
 interface Built {
   readonly body: Readonly<Record<string, unknown>>;

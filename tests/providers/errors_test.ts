@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { answeredError, classify, extractError, unexpectedBody } from "../../providers/errors.ts";
-import { transportError } from "../../providers/http.ts";
+import { answeredError, classify, extractError, unexpectedBody } from "../../providers/http/errors.ts";
+import { transportError } from "../../providers/http/post.ts";
 
 Deno.test("the message of every known error shape is found", () => {
   assert.deepEqual(extractError({ error: { message: "m", type: "t" } }), { type: "t", message: "m" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { compactJson, Raw, toJson, writeBody, writeJson } from "../../providers/json.ts";
+import { compactJson, Raw, toJson, writeBody, writeJson } from "../../providers/request/json.ts";
 import { byBytes } from "../../base/order.ts";
 
 Deno.test("keys are sorted at every depth, and trailing keys come last in their own order", () => {

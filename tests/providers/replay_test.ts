@@ -3,8 +3,13 @@ import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { MemoryStore } from "../../cycle/session/memory_store.ts";
 import { createSend } from "../../cycle/send.ts";
 import type { CycleEvent, SendOutcome } from "../../cycle/types.ts";
-import { anthropic } from "../../providers/anthropic.ts";
-import { parseReplayScript, type Replay, type ScriptedReply, startReplay } from "../../providers/replay.ts";
+import { anthropic } from "../../providers/anthropic/provider.ts";
+import {
+  parseReplayScript,
+  type Replay,
+  type ScriptedReply,
+  startReplay,
+} from "../../providers/replay/server.ts";
 
 const BEFORE = "@System:\nBe brief.\n\n@You:\nfix the test\n";
 const TOOLS = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSseReader } from "../../providers/sse.ts";
+import { createSseReader } from "../../providers/http/sse.ts";
 
 /** Data and stray lines of a stream that arrives in pieces of `size` bytes. */
 function read(stream: string, size: number): { data: string[]; lines: string[] } {

@@ -5,7 +5,7 @@ import type { CycleEvent } from "../../cycle/types.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { parse } from "../../parser/mod.ts";
 import { findModel } from "../../providers/models.ts";
-import { anthropic } from "../../providers/anthropic.ts";
+import { anthropic } from "../../providers/anthropic/provider.ts";
 import { costOf } from "../../providers/usage.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 import { serve } from "./loopback.ts";

@@ -4,7 +4,7 @@ import { failure, success } from "../../base/problem.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output.ts";
+import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output_collector.ts";
 import { STOPPED } from "../../tools/run.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 // Run on a small file system: writes more than fits, by rename and in place, and tells what is left.
 
-import { replaceFile } from "../../tools/builtin/writing.ts";
+import { replaceFile } from "../../tools/builtin/replace_file.ts";
 
 const folder = Deno.args[0] ?? ".";
 for (const name of ["a", "b"]) {

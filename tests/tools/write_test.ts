@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { replaceFile } from "../../tools/builtin/writing.ts";
+import { replaceFile } from "../../tools/builtin/replace_file.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 function write(

@@ -9,7 +9,7 @@ import { overflowPath, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { OutputCollector } from "./output.ts";
+import { OutputCollector } from "./output_collector.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 

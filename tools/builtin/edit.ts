@@ -3,11 +3,11 @@
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { FileFailure, fileSentence, folderSentence } from "./files.ts";
+import { FileFailure, fileSentence, folderSentence } from "./file_failures.ts";
 import { findNearestLine, replacePassage } from "./passage.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
-import { inOrder, replaceFile, type Snapshot } from "./writing.ts";
+import { inOrder, replaceFile, type Snapshot } from "./replace_file.ts";
 
 export interface EditOptions {
   /** Offer the member `replaceAll` (`tools.edit.replace_all`). */

@@ -6,9 +6,9 @@ import { realPath } from "../../sandbox/paths/real_path.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { fileSentence } from "./files.ts";
-import { type LineSelection, LineSelector } from "./lines.ts";
-import { escapeReference, fileReference } from "./reference.ts";
+import { fileSentence } from "./file_failures.ts";
+import { type LineSelection, LineSelector } from "./line_selector.ts";
+import { escapeReference, fileReference } from "./file_reference.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 

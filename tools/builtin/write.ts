@@ -3,10 +3,10 @@
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { fileSentence } from "./files.ts";
+import { fileSentence } from "./file_failures.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
-import { inOrder, replaceFile } from "./writing.ts";
+import { inOrder, replaceFile } from "./replace_file.ts";
 
 /** The definition of write. */
 export function writeTool(): ToolDefinition {

@@ -1,7 +1,7 @@
 // The unified thinking setting as a token budget and an effort for one model (providers section 8.3).
 
-import type { ThinkingLevel } from "../config/settings.ts";
-import type { Level, Model } from "./models.ts";
+import type { ThinkingLevel } from "../../config/settings.ts";
+import type { Level, Model } from "../models.ts";
 
 /** What a model is asked for; null means thinking is off. */
 export interface ThinkingRequest {

@@ -1,8 +1,8 @@
 // Finds the secret of a provider by asking resolvers in turn (providers section 15).
 
-import type { Environment } from "../base/environment.ts";
-import { failure, type Outcome, success } from "../base/problem.ts";
-import type { Provider } from "./types.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Provider } from "../types.ts";
 
 /** What a provider needs: kind and variables come from its description. */
 export interface CredentialQuery {

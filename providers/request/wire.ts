@@ -1,9 +1,9 @@
 // Names and ids as they travel: what every provider does alike (providers section 3).
 
-import program from "../deno.json" with { type: "json" };
+import program from "../../deno.json" with { type: "json" };
 import { toJson, writeJson } from "./json.ts";
-import { byBytes } from "../base/order.ts";
-import type { OfferedTool } from "./types.ts";
+import { byBytes } from "../../base/order.ts";
+import type { OfferedTool } from "../types.ts";
 
 /** How this program names itself to a provider. */
 export const USER_AGENT = `flemma/${program.version}`;

@@ -1,9 +1,9 @@
 // Anthropic's Messages API as a provider.
 
-import { buildRequest, DEFAULT_MODEL } from "./anthropic/request.ts";
-import { AnthropicReader } from "./anthropic/stream.ts";
-import { answeredError } from "./errors.ts";
-import type { Provider, ProviderError } from "./types.ts";
+import { buildRequest, DEFAULT_MODEL } from "./request.ts";
+import { AnthropicReader } from "./stream.ts";
+import { answeredError } from "../http/errors.ts";
+import type { Provider, ProviderError } from "../types.ts";
 
 const KEY_VARIABLE = "ANTHROPIC_API_KEY";
 

@@ -3,11 +3,11 @@
 // Nothing but the model's words is scripted. A request that does not hold what the script expects is refused
 // with an error in the provider's own shape, so that the reason is seen wherever provider errors are seen.
 
-import { unmet, viewRequest } from "./replay/expect.ts";
-import { replyFrames } from "./replay/frames.ts";
-import type { Fault, ReplayScript, ScriptedReply } from "./replay/script.ts";
+import { unmet, viewRequest } from "./expect.ts";
+import { replyFrames } from "./frames.ts";
+import type { Fault, ReplayScript, ScriptedReply } from "./script.ts";
 
-export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./replay/script.ts";
+export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
 
 /** A request as it arrived. */
 export interface ReplayedRequest {

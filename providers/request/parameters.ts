@@ -1,7 +1,7 @@
 // The parameters of one request: a provider's own table over the general one (providers sections 8.1, 8.2).
 
-import type { Parameters, Settings, Thinking, ThinkingLevel } from "../config/settings.ts";
-import type { Model } from "./models.ts";
+import type { Parameters, Settings, Thinking, ThinkingLevel } from "../../config/settings.ts";
+import type { Model } from "../models.ts";
 
 /** What holds for one request, with whatever a provider alone knows in `own`. */
 export interface RequestParameters {

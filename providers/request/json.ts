@@ -4,7 +4,7 @@
 // order (providers section 2). Tool inputs are carried as `Raw`: the model's own text, never parsed and
 // encoded again, because that would change numbers and the order of members.
 
-import { byBytes } from "../base/order.ts";
+import { byBytes } from "../../base/order.ts";
 
 /** JSON text that is written as it stands. */
 export class Raw {

@@ -4,7 +4,7 @@
 import { parentOf } from "../../base/folders.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { FileFailure, folderSentence } from "./files.ts";
+import { FileFailure, folderSentence } from "./file_failures.ts";
 
 /** Content of a file and what it was when it was read. */
 export interface Snapshot {

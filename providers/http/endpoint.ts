@@ -1,9 +1,9 @@
 // Where a provider is reached: a setting, a variable, or its own address (cli section 8).
 
-import type { Environment } from "../base/environment.ts";
-import { failure, type Outcome, success } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
-import type { Provider } from "./types.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Provider } from "../types.ts";
 
 /** The base URL without a slash at its end. */
 export function resolveBaseUrl(

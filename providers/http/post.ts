@@ -3,10 +3,10 @@
 // `fetch` shows when headers arrive, not when a connection stands, and a server may hold its headers back
 // until the model starts. The limit until then is therefore a multiple of `connectTimeout`.
 
-import { thrownText } from "../base/problem.ts";
+import { thrownText } from "../../base/problem.ts";
 import { providerError } from "./errors.ts";
 import { createSseReader } from "./sse.ts";
-import type { ProviderError, ProviderRequest } from "./types.ts";
+import type { ProviderError, ProviderRequest } from "../types.ts";
 
 export interface PostOptions {
   readonly request: ProviderRequest;

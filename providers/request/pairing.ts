@@ -1,6 +1,6 @@
 // Which result answers which call, told by their places: ids may repeat, and results may stand anywhere.
 
-import type { Part, Prompt, PromptMessage } from "../prompt/types.ts";
+import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
 
 export type CallPart = Extract<Part, { kind: "tool_use" }>;
 export type ResultPart = Extract<Part, { kind: "tool_result" }>;

@@ -1,6 +1,6 @@
 // What went wrong between us and a provider, as a value with a class and a hint (providers section 11).
 
-import type { ErrorClass, ProviderError } from "./types.ts";
+import type { ErrorClass, ProviderError } from "../types.ts";
 
 /** What an error body says, apart from the wrapping. */
 export interface ErrorText {

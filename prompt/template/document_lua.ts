@@ -4,7 +4,7 @@ import type { Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
 import { attachObstacle } from "../attach.ts";
-import { FileLog, type ReadPolicy } from "../files.ts";
+import { FileLog, type ReadPolicy } from "../file_log.ts";
 
 export interface SessionOptions {
   /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
