@@ -8,9 +8,9 @@ import {
   replaceBlock,
   setStatus,
   stripStatus,
-} from "../parser/block.ts";
-import type { Edit } from "../parser/edit.ts";
-import { insertBlocks, type Insertion } from "../parser/placement.ts";
+} from "../parser/edits/result_block.ts";
+import type { Edit } from "../parser/edits/edit.ts";
+import { insertBlocks, type Insertion } from "../parser/edits/placement.ts";
 import type { Chat } from "../parser/types.ts";
 import { errorBlock } from "./outcome.ts";
 import type { Step } from "./plan.ts";

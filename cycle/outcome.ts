@@ -1,6 +1,6 @@
 // What a tool gave back, as the block that is written for it (tool-cycle 4.3).
 
-import type { FinalBlock } from "../parser/block.ts";
+import type { FinalBlock } from "../parser/edits/result_block.ts";
 import { thrownText } from "../base/problem.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";

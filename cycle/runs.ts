@@ -1,8 +1,8 @@
 // The calls that run now: started, delivered once, or cancelled (tool-cycle 5.2, 5.5).
 
 import type { Problem } from "../base/problem.ts";
-import type { FinalBlock } from "../parser/block.ts";
-import { writeResult } from "../parser/placement.ts";
+import type { FinalBlock } from "../parser/edits/result_block.ts";
+import { writeResult } from "../parser/edits/placement.ts";
 import type { Call } from "../parser/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { errorBlock, finalBlock } from "./outcome.ts";

@@ -1,7 +1,7 @@
 // From what a person points at to the ids of calls (tool-cycle 5.4, cli section 6).
 
 import { failure, type Outcome, success } from "../base/problem.ts";
-import { isPlaceholder } from "../parser/block.ts";
+import { isPlaceholder } from "../parser/edits/result_block.ts";
 import type { Call, Chat, Place, Turn } from "../parser/types.ts";
 import { liveCalls } from "./survey.ts";
 

@@ -1,7 +1,7 @@
 // The seams of the cycle: the document it edits, the journal it keeps, the events it gives, the reply it asks for.
 
 import type { Problem } from "../base/problem.ts";
-import type { Edit } from "../parser/edit.ts";
+import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { FileRead } from "../prompt/types.ts";
 import type { ProviderError, Usage } from "../providers/types.ts";

@@ -1,7 +1,7 @@
 // Makes changes durable: edits one after the other, and the journal beside them.
 
 import { type Problem, thrownText } from "../base/problem.ts";
-import type { Edit } from "../parser/edit.ts";
+import type { Edit } from "../parser/edits/edit.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import { callHash } from "./hash.ts";
 import type { Approval, DocumentStore, Emit, Journal } from "./types.ts";

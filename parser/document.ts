@@ -1,17 +1,17 @@
 // The typed view of a whole document over its text and structure, and the step to its next version.
 
 import { NodeType, Tree } from "@lezer/common";
-import { diagnose, summarise } from "./diagnose.ts";
-import { type Edit, replacementsOf } from "./edit.ts";
-import { factsOf } from "./facts.ts";
-import { Ids, Pending } from "./ids.ts";
-import { frontmatterOpen } from "./lines.ts";
-import { group } from "./conversation.ts";
-import { largeTree, nodeSet } from "./nodes.ts";
-import { readStructure, type Structure, updateStructure } from "./structure.ts";
-import * as Term from "./terms.generated.ts";
-import { spanText, Text } from "./text.ts";
-import { ChatTurn } from "./turn.ts";
+import { diagnose, summarise } from "./view/diagnose.ts";
+import { type Edit, replacementsOf } from "./edits/edit.ts";
+import { factsOf } from "./view/message_index.ts";
+import { Ids, Pending } from "./view/ids.ts";
+import { frontmatterOpen } from "./text/lines.ts";
+import { group } from "./tree/conversation.ts";
+import { largeTree, nodeSet } from "./tree/nodes.ts";
+import { readStructure, type Structure, updateStructure } from "./tree/structure.ts";
+import * as Term from "./tree/terms.generated.ts";
+import { spanText, Text } from "./text/text.ts";
+import { ChatTurn } from "./view/turn.ts";
 import type { Call, Chat, Diagnostic, Frontmatter, Result, Turn } from "./types.ts";
 
 /** What an earlier version had looked at, as far as the messages are the same and stand at the same place. */

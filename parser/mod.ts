@@ -1,13 +1,13 @@
 // The room of the format: bytes to a typed document, and on to the next version of it after edits.
 
 import { Document } from "./document.ts";
-import { applyEdits, type Edit } from "./edit.ts";
+import { applyEdits, type Edit } from "./edits/edit.ts";
 import type { Chat } from "./types.ts";
 
-export { applyEdits, type Edit } from "./edit.ts";
+export { applyEdits, type Edit } from "./edits/edit.ts";
 export { diagnosticJson, toJson } from "./json.ts";
-export { ROLES } from "./diagnostic.ts";
-export { fenceClose, fenceOpen, markerRole, toolResultHeader, toolUseHeader } from "./lines.ts";
+export { ROLES } from "./view/diagnostic.ts";
+export { fenceClose, fenceOpen, markerRole, toolResultHeader, toolUseHeader } from "./text/lines.ts";
 export * from "./types.ts";
 
 /** Parses a document. Any bytes are a document: faults of the text are diagnostics, never exceptions. */

@@ -2,8 +2,8 @@
 // Markdown is loaded at the first call.
 
 import type { Parser, Tree } from "@lezer/common";
-import type { Message } from "./message.ts";
-import { ChatTurn } from "./turn.ts";
+import type { Message } from "./tree/message.ts";
+import { ChatTurn } from "./view/turn.ts";
 import type { TextSegment, Turn } from "./types.ts";
 
 /** A text of a message as Markdown. */

@@ -74,7 +74,7 @@ export interface TemplateSegment {
 
 export interface ThinkingSegment {
   readonly kind: "thinking";
-  /** Raw lines between the tags; `unescape` of parser/escape.ts gives what is sent (S1). */
+  /** Raw lines between the tags; `unescape` of parser/edits/escape.ts gives what is sent (S1). */
   readonly content: string;
   readonly signature?: { readonly provider: string; readonly value: string };
   readonly redacted: boolean;

@@ -4,8 +4,8 @@
 // is no part of the text. Lines are 0-based here, as in the Language Server Protocol.
 
 import { Document } from "./document.ts";
-import type { Edit } from "./edit.ts";
-import { Text } from "./text.ts";
+import type { Edit } from "./edits/edit.ts";
+import { Text } from "./text/text.ts";
 import type { Chat } from "./types.ts";
 
 /** A place between two characters of a line. */

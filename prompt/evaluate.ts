@@ -5,7 +5,7 @@
 
 import { parentOf } from "../base/folders.ts";
 import type { Environment } from "../base/environment.ts";
-import { unescapeTurn } from "../parser/escape.ts";
+import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base, unsupportedType } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { shellWord } from "../../base/shell_word.ts";
-import type { Edit } from "../../parser/edit.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore } from "../types.ts";

@@ -1,7 +1,7 @@
 // A document that exists only in this process: filter mode, where the text comes in and goes out whole.
 
 import type { Problem } from "../../base/problem.ts";
-import type { Edit } from "../../parser/edit.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore } from "../types.ts";

@@ -1,7 +1,7 @@
 // The segments of a file that is nothing but template text: no messages, no first block.
 
-import { readTemplate } from "../../parser/template.ts";
-import { Text } from "../../parser/text.ts";
+import { readTemplate } from "../../parser/view/template.ts";
+import { Text } from "../../parser/text/text.ts";
 import type { TemplateSegment, TextSegment } from "../../parser/types.ts";
 
 /** Reads a whole file; a byte order mark at its start is no text. */

@@ -28,8 +28,8 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   if (warnings.length > 0) throw new Error(`The grammar has faults: ${warnings.join("; ")}`);
   return [
     { path: "tests/parser/reference/chat.generated.ts", text: `${NOTE}${parser.trimEnd()}\n` },
-    { path: "parser/terms.generated.ts", text: `${NOTE}${terms.trimEnd()}\n` },
-    { path: "parser/names.generated.ts", text: namesOf(grammar) },
+    { path: "parser/tree/terms.generated.ts", text: `${NOTE}${terms.trimEnd()}\n` },
+    { path: "parser/tree/names.generated.ts", text: namesOf(grammar) },
   ];
 }
 

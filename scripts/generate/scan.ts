@@ -1,7 +1,7 @@
 // Builds the WASM module of stage one from AssemblyScript, with what begins structure taken from lines.ts.
 
 import asc from "assemblyscript/asc";
-import { STARTERS } from "../../parser/lines.ts";
+import { STARTERS } from "../../parser/text/lines.ts";
 import { INPUT, OUTPUT, PAGES } from "../../parser/scan/layout.ts";
 
 const SOURCE = new URL("../../parser/scan/scan.as", import.meta.url);

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS, type Settings, type ToolSettings } from "../../config
 import type { Problem } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/cycle.ts";
 import type { Approval, CycleEvent, DocumentStore, Journal, SendOutcome } from "../../cycle/types.ts";
-import type { Edit } from "../../parser/edit.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";

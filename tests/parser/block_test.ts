@@ -11,8 +11,8 @@ import {
   replaceBlock,
   setStatus,
   stripStatus,
-} from "../../parser/block.ts";
-import type { Edit } from "../../parser/edit.ts";
+} from "../../parser/edits/result_block.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat, Result } from "../../parser/types.ts";
 

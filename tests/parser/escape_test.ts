@@ -9,7 +9,7 @@ import {
   unescapeText,
   unescapeThinking,
   unescapeTurn,
-} from "../../parser/escape.ts";
+} from "../../parser/edits/escape.ts";
 import { parse } from "../../parser/mod.ts";
 
 const LIVE = [

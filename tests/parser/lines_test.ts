@@ -1,7 +1,7 @@
 // The classifiers of one line.
 
 import assert from "node:assert/strict";
-import * as lines from "../../parser/lines.ts";
+import * as lines from "../../parser/text/lines.ts";
 
 type Classifier<T> = (bytes: Uint8Array, from: number, to: number) => T;
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { finalLines, placeholderLines } from "../../parser/block.ts";
+import { finalLines, placeholderLines } from "../../parser/edits/result_block.ts";
 import { parse, update } from "../../parser/mod.ts";
-import { insertBlocks, writeResult } from "../../parser/placement.ts";
+import { insertBlocks, writeResult } from "../../parser/edits/placement.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 
 function read(text: string): Chat {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { applyEdits, type Chat, parse, toJson, update } from "../../parser/mod.ts";
-import { isBlank } from "../../parser/lines.ts";
+import { isBlank } from "../../parser/text/lines.ts";
 import { hostileEdits, type Random } from "./hostile.ts";
 import { nodes } from "./outline.ts";
 import { grammarTree } from "./reference/tree.ts";

@@ -1,10 +1,10 @@
 // Stage one: what the scan in WASM finds is what the classifiers of lines say of every single line.
 
 import assert from "node:assert/strict";
-import { Chunk, STRIDE } from "../../parser/chunk.ts";
-import * as lines from "../../parser/lines.ts";
+import { Chunk, STRIDE } from "../../parser/text/chunk.ts";
+import * as lines from "../../parser/text/lines.ts";
 import { WINDOW } from "../../parser/scan/layout.ts";
-import * as marks from "../../parser/scan/marks.ts";
+import * as marks from "../../parser/text/line_kinds.ts";
 import { hostileDocument, Random } from "./hostile.ts";
 
 /** What each line means, asked of every classifier there is. */

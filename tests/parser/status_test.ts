@@ -1,7 +1,7 @@
 // The status of a result in its three spellings, and the tokens of a header's suffix.
 
 import assert from "node:assert/strict";
-import { readStatus } from "../../parser/status.ts";
+import { readStatus } from "../../parser/view/status.ts";
 
 Deno.test("the header's status beats the fence's, and a header without a known word leaves the fence's", () => {
   assert.deepEqual(readStatus("approved", "flemma:tool", " status=pending"), {

@@ -7,7 +7,7 @@ import {
   frontmatterClose,
   frontmatterOpen,
   markerRole,
-} from "../../../parser/lines.ts";
+} from "../../../parser/text/lines.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -37,7 +37,7 @@ export class PlainDocument {
     this.turns = [...this.#findTurns(), this.lines.length];
   }
 
-  /** Asks a classifier of parser/lines.ts about a line. */
+  /** Asks a classifier of parser/text/lines.ts about a line. */
   ask<T>(line: number, classify: (bytes: Uint8Array, from: number, to: number) => T): T {
     const { from, to } = this.lines[line]!;
     return classify(this.bytes, from, to);

@@ -11,8 +11,8 @@ import {
   thinkingTag,
   toolResultHeader,
   toolUseHeader,
-} from "../../../parser/lines.ts";
-import * as Term from "../../../parser/terms.generated.ts";
+} from "../../../parser/text/lines.ts";
+import * as Term from "../../../parser/tree/terms.generated.ts";
 import { closing, type PlainDocument } from "./document.ts";
 
 const TICK = 0x60;

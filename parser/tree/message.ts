@@ -4,9 +4,9 @@
 // marker or behind its end. So an edit costs the messages it touches, and all others are taken over.
 
 import type { Tree } from "@lezer/common";
-import { Cursor } from "./cursor.ts";
-import type { Facts } from "./facts.ts";
-import { isSpace } from "./lines.ts";
+import { Cursor } from "../text/cursor.ts";
+import type { Facts } from "../view/message_index.ts";
+import { isSpace } from "../text/lines.ts";
 import { type NodeRange, Nodes } from "./nodes.ts";
 import {
   ABORT,
@@ -20,9 +20,9 @@ import {
   THINKING_TAG,
   TICKS,
   USE,
-} from "./scan/marks.ts";
+} from "../text/line_kinds.ts";
 import * as Term from "./terms.generated.ts";
-import type { Text } from "./text.ts";
+import type { Text } from "../text/text.ts";
 
 const LF = 0x0a;
 const HEADERS = USE | RESULT;

@@ -1,13 +1,13 @@
 // One message of the typed view. Its parts are read when asked for, and text is decoded when it is looked at.
 
-import { factsOf } from "./facts.ts";
-import { abortMarker, thinkingTag } from "./lines.ts";
-import type { Message } from "./message.ts";
+import { factsOf } from "./message_index.ts";
+import { abortMarker, thinkingTag } from "../text/lines.ts";
+import type { Message } from "../tree/message.ts";
 import { isLifecycle } from "./status.ts";
 import { readTemplate, textSegment } from "./template.ts";
-import * as Term from "./terms.generated.ts";
-import { spanText, type Text } from "./text.ts";
-import { type CallBlock, callInput, readCall, readResult, type ResultBlock } from "./tools.ts";
+import * as Term from "../tree/terms.generated.ts";
+import { spanText, type Text } from "../text/text.ts";
+import { type CallBlock, callInput, readCall, readResult, type ResultBlock } from "./tool_blocks.ts";
 import type {
   Call,
   Meta,
@@ -19,7 +19,7 @@ import type {
   TemplateSegment,
   TextSegment,
   Turn,
-} from "./types.ts";
+} from "../types.ts";
 
 interface Broken {
   readonly id: string;

@@ -3,17 +3,17 @@
 // After an update only changed messages are looked into. Findings of messages are kept with them (facts.ts), pages
 // remember whether they hold any, and ids are counted up and down (ids.ts).
 
-import type { Conversation, Page, Summary } from "./conversation.ts";
-import { Cursor } from "./cursor.ts";
+import type { Conversation, Page, Summary } from "../tree/conversation.ts";
+import { Cursor } from "../text/cursor.ts";
 import { finding, nearestRole, ROLES } from "./diagnostic.ts";
-import { diagnosticOf, factsOf } from "./facts.ts";
-import type { Head } from "./head.ts";
+import { diagnosticOf, factsOf } from "./message_index.ts";
+import type { Head } from "../tree/head.ts";
 import type { Ids } from "./ids.ts";
-import { isSpace, legacyMarker, type Span } from "./lines.ts";
-import { BARE, LEGACY, OPENS } from "./scan/marks.ts";
-import type { Structure } from "./structure.ts";
-import { spanText, type Text } from "./text.ts";
-import type { Diagnostic } from "./types.ts";
+import { isSpace, legacyMarker, type Span } from "../text/lines.ts";
+import { BARE, LEGACY, OPENS } from "../text/line_kinds.ts";
+import type { Structure } from "../tree/structure.ts";
+import { spanText, type Text } from "../text/text.ts";
+import type { Diagnostic } from "../types.ts";
 
 /** Finds the facts of all messages that have none yet, so that ids can be counted. */
 export function summarise(text: Text, conversation: Conversation): void {

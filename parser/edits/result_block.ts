@@ -1,7 +1,7 @@
 // Tool result blocks as text: how they are spelled, and the smallest edits that change one.
 
 import type { Edit } from "./edit.ts";
-import type { Chat, Lifecycle, Result, StatusStyle } from "./types.ts";
+import type { Chat, Lifecycle, Result, StatusStyle } from "../types.ts";
 
 /** The spellings this program writes; `pending-fence` is only read. */
 export type WrittenStyle = Exclude<StatusStyle, "pending-fence">;

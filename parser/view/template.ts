@@ -1,8 +1,8 @@
 // Template tags in text: `{{ expression }}` and `{% code %}`, their closers found past Lua strings and comments.
 
-import { kindAt, tagCloser, tagOpener } from "./tags.ts";
-import type { Text } from "./text.ts";
-import type { TemplateSegment, TextSegment } from "./types.ts";
+import { kindAt, tagCloser, tagOpener } from "../text/tags.ts";
+import type { Text } from "../text/text.ts";
+import type { TemplateSegment, TextSegment } from "../types.ts";
 
 const DASH = 0x2d;
 const LF = 0x0a;

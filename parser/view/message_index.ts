@@ -4,15 +4,15 @@
 // first byte, so it holds wherever edits move the message.
 
 import { finding, type ParseCode } from "./diagnostic.ts";
-import { Cursor } from "./cursor.ts";
-import { toolUseHeader } from "./lines.ts";
-import type { Message } from "./message.ts";
-import { BARE, USE } from "./scan/marks.ts";
+import { Cursor } from "../text/cursor.ts";
+import { toolUseHeader } from "../text/lines.ts";
+import type { Message } from "../tree/message.ts";
+import { BARE, USE } from "../text/line_kinds.ts";
 import { mayHoldTags, unclosedTag } from "./template.ts";
-import * as Term from "./terms.generated.ts";
-import { spanText, type Text } from "./text.ts";
-import { callInput, readCall, readResult } from "./tools.ts";
-import type { Diagnostic } from "./types.ts";
+import * as Term from "../tree/terms.generated.ts";
+import { spanText, type Text } from "../text/text.ts";
+import { callInput, readCall, readResult } from "./tool_blocks.ts";
+import type { Diagnostic } from "../types.ts";
 
 /** A finding whose place is the distance from the beginning of its message. */
 export interface Finding {

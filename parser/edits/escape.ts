@@ -17,8 +17,8 @@ import {
   thinkingClose,
   thinkingTag,
   toolUseHeader,
-} from "./lines.ts";
-import type { Chat, Segment, Turn } from "./types.ts";
+} from "../text/lines.ts";
+import type { Chat, Segment, Turn } from "../types.ts";
 
 const encoder = new TextEncoder();
 

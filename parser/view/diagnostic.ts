@@ -1,7 +1,7 @@
 // The findings of a parse: their families and their sentences (chat-format 11).
 
-import { nearest } from "../base/nearest.ts";
-import type { Diagnostic } from "./types.ts";
+import { nearest } from "../../base/nearest.ts";
+import type { Diagnostic } from "../types.ts";
 
 /** Codes of the diagnostics that a parse can give. All of them are warnings. */
 export type ParseCode =

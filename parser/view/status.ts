@@ -1,6 +1,6 @@
 // The status of a tool result, in its three spellings, and the extra tokens of its header (chat-format 7.2).
 
-import type { Meta, MetaValue, Status, StatusStyle } from "./types.ts";
+import type { Meta, MetaValue, Status, StatusStyle } from "../types.ts";
 
 /** A `key=value` or bare token of a header suffix or of a status fence. */
 interface Token {

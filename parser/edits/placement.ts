@@ -1,9 +1,9 @@
 // Where a new result block goes, so that results stand below their calls and in the order of the calls.
 
-import { type FinalBlock, finalLines, replaceBlock } from "./block.ts";
+import { type FinalBlock, finalLines, replaceBlock } from "./result_block.ts";
 import type { Edit } from "./edit.ts";
-import { fenceClose, fenceOpen } from "./lines.ts";
-import type { Call, Chat, Result, Turn } from "./types.ts";
+import { fenceClose, fenceOpen } from "../text/lines.ts";
+import type { Call, Chat, Result, Turn } from "../types.ts";
 
 /** A block to be put where the result of `call` belongs. */
 export interface Insertion {

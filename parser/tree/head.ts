@@ -1,11 +1,11 @@
 // What stands before the first message: byte order mark, frontmatter, ignored lines.
 
-import { Cursor } from "./cursor.ts";
-import { frontmatterOpen } from "./lines.ts";
+import { Cursor } from "../text/cursor.ts";
+import { frontmatterOpen } from "../text/lines.ts";
 import { type NodeRange, Nodes } from "./nodes.ts";
-import { BARE_THREE, MARKER } from "./scan/marks.ts";
+import { BARE_THREE, MARKER } from "../text/line_kinds.ts";
 import * as Term from "./terms.generated.ts";
-import type { Text } from "./text.ts";
+import type { Text } from "../text/text.ts";
 
 /** The beginning of a document up to the first message. */
 export interface Head {

@@ -1,7 +1,7 @@
 // A stretch of whole lines with everything that is known of them. Chunks never change; an edit replaces a few.
 
-import { BARE, bitsOf, classify, numberOf } from "./scan/marks.ts";
-import { scanLines, scanMarks } from "./scan/scanner.ts";
+import { BARE, bitsOf, classify, numberOf } from "./line_kinds.ts";
+import { scanLines, scanMarks } from "../scan/scanner.ts";
 import { type Tags, tagsIn } from "./tags.ts";
 
 const LF = 0x0a;

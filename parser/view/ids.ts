@@ -1,7 +1,7 @@
 // How often each id is called and answered in a whole document, kept up to date from version to version.
 
-import type { Facts } from "./facts.ts";
-import type { Message } from "./message.ts";
+import type { Facts } from "./message_index.ts";
+import type { Message } from "../tree/message.ts";
 
 /**
  * Counts of ids. There is one for all versions of a document; it knows the latest version that asked. A version

@@ -1,7 +1,7 @@
 // A place among the marks of a document, and the searches that move it.
 
 import { STRIDE } from "./chunk.ts";
-import { BARE, NEEDS_CRLF } from "./scan/marks.ts";
+import { BARE, NEEDS_CRLF } from "./line_kinds.ts";
 import type { Text } from "./text.ts";
 
 const NONE = new Int32Array(0);

@@ -1,10 +1,10 @@
 // Head and messages of a document, read whole or brought up to date after edits.
 
 import { Conversation, Paging } from "./conversation.ts";
-import type { Replacement } from "./edit.ts";
+import type { Replacement } from "../edits/edit.ts";
 import { type Head, readHead } from "./head.ts";
 import { type Message, MessageReader } from "./message.ts";
-import type { Text } from "./text.ts";
+import type { Text } from "../text/text.ts";
 
 /** The parts of a document in order. */
 export interface Structure {

@@ -1,10 +1,10 @@
 // Tool blocks of a message: header, fence and body of a call or a result, read from its nodes.
 
-import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "./lines.ts";
-import type { Message } from "./message.ts";
+import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "../text/lines.ts";
+import type { Message } from "../tree/message.ts";
 import { readStatus, type StatusReading } from "./status.ts";
-import * as Term from "./terms.generated.ts";
-import { spanText, type Text } from "./text.ts";
+import * as Term from "../tree/terms.generated.ts";
+import { spanText, type Text } from "../text/text.ts";
 
 /** A call as it stands. Offsets are those of the document. */
 export interface CallBlock {

@@ -13,7 +13,7 @@ import {
   thinkingTag,
   toolResultHeader,
   toolUseHeader,
-} from "../lines.ts";
+} from "./lines.ts";
 
 /** A role marker; its number is the role. */
 export const MARKER = 1 << 0;
