@@ -71,7 +71,7 @@ export { getProvider } from "./providers/registry.ts";
 export type { Provider, ProviderRequest } from "./providers/types.ts";
 export { type Replay, startReplay } from "./providers/replay/server.ts";
 export { Cycle, type CycleParts, type DocumentStore, type Journal, type Stop } from "./cycle/mod.ts";
-export { createSend } from "./cycle/send.ts";
+export { createSend } from "./cycle/send/send.ts";
 export { createSandboxApi, type SandboxApi, type SandboxApiOptions } from "./sandbox/api.ts";
 
 /**

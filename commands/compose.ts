@@ -6,8 +6,8 @@ import type { Loaded } from "../config/load.ts";
 import { type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { Cycle } from "../cycle/mod.ts";
-import type { SendOptions } from "../cycle/send.ts";
-import { openJournal } from "../cycle/session/journal.ts";
+import type { SendOptions } from "../cycle/send/send.ts";
+import { openJournal } from "../cycle/storage/journal.ts";
 import type { CycleEvent, DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
@@ -180,7 +180,7 @@ function sender(
   let made: Promise<Send | Problem> | null = null;
   const make = async (): Promise<Send | Problem> => {
     const [{ createSend }, { getProvider }, frontmatter] = await Promise.all([
-      import("../cycle/send.ts"),
+      import("../cycle/send/send.ts"),
       import("../providers/registry.ts"),
       evaluated(),
     ]);

@@ -2,10 +2,10 @@
 
 import type { Environment } from "../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
-import { type FileStore, openFile } from "../cycle/session/file_store.ts";
-import { MemoryStore } from "../cycle/session/memory_store.ts";
-import { absolutePath } from "../cycle/session/paths.ts";
-import { checkText } from "../cycle/session/read.ts";
+import { type FileStore, openFile } from "../cycle/storage/file_store.ts";
+import { MemoryStore } from "../cycle/storage/memory_store.ts";
+import { absolutePath } from "../cycle/storage/state_files.ts";
+import { checkText } from "../cycle/storage/read.ts";
 import type { SettingsSubject } from "./document_settings.ts";
 import { Exit, exitOf } from "./exit.ts";
 import { Interrupts } from "./interrupt.ts";

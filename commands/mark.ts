@@ -2,7 +2,7 @@
 
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
-import { MemoryStore } from "../cycle/session/memory_store.ts";
+import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { compose, type Runtime } from "./compose.ts";
 import { type OpenDocument, withDocument } from "./document.ts";
 import { Exit } from "./exit.ts";

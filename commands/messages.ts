@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import type { Problem } from "../base/problem.ts";
-import { keepMessages } from "../cycle/session/messages.ts";
+import { keepMessages } from "../cycle/storage/kept_messages.ts";
 import { visible } from "../base/visible.ts";
 import { errorIsOutput, writeError } from "./streams.ts";
 

@@ -2,9 +2,9 @@
 
 import { thrownText } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
-import { openJournal } from "../cycle/session/journal.ts";
-import { absolutePath } from "../cycle/session/paths.ts";
-import { createFile } from "../cycle/session/write.ts";
+import { openJournal } from "../cycle/storage/journal.ts";
+import { absolutePath } from "../cycle/storage/state_files.ts";
+import { createFile } from "../cycle/storage/write.ts";
 import type { Journal } from "../cycle/types.ts";
 import { Exit } from "./exit.ts";
 import type { Invocation } from "./invocation.ts";

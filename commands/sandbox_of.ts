@@ -1,6 +1,6 @@
 // The sandbox that a document's tools run in: made in one place, so that no command forgets what it protects.
 
-import { protectedPaths } from "../cycle/session/paths.ts";
+import { protectedPaths } from "../cycle/storage/state_files.ts";
 import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
 import type { SubjectSettings } from "./document_settings.ts";
 import type { Invocation } from "./invocation.ts";

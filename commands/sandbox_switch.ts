@@ -1,6 +1,6 @@
 // `flemma sandbox enable | disable | reset`: the switch of a session, stronger than what documents say.
 
-import { protectedPaths } from "../cycle/session/paths.ts";
+import { protectedPaths } from "../cycle/storage/state_files.ts";
 import { documentPath } from "./document.ts";
 import { refuse } from "./refuse.ts";
 import type { Invocation } from "./invocation.ts";

@@ -1,6 +1,6 @@
 // `flemma send`: only the request. It refuses while calls have no result, since a model must get them all.
 
-import { dryRun } from "../cycle/send.ts";
+import { dryRun } from "../cycle/send/send.ts";
 import type { Problem } from "../base/problem.ts";
 import { noMessages } from "../cycle/refusals.ts";
 import type { SendOutcome, Stop } from "../cycle/types.ts";

@@ -1,9 +1,9 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
 import { operands } from "../base/shell_word.ts";
-import { lastMessages } from "../cycle/session/messages.ts";
-import { holderOf } from "../cycle/session/lock.ts";
-import { liveCalls, nothingToSend } from "../cycle/survey.ts";
+import { lastMessages } from "../cycle/storage/kept_messages.ts";
+import { holderOf } from "../cycle/storage/lock.ts";
+import { liveCalls, nothingToSend } from "../cycle/plan/open_calls.ts";
 import type { Step } from "../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";

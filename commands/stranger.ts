@@ -4,7 +4,7 @@ import type { Environment } from "../base/environment.ts";
 import type { Settings } from "../config/settings.ts";
 import { isTrusted } from "../config/sources/trust.ts";
 import { operands } from "../base/shell_word.ts";
-import { HARMLESS } from "../cycle/plan.ts";
+import { HARMLESS } from "../cycle/plan/plan.ts";
 import type { Emit, Journal } from "../cycle/types.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import { loosened } from "../sandbox/mod.ts";

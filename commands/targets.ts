@@ -1,7 +1,7 @@
 // The calls a command line points at (cli section 6).
 
 import { failure, type Outcome, success } from "../base/problem.ts";
-import { resolveTargets, type TargetSpec } from "../cycle/target.ts";
+import { resolveTargets, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Chat } from "../parser/types.ts";
 import { type Arguments, numberOption, switchOption, textOption } from "./options.ts";
 

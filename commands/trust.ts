@@ -9,7 +9,7 @@ import { parseSource } from "../config/sources/yaml.ts";
 import { modulePath } from "../config/schema/module_path.ts";
 import { recordTrust, revokeTrust, trustedEntries } from "../config/sources/trust.ts";
 import { writeTree } from "../config/layers/write_tree.ts";
-import { absolutePath } from "../cycle/session/paths.ts";
+import { absolutePath } from "../cycle/storage/state_files.ts";
 import { visible } from "../base/visible.ts";
 import { refuse } from "./refuse.ts";
 import { Exit } from "./exit.ts";

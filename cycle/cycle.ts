@@ -4,12 +4,12 @@ import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
-import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./autopilot.ts";
-import { Course, stopped } from "./course.ts";
-import { stepEdits } from "./edits.ts";
-import { changedSince, type FactSources, gatherFacts, toolKind, type Tools } from "./facts.ts";
-import { markApproved, markRejected } from "./marks.ts";
-import { type Facts, plan, planOne, type Rest, type Step } from "./plan.ts";
+import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./plan/autopilot.ts";
+import { Course, stopped } from "./press_outcome.ts";
+import { stepEdits } from "./execute/step_edits.ts";
+import { changedSince, type FactSources, gatherFacts, toolKind, type Tools } from "./plan/plan_inputs.ts";
+import { markApproved, markRejected } from "./execute/status_edits.ts";
+import { type Facts, plan, planOne, type Rest, type Step } from "./plan/plan.ts";
 import {
   alreadyRunning,
   blockedBy,
@@ -19,11 +19,11 @@ import {
   reusedIds,
   unknownCall,
 } from "./refusals.ts";
-import { Runs } from "./runs.ts";
-import { firstLine, survey } from "./survey.ts";
-import { Teller } from "./teller.ts";
+import { Runs } from "./execute/runs.ts";
+import { firstLine, survey } from "./plan/open_calls.ts";
+import { Teller } from "./execute/announcements.ts";
 import type { AutopilotState, DocumentStore, Emit, Journal, Send, SendOutcome, Stop } from "./types.ts";
-import { Writer } from "./writer.ts";
+import { Writer } from "./execute/writer.ts";
 
 /** Everything a cycle works with; all effects go through these. */
 export interface CycleParts {

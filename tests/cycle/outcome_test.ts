@@ -1,7 +1,7 @@
 // Results as blocks, and the promise that holds for every sentence of the program.
 
 import assert from "node:assert/strict";
-import { errorBlock, finalBlock, invalidInput } from "../../cycle/outcome.ts";
+import { errorBlock, finalBlock, invalidInput } from "../../cycle/final_block.ts";
 import * as sentences from "../../cycle/sentences.ts";
 
 Deno.test("output of any type becomes text, and only data is marked as JSON", () => {

@@ -1,8 +1,8 @@
 // The plan as a table: a document and facts on one side, the steps on the other. Nothing is done here.
 
 import assert from "node:assert/strict";
-import { type Facts, plan, planOne, type Step } from "../../cycle/plan.ts";
-import type { ToolKind } from "../../cycle/resolution.ts";
+import { type Facts, plan, planOne, type Step } from "../../cycle/plan/plan.ts";
+import type { ToolKind } from "../../cycle/plan/resolution.ts";
 import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/sentences.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";

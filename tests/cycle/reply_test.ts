@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "../../cycle/reply.ts";
+import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "../../cycle/send/reply.ts";
 import { unescapeTurn } from "../../parser/edits/escape.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";

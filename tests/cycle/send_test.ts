@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
-import { createSend, dryRun } from "../../cycle/send.ts";
-import { openFile } from "../../cycle/session/file_store.ts";
-import { MemoryStore } from "../../cycle/session/memory_store.ts";
+import { createSend, dryRun } from "../../cycle/send/send.ts";
+import { openFile } from "../../cycle/storage/file_store.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, DocumentStore, SendOutcome } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
-import { openJournal } from "../../cycle/session/journal.ts";
-import { lockDocument } from "../../cycle/session/lock.ts";
-import { keepMessages, lastMessages } from "../../cycle/session/messages.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { lockDocument } from "../../cycle/storage/lock.ts";
+import { keepMessages, lastMessages } from "../../cycle/storage/kept_messages.ts";
 import { runtimeFolder } from "../../base/folders.ts";
-import { documentKey, protectedPaths, stateFolder } from "../../cycle/session/paths.ts";
-import { readDocument } from "../../cycle/session/read.ts";
-import { isTorn, OverwriteGuard } from "../../cycle/session/rescue.ts";
-import { appendFile, overwriteFile, replaceFile } from "../../cycle/session/write.ts";
+import { documentKey, protectedPaths, stateFolder } from "../../cycle/storage/state_files.ts";
+import { readDocument } from "../../cycle/storage/read.ts";
+import { isTorn, OverwriteGuard } from "../../cycle/storage/rescue.ts";
+import { appendFile, overwriteFile, replaceFile } from "../../cycle/storage/write.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const always = () => true;

@@ -1,7 +1,7 @@
 // From a line or a name to calls.
 
 import assert from "node:assert/strict";
-import { callAtLine, resolveTargets, type TargetSpec } from "../../cycle/target.ts";
+import { callAtLine, resolveTargets, type TargetSpec } from "../../cycle/plan/targets.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { block, chatAnswered, chatWith } from "./harness.ts";

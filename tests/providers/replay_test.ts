@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { MemoryStore } from "../../cycle/session/memory_store.ts";
-import { createSend } from "../../cycle/send.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import { createSend } from "../../cycle/send/send.ts";
 import type { CycleEvent, SendOutcome } from "../../cycle/types.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { MemoryStore } from "../../cycle/session/memory_store.ts";
-import { createSend, dryRun } from "../../cycle/send.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import { createSend, dryRun } from "../../cycle/send/send.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { parse } from "../../parser/mod.ts";

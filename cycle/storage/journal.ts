@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { Approval, FileMemory, Journal } from "../types.ts";
-import { documentKey, stateFolder, timestamp } from "./paths.ts";
+import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 import { createFile, writeAll } from "./write.ts";
 
 type Entry =

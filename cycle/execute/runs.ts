@@ -1,14 +1,14 @@
 // The calls that run now: started, delivered once, or cancelled (tool-cycle 5.2, 5.5).
 
-import type { Problem } from "../base/problem.ts";
-import type { FinalBlock } from "../parser/edits/result_block.ts";
-import { writeResult } from "../parser/edits/placement.ts";
-import type { Call } from "../parser/types.ts";
-import type { ExecutionResult } from "../tools/definition.ts";
-import { errorBlock, finalBlock } from "./outcome.ts";
-import type { RunningCalls } from "./plan.ts";
-import { CANCELLED } from "./sentences.ts";
-import type { Emit } from "./types.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { FinalBlock } from "../../parser/edits/result_block.ts";
+import { writeResult } from "../../parser/edits/placement.ts";
+import type { Call } from "../../parser/types.ts";
+import type { ExecutionResult } from "../../tools/definition.ts";
+import { errorBlock, finalBlock } from "../final_block.ts";
+import type { RunningCalls } from "../plan/plan.ts";
+import { CANCELLED } from "../sentences.ts";
+import type { Emit } from "../types.ts";
 import type { Writer } from "./writer.ts";
 
 interface Run {

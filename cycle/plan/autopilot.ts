@@ -1,6 +1,6 @@
 // The autopilot as a pure state machine (tool-cycle section 7).
 
-import type { AutopilotState } from "./types.ts";
+import type { AutopilotState } from "../types.ts";
 
 export interface Autopilot {
   readonly state: AutopilotState;

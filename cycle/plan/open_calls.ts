@@ -1,7 +1,7 @@
 // What the calls of a document wait for, read off the document alone.
 
-import { isPlaceholder } from "../parser/edits/result_block.ts";
-import type { Call, Chat } from "../parser/types.ts";
+import { isPlaceholder } from "../../parser/edits/result_block.ts";
+import type { Call, Chat } from "../../parser/types.ts";
 
 /** The calls that count: of several with one id the last. In document order. */
 export function liveCalls(chat: Chat): Call[] {

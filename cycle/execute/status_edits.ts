@@ -1,11 +1,11 @@
 // The commands that change a status and run nothing: approve and reject (tool-cycle 4.4).
 
-import type { Problem } from "../base/problem.ts";
-import type { ToolSettings } from "../config/settings.ts";
-import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../parser/edits/result_block.ts";
-import type { Edit } from "../parser/edits/edit.ts";
-import type { Chat, Result } from "../parser/types.ts";
-import { unknownCall } from "./refusals.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { ToolSettings } from "../../config/settings.ts";
+import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../../parser/edits/result_block.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
+import type { Chat, Result } from "../../parser/types.ts";
+import { unknownCall } from "../refusals.ts";
 import type { Writer } from "./writer.ts";
 
 /**

@@ -1,7 +1,7 @@
 // Messages of a filter run that had nowhere to print them: `flemma status --last` shows them (cli 3.2).
 
 import type { Environment } from "../../base/environment.ts";
-import { stateFolder } from "./paths.ts";
+import { stateFolder } from "./state_files.ts";
 
 function messagesFile(environment: Environment): string {
   return `${stateFolder(environment)}/last-messages.txt`;

@@ -1,6 +1,6 @@
 // The text changes that the steps of a plan stand for.
 
-import type { ToolSettings } from "../config/settings.ts";
+import type { ToolSettings } from "../../config/settings.ts";
 import {
   finalLines,
   placeholderLines,
@@ -8,12 +8,12 @@ import {
   replaceBlock,
   setStatus,
   stripStatus,
-} from "../parser/edits/result_block.ts";
-import type { Edit } from "../parser/edits/edit.ts";
-import { insertBlocks, type Insertion } from "../parser/edits/placement.ts";
-import type { Chat } from "../parser/types.ts";
-import { errorBlock } from "./outcome.ts";
-import type { Step } from "./plan.ts";
+} from "../../parser/edits/result_block.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
+import { insertBlocks, type Insertion } from "../../parser/edits/placement.ts";
+import type { Chat } from "../../parser/types.ts";
+import { errorBlock } from "../final_block.ts";
+import type { Step } from "../plan/plan.ts";
 
 /**
  * The edits of all steps that change the text, for one commit. Runs and sends change nothing by themselves.

@@ -1,12 +1,12 @@
 // What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
 
-import type { Problem } from "../base/problem.ts";
-import type { Call, Chat, Result } from "../parser/types.ts";
-import type { Verdict } from "../tools/approval/types.ts";
-import { invalidInput } from "./outcome.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { Call, Chat, Result } from "../../parser/types.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+import { invalidInput } from "../final_block.ts";
 import { abortedMessage, type Resolution, resolutionText, type ToolKind, unrunnable } from "./resolution.ts";
-import { DENIED, INTERRUPTED } from "./sentences.ts";
-import { liveCalls } from "./survey.ts";
+import { DENIED, INTERRUPTED } from "../sentences.ts";
+import { liveCalls } from "./open_calls.ts";
 
 /** The calls that run now; a set of ids is one. */
 export interface RunningCalls {

@@ -2,7 +2,7 @@
 
 import type { Problem } from "../base/problem.ts";
 import type { Chat } from "../parser/types.ts";
-import { firstLine, survey } from "./survey.ts";
+import { firstLine, survey } from "./plan/open_calls.ts";
 import type { Stop, StopReason } from "./types.ts";
 
 export class Course {

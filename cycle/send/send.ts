@@ -1,12 +1,12 @@
 // Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
 
-import type { Environment } from "../base/environment.ts";
-import type { Settings } from "../config/settings.ts";
-import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
-import type { CredentialResolver } from "../providers/http/credentials.ts";
-import { providerError } from "../providers/http/errors.ts";
-import { type Exchange, post } from "../providers/http/post.ts";
-import { resolveParameters } from "../providers/request/parameters.ts";
+import type { Environment } from "../../base/environment.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import type { CredentialResolver } from "../../providers/http/credentials.ts";
+import { providerError } from "../../providers/http/errors.ts";
+import { type Exchange, post } from "../../providers/http/post.ts";
+import { resolveParameters } from "../../providers/request/parameters.ts";
 import type {
   Effect,
   OfferedTool,
@@ -14,14 +14,14 @@ import type {
   ProviderError,
   StreamReader,
   Usage,
-} from "../providers/types.ts";
-import { mergeUsage } from "../providers/usage.ts";
+} from "../../providers/types.ts";
+import { mergeUsage } from "../../providers/usage.ts";
 import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "./reply.ts";
-import { ReplyCommits } from "./send_commits.ts";
-import { type Prepared, prepareRequest } from "./send_request.ts";
-import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "./types.ts";
+import { ReplyCommits } from "./commits.ts";
+import { type Prepared, prepareRequest } from "./request.ts";
+import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "../types.ts";
 
-export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./send_request.ts";
+export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
 
 /** Message of the marker in the copy of a document that could no longer be written. */
 const UNWRITABLE = "The document was changed by someone else.";

@@ -1,10 +1,10 @@
 // Makes changes durable: edits one after the other, and the journal beside them.
 
-import { type Problem, thrownText } from "../base/problem.ts";
-import type { Edit } from "../parser/edits/edit.ts";
-import type { Call, Chat } from "../parser/types.ts";
-import { callHash } from "./hash.ts";
-import type { Approval, DocumentStore, Emit, Journal } from "./types.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+import { callHash } from "../call_hash.ts";
+import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 
 /** Edits made from the document as it is when their turn comes, or the reason why there can be none. */
 export type MakeEdits = (chat: Chat) => readonly Edit[] | Promise<readonly Edit[] | Problem> | Problem;

@@ -1,14 +1,14 @@
 // Gathers what a plan depends on: inputs checked, approvals compared with the text, the approval chain asked.
 
-import type { Settings } from "../config/settings.ts";
-import type { Call, Chat } from "../parser/types.ts";
-import type { Verdict } from "../tools/approval/types.ts";
-import type { ToolDefinition } from "../tools/definition.ts";
-import { isExecutable } from "../tools/registry.ts";
-import { callHash } from "./hash.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+import type { ToolDefinition } from "../../tools/definition.ts";
+import { isExecutable } from "../../tools/registry.ts";
+import { callHash } from "../call_hash.ts";
 import { callsToCheck, type Facts, questions, type RunningCalls } from "./plan.ts";
 import type { ToolKind } from "./resolution.ts";
-import type { Journal } from "./types.ts";
+import type { Journal } from "../types.ts";
 
 /** The tools a cycle knows; a ToolRegistry is one. */
 export interface Tools {

@@ -1,9 +1,9 @@
 // Tells what steps did to calls, and where to look: events, each once.
 
-import type { Call, Chat } from "../parser/types.ts";
-import type { Step } from "./plan.ts";
-import { firstLine } from "./survey.ts";
-import type { DocumentStore, Emit } from "./types.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+import type { Step } from "../plan/plan.ts";
+import { firstLine } from "../plan/open_calls.ts";
+import type { DocumentStore, Emit } from "../types.ts";
 
 export class Teller {
   readonly #store: DocumentStore;

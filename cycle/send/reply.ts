@@ -5,7 +5,7 @@
 // and its name and id can stand in a header (S14). The writer works with LF and hands out the line ends of the
 // document. Nothing at all is written before the first content that is not blank.
 
-import { fenceFor } from "../parser/edits/result_block.ts";
+import { fenceFor } from "../../parser/edits/result_block.ts";
 import {
   escapeTextLine,
   escapeThinking,
@@ -13,11 +13,11 @@ import {
   mayBecomeLive,
   needsClosedFence,
   openFenceAtEnd,
-} from "../parser/edits/escape.ts";
-import type { Chat } from "../parser/types.ts";
-import { isBlank, trimBlank } from "../prompt/blank.ts";
-import { providerError } from "../providers/http/errors.ts";
-import type { Effect, ProviderError } from "../providers/types.ts";
+} from "../../parser/edits/escape.ts";
+import type { Chat } from "../../parser/types.ts";
+import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import { providerError } from "../../providers/http/errors.ts";
+import type { Effect, ProviderError } from "../../providers/types.ts";
 
 /** How a reply ended, which decides what stands below it. */
 export type ReplyEnd =

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
-import { documentKey, stateFolder, timestamp } from "./paths.ts";
+import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 import { commonPrefix, sameBytes } from "./read.ts";
 import { createFile, overwriteFile } from "./write.ts";
 

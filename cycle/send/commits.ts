@@ -1,8 +1,8 @@
 // Brings a growing reply to the document while it streams: at most one commit per interval, in order.
 
-import type { Problem } from "../base/problem.ts";
-import type { Chat } from "../parser/mod.ts";
-import type { DocumentStore } from "./types.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { Chat } from "../../parser/mod.ts";
+import type { DocumentStore } from "../types.ts";
 
 /** Milliseconds between two commits of one reply; with the time of a write it stays within cli 4.4's 200. */
 export const COMMIT_INTERVAL = 150;

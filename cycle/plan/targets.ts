@@ -1,9 +1,9 @@
 // From what a person points at to the ids of calls (tool-cycle 5.4, cli section 6).
 
-import { failure, type Outcome, success } from "../base/problem.ts";
-import { isPlaceholder } from "../parser/edits/result_block.ts";
-import type { Call, Chat, Place, Turn } from "../parser/types.ts";
-import { liveCalls } from "./survey.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { isPlaceholder } from "../../parser/edits/result_block.ts";
+import type { Call, Chat, Place, Turn } from "../../parser/types.ts";
+import { liveCalls } from "./open_calls.ts";
 
 /** A target as the command line gives it. */
 export type TargetSpec =

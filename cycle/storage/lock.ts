@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import { documentKey, stateFolder } from "./paths.ts";
+import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Written into the lock file so that others can name who holds it. */
 export interface Holder {

@@ -1,17 +1,17 @@
 // Everything before the network: evaluate the document, find key and address, build the exact request.
 
-import type { Environment } from "../base/environment.ts";
-import type { Problem } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
-import type { Chat, Diagnostic } from "../parser/types.ts";
-import { evaluate, type EvaluatedFrontmatter } from "../prompt/evaluate.ts";
-import type { FileRead } from "../prompt/types.ts";
-import { type CredentialResolver, resolveCredential } from "../providers/http/credentials.ts";
-import { resolveBaseUrl } from "../providers/http/endpoint.ts";
-import type { OfferedTool, Provider, ProviderRequest } from "../providers/types.ts";
-import { fileDrift, rememberFiles } from "./session/drift.ts";
-import { nothingToSend } from "./survey.ts";
-import type { FileMemory } from "./types.ts";
+import type { Environment } from "../../base/environment.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Chat, Diagnostic } from "../../parser/types.ts";
+import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import type { FileRead } from "../../prompt/types.ts";
+import { type CredentialResolver, resolveCredential } from "../../providers/http/credentials.ts";
+import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import type { OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
+import { fileDrift, rememberFiles } from "./drift.ts";
+import { nothingToSend } from "../plan/open_calls.ts";
+import type { FileMemory } from "../types.ts";
 
 export interface RequestOptions {
   readonly chat: Chat;
