@@ -22,7 +22,7 @@ import { checkInput, completeInput, prepareValidator } from "../tools/validate.t
 import { sandboxOf } from "./sandbox_of.ts";
 import { type SubjectSettings, subjectSettings } from "./document_settings.ts";
 import type { Invocation } from "./invocation.ts";
-import { switchOption } from "./options.ts";
+import { switchOption } from "./line/options.ts";
 import { cautious, distrust, wary } from "./stranger.ts";
 
 /** Everything a command needs to work on a document. */

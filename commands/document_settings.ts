@@ -11,7 +11,7 @@ import type { ReadPolicy } from "../prompt/file_log.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../base/visible.ts";
 import type { Invocation } from "./invocation.ts";
-import { settingsOf } from "./settings.ts";
+import { settingsOf } from "./line/overrides.ts";
 
 /** A document as far as its settings go. */
 export interface SettingsSubject {

@@ -1,8 +1,8 @@
 // One call of the program as its command sees it.
 
 import type { Environment } from "../base/environment.ts";
-import type { Arguments } from "./options.ts";
-import type { Messages } from "./messages.ts";
+import type { Arguments } from "./line/options.ts";
+import type { Messages } from "./io/messages.ts";
 
 export interface Invocation {
   readonly arguments: Arguments;

@@ -2,12 +2,12 @@
 
 import { processEnvironment } from "../base/environment.ts";
 import { thrownText } from "../base/problem.ts";
-import { readArguments, type UsageMistake } from "./arguments.ts";
-import { Exit } from "./exit.ts";
-import { helpFor, overview } from "./help.ts";
+import { readArguments, type UsageMistake } from "./line/arguments.ts";
+import { Exit } from "./io/exit.ts";
+import { helpFor, overview } from "./line/help.ts";
 import type { Invocation } from "./invocation.ts";
-import { type Arguments, switchOption } from "./options.ts";
-import { OutputError, passRestThrough, readInput, writeError, writeOutput } from "./streams.ts";
+import { type Arguments, switchOption } from "./line/options.ts";
+import { OutputError, passRestThrough, readInput, writeError, writeOutput } from "./io/streams.ts";
 
 /** Runs the program; answers with its exit code and throws nothing. */
 export async function main(words: readonly string[]): Promise<number> {
@@ -33,7 +33,7 @@ export async function main(words: readonly string[]): Promise<number> {
         writeError(helpFor(read.kind === "bare" ? "" : given.command.name)!);
         return Exit.usage;
       }
-      const { Messages } = await import("./messages.ts");
+      const { Messages } = await import("./io/messages.ts");
       const environment = processEnvironment();
       const filter = given.command.kind === "filter" && readsInput("filter", given.positionals);
       const quiet = switchOption(given, "quiet") === true;
@@ -84,7 +84,7 @@ async function attempt(invocation: Invocation): Promise<number> {
 async function refuse(mistake: UsageMistake): Promise<number> {
   const kind = mistake.command?.kind ?? "filter";
   const filter = kind === "filter" && readsInput("filter", mistake.positionals) && !Deno.stdin.isTerminal();
-  const { Messages } = await import("./messages.ts");
+  const { Messages } = await import("./io/messages.ts");
   const messages = new Messages(processEnvironment(), { filter, quiet: false });
   if (filter) {
     try {

@@ -3,7 +3,7 @@
 import { ROOT } from "../gate/root.ts";
 
 const FOLDER = "examples/demo";
-const TARGET = "commands/demo_files.generated.ts";
+const TARGET = "commands/setup/demo_files.generated.ts";
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const files: Record<string, string> = {};

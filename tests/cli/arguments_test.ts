@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { readArguments } from "../../commands/arguments.ts";
-import { helpFor } from "../../commands/help.ts";
+import { readArguments } from "../../commands/line/arguments.ts";
+import { helpFor } from "../../commands/line/help.ts";
 import { MODULES } from "../../commands/load.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
-import { safeJson } from "../../commands/safe_json.ts";
-import { COMMANDS } from "../../commands/table.ts";
+import { safeJson } from "../../commands/io/safe_json.ts";
+import { COMMANDS } from "../../commands/line/table.ts";
 
 const never = () => false;
 const read = (line: string, isFile = never) => readArguments(line === "" ? [] : line.split(" "), isFile);

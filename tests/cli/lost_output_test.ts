@@ -1,7 +1,7 @@
 // Standard output and the event file may fail at any moment: nothing of the document is lost for that.
 
 import assert from "node:assert/strict";
-import { readArguments } from "../../commands/arguments.ts";
+import { readArguments } from "../../commands/line/arguments.ts";
 import { wantsDocument } from "../../commands/main.ts";
 import { callsDocument, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";

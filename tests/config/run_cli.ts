@@ -1,8 +1,8 @@
 // The program with the commands about settings, for tests that run it as a process.
 
 import { MODULES } from "../../commands/load.ts";
-import { SETTINGS_COMMANDS, SETTINGS_MODULES } from "../../commands/settings_commands.ts";
-import { type Command, COMMANDS } from "../../commands/table.ts";
+import { SETTINGS_COMMANDS, SETTINGS_MODULES } from "../../commands/line/settings_table.ts";
+import { type Command, COMMANDS } from "../../commands/line/table.ts";
 
 for (const command of SETTINGS_COMMANDS) {
   if (!COMMANDS.some(({ name }) => name === command.name)) (COMMANDS as Command[]).push(command);

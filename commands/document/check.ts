@@ -1,0 +1,48 @@
+// `flemma check`: diagnostics, one a line.
+
+import { evaluate } from "../../prompt/mod.ts";
+import type { Diagnostic } from "../../parser/types.ts";
+import { visible } from "../../base/visible.ts";
+import { diagnosticJson, diagnosticLine, lineOf } from "../io/diagnostics.ts";
+import { readForReport } from "./open.ts";
+import { subjectSettings } from "../document_settings.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { positionals } = invocation.arguments;
+  const asJson = switchOption(invocation.arguments, "json") === true;
+  const reports: Record<string, unknown>[] = [];
+  let exit: number = Exit.ok;
+  for (const file of positionals.length === 0 ? [undefined] : positionals) {
+    const opened = await readForReport(invocation, file);
+    if ("exit" in opened) {
+      exit = opened.exit;
+      continue;
+    }
+    const { label, store } = opened;
+    const { path, chat } = store;
+    const subject = await subjectSettings(invocation, { path, frontmatter: chat.frontmatter });
+    if (!subject.ok) return refuse(invocation, subject.problem);
+    const { environment } = invocation;
+    const prompt = await evaluate(chat, {
+      document: path,
+      environment,
+      frontmatter: await subject.value.evaluated(),
+    });
+    const diagnostics = [...prompt.diagnostics].sort(byPlace);
+    if (prompt.blocked && exit === Exit.ok) exit = Exit.diagnostics;
+    if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
+    else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);
+  }
+  if (asJson) writeOutput(`${safeJson(reports)}\n`);
+  return exit;
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return lineOf(a) - lineOf(b) || (a.startCol ?? 0) - (b.startCol ?? 0);
+}

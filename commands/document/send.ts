@@ -1,0 +1,113 @@
+// `flemma send`: only the request. It refuses while calls have no result, since a model must get them all.
+
+import { dryRun } from "../../cycle/send/send.ts";
+import type { Problem } from "../../base/problem.ts";
+import { noMessages } from "../../cycle/refusals.ts";
+import type { SendOutcome, Stop } from "../../cycle/types.ts";
+import type { Chat } from "../../parser/types.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { compose, type Runtime } from "../compose.ts";
+import { diagnosticLine, lineOf } from "../io/diagnostics.ts";
+import { type OpenDocument, readForReport, withDocument } from "./open.ts";
+import { drive } from "./drive.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { refuse } from "../io/refuse.ts";
+import { writeOutput } from "../io/streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  if (switchOption(invocation.arguments, "dry-run") === true) return await showRequest(invocation);
+  if (switchOption(invocation.arguments, "headers") === true) {
+    return await withDocument(invocation, () => {
+      invocation.messages.say("flemma: --headers goes with --dry-run.");
+      return Promise.resolve(Exit.usage);
+    });
+  }
+  return await withDocument(invocation, (document) => {
+    return drive(invocation, document, (runtime) => send(runtime, document));
+  });
+}
+
+async function send(runtime: Runtime, { store, interrupts }: OpenDocument): Promise<Stop> {
+  if (store.chat.turns.length === 0) {
+    return stopped("empty", noMessages());
+  }
+  const [blocker] = runtime.blockers;
+  if (blocker !== undefined) {
+    const { code, message } = blocker;
+    return { ...stopped("diagnostics", { code, message }), line: lineOf(blocker) };
+  }
+  const open = openCalls(store.chat);
+  if (open.length > 0) {
+    const line = store.chat.result(open[0]!)?.header.start ?? store.chat.call(open[0]!)?.place.start ?? null;
+    return { reason: "pending", ids: open, line };
+  }
+  return stopOf(await runtime.send(interrupts.signal), store.chat);
+}
+
+/** Calls without a final result. */
+function openCalls(chat: Chat): string[] {
+  const isOpen = (id: string) => {
+    const result = chat.result(id);
+    return result === undefined || (result.status !== null && result.status !== "error");
+  };
+  return [...new Set(chat.calls.map(({ id }) => id))].filter(isOpen);
+}
+
+function stopOf(outcome: SendOutcome, chat: Chat): Stop {
+  switch (outcome.kind) {
+    case "completed": {
+      const open = openCalls(chat);
+      return { reason: open.length > 0 ? "stepped" : "done", ids: open, line: chat.lineCount };
+    }
+    case "blocked": {
+      const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
+      const { code, message } = first ?? { code: "blocked", message: "The request was not sent." };
+      return { ...stopped("diagnostics", { code, message }), line: first?.start ?? null };
+    }
+    case "cancelled":
+      return { reason: "cancelled", ids: [], line: null };
+    case "failed":
+      return stopped("failed", outcome.problem);
+  }
+}
+
+function stopped(reason: Stop["reason"], problem: Problem): Stop {
+  return { reason, ids: [], line: null, problem };
+}
+
+/** Prints the request in place of sending it. A report: the document is only read. */
+async function showRequest(invocation: Invocation): Promise<number> {
+  const { messages, environment } = invocation;
+  const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in opened) return opened.exit;
+  const { label, store } = opened;
+  const runtime = await compose(invocation, store, { emit: () => {} });
+  if (!runtime.ok) return refuse(invocation, runtime.problem);
+  const { settings, loaded, offered, evaluated, files } = runtime.value;
+  for (const notice of loaded.notices) messages.notice(notice);
+  const provider = getProvider(settings.provider);
+  if (!provider.ok) return refuse(invocation, provider.problem);
+  const prepared = await dryRun({
+    chat: store.chat,
+    document: store.path,
+    settings,
+    environment,
+    provider: provider.value,
+    tools: offered(),
+    frontmatter: await evaluated(),
+    files,
+  });
+  if (prepared.kind === "failed") return refuse(invocation, prepared.problem);
+  for (const each of prepared.diagnostics) messages.say(diagnosticLine(label, each));
+  if (prepared.kind === "blocked") return Exit.diagnostics;
+  const { method, url, headers, body } = prepared.request;
+  for (const warning of prepared.warnings) messages.note(`flemma: ${warning}`);
+  if (switchOption(invocation.arguments, "headers") === true) {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    writeOutput([`${method} ${url}`, ...lines, "", ""].join("\n"));
+  }
+  writeOutput(body);
+  return Exit.ok;
+}

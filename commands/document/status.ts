@@ -1,0 +1,187 @@
+// `flemma status`: what stands open in a document, and what the next advance would do and why.
+
+import { operands } from "../../base/shell_word.ts";
+import { lastMessages } from "../../cycle/storage/kept_messages.ts";
+import { holderOf } from "../../cycle/storage/lock.ts";
+import { liveCalls, nothingToSend } from "../../cycle/plan/open_calls.ts";
+import type { Step } from "../../cycle/mod.ts";
+import type { Chat, Diagnostic } from "../../parser/types.ts";
+import type { RunSandbox } from "../../sandbox/mod.ts";
+import { visible } from "../../base/visible.ts";
+import { compose, type Runtime } from "../compose.ts";
+import { readForReport } from "./open.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { refuse } from "../io/refuse.ts";
+
+type Next = "categorise" | "execute" | "wait" | "send" | "idle";
+
+interface CallReport {
+  readonly id: string;
+  readonly name: string;
+  /** `open` has no result block yet; `running` runs in another process now. */
+  readonly status: string;
+  readonly line: number;
+  readonly preview: string;
+  /** What the approval chain says today, and who says it. */
+  readonly decision: string;
+  readonly source: string;
+}
+
+export async function run(invocation: Invocation): Promise<number> {
+  if (switchOption(invocation.arguments, "last") === true) {
+    const text = await lastMessages(invocation.environment);
+    writeOutput(text ?? "");
+    if (text === null) invocation.messages.note("flemma: no filter run had to keep its messages yet.");
+    return Exit.ok;
+  }
+  const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in opened) return opened.exit;
+  const { label, store } = opened;
+  const runtime = await compose(invocation, store, { emit: () => {} });
+  if (!runtime.ok) return refuse(invocation, runtime.problem);
+  for (const notice of runtime.value.loaded.notices) invocation.messages.notice(notice);
+  const { sandbox, journal } = runtime.value;
+  const holder = store.path === null ? null : await holderOf(store.path, invocation.environment);
+  const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
+  const calls = await reports(store.chat, runtime.value, running);
+  const { blockers } = runtime.value;
+  const idle = running.size > 0 || store.chat.turns.length === 0 || blockers.length > 0;
+  const steps = idle ? [] : await runtime.value.cycle.plan();
+  const next = running.size > 0 ? "wait" : nextStep(store.chat, steps);
+  if (switchOption(invocation.arguments, "json") === true) {
+    const summary = await sandboxSummary(runtime.value);
+    writeOutput(`${safeJson({ document: store.path ?? label, calls, next, sandbox: summary })}\n`);
+    return Exit.ok;
+  }
+  const lines = calls.map((call) => {
+    const { status, preview, line, id } = call;
+    // While the first block is wrong, nobody decides anything.
+    const told = status === "open" && blockers.length === 0 ? `   ${fate(call)}` : "";
+    return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
+  });
+  if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
+  lines.push(`next: ${nextSentence(next, calls, label, steps, blockers)}`);
+  lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
+  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return Exit.ok;
+}
+
+/** What becomes of a call that nobody has decided about, and who says so. */
+function fate({ decision, source }: CallReport): string {
+  const who = source.replace(/^urn:flemma:approval:/, "");
+  if (decision === "approve") return `will run (${who})`;
+  if (decision === "deny") return `will be denied (${who})`;
+  return who === "default" ? "will wait for you" : `will wait for you (${who})`;
+}
+
+/** Only what is shown: all that `sandbox status` tells would start a program and walk through the protected paths. */
+async function sandboxSentence(sandbox: RunSandbox): Promise<string> {
+  if (!sandbox.enabled) return "off";
+  const available = await sandbox.available();
+  return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
+}
+
+async function sandboxSummary({ sandbox, settings }: Runtime) {
+  const available = await sandbox.available();
+  const { network } = settings.sandbox.policy;
+  const backend = sandbox.enabled ? await sandbox.backend() : null;
+  return {
+    enabled: sandbox.enabled,
+    backend: backend?.ok ? backend.value.name : null,
+    available: available.ok,
+    network: network === true
+      ? "allowed"
+      : network === false || network.allow.length === 0
+      ? "blocked"
+      : "list",
+    error: available.ok ? null : available.problem.message,
+  };
+}
+
+/** The calls without a final result. */
+async function reports(chat: Chat, runtime: Runtime, running: ReadonlySet<string>): Promise<CallReport[]> {
+  const found: CallReport[] = [];
+  for (const call of liveCalls(chat)) {
+    const result = chat.result(call.id);
+    if (result !== undefined && (result.status === null || result.status === "error")) continue;
+    const { decision, source } = await runtime.decide(call);
+    found.push({
+      id: call.id,
+      name: call.name,
+      status: running.has(call.id) ? "running" : result?.status ?? "open",
+      line: (result?.header ?? call.place).start,
+      preview: runtime.preview(call),
+      decision,
+      source,
+    });
+  }
+  return found;
+}
+
+/** No steps at all: there is nothing to advance. */
+function nextStep(chat: Chat, steps: readonly Step[]): Next {
+  if (steps.length === 0) return "idle";
+  if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
+    return "categorise";
+  }
+  if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
+  if (steps.at(-1)?.do !== "send") return "wait";
+  return nothingToSend(chat) ? "idle" : "send";
+}
+
+function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
+  return chat.result(step.id) === undefined;
+}
+
+function nextSentence(
+  next: Next,
+  calls: readonly CallReport[],
+  label: string,
+  steps: readonly Step[],
+  blockers: readonly Diagnostic[],
+): string {
+  const file = operands(label);
+  const waiting = calls.filter(({ status }) => status === "pending").map(({ id }) => id);
+  switch (next) {
+    case "categorise":
+      return `flemma advance ${file} decides about ${count(calls, "open")}`;
+    case "execute":
+      return `flemma advance ${file} ${carriedOut(calls, steps)}`;
+    case "wait": {
+      if (waiting.length > 0) {
+        return `flemma approve ${operands(label, waiting[0]!)}, or reject it, or write the result yourself`;
+      }
+      const end = steps.at(-1);
+      return end?.do === "rest" && end.at === "protected"
+        ? `look at ${end.ids.join(", ")}: approved, but with a text of your own; ` +
+          "take the status away to send the text, or empty the block to run the call"
+        : "wait for what runs";
+    }
+    case "send":
+      return `flemma advance ${file} sends the conversation`;
+    case "idle":
+      return blockers.length === 0
+        ? `write a message below @You:, then flemma advance ${file}`
+        : `correct the first block: ${blockers[0]!.message}`;
+  }
+}
+
+/** What an advance does with the calls that a decision stands for already. */
+function carriedOut(calls: readonly CallReport[], steps: readonly Step[]): string {
+  const back = new Set(steps.flatMap((step) => step.do === "demote" ? [step.id] : []));
+  const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
+  return [
+    ...(forward > 0 ? [`carries out ${forward} of ${count(calls)}`] : []),
+    ...(back.size > 0 ? [`asks you again about ${[...back].join(", ")}`] : []),
+  ].join(" and ");
+}
+
+/** `1 call`, `2 calls`: all, or those of a status. */
+function count(calls: readonly CallReport[], status?: string): string {
+  const found = calls.filter((call) => status === undefined || call.status === status).length;
+  return found === 1 ? "1 call" : `${found} calls`;
+}

@@ -1,0 +1,34 @@
+// Exit codes (cli section 5), and which problem ends in which.
+
+import type { Problem } from "../../base/problem.ts";
+
+export const Exit = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  /** A person is needed. */
+  person: 3,
+  /** Diagnostics of severity error block the request. */
+  diagnostics: 4,
+  /** The document is locked, or somebody else changed it. */
+  conflict: 5,
+  interrupted: 130,
+} as const;
+
+const CODES: Readonly<Record<string, number>> = {
+  "config-invalid": Exit.usage,
+  "config-missing": Exit.usage,
+  "config-unreadable": Exit.usage,
+  "usage": Exit.usage,
+  "provider-unknown": Exit.usage,
+  "base-url-invalid": Exit.usage,
+  "target-needed": Exit.usage,
+  "target-ambiguous": Exit.usage,
+  "preview-cut": Exit.usage,
+  "document-locked": Exit.conflict,
+  "document-changed": Exit.conflict,
+};
+
+export function exitOf(problem: Problem): number {
+  return CODES[problem.code] ?? Exit.failure;
+}

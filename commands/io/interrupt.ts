@@ -1,0 +1,69 @@
+// Ctrl-C and termination: once asks the run to end in order, twice ends it at once (cli 4.6).
+
+import { thrownText } from "../../base/problem.ts";
+import { Exit } from "./exit.ts";
+
+const TWICE_MILLISECONDS = 2000;
+/** Whoever sends SIGTERM will not wait for ever; what can be saved is saved well before. */
+const TERMINATE_GRACE_MILLISECONDS = 4000;
+
+export class Interrupts {
+  readonly #controller = new AbortController();
+  readonly #lastWords: (fault: string | null) => void;
+  readonly #listeners: readonly (readonly [Deno.Signal, () => void])[];
+  #last = -Infinity;
+  #grace: ReturnType<typeof setTimeout> | undefined;
+
+  /** `lastWords` runs synchronously before the program is ended at once; it is told when a fault is the reason. */
+  constructor(lastWords: (fault: string | null) => void) {
+    this.#lastWords = lastWords;
+    this.#listeners = (["SIGINT", "SIGTERM"] as const).map((name) =>
+      [name, () => this.#receive(name)] as const
+    );
+    for (const [name, listener] of this.#listeners) Deno.addSignalListener(name, listener);
+    globalThis.addEventListener("unhandledrejection", this.#broken);
+    globalThis.addEventListener("error", this.#broken);
+  }
+
+  /** Aborted by the first interrupt. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get received(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  dispose(): void {
+    clearTimeout(this.#grace);
+    for (const [name, listener] of this.#listeners) Deno.removeSignalListener(name, listener);
+    globalThis.removeEventListener("unhandledrejection", this.#broken);
+    globalThis.removeEventListener("error", this.#broken);
+  }
+
+  #receive(name: Deno.Signal): void {
+    const now = performance.now();
+    if (now - this.#last < TWICE_MILLISECONDS) this.#end(Exit.interrupted);
+    this.#last = now;
+    if (name === "SIGTERM") {
+      this.#grace ??= setTimeout(() => this.#end(Exit.interrupted), TERMINATE_GRACE_MILLISECONDS);
+    }
+    this.#controller.abort();
+  }
+
+  /** A fault nobody awaits would end the process without a word and without the document. */
+  readonly #broken = (event: Event): void => {
+    event.preventDefault();
+    const thrown = event instanceof PromiseRejectionEvent
+      ? event.reason
+      : event instanceof ErrorEvent
+      ? event.error
+      : event;
+    this.#end(Exit.failure, thrownText(thrown));
+  };
+
+  #end(code: number, fault: string | null = null): never {
+    this.#lastWords(fault);
+    Deno.exit(code);
+  }
+}

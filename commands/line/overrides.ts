@@ -1,0 +1,62 @@
+// The command line's own layer of settings.
+
+import type { Environment } from "../../base/environment.ts";
+import { type Loaded, loadSettings } from "../../config/load.ts";
+import { typedValue } from "../../config/schema/modeline.ts";
+import { failure, type Outcome } from "../../base/problem.ts";
+import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
+
+type Tree = Record<string, unknown>;
+
+/**
+ * Loads the settings of a document (null: unsaved) with what the options say on top. A mistake anywhere fails with
+ * exit code 2.
+ */
+export async function settingsOf(
+  given: Arguments,
+  environment: Environment,
+  document: string | null,
+): Promise<Outcome<Loaded>> {
+  const overrides: Tree = {};
+  const set = (path: string, value: unknown) => {
+    if (value !== undefined) setPath(overrides, path.split("."), value);
+  };
+  set("provider", textOption(given, "provider"));
+  set("model", textOption(given, "model"));
+  set("tools.autopilot.enabled", switchOption(given, "autopilot"));
+  set("tools.autopilot.max_turns", numberOption(given, "max-turns"));
+  set("sandbox.enabled", switchOption(given, "sandbox"));
+  for (const text of listOption(given, "param")) {
+    const equals = text.indexOf("=");
+    if (equals < 1) return failure("usage", `--param needs KEY=VALUE, not ${text}.`);
+    set(`parameters.${text.slice(0, equals)}`, typedValue(text.slice(equals + 1)));
+  }
+  return await loadSettings({
+    environment,
+    configPath: textOption(given, "config"),
+    noConfig: switchOption(given, "no-config") === true,
+    overrides,
+    approve: listOption(given, "approve"),
+    preset: presetName(textOption(given, "preset")),
+    document,
+  });
+}
+
+/** The shell takes `$name` for a variable, so the sign may be left out. */
+function presetName(given: string | undefined): string | undefined {
+  return given === undefined || given.startsWith("$") ? given : `$${given}`;
+}
+
+function setPath(tree: Tree, path: readonly string[], value: unknown): void {
+  const [name = "", ...rest] = path;
+  const inner = Object.hasOwn(tree, name) ? tree[name] : undefined;
+  const below: Tree = typeof inner === "object" && inner !== null ? inner as Tree : {};
+  // Defined rather than assigned, for names that mean something to every object.
+  Object.defineProperty(tree, name, {
+    value: rest.length === 0 ? value : below,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+  if (rest.length > 0) setPath(below, rest, value);
+}

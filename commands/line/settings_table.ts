@@ -1,0 +1,150 @@
+// The commands about settings, trust and session, as rows of the table of commands.
+
+import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
+import type { CommandModule } from "../load.ts";
+import type { Command, Option } from "./table.ts";
+
+const HELP: Option = { name: "help", short: "h", help: "Show this help." };
+const QUIET: Option = { name: "quiet", short: "q", help: "Print nothing but failures." };
+const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
+const CONFIG: readonly Option[] = [
+  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
+  { name: "no-config", help: "Read no settings file." },
+];
+
+/** What a run with these options would go by. */
+const LAYER: readonly Option[] = [...AUTOPILOT, SANDBOX, ...MODEL, APPROVE];
+
+export const SETTINGS_COMMANDS: readonly Command[] = [
+  {
+    name: "config show",
+    usage: "[FILE]",
+    summary: "every setting, its value and the layer it comes from",
+    details:
+      "With FILE also what that document's first block sets, and with the options of a run what they set.",
+    kind: "none",
+    arity: [0, 1],
+    options: [
+      { name: "changed", help: "Only what differs from the defaults' layer." },
+      JSON_REPORT,
+      ...LAYER,
+      QUIET,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma config show --changed",
+  },
+  {
+    name: "config check",
+    usage: "[FILE]",
+    summary: "every mistake in the settings files, one a line: FILE:LINE:COL: sentence",
+    details: "Exit code 2 when there is one. With FILE also the document's first block, exit code 4 then.",
+    kind: "none",
+    arity: [0, 1],
+    options: [...CONFIG, HELP],
+    example: "flemma config check",
+  },
+  {
+    name: "config path",
+    usage: "[FILE]",
+    summary: "where the settings files are",
+    kind: "none",
+    arity: [0, 1],
+    options: [...CONFIG, HELP],
+    example: "flemma config path",
+  },
+  {
+    name: "config get",
+    usage: "KEY [FILE]",
+    summary: "the value of one setting",
+    kind: "none",
+    arity: [1, 2],
+    options: [JSON_REPORT, ...LAYER, ...CONFIG, HELP],
+    example: "flemma config get tools.auto_approve",
+  },
+  {
+    name: "trust",
+    usage: "[PATH]",
+    summary: "agree to what a project's settings file grants",
+    details:
+      "PATH is the project's folder or its .flemma/config.yaml. The content is remembered, with that of every file of\n" +
+      "code it names and of what that imports; a change of any of them ends the trust.",
+    kind: "none",
+    arity: [0, 1],
+    options: [
+      { name: "list", help: "Show what is trusted." },
+      { name: "revoke", value: "PATH", help: "Do not trust PATH any more." },
+      QUIET,
+      HELP,
+    ],
+    example: "flemma trust .",
+  },
+  {
+    name: "session set",
+    usage: "KEY=VALUE… [FILE]",
+    summary: "set something until logout, for all documents or for FILE",
+    details: "For lists: KEY+=ITEM appends, KEY-=ITEM removes, KEY^=ITEM prepends.",
+    kind: "none",
+    arity: [1, Infinity],
+    options: [QUIET, ...CONFIG, HELP],
+    example: "flemma session set tools.auto_approve+=bash",
+  },
+  {
+    name: "session switch",
+    usage: "$PRESET [FILE]",
+    summary: "use a preset's model and approvals until logout",
+    kind: "none",
+    arity: [1, 2],
+    options: [QUIET, ...CONFIG, HELP],
+    example: "flemma session switch '$readonly'",
+  },
+  {
+    name: "session show",
+    usage: "[FILE]",
+    summary: "what the session sets",
+    kind: "none",
+    arity: [0, 1],
+    options: [HELP],
+    example: "flemma session show",
+  },
+  {
+    name: "session reset",
+    usage: "[FILE]",
+    summary: "forget what the session sets",
+    kind: "none",
+    arity: [0, 1],
+    options: [QUIET, HELP],
+    example: "flemma session reset",
+  },
+  ...(["enable", "disable", "reset"] as const).map((word): Command => ({
+    name: `sandbox ${word}`,
+    usage: "[FILE]",
+    summary: word === "reset"
+      ? "let the settings decide about the sandbox again"
+      : `switch the sandbox ${word === "enable" ? "on" : "off"} until logout`,
+    details: word === "enable" ? "Refuses when no backend works." : undefined,
+    kind: "none",
+    arity: [0, 1],
+    options: [QUIET, ...CONFIG, HELP],
+    example: `flemma sandbox ${word} notes.chat`,
+  })),
+];
+
+const config = () => import("../settings/config.ts");
+const session = () => import("../settings/session.ts");
+const sandbox = () => import("../sandbox/switch.ts");
+
+export const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "config show": config,
+  "config check": config,
+  "config path": config,
+  "config get": config,
+  "trust": () => import("../settings/trust.ts"),
+  "session set": session,
+  "session switch": session,
+  "session show": session,
+  "session reset": session,
+  "sandbox enable": sandbox,
+  "sandbox disable": sandbox,
+  "sandbox reset": sandbox,
+};

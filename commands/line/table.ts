@@ -1,0 +1,268 @@
+// Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
+
+import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
+import { SETTINGS_COMMANDS } from "./settings_table.ts";
+
+export interface Option {
+  /** Long name without dashes. */
+  readonly name: string;
+  readonly short?: string;
+  /** What the value is called in help; without it the option is a switch. */
+  readonly value?: string;
+  /** Values that are not text. `count` is a whole number, `seconds` may have a fraction. */
+  readonly type?: "count" | "seconds";
+  /** The switch also exists as `--no-NAME`, the value then is false. */
+  readonly negatable?: boolean;
+  /** With this switch the command asks about no document. */
+  readonly standalone?: boolean;
+  /** May be given several times. */
+  readonly many?: boolean;
+  readonly help: string;
+}
+
+/**
+ * What a command does with a document: `filter` gives it back changed, `report` prints something about it, `none`
+ * takes no document from standard input.
+ */
+export type CommandKind = "filter" | "report" | "none";
+
+export interface Command {
+  /** One or two words. */
+  readonly name: string;
+  /** Positional arguments as help shows them. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly details?: string;
+  readonly kind: CommandKind;
+  /** Fewest and most positional arguments. */
+  readonly arity: readonly [number, number];
+  /** Everything after `--` is a command line of its own. */
+  readonly takesCommand?: boolean;
+  readonly options: readonly Option[];
+  readonly example: string;
+}
+
+const HELP: Option = { name: "help", short: "h", help: "Show this help." };
+
+const CONFIG: readonly Option[] = [
+  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
+  { name: "no-config", help: "Read no settings file." },
+];
+
+const QUIET: Option = {
+  name: "quiet",
+  short: "q",
+  help: "Print nothing but failures and what waits for you.",
+};
+const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
+const NAME: Option = {
+  name: "name",
+  value: "PATH",
+  help: "Filter mode: the path the document is known by. That file is not touched.",
+};
+const WAIT: Option = {
+  name: "wait",
+  value: "SECONDS",
+  type: "seconds",
+  help: "Wait this long for another run that has the document (default 0).",
+};
+const EXIT_CODE: Option = {
+  name: "exit-code",
+  help: "Filter mode: exit 3 when a person is needed, as in-place mode does.",
+};
+
+const TARGETS: readonly Option[] = [
+  { name: "line", value: "N", type: "count", help: "The call at or nearest to this line." },
+  { name: "tool", value: "NAME", help: "All pending calls of this tool." },
+  { name: "all", help: "All pending calls." },
+];
+
+const EVENTS: readonly Option[] = [
+  { name: "json", help: "In-place mode: print each event as a line of JSON." },
+  { name: "events", value: "PATH", help: "Write each event as a line of JSON to PATH." },
+  { name: "cursor", help: "Print FILE:LINE of where to go on." },
+  EXIT_CODE,
+];
+
+const STREAM: Option = {
+  name: "stream",
+  negatable: true,
+  help: "Write the reply to the file while it arrives (the default), or once at its end.",
+};
+
+/** What every command takes that works on a document. */
+const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, QUIET, HELP];
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "advance",
+    usage: "[FILE]",
+    summary: "run the cycle until a person is needed or the reply is complete",
+    details:
+      "Placeholders are written for new calls, approved calls run, results go out, the reply comes in.\n" +
+      "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from\n" +
+      "standard input and goes to standard output.",
+    kind: "filter",
+    arity: [0, 1],
+    options: [
+      ...AUTOPILOT,
+      SANDBOX,
+      ...MODEL,
+      APPROVE,
+      STREAM,
+      ...EVENTS,
+      ...DOCUMENT,
+    ],
+    example: "flemma advance notes.chat",
+  },
+  {
+    name: "approve",
+    usage: "[FILE] [TARGET…]",
+    summary: "mark calls approved; nothing runs",
+    details:
+      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant.",
+    kind: "filter",
+    arity: [0, Infinity],
+    options: [...TARGETS, ...DOCUMENT],
+    example: "flemma approve notes.chat call_1",
+  },
+  {
+    name: "reject",
+    usage: "[FILE] [TARGET…]",
+    summary: "mark calls rejected, with a word to the model if you like",
+    details:
+      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant.",
+    kind: "filter",
+    arity: [0, Infinity],
+    options: [
+      { name: "message", short: "m", value: "TEXT", help: "What the model is told." },
+      ...TARGETS,
+      ...DOCUMENT,
+    ],
+    example: 'flemma reject notes.chat call_1 -m "Use the staging host."',
+  },
+  {
+    name: "execute",
+    usage: "[FILE] TARGET",
+    summary: "run or resolve one call now",
+    details:
+      "A rejected or denied call gets its answer; any other runs now and its result replaces what stands there.",
+    kind: "filter",
+    arity: [0, 2],
+    options: [
+      ...TARGETS.slice(0, 1),
+      SANDBOX,
+      ...MODEL,
+      STREAM,
+      ...EVENTS,
+      ...DOCUMENT,
+    ],
+    example: "flemma execute notes.chat call_1",
+  },
+  {
+    name: "send",
+    usage: "[FILE]",
+    summary: "only ask the model; no tool runs",
+    details: "Refuses while calls have no result. --dry-run prints the request body, byte for byte.",
+    kind: "filter",
+    arity: [0, 1],
+    options: [
+      { name: "dry-run", help: "Print the body of the request instead of sending it." },
+      { name: "headers", help: "With --dry-run: print method, URL and headers too, secrets replaced." },
+      ...MODEL,
+      STREAM,
+      ...EVENTS,
+      ...DOCUMENT,
+    ],
+    example: "flemma send notes.chat --dry-run",
+  },
+  {
+    name: "status",
+    usage: "[FILE]",
+    summary: "what is pending or approved, and what the next advance would do",
+    kind: "report",
+    arity: [0, 1],
+    options: [
+      {
+        name: "last",
+        standalone: true,
+        help: "Show the messages of the last filter run that had nowhere to print them.",
+      },
+      JSON_REPORT,
+      NAME,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma status notes.chat",
+  },
+  {
+    name: "check",
+    usage: "[FILE…]",
+    summary: "diagnostics, one a line: FILE:LINE:COL: severity code message",
+    details: "Exit code 4 when any of them blocks a request.",
+    kind: "report",
+    arity: [0, Infinity],
+    options: [JSON_REPORT, NAME, ...CONFIG, HELP],
+    example: "flemma check notes.chat",
+  },
+  {
+    name: "parse",
+    usage: "[FILE]",
+    summary: "the document as JSON",
+    kind: "report",
+    arity: [0, 1],
+    options: [JSON_REPORT, NAME, HELP],
+    example: "flemma parse notes.chat --json",
+  },
+  {
+    name: "new",
+    usage: "FILE",
+    summary: "make a new document",
+    kind: "none",
+    arity: [1, 1],
+    options: [{ name: "system", value: "TEXT", help: "Begin with this system message." }, QUIET, HELP],
+    example: 'flemma new notes.chat --system "Answer briefly."',
+  },
+  {
+    name: "demo",
+    usage: "",
+    summary: "see the whole cycle on a tiny project, without a key",
+    kind: "none",
+    arity: [0, 0],
+    options: [HELP],
+    example: "flemma demo",
+  },
+  {
+    name: "doctor",
+    usage: "[FILE]",
+    summary: "one page: versions, settings, keys by name, state, tools, sandbox",
+    details:
+      "Exit code 1 when something of it needs repair, 2 when a settings file is wrong. No key is ever shown.",
+    kind: "none",
+    arity: [0, 1],
+    options: [JSON_REPORT, ...CONFIG, HELP],
+    example: "flemma doctor",
+  },
+  {
+    name: "sandbox status",
+    usage: "[FILE]",
+    summary: "whether and how tools are confined",
+    details: "Exit code 0 when the sandbox works or is switched off, 1 when it is on and does not work.",
+    kind: "none",
+    arity: [0, 1],
+    options: [JSON_REPORT, SANDBOX, ...CONFIG, HELP],
+    example: "flemma sandbox status notes.chat",
+  },
+  {
+    name: "sandbox run",
+    usage: "[FILE] -- COMMAND…",
+    summary: "run a command as a tool of this document or folder would run",
+    details: "The exit code is the command's own.",
+    kind: "none",
+    arity: [0, 1],
+    takesCommand: true,
+    options: [...CONFIG, HELP],
+    example: "flemma sandbox run -- make test",
+  },
+  ...SETTINGS_COMMANDS,
+];

@@ -1,0 +1,83 @@
+// `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
+
+import { type ExitStatus, toolEnvironment } from "../../sandbox/mod.ts";
+import { thrownText } from "../../base/problem.ts";
+import { sandboxOf } from "../sandbox_of.ts";
+import { readSubject } from "../document/open.ts";
+import { subjectSettings } from "../document_settings.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { refuse } from "../io/refuse.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { environment, messages } = invocation;
+  const { positionals, rest } = invocation.arguments;
+  const subject = await readSubject(invocation, positionals[0]);
+  if ("exit" in subject) return subject.exit;
+  const evaluated = await subjectSettings(invocation, subject);
+  if (!evaluated.ok) return refuse(invocation, evaluated.problem);
+  const { settings, diagnostics } = evaluated.value;
+  const blocker = diagnostics.find(({ severity }) => severity === "error");
+  if (blocker !== undefined) {
+    messages.problem(blocker);
+    return Exit.diagnostics;
+  }
+  const sandbox = sandboxOf(invocation, subject.path, evaluated.value);
+  const prepared = await sandbox.prepare(rest);
+  const told = sandbox.notices();
+  for (const notice of told) messages.notice(notice);
+  if (!prepared.ok) return refuse(invocation, prepared.problem);
+  try {
+    const { code, signal } = await attend(prepared.value.argv, {
+      env: toolEnvironment(environment.variables, settings.tools.env, {
+        sandboxed: prepared.value.wrapped,
+        kept: sandbox.keptVariables(),
+      }),
+      cwd: environment.cwd,
+    });
+    // The person's own stream got what the backend had to say, so it cannot be read again here.
+    const failed = await prepared.value.setupFailure("", signal);
+    if (failed === null) return code;
+    messages.problem({
+      code: failed.code,
+      message: `The sandbox did not start ${rest[0]}; what it said about that stands above.`,
+      next: "flemma sandbox status tries it without a command.",
+    });
+    return code || Exit.failure;
+  } catch (thrown) {
+    messages.say(`flemma: ${rest[0]} cannot be run: ${thrownText(thrown)}.`);
+    return thrown instanceof Deno.errors.NotFound ? 127 : Exit.failure;
+  } finally {
+    await prepared.value.dispose();
+    for (const notice of sandbox.notices().slice(told.length)) {
+      // What stands above is said already.
+      if (notice.code !== "sandbox-setup-failed") messages.notice(notice);
+    }
+  }
+}
+
+/** Runs a command with the person's own streams; interrupts are the command's business, not ours. */
+async function attend(
+  [program = "", ...args]: readonly string[],
+  options: { readonly env: Record<string, string>; readonly cwd: string },
+): Promise<ExitStatus> {
+  const child = new Deno.Command(program, {
+    args,
+    ...options,
+    clearEnv: true,
+    stdin: "inherit",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn();
+  const ignore = () => {};
+  const terminate = () => child.kill("SIGTERM");
+  Deno.addSignalListener("SIGINT", ignore);
+  Deno.addSignalListener("SIGTERM", terminate);
+  try {
+    // A command that a signal ended has 128 and the signal's number as its code already.
+    return await child.status;
+  } finally {
+    Deno.removeSignalListener("SIGINT", ignore);
+    Deno.removeSignalListener("SIGTERM", terminate);
+  }
+}

@@ -1,0 +1,34 @@
+// `flemma sandbox enable | disable | reset`: the switch of a session, stronger than what documents say.
+
+import { protectedPaths } from "../../cycle/storage/state_files.ts";
+import { documentPath } from "../document/open.ts";
+import { refuse } from "../io/refuse.ts";
+import type { Invocation } from "../invocation.ts";
+import { add, reset } from "../settings/session.ts";
+import { settingsOf } from "../line/overrides.ts";
+
+const KEY = "sandbox.enabled";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { environment } = invocation;
+  const { command, positionals } = invocation.arguments;
+  const document = documentPath(environment, positionals[0]);
+  if (!document.ok) return refuse(invocation, document.problem);
+  if (command.name === "sandbox reset") return await reset(invocation, document.value, [KEY]);
+  const enabled = command.name === "sandbox enable";
+  if (enabled) {
+    const loaded = await settingsOf(invocation.arguments, environment, document.value);
+    if (!loaded.ok) return refuse(invocation, loaded.problem);
+    const { createSandbox } = await import("../../sandbox/mod.ts");
+    // As if it were on already: a switch that only works while it is on would be no check (sandbox 3).
+    const sandbox = createSandbox({
+      settings: { ...loaded.value.settings.sandbox, enabled: true },
+      environment,
+      document: document.value,
+      protect: protectedPaths({ environment, document: document.value, configFiles: loaded.value.files }),
+    });
+    const backend = await sandbox.available();
+    if (!backend.ok) return refuse(invocation, backend.problem);
+  }
+  return await add(invocation, document.value, [{ op: "set", path: KEY.split("."), value: enabled }]);
+}

@@ -1,0 +1,160 @@
+// `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
+
+import type { DocumentSettings } from "../../config/frontmatter.ts";
+import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
+import type { Loaded } from "../../config/load.ts";
+import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
+import { visible } from "../../base/visible.ts";
+import { documentPath, readForReport } from "../document/open.ts";
+import { subjectSettings } from "../document_settings.ts";
+import { refuse } from "../io/refuse.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { layerFiles } from "./layer_files.ts";
+import { switchOption } from "../line/options.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { settingsOf } from "../line/overrides.ts";
+import { writeOutput } from "../io/streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  switch (invocation.arguments.command.name) {
+    case "config check":
+      return await check(invocation);
+    case "config path":
+      return await path(invocation);
+    case "config get":
+      return await get(invocation);
+    default:
+      return await show(invocation);
+  }
+}
+
+interface View {
+  readonly loaded: Loaded;
+  readonly document: DocumentSettings;
+  readonly label: string | null;
+}
+
+/** The settings with the document's layer, or the exit code after what is wrong was told. */
+async function view(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<View | { readonly exit: number }> {
+  const opened = file === undefined ? null : await readForReport(invocation, file);
+  if (opened !== null && "exit" in opened) return opened;
+  const document = await subjectSettings(invocation, {
+    path: opened?.store.path ?? null,
+    frontmatter: opened?.store.chat.frontmatter ?? null,
+  });
+  if (!document.ok) return { exit: refuse(invocation, document.problem) };
+  return { loaded: document.value.loaded, document: document.value, label: opened?.label ?? null };
+}
+
+async function show(invocation: Invocation): Promise<number> {
+  const seen = await view(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in seen) return seen.exit;
+  const { loaded, document, label } = seen;
+  const all = allRows(document.logs, loaded.catalog);
+  const changed = switchOption(invocation.arguments, "changed") === true;
+  const rows = changed ? all.filter((row) => row.layers.some((layer) => layer !== "D")) : all;
+  for (const notice of loaded.notices) invocation.messages.notice(notice);
+  tellDiagnostics(invocation, label, document);
+  if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(rows.map(rowJson))}\n`);
+  else {
+    const legend = renderLegend(rows.flatMap((row) => row.layers));
+    writeOutput(visible(`${renderRows(rows)}\n${legend}\n`, { lines: true }));
+  }
+  return Exit.ok;
+}
+
+async function get(invocation: Invocation): Promise<number> {
+  const [key, file] = invocation.arguments.positionals;
+  const seen = await view(invocation, file);
+  if ("exit" in seen) return seen.exit;
+  const found = lookUp(seen.document.logs, seen.loaded.catalog, key!);
+  if (!found.ok) {
+    return refuse(invocation, { code: "usage", message: sentenceOf(found.fault.message) });
+  }
+  tellDiagnostics(invocation, seen.label, seen.document);
+  const rows: readonly Row[] = "key" in found.value ? [found.value] : found.value;
+  if (switchOption(invocation.arguments, "json") === true) {
+    writeOutput(`${safeJson("key" in found.value ? rowJson(found.value) : rows.map(rowJson))}\n`);
+  } else if ("key" in found.value) {
+    const { value } = found.value;
+    writeOutput(
+      value === null ? "" : `${typeof value === "string" ? visible(value) : visible(valueText(value))}\n`,
+    );
+  } else writeOutput(visible(renderRows(rows), { lines: true }));
+  return Exit.ok;
+}
+
+async function check(invocation: Invocation): Promise<number> {
+  const file = invocation.arguments.positionals[0];
+  const document = documentPath(invocation.environment, file);
+  if (!document.ok) return refuse(invocation, document.problem);
+  const loaded = await settingsOf(invocation.arguments, invocation.environment, document.value);
+  if (!loaded.ok) {
+    if (loaded.problem.code !== "config-invalid") return refuse(invocation, loaded.problem);
+    writeOutput(visible(`${loaded.problem.message}\n`, { lines: true }));
+    return Exit.usage;
+  }
+  const lines = loaded.value.warnings.map((line) => `${line} (warning)`);
+  for (const { message } of loaded.value.notices) {
+    if (!loaded.value.warnings.some((line) => message.startsWith(line))) {
+      lines.push(message);
+    }
+  }
+  let exit: number = Exit.ok;
+  if (file !== undefined) {
+    const seen = await view(invocation, file);
+    if ("exit" in seen) return seen.exit;
+    for (const found of seen.document.diagnostics) {
+      lines.push(
+        `${file}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`,
+      );
+      if (found.severity === "error") exit = Exit.diagnostics;
+    }
+  }
+  if (lines.length === 0) {
+    const files = loaded.value.files.filter((path) => /\.(?:ya?ml|json)$/.test(path));
+    lines.push(
+      files.length === 0
+        ? "No settings file was found; the defaults hold."
+        : `No mistake in ${files.join(", ")}.`,
+    );
+  }
+  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return exit;
+}
+
+async function path(invocation: Invocation): Promise<number> {
+  const document = documentPath(invocation.environment, invocation.arguments.positionals[0]);
+  if (!document.ok) return refuse(invocation, document.problem);
+  const lines = await layerFiles(invocation, document.value);
+  if (!lines.ok) return refuse(invocation, lines.problem);
+  writeOutput(visible(`${lines.value.join("\n")}\n`, { lines: true }));
+  return Exit.ok;
+}
+
+function tellDiagnostics(invocation: Invocation, label: string | null, document: DocumentSettings): void {
+  for (const found of document.diagnostics) {
+    invocation.messages.say(
+      `${label}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`,
+    );
+  }
+}
+
+function rowJson({ key, value, layers, excluded, hidden }: Row): Record<string, unknown> {
+  return {
+    key,
+    value: typeof value === "function" ? "(a function)" : value,
+    layers,
+    ...(excluded === undefined || excluded.length === 0 ? {} : { excluded }),
+    ...(hidden === undefined ? {} : { hidden }),
+  };
+}
+
+/** A finding as a full sentence. */
+function sentenceOf(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+}

@@ -1,0 +1,30 @@
+// The files that settings come from, by layer.
+
+import { configFolder } from "../../base/folders.ts";
+import { findSources, isThere } from "../../config/load.ts";
+import { type Outcome, success } from "../../base/problem.ts";
+import { sessionPath } from "../../config/sources/session_overrides.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption, textOption } from "../line/options.ts";
+
+/** One line a file that is there, led by the letter of its layer; the global one also when it is missing. */
+export async function layerFiles(
+  { environment, arguments: given }: Invocation,
+  document: string | null,
+): Promise<Outcome<readonly string[]>> {
+  const sources = findSources({
+    environment,
+    configPath: textOption(given, "config"),
+    noConfig: switchOption(given, "no-config") === true,
+    document,
+  });
+  if (!sources.ok) return sources;
+  const { global, project } = sources.value;
+  const session = await sessionPath(environment, null);
+  const own = document === null ? null : await sessionPath(environment, document);
+  return success([
+    `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (not there)`}`,
+    ...(project === null ? [] : [`P  ${project.path}`]),
+    ...[session, own].filter((file) => file !== null && isThere(file)).map((file) => `R  ${file}`),
+  ]);
+}

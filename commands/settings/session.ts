@@ -1,0 +1,135 @@
+// `flemma session set | switch | show | reset`: settings that hold until logout, for all documents or for one.
+
+import { draftLayer } from "../../config/layers/draft.ts";
+import type { Loaded } from "../../config/load.ts";
+import { typedValue } from "../../config/schema/modeline.ts";
+import type { Op, Operation } from "../../config/types.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { valueText } from "../../config/layers/render.ts";
+import { switchTo } from "../../config/layers/switch_preset.ts";
+import { addToSession, readSession, resetSession } from "../../config/sources/session_overrides.ts";
+import { visible } from "../../base/visible.ts";
+import { documentPath } from "../document/open.ts";
+import { refuse } from "../io/refuse.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { settingsOf } from "../line/overrides.ts";
+import { writeOutput } from "../io/streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { command, positionals } = invocation.arguments;
+  const isSetting = (word: string) => /^[\w.$-]+[+^-]?=/.test(word);
+  const words = command.name === "session set"
+    ? positionals.filter(isSetting)
+    : command.name === "session switch"
+    ? positionals.slice(0, 1)
+    : [];
+  const files = positionals.filter((word) => !words.includes(word));
+  if (files.length > 1) {
+    const message = command.name === "session set"
+      ? `"${files[0]}" is no KEY=VALUE, and only one FILE can be named.`
+      : "Only one FILE can be named.";
+    return refuse(invocation, { code: "usage", message });
+  }
+  const document = documentPath(invocation.environment, files[0]);
+  if (!document.ok) return refuse(invocation, document.problem);
+  if (command.name === "session show") return await show(invocation, document.value);
+  if (command.name === "session reset") return await reset(invocation, document.value, null);
+  const loaded = await settingsOf(invocation.arguments, invocation.environment, document.value);
+  if (!loaded.ok) return refuse(invocation, loaded.problem);
+  const operations = command.name === "session set"
+    ? assignments(words, loaded.value)
+    : switches(words[0]!, loaded.value);
+  if (!operations.ok) return refuse(invocation, operations.problem);
+  return await add(invocation, document.value, operations.value);
+}
+
+/** Adds operations for all documents, or for one; says what holds now. Used by `flemma sandbox enable` too. */
+export async function add(
+  invocation: Invocation,
+  document: string | null,
+  operations: readonly Operation[],
+): Promise<number> {
+  const { environment, messages } = invocation;
+  const outcome = await addToSession(environment, document, operations, new Date());
+  if (!outcome.ok) return refuse(invocation, outcome.problem);
+  for (const operation of operations) messages.note(`${sentence(operation)} ${scope(document)}.`);
+  messages.note(`Until then: flemma session reset${document === null ? "" : ` ${document}`}`);
+  return Exit.ok;
+}
+
+/** Takes keys out of the session; null for all. */
+export async function reset(
+  invocation: Invocation,
+  document: string | null,
+  keys: readonly string[] | null,
+): Promise<number> {
+  const outcome = await resetSession(invocation.environment, document, keys, new Date());
+  if (!outcome.ok) return refuse(invocation, outcome.problem);
+  const what = keys === null ? "anything" : keys.join(", ");
+  const text = outcome.value ? "no longer sets" : "did not set";
+  invocation.messages.note(`The session ${text} ${what} ${scope(document)}.`);
+  return Exit.ok;
+}
+
+async function show(invocation: Invocation, document: string | null): Promise<number> {
+  const session = await readSession(invocation.environment, document, new Date());
+  if (!session.ok) return refuse(invocation, session.problem);
+  const lines = session.value.flatMap(({ path, operations }) => [
+    `${path}\n`,
+    ...operations.map((operation) => `  ${sentence(operation)}\n`),
+  ]);
+  writeOutput(visible(lines.join(""), { lines: true }));
+  if (lines.length === 0) invocation.messages.note("The session changes nothing.");
+  return Exit.ok;
+}
+
+/** `KEY=VALUE`, and for lists `KEY+=ITEM` (append), `KEY-=ITEM` (remove), `KEY^=ITEM` (prepend). */
+function assignments(words: readonly string[], loaded: Loaded): Outcome<readonly Operation[]> {
+  if (words.length === 0) return failure("usage", "flemma session set needs KEY=VALUE.");
+  const draft = sessionDraft(loaded);
+  for (const word of words) {
+    const [, key, sign, text] = /^([\w.$-]*[\w$])([+^-]?)=(.*)$/s.exec(word) ?? [];
+    if (key === undefined) return failure("usage", `"${word}" is no KEY=VALUE.`);
+    const op: Op = sign === "+" ? "append" : sign === "-" ? "remove" : sign === "^" ? "prepend" : "set";
+    const value = typedValue(text!);
+    const kind = draft.kind([key]);
+    const isList = kind.ok && (kind.value === "list" || kind.value === "tools");
+    // A single word for a list is a list of one.
+    const wanted = op === "set" && isList && typeof value === "string" ? [value] : value;
+    const fault = draft.apply(op, [key], wanted)[0] ?? draft.warnings[0];
+    if (fault !== undefined) return failure("usage", sentenceOf(fault.message));
+  }
+  const late = draft.finish().find((fault) => fault.severity === "error");
+  return late === undefined ? success(draft.operations) : failure("usage", sentenceOf(late.message));
+}
+
+/** What a preset says becomes the session's: its model by reference, its approvals as the list. */
+function switches(name: string, loaded: Loaded): Outcome<readonly Operation[]> {
+  const draft = sessionDraft(loaded);
+  const done = switchTo(draft, name, loaded.logs);
+  return done.ok ? success(draft.operations) : done;
+}
+
+function sessionDraft(loaded: Loaded) {
+  return draftLayer({
+    layer: "R",
+    others: loaded.logs.filter((log) => log.layer !== "R"),
+    catalog: loaded.catalog,
+  });
+}
+
+function sentence({ op, path, value }: Operation): string {
+  const key = path.join(".");
+  if (op === "set") return `${key} = ${valueText(value)}`;
+  return `${key} ${op === "append" ? "+=" : op === "remove" ? "-=" : "^="} ${valueText(value)}`;
+}
+
+function scope(document: string | null): string {
+  return document === null ? "for all documents" : `for ${document}`;
+}
+
+/** A finding as a full sentence. */
+function sentenceOf(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+}

@@ -1,0 +1,142 @@
+// `flemma demo`: the whole cycle on a tiny project, by the commands a person would type; only the model is scripted.
+
+import { thrownText } from "../../base/problem.ts";
+import { parse } from "../../parser/mod.ts";
+import { parseReplayScript, startReplay } from "../../providers/replay/server.ts";
+import { visible } from "../../base/visible.ts";
+import { DEMO_FILES } from "./demo_files.generated.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { writeOutput } from "../io/streams.ts";
+import { refuse } from "../io/refuse.ts";
+
+/** Approvals the script leads to, and some; a demo that needs more has gone astray. */
+const MOST_APPROVALS = 5;
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { messages } = invocation;
+  let folder: string;
+  try {
+    folder = await Deno.makeTempDir({ prefix: "flemma-demo-" });
+    await Deno.mkdir(`${folder}/project`);
+    for (const [name, text] of Object.entries(DEMO_FILES)) {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
+  } catch (thrown) {
+    messages.say(`flemma: the demo cannot be set up: ${thrownText(thrown)}.`);
+    return Exit.failure;
+  }
+  const parsed = await parseReplayScript(DEMO_FILES["replay.yaml"] ?? "");
+  if (!parsed.ok) return refuse(invocation, parsed.problem);
+  const replay = await startReplay(parsed.value);
+  try {
+    const passed = await new Demo(invocation, folder, replay.url).play();
+    for (const problem of replay.problems) messages.say(`flemma: ${problem}`);
+    return passed && replay.problems.length === 0 && replay.remaining === 0 ? Exit.ok : Exit.failure;
+  } finally {
+    await replay.close();
+  }
+}
+
+class Demo {
+  readonly #folder: string;
+  readonly #env: Record<string, string>;
+
+  constructor({ environment }: Invocation, folder: string, url: string) {
+    this.#folder = folder;
+    this.#env = {
+      ...environment.variables,
+      FLEMMA_ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: "none-is-needed",
+      FLEMMA_CONFIG: `${folder}/config.yaml`,
+      XDG_STATE_HOME: `${folder}/state`,
+    };
+  }
+
+  /** True when the test of the project passes in the end. */
+  async play(): Promise<boolean> {
+    const project = `${this.#folder}/project`;
+    say(`A tiny project with a failing test was copied to ${project}.`);
+    say("A server on this machine plays the model's words; everything else is real.");
+    await this.#tellSandbox();
+    await this.#shell("cat demo.chat");
+    let code = await this.#flemma("advance", "demo.chat");
+    for (let approvals = 0; code === Exit.person && approvals < MOST_APPROVALS; approvals++) {
+      const id = this.#showPending();
+      if (id === null || await this.#flemma("approve", "demo.chat", id) !== Exit.ok) return false;
+      code = await this.#flemma("advance", "demo.chat");
+    }
+    await this.#shell("cat demo.chat");
+    const test = await this.#shell("sh test.sh");
+    say("");
+    if (code === Exit.ok && test === 0) say(`The test passes. The document is ${project}/demo.chat`);
+    else say(`Something went wrong (advance ended with ${code}, the test with ${test}). See ${project}`);
+    return code === Exit.ok && test === 0;
+  }
+
+  async #tellSandbox(): Promise<void> {
+    const child = new Deno.Command(this.#program(), {
+      args: [...this.#programArguments(), "sandbox", "status", "--json"],
+      ...this.#place(),
+      stdin: "null",
+      stdout: "piped",
+      stderr: "null",
+    });
+    const { stdout } = await child.output();
+    const { available, backend, error } = JSON.parse(new TextDecoder().decode(stdout));
+    if (available) say(`Commands run inside the sandbox (${backend}).`);
+    else {
+      const why = error?.message ?? "it is switched off.";
+      say(`There is no working sandbox here, so commands run bare: ${why}`);
+    }
+  }
+
+  /** Prints the call that waits, as it stands in the document; its id, or null when none does. */
+  #showPending(): string | null {
+    const chat = parse(Deno.readFileSync(`${this.#folder}/project/demo.chat`));
+    const block = chat.results.find(({ status }) => status === "pending");
+    const call = block === undefined ? undefined : chat.call(block.id);
+    if (block === undefined || call === undefined) return null;
+    say("\nThis call waits for you. In the document it looks so:\n");
+    const lines = (from: number, to: number) => chat.text(chat.lineStart(from), chat.lineEnd(to));
+    for (const { start, end } of [call.place, block.place]) {
+      say(lines(start, end).replace(/^(?=.)/gm, "    ") + "\n");
+    }
+    say("You approve it by writing approved in place of pending, or by a command:");
+    return block.id;
+  }
+
+  /** Runs this program, its command line printed first. */
+  #flemma(...words: string[]): Promise<number> {
+    say(`\n$ flemma ${words.join(" ")}`);
+    return this.#attend(this.#program(), [...this.#programArguments(), ...words]);
+  }
+
+  #shell(line: string): Promise<number> {
+    say(`\n$ ${line}`);
+    return this.#attend("sh", ["-c", line]);
+  }
+
+  async #attend(program: string, args: readonly string[]): Promise<number> {
+    const options = { stdin: "null", stdout: "inherit", stderr: "inherit" } as const;
+    const child = new Deno.Command(program, { args: [...args], ...this.#place(), ...options }).spawn();
+    return (await child.status).code;
+  }
+
+  #place(): { cwd: string; env: Record<string, string> } {
+    return { cwd: `${this.#folder}/project`, env: this.#env };
+  }
+
+  #program(): string {
+    return Deno.execPath();
+  }
+
+  /** A compiled program is itself; otherwise the runtime has to be told which one it is. */
+  #programArguments(): string[] {
+    return Deno.build.standalone ? [] : ["run", "-A", "--quiet", Deno.mainModule];
+  }
+}
+
+function say(line: string): void {
+  writeOutput(`${visible(line, { lines: true })}\n`);
+}

@@ -1,0 +1,145 @@
+// `flemma doctor`: one page about this machine and these settings, to read before asking somebody for help.
+
+import { VERSION } from "../version.ts";
+import { stateFolder } from "../../base/folders.ts";
+import type { Outcome } from "../../base/problem.ts";
+import { resolveCredential } from "../../providers/http/credentials.ts";
+import { getProvider, providerNames } from "../../providers/registry.ts";
+import { statusExitCode } from "../../sandbox/mod.ts";
+import { createApproval } from "../../tools/approval/mod.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+import { ToolRegistry } from "../../tools/registry.ts";
+import { visible } from "../../base/visible.ts";
+import { type Confinement, confinement, renderConfinement } from "../sandbox/confinement.ts";
+import { sandboxOf } from "../sandbox_of.ts";
+import { readSubject } from "../document/open.ts";
+import { type SubjectSettings, subjectSettings } from "../document_settings.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { layerFiles } from "../settings/layer_files.ts";
+import { switchOption } from "../line/options.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+
+interface Report {
+  readonly versions: Readonly<Record<string, string>>;
+  readonly settings: { readonly files: readonly string[]; readonly problems: readonly string[] };
+  /** Provider → the variable its key comes from, or why there is none. Never a key. */
+  readonly credentials: Readonly<Record<string, { readonly found: boolean; readonly detail: string }>>;
+  readonly state: { readonly folder: string; readonly problem: string | null };
+  readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
+  readonly sandbox: Confinement | null;
+}
+
+export async function run(invocation: Invocation): Promise<number> {
+  const subject = await readSubject(invocation, invocation.arguments.positionals[0]);
+  if ("exit" in subject) return subject.exit;
+  const evaluated = await subjectSettings(invocation, subject);
+  const report = await examine(invocation, subject.path, evaluated);
+  if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(jsonOf(report))}\n`);
+  else writeOutput(visible(textOf(report), { lines: true }));
+  if (!evaluated.ok) return Exit.usage;
+  const unhealthy = report.settings.problems.length > 0 || report.state.problem !== null;
+  return unhealthy ? Exit.failure : report.sandbox === null ? Exit.ok : statusExitCode(report.sandbox.status);
+}
+
+async function examine(
+  invocation: Invocation,
+  path: string | null,
+  evaluated: Outcome<SubjectSettings>,
+): Promise<Report> {
+  const { environment } = invocation;
+  const files = await layerFiles(invocation, path);
+  const credentials: Record<string, { found: boolean; detail: string }> = {};
+  for (const name of providerNames()) {
+    const provider = getProvider(name);
+    if (!provider.ok) continue;
+    const answer = await resolveCredential({ provider: provider.value, environment });
+    credentials[name] = answer.ok
+      ? { found: true, detail: answer.value.source }
+      : { found: false, detail: answer.problem.message };
+  }
+  const { problem } = evaluated.ok ? { problem: null } : evaluated;
+  const blocks = evaluated.ok ? evaluated.value.diagnostics.map(({ message }) => message) : [];
+  const notices = evaluated.ok ? evaluated.value.loaded.notices.map(({ message }) => message) : [];
+  return {
+    versions: {
+      flemma: VERSION,
+      deno: Deno.version.deno,
+      system: `${Deno.build.os} ${Deno.osRelease()} ${Deno.build.arch}`,
+    },
+    settings: {
+      files: files.ok ? files.value : [],
+      problems: [...(problem === null ? [] : problem.message.split("\n")), ...blocks, ...notices],
+    },
+    credentials,
+    state: { folder: stateFolder(environment), problem: await stateProblem(stateFolder(environment)) },
+    tools: evaluated.ok ? await toolRows(invocation, path, evaluated.value) : [],
+    sandbox: evaluated.ok ? await confinement(invocation, path, evaluated.value) : null,
+  };
+}
+
+async function toolRows(invocation: Invocation, path: string | null, subject: SubjectSettings) {
+  const tools = new ToolRegistry();
+  tools.register(builtinTools(subject.settings.tools));
+  const sandbox = sandboxOf(invocation, path, subject);
+  const approval = createApproval({ settings: subject.settings.tools, sandbox, tools });
+  const context = { toolId: "", document: path, dirname: null, cwd: invocation.environment.cwd };
+  const rows = [];
+  for (const { name } of tools.getAll({ includeDisabled: true })) {
+    const { decision, source } = await approval.resolveWithSource(name, {}, context);
+    rows.push({ name, source: "built in", approval: `${decision} by ${source}` });
+  }
+  return rows;
+}
+
+/** Why nothing can be kept in the state folder; null when it can. */
+async function stateProblem(folder: string): Promise<string | null> {
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: "doctor-" }));
+    return null;
+  } catch (thrown) {
+    return `nothing can be written there: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  }
+}
+
+function textOf(report: Report): string {
+  const rows = (entries: readonly (readonly [string, string])[]) => {
+    const width = Math.max(0, ...entries.map(([name]) => name.length));
+    return entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
+  };
+  const { versions, settings, credentials, state, tools, sandbox } = report;
+  const lines = [
+    "versions",
+    ...rows(Object.entries(versions)),
+    "settings",
+    ...settings.files.map((line) => `  ${line}`),
+    ...settings.problems.map((line) => `  ! ${line}`),
+    "keys",
+    ...rows(
+      Object.entries(credentials).map((
+        [name, { found, detail }],
+      ) => [name, found ? `from ${detail}` : detail]),
+    ),
+    "state",
+    `  ${state.folder}${state.problem === null ? "" : `\n  ! ${state.problem}`}`,
+    "tools",
+    ...rows(tools.map(({ name, source, approval }) => [name, `${source}, ${approval}`])),
+  ];
+  if (sandbox !== null) lines.push("sandbox", renderConfinement(sandbox).trimEnd().replace(/^/gm, "  "));
+  return `${lines.join("\n")}\n`;
+}
+
+function jsonOf({ sandbox, ...rest }: Report): unknown {
+  if (sandbox === null) return { ...rest, sandbox: null };
+  const { status, enabledBy, obstacle } = sandbox;
+  return {
+    ...rest,
+    sandbox: {
+      ...status,
+      enabled_by: enabledBy,
+      auto_approval: { bash: obstacle === null, because: obstacle },
+    },
+  };
+}
