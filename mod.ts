@@ -21,19 +21,11 @@ import { backends } from "./sandbox/mod.ts";
 export * from "./parser/mod.ts";
 export { proseOf } from "./parser/prose.ts";
 export { editBetween, offsetAt, offsetAtUnits, positionAt, unitsAt } from "./parser/utf16.ts";
-export {
-  DEFAULT_SETTINGS,
-  type Environment,
-  failure,
-  type Loaded,
-  type LoadOptions,
-  loadSettings,
-  type Outcome,
-  type Problem,
-  processEnvironment,
-  type Settings,
-  success,
-} from "./config/mod.ts";
+export { type Environment, processEnvironment } from "./base/environment.ts";
+export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
+export { loadSettings } from "./config/load.ts";
+export { DEFAULT_SETTINGS, type Settings } from "./config/settings.ts";
+export type { Loaded, LoadOptions } from "./config/sources/find.ts";
 export {
   type Backend,
   BackendRegistry,

@@ -31,8 +31,3 @@ function absolute(environment: Environment, name: string): string | null {
   const value = environment.variables[name];
   return value !== undefined && value.startsWith("/") ? value.replace(/\/+$/, "") : null;
 }
-
-/** The folder a path is in. */
-export function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
-}

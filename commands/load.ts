@@ -1,12 +1,30 @@
 // The module of each command, loaded when it is the one that was asked for.
 
 import type { Invocation } from "./invocation.ts";
-import { SETTINGS_MODULES } from "./line/settings_table.ts";
 
 export interface CommandModule {
   /** Runs the command and answers with the exit code. */
   run(invocation: Invocation): Promise<number>;
 }
+
+const config = () => import("./settings/config.ts");
+const session = () => import("./settings/session.ts");
+const sandbox = () => import("./sandbox/switch.ts");
+
+const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "config show": config,
+  "config check": config,
+  "config path": config,
+  "config get": config,
+  "trust": () => import("./settings/trust.ts"),
+  "session set": session,
+  "session switch": session,
+  "session show": session,
+  "session reset": session,
+  "sandbox enable": sandbox,
+  "sandbox disable": sandbox,
+  "sandbox reset": sandbox,
+};
 
 export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "advance": () => import("./document/advance.ts"),

@@ -38,6 +38,8 @@ export interface ApprovalPreset {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
+export type Presets = Readonly<Record<string, ApprovalPreset>>;
+
 export interface ToolSettings {
   readonly require_approval: boolean;
   /**

@@ -5,6 +5,26 @@ import type { Tree } from "@lezer/common";
 /** Severity of a diagnostic. An `error` blocks sending. */
 export type Severity = "error" | "warning";
 
+/** Codes of the diagnostics that a parse can give. All of them are warnings. */
+export type ParseCode =
+  | "tool_use_missing_fence"
+  | "tool_use_unclosed_fence"
+  | "tool_use_unknown_language"
+  | "tool_use_invalid_input"
+  | "tool_result_missing_fence"
+  | "tool_result_unclosed_fence"
+  | "thinking_unclosed"
+  | "fence_unclosed"
+  | "role_unknown"
+  | "text_before_first_message"
+  | "result_orphan"
+  | "result_duplicate"
+  | "frontmatter_unclosed"
+  | "template_unclosed"
+  | "system_repeated"
+  | "legacy_form"
+  | "call_hidden_in_fence";
+
 /** A finding about the document. Lines are 1-based and inclusive, columns are 1-based bytes. */
 export interface Diagnostic {
   /** Stable name from the table of chat-format section 11, e.g. `tool_use_missing_fence`. */

@@ -3,7 +3,7 @@
 // Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
 // parts. The Lua engine is loaded only for a document that has a template tag.
 
-import { parentOf } from "../base/folders.ts";
+import { parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";

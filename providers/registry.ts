@@ -1,6 +1,6 @@
 // The providers by name.
 
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
 import { anthropic } from "./anthropic/provider.ts";
 import type { Provider } from "./types.ts";

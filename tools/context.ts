@@ -5,11 +5,11 @@ import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
-import { parentOf } from "../base/folders.ts";
+import { parentOf } from "../base/paths.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type { ExecutionContext, JsonSchema, Limits, ToolDefinition, Truncate } from "./definition.ts";
 import { truncateWithOverflow } from "./overflow.ts";
-import { resolvePath } from "./path.ts";
+import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
 export interface ContextOptions {

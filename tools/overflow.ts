@@ -1,6 +1,6 @@
 // Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
 
-import { parentOf } from "../base/folders.ts";
+import { parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { type Problem, thrownText } from "../base/problem.ts";
 import type { ToolSettings } from "../config/settings.ts";

@@ -1,6 +1,6 @@
 // The tools of a run by name (tools 2).
 
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { JsonSchema, ToolDefinition } from "./definition.ts";
 import { byBytes } from "../base/order.ts";

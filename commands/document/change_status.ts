@@ -1,9 +1,10 @@
 // What approve and reject share: finding the calls, changing their status, saying what comes next.
 
+import { hostOf } from "../host.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { compose, type Runtime } from "../compose.ts";
+import { compose, type Runtime } from "../../agent/session.ts";
 import { type OpenDocument, withDocument } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import { asFragment } from "./fragment.ts";
@@ -47,7 +48,7 @@ async function mark(
   }
   const ids = targetIds(store.chat, document.targets, given);
   if (!ids.ok) return refuse(invocation, ids.problem);
-  const runtime = await compose(invocation, store, {
+  const runtime = await compose(hostOf(invocation), store, {
     emit: (event) => {
       if (event.event === "notice") messages.note(`flemma: ${event.message}`);
     },

@@ -1,11 +1,12 @@
 // `flemma check`: diagnostics, one a line.
 
+import { hostOf } from "../host.ts";
 import { evaluate } from "../../prompt/mod.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import { visible } from "../../base/visible.ts";
 import { diagnosticJson, diagnosticLine, lineOf } from "../io/diagnostics.ts";
 import { readForReport } from "./open.ts";
-import { subjectSettings } from "../document_settings.ts";
+import { subjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
@@ -26,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
     }
     const { label, store } = opened;
     const { path, chat } = store;
-    const subject = await subjectSettings(invocation, { path, frontmatter: chat.frontmatter });
+    const subject = await subjectSettings(hostOf(invocation), { path, frontmatter: chat.frontmatter });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
     const prompt = await evaluate(chat, {

@@ -1,8 +1,9 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
+import { hostOf } from "../host.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
-import { compose, type Runtime } from "../compose.ts";
+import { compose, type Runtime } from "../../agent/session.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import type { OpenDocument } from "./open.ts";
 import { openEvents } from "./events.ts";
@@ -37,7 +38,10 @@ export async function drive(
     terminal?.show(event);
   };
   try {
-    const runtime = await compose(invocation, document.store, { emit, signal: document.interrupts.signal });
+    const runtime = await compose(hostOf(invocation), document.store, {
+      emit,
+      signal: document.interrupts.signal,
+    });
     if (!runtime.ok) return refuse(invocation, runtime.problem);
     const { sandbox } = runtime.value;
     if (document.mode === "file") document.store.inPlaceWhile = () => sandbox.activeCommands > 0;

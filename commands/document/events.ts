@@ -1,7 +1,7 @@
 // What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere (cli section 5).
 
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
-import { absolutePath } from "../../cycle/storage/state_files.ts";
+import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";

@@ -3,7 +3,7 @@
 import { thrownText } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { absolutePath } from "../../cycle/storage/state_files.ts";
+import { absolutePath } from "../../base/paths.ts";
 import { createFile } from "../../cycle/storage/write.ts";
 import type { Journal } from "../../cycle/types.ts";
 import { Exit } from "../io/exit.ts";

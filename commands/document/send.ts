@@ -1,12 +1,13 @@
 // `flemma send`: only the request. It refuses while calls have no result, since a model must get them all.
 
+import { hostOf } from "../host.ts";
 import { dryRun } from "../../cycle/send/send.ts";
 import type { Problem } from "../../base/problem.ts";
 import { noMessages } from "../../cycle/refusals.ts";
 import type { SendOutcome, Stop } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
 import { getProvider } from "../../providers/registry.ts";
-import { compose, type Runtime } from "../compose.ts";
+import { compose, type Runtime } from "../../agent/session.ts";
 import { diagnosticLine, lineOf } from "../io/diagnostics.ts";
 import { type OpenDocument, readForReport, withDocument } from "./open.ts";
 import { drive } from "./drive.ts";
@@ -83,7 +84,7 @@ async function showRequest(invocation: Invocation): Promise<number> {
   const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
   if ("exit" in opened) return opened.exit;
   const { label, store } = opened;
-  const runtime = await compose(invocation, store, { emit: () => {} });
+  const runtime = await compose(hostOf(invocation), store, { emit: () => {} });
   if (!runtime.ok) return refuse(invocation, runtime.problem);
   const { settings, loaded, offered, evaluated, files } = runtime.value;
   for (const notice of loaded.notices) messages.notice(notice);

@@ -1,5 +1,6 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
+import { hostOf } from "../host.ts";
 import { operands } from "../../base/shell_word.ts";
 import { lastMessages } from "../../cycle/storage/kept_messages.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
@@ -8,7 +9,7 @@ import type { Step } from "../../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
-import { compose, type Runtime } from "../compose.ts";
+import { compose, type Runtime } from "../../agent/session.ts";
 import { readForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -41,7 +42,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
   if ("exit" in opened) return opened.exit;
   const { label, store } = opened;
-  const runtime = await compose(invocation, store, { emit: () => {} });
+  const runtime = await compose(hostOf(invocation), store, { emit: () => {} });
   if (!runtime.ok) return refuse(invocation, runtime.problem);
   for (const notice of runtime.value.loaded.notices) invocation.messages.notice(notice);
   const { sandbox, journal } = runtime.value;

@@ -2,9 +2,9 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { exitOf } from "./exit.ts";
-import type { Invocation } from "../invocation.ts";
+import type { Messages } from "./messages.ts";
 
-export function refuse({ messages }: Invocation, problem: Problem): number {
+export function refuse({ messages }: { readonly messages: Messages }, problem: Problem): number {
   messages.problem(problem);
   return exitOf(problem);
 }

@@ -1,7 +1,8 @@
 // Turns the words of a command line into a command, its options and its positional arguments; strict, no guessing.
 
 import type { Arguments, OptionValue } from "./options.ts";
-import { type Command, COMMANDS, type Option } from "./table.ts";
+import { COMMANDS } from "./table.ts";
+import type { Command, Option } from "./spec.ts";
 
 /** What is wrong with a command line. */
 export interface UsageMistake {

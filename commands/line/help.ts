@@ -1,6 +1,7 @@
 // Help pages, written from the table of commands.
 
-import { type Command, COMMANDS, type Option } from "./table.ts";
+import { COMMANDS } from "./table.ts";
+import type { Command, Option } from "./spec.ts";
 
 /** The page of `flemma --help`. */
 export function overview(): string {

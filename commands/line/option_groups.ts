@@ -1,6 +1,6 @@
 // Options that make the command line's own layer of settings, for the commands that run by it and those that show it.
 
-import type { Option } from "./table.ts";
+import type { Option } from "./spec.ts";
 
 export const AUTOPILOT: readonly Option[] = [
   { name: "autopilot", negatable: true, help: "Go on by itself after results, or take one step." },

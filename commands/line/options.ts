@@ -1,6 +1,6 @@
 // The words of a command line after they were read, and how a command asks for them.
 
-import type { Command } from "./table.ts";
+import type { Command } from "./spec.ts";
 
 export type OptionValue = string | number | boolean | readonly string[];
 

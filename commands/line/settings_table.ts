@@ -1,8 +1,7 @@
 // The commands about settings, trust and session, as rows of the table of commands.
 
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
-import type { CommandModule } from "../load.ts";
-import type { Command, Option } from "./table.ts";
+import type { Command, Option } from "./spec.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 const QUIET: Option = { name: "quiet", short: "q", help: "Print nothing but failures." };
@@ -129,22 +128,3 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     example: `flemma sandbox ${word} notes.chat`,
   })),
 ];
-
-const config = () => import("../settings/config.ts");
-const session = () => import("../settings/session.ts");
-const sandbox = () => import("../sandbox/switch.ts");
-
-export const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  "config show": config,
-  "config check": config,
-  "config path": config,
-  "config get": config,
-  "trust": () => import("../settings/trust.ts"),
-  "session set": session,
-  "session switch": session,
-  "session show": session,
-  "session reset": session,
-  "sandbox enable": sandbox,
-  "sandbox disable": sandbox,
-  "sandbox reset": sandbox,
-};

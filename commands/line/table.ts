@@ -1,46 +1,8 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
+import type { Command, Option } from "./spec.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
 import { SETTINGS_COMMANDS } from "./settings_table.ts";
-
-export interface Option {
-  /** Long name without dashes. */
-  readonly name: string;
-  readonly short?: string;
-  /** What the value is called in help; without it the option is a switch. */
-  readonly value?: string;
-  /** Values that are not text. `count` is a whole number, `seconds` may have a fraction. */
-  readonly type?: "count" | "seconds";
-  /** The switch also exists as `--no-NAME`, the value then is false. */
-  readonly negatable?: boolean;
-  /** With this switch the command asks about no document. */
-  readonly standalone?: boolean;
-  /** May be given several times. */
-  readonly many?: boolean;
-  readonly help: string;
-}
-
-/**
- * What a command does with a document: `filter` gives it back changed, `report` prints something about it, `none`
- * takes no document from standard input.
- */
-export type CommandKind = "filter" | "report" | "none";
-
-export interface Command {
-  /** One or two words. */
-  readonly name: string;
-  /** Positional arguments as help shows them. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly details?: string;
-  readonly kind: CommandKind;
-  /** Fewest and most positional arguments. */
-  readonly arity: readonly [number, number];
-  /** Everything after `--` is a command line of its own. */
-  readonly takesCommand?: boolean;
-  readonly options: readonly Option[];
-  readonly example: string;
-}
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 

@@ -1,12 +1,13 @@
 // How the tools of one document are confined, as `sandbox status` and `doctor` tell it.
 
+import { hostOf } from "../host.ts";
 import { originOf } from "../../config/layers/explain.ts";
 import { renderStatus, type SandboxStatus, sandboxStatus } from "../../sandbox/mod.ts";
 import { sandboxObstacle } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import type { SubjectSettings } from "../document_settings.ts";
+import type { SubjectSettings } from "../../agent/settings.ts";
 import type { Invocation } from "../invocation.ts";
-import { sandboxOf } from "../sandbox_of.ts";
+import { sandboxOf } from "../../agent/sandbox.ts";
 
 export interface Confinement {
   readonly status: SandboxStatus;
@@ -23,7 +24,7 @@ export async function confinement(
   subject: SubjectSettings,
 ): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
-  const sandbox = sandboxOf(invocation, path, subject);
+  const sandbox = sandboxOf(hostOf(invocation), path, subject);
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
     hasCapability: (tool, capability) =>

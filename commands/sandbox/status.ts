@@ -1,10 +1,11 @@
 // `flemma sandbox status`: whether and how tools are confined here.
 
+import { hostOf } from "../host.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import { confinement, renderConfinement } from "./confinement.ts";
 import { readSubject } from "../document/open.ts";
-import { subjectSettings } from "../document_settings.ts";
+import { subjectSettings } from "../../agent/settings.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
@@ -14,7 +15,7 @@ import { writeOutput } from "../io/streams.ts";
 export async function run(invocation: Invocation): Promise<number> {
   const subject = await readSubject(invocation, invocation.arguments.positionals[0]);
   if ("exit" in subject) return subject.exit;
-  const evaluated = await subjectSettings(invocation, subject);
+  const evaluated = await subjectSettings(hostOf(invocation), subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
   const found = await confinement(invocation, subject.path, evaluated.value);
   const { status, enabledBy, obstacle } = found;

@@ -1,6 +1,6 @@
 // `flemma sandbox enable | disable | reset`: the switch of a session, stronger than what documents say.
 
-import { protectedPaths } from "../../cycle/storage/state_files.ts";
+import { protectedPaths } from "../../agent/sandbox.ts";
 import { documentPath } from "../document/open.ts";
 import { refuse } from "../io/refuse.ts";
 import type { Invocation } from "../invocation.ts";

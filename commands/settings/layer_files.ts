@@ -1,7 +1,8 @@
 // The files that settings come from, by layer.
 
 import { configFolder } from "../../base/folders.ts";
-import { findSources, isThere } from "../../config/load.ts";
+import { isThere } from "../../base/files.ts";
+import { findSources } from "../../config/sources/find.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import { sessionPath } from "../../config/sources/session_overrides.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,7 +1,7 @@
 // `flemma session set | switch | show | reset`: settings that hold until logout, for all documents or for one.
 
 import { draftLayer } from "../../config/layers/draft.ts";
-import type { Loaded } from "../../config/load.ts";
+import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
 import type { Op, Operation } from "../../config/types.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";

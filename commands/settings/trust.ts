@@ -9,7 +9,7 @@ import { parseSource } from "../../config/sources/yaml.ts";
 import { modulePath } from "../../config/schema/module_path.ts";
 import { recordTrust, revokeTrust, trustedEntries } from "../../config/sources/trust.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
-import { absolutePath } from "../../cycle/storage/state_files.ts";
+import { absolutePath } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";

@@ -1,5 +1,6 @@
 // `flemma doctor`: one page about this machine and these settings, to read before asking somebody for help.
 
+import { hostOf } from "../host.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Outcome } from "../../base/problem.ts";
@@ -11,9 +12,9 @@ import { builtinTools } from "../../tools/builtin/mod.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { visible } from "../../base/visible.ts";
 import { type Confinement, confinement, renderConfinement } from "../sandbox/confinement.ts";
-import { sandboxOf } from "../sandbox_of.ts";
+import { sandboxOf } from "../../agent/sandbox.ts";
 import { readSubject } from "../document/open.ts";
-import { type SubjectSettings, subjectSettings } from "../document_settings.ts";
+import { type SubjectSettings, subjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "../settings/layer_files.ts";
@@ -34,7 +35,7 @@ interface Report {
 export async function run(invocation: Invocation): Promise<number> {
   const subject = await readSubject(invocation, invocation.arguments.positionals[0]);
   if ("exit" in subject) return subject.exit;
-  const evaluated = await subjectSettings(invocation, subject);
+  const evaluated = await subjectSettings(hostOf(invocation), subject);
   const report = await examine(invocation, subject.path, evaluated);
   if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(jsonOf(report))}\n`);
   else writeOutput(visible(textOf(report), { lines: true }));
@@ -82,7 +83,7 @@ async function examine(
 async function toolRows(invocation: Invocation, path: string | null, subject: SubjectSettings) {
   const tools = new ToolRegistry();
   tools.register(builtinTools(subject.settings.tools));
-  const sandbox = sandboxOf(invocation, path, subject);
+  const sandbox = sandboxOf(hostOf(invocation), path, subject);
   const approval = createApproval({ settings: subject.settings.tools, sandbox, tools });
   const context = { toolId: "", document: path, dirname: null, cwd: invocation.environment.cwd };
   const rows = [];

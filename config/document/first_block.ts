@@ -4,14 +4,44 @@ import type { Frontmatter } from "../../parser/types.ts";
 import { isObject, kindOf } from "../schema/check.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
-import type { DocumentSettings, FrontmatterDiagnostic, FrontmatterOptions } from "../frontmatter.ts";
-import { nearest } from "../nearest.ts";
+import type { LayerLog } from "../layers/log.ts";
+import type { Loaded } from "../sources/find.ts";
+import type { RunChunk } from "../types.ts";
+import type { Settings } from "../settings.ts";
+import type { Diagnostic } from "../../parser/types.ts";
+import { nearest } from "../../base/nearest.ts";
 import type { ChunkProblem, Fault, LayerDraft } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
 import { MOST_FINDINGS } from "../types.ts";
 import type { SourceTree } from "../sources/yaml.ts";
 import { writeTree } from "../layers/write_tree.ts";
+
+/** A diagnostic of the block, with what an editor can offer. */
+export interface FrontmatterDiagnostic extends Diagnostic {
+  readonly key?: string;
+  readonly suggestion?: string;
+  /** The line at fault, 1-based, where it is known; `start` and `end` are the whole block. */
+  readonly line?: number;
+}
+
+/** The settings of one document, and the variables its templates see. */
+export interface DocumentSettings {
+  readonly settings: Settings;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly diagnostics: readonly FrontmatterDiagnostic[];
+  /** All layers with the document's among them. */
+  readonly logs: readonly LayerLog[];
+}
+
+export interface FrontmatterOptions {
+  readonly loaded: Loaded;
+  readonly frontmatter: Frontmatter | null;
+  /** Runs a Lua block. Without it such a block is an error: nobody knows what it would allow or forbid. */
+  readonly runLua?: RunChunk;
+  /** Names of the template environment that a variable may not replace. */
+  readonly reserved?: ReadonlySet<string>;
+}
 
 interface BlockResult {
   readonly variables: Readonly<Record<string, unknown>> | null;

@@ -4,8 +4,9 @@
 import type { ChunkOutcome, ChunkProblem, LayerDraft } from "../types.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
-import { IncludeFault, SettingsFaults, UndefinedName } from "../../lua/library/fault.ts";
-import { nearest } from "../nearest.ts";
+import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
+import { SettingsFaults } from "./lua_options.ts";
+import { nearest } from "../../base/nearest.ts";
 import { Options } from "./lua_options.ts";
 import { toValue } from "../../lua/vm/values.ts";
 

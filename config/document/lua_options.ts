@@ -5,8 +5,12 @@ import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Library } from "../../lua/library/library.ts";
-import { SettingsFaults } from "../../lua/library/fault.ts";
 import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
+
+/** A read or write of settings was at fault. */
+export class SettingsFaults {
+  constructor(readonly faults: readonly Fault[]) {}
+}
 
 const METHODS: Readonly<Record<string, Op>> = {
   append: "append",

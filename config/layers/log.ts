@@ -2,7 +2,7 @@
 
 import { isObject, sameItem } from "../schema/check.ts";
 import type { Layer, Operation } from "../types.ts";
-import type { Presets } from "./presets.ts";
+import type { Presets } from "../settings.ts";
 
 /** The log of one layer, with its operations by key. */
 export class LayerLog {

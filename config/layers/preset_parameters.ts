@@ -2,9 +2,9 @@
 
 import { checkValue, mismatchSentence } from "../schema/check.ts";
 import { LayerLog } from "./log.ts";
-import type { Preset } from "./presets.ts";
+import type { ApprovalPreset } from "../settings.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../schema/schema.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import type { Group, Node } from "../schema/define.ts";
 
 export type PresetWrites =
@@ -15,7 +15,7 @@ export type PresetWrites =
  * A general name stands below `parameters`, any other in the table of the preset's provider. Providers from elsewhere
  * have no table here; their parameters are taken as they are.
  */
-export function presetWrites(preset: Preset, name: string): PresetWrites {
+export function presetWrites(preset: ApprovalPreset, name: string): PresetWrites {
   const general = SCHEMA.members.parameters as Group;
   const { provider = "" } = preset;
   const own = Object.hasOwn(PROVIDER_TABLES, provider) ? PROVIDER_TABLES[provider] : undefined;

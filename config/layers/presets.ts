@@ -4,12 +4,9 @@ import { isObject, kindOf } from "../schema/check.ts";
 import type { LayerLog } from "./log.ts";
 import { readModeline } from "../schema/modeline.ts";
 import type { Fault } from "../types.ts";
-import type { ApprovalPreset } from "../settings.ts";
+import type { ApprovalPreset, Presets } from "../settings.ts";
 
-export type Preset = ApprovalPreset;
-export type Presets = Readonly<Record<string, Preset>>;
-
-const STANDARD: Preset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
+const STANDARD: ApprovalPreset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
 
 /** Built-in presets by profile (approval 7). */
 export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = {
@@ -24,14 +21,14 @@ export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = 
 /** Both homes of presets; the one under `tools` wins member by member. */
 const HOMES: readonly (readonly string[])[] = [["presets"], ["tools", "presets"]];
 
-/** The presets that layers define, without the built-in ones. Values in the logs are `Preset`s already. */
+/** The presets that layers define, without the built-in ones. Values in the logs are `ApprovalPreset`s already. */
 export function writtenPresets(logs: readonly LayerLog[]): Presets {
-  const merged: Record<string, Preset> = {};
+  const merged: Record<string, ApprovalPreset> = {};
   for (const home of HOMES) {
-    const strongest: Record<string, Preset> = {};
+    const strongest: Record<string, ApprovalPreset> = {};
     for (const log of logs) {
       for (const path of log.below(home)) {
-        strongest[path.at(-1)!] = log.on(path.join(".")).at(-1)!.value as Preset;
+        strongest[path.at(-1)!] = log.on(path.join(".")).at(-1)!.value as ApprovalPreset;
       }
     }
     for (const [name, preset] of Object.entries(strongest)) merged[name] = { ...merged[name], ...preset };
@@ -48,7 +45,7 @@ export function allPresets(logs: readonly LayerLog[], profile: "founding" | "v0.
 export function readPreset(
   path: readonly string[],
   value: unknown,
-): { readonly preset: Preset } | { readonly faults: readonly Fault[] } {
+): { readonly preset: ApprovalPreset } | { readonly faults: readonly Fault[] } {
   const key = path.join(".");
   const name = path.at(-1)!;
   const wrong = (where: string, message: string): Fault => ({

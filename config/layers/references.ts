@@ -2,9 +2,10 @@
 
 import type { Catalog } from "../schema/catalog.ts";
 import type { LayerLog } from "./log.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
-import { allPresets, type Preset } from "./presets.ts";
+import { allPresets } from "./presets.ts";
+import type { ApprovalPreset } from "../settings.ts";
 import { profileOf } from "./resolve.ts";
 
 /** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
@@ -58,7 +59,7 @@ export function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Ca
   }
   for (const home of [["presets"], ["tools", "presets"]]) {
     for (const path of log.below(home)) {
-      const preset = log.on(path.join(".")).at(-1)!.value as Preset;
+      const preset = log.on(path.join(".")).at(-1)!.value as ApprovalPreset;
       for (const name of [...preset.approve ?? [], ...preset.deny ?? []]) {
         if (isFull()) return faults;
         if (name.startsWith("$")) {

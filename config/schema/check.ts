@@ -1,6 +1,6 @@
 // Whether a value is what a key may hold, said in words a person understands.
 
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import type { Type } from "./define.ts";
 
 /** Tables and lists of data in each other; the same holds for values of Lua. Deeper ones are nobody's settings. */

@@ -3,10 +3,10 @@
 import { BUILTIN_CATALOG } from "../schema/catalog.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
-import { parentOf } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import { originOf } from "../layers/explain.ts";
 import type { LayerLog } from "../layers/log.ts";
-import type { Loaded, LoadOptions, Sources } from "../load.ts";
+import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Fault, Layer } from "../types.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";

@@ -8,7 +8,8 @@ import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "../layers/log.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Operation } from "../types.ts";
-import { allPresets, expandList, type Preset, writtenPresets } from "../layers/presets.ts";
+import { allPresets, expandList, writtenPresets } from "../layers/presets.ts";
+import type { ApprovalPreset } from "../settings.ts";
 import type { Key, Node } from "../schema/define.ts";
 
 /** What of a project file is in force. */
@@ -65,7 +66,7 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
     const node = keyOf(path);
     if (isPresetPath(path)) {
       // Counts through the lists that name it, as far as it denies.
-      if (Object.keys(value as Preset).some((member) => member !== "deny")) ignored.add(key);
+      if (Object.keys(value as ApprovalPreset).some((member) => member !== "deny")) ignored.add(key);
       continue;
     }
     if (node.neutral) {

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
-import { absolutePath } from "./state_files.ts";
+import { absolutePath } from "../../base/paths.ts";
 
 /** Largest document, in bytes. */
 export const MAX_DOCUMENT_BYTES = 1024 ** 3;

@@ -1,15 +1,8 @@
 // What an error of Lua was about, when it was one of ours: attached to the error, read by whoever reports it.
 
-import type { Fault } from "../../config/types.ts";
-
 /** A name was read that nobody ever defined. */
 export class UndefinedName {
   constructor(readonly variable: string) {}
-}
-
-/** A read or write of settings was at fault. */
-export class SettingsFaults {
-  constructor(readonly faults: readonly Fault[]) {}
 }
 
 /** An `include` did not work out. */

@@ -1,6 +1,6 @@
 // The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
 
-import { parentOf } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
 import { clock, date, time } from "./clock.ts";

@@ -1,5 +1,7 @@
 // A change to a document: the smallest replaced byte range and the text put there.
 
+import type { Replacement } from "../text/replacement.ts";
+
 /** Replaces the bytes `from` (inclusive) to `to` (exclusive) by the UTF-8 bytes of `insert`. */
 export interface Edit {
   readonly from: number;
@@ -8,13 +10,6 @@ export interface Edit {
 }
 
 const encoder = new TextEncoder();
-
-/** An edit with the bytes it puts in. */
-export interface Replacement {
-  readonly from: number;
-  readonly to: number;
-  readonly insert: Uint8Array;
-}
 
 /**
  * The edits of a document of `length` bytes in ascending order, encoded.

@@ -4,7 +4,7 @@
 // microseconds; a tree of chunks would save nothing that could be measured.
 
 import { Chunk, cut, fitsOne } from "./chunk.ts";
-import type { Replacement } from "../edits/edit.ts";
+import type { Replacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
 const LF = 0x0a;

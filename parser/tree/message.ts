@@ -3,9 +3,9 @@
 // A message is read by itself: it begins outside of any fence, and nothing in it depends on what stands before its
 // marker or behind its end. So an edit costs the messages it touches, and all others are taken over.
 
+import type { ParseCode } from "../types.ts";
 import type { Tree } from "@lezer/common";
 import { Cursor } from "../text/cursor.ts";
-import type { Facts } from "../view/message_index.ts";
 import { isSpace } from "../text/lines.ts";
 import { type NodeRange, Nodes } from "./nodes.ts";
 import {
@@ -28,6 +28,34 @@ const LF = 0x0a;
 const HEADERS = USE | RESULT;
 /** Where a run of lines in a reply ends: before every line that may be structure. */
 const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
+
+/** A finding whose place is the distance from the beginning of its message. */
+export interface Finding {
+  readonly code: ParseCode;
+  readonly message: string;
+  readonly at: number;
+  /** Tell the column too. */
+  readonly column?: boolean;
+  readonly id?: string;
+}
+
+/** A call or result, as other messages see it. */
+export interface Block {
+  readonly id: string;
+  /** Distance of its header from the beginning of the message. */
+  readonly at: number;
+  /** The place of its node in the message's list. */
+  readonly node: number;
+}
+
+export interface Facts {
+  readonly findings: readonly Finding[];
+  /** The calls that can be read, input included. */
+  readonly calls: readonly Block[];
+  readonly results: readonly Block[];
+  /** Results without a whole fence. */
+  readonly brokenResults: readonly Block[];
+}
 
 /** What the marks tell of a message. Offsets count from its marker line; but for what is kept, it never changes. */
 export interface Message {

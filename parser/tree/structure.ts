@@ -1,7 +1,7 @@
 // Head and messages of a document, read whole or brought up to date after edits.
 
 import { Conversation, Paging } from "./conversation.ts";
-import type { Replacement } from "../edits/edit.ts";
+import type { Replacement } from "../text/replacement.ts";
 import { type Head, readHead } from "./head.ts";
 import { type Message, MessageReader } from "./message.ts";
 import type { Text } from "../text/text.ts";

@@ -1,27 +1,8 @@
 // The findings of a parse: their families and their sentences (chat-format 11).
 
+import type { ParseCode } from "../types.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Diagnostic } from "../types.ts";
-
-/** Codes of the diagnostics that a parse can give. All of them are warnings. */
-export type ParseCode =
-  | "tool_use_missing_fence"
-  | "tool_use_unclosed_fence"
-  | "tool_use_unknown_language"
-  | "tool_use_invalid_input"
-  | "tool_result_missing_fence"
-  | "tool_result_unclosed_fence"
-  | "thinking_unclosed"
-  | "fence_unclosed"
-  | "role_unknown"
-  | "text_before_first_message"
-  | "result_orphan"
-  | "result_duplicate"
-  | "frontmatter_unclosed"
-  | "template_unclosed"
-  | "system_repeated"
-  | "legacy_form"
-  | "call_hidden_in_fence";
 
 /** The roles a message can have and be sent. */
 export const ROLES: readonly string[] = ["System", "You", "Assistant"];

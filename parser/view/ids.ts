@@ -1,6 +1,6 @@
 // How often each id is called and answered in a whole document, kept up to date from version to version.
 
-import type { Facts } from "./message_index.ts";
+import type { Facts } from "../tree/message.ts";
 import type { Message } from "../tree/message.ts";
 
 /**

@@ -3,7 +3,9 @@
 // This is what diagnostics need of a message. It is found once, kept with the message, and counts from the message's
 // first byte, so it holds wherever edits move the message.
 
-import { finding, type ParseCode } from "./diagnostic.ts";
+import type { Block, Facts, Finding } from "../tree/message.ts";
+import { finding } from "./diagnostic.ts";
+import type { ParseCode } from "../types.ts";
 import { Cursor } from "../text/cursor.ts";
 import { toolUseHeader } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
@@ -13,34 +15,6 @@ import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
 import { callInput, readCall, readResult } from "./tool_blocks.ts";
 import type { Diagnostic } from "../types.ts";
-
-/** A finding whose place is the distance from the beginning of its message. */
-export interface Finding {
-  readonly code: ParseCode;
-  readonly message: string;
-  readonly at: number;
-  /** Tell the column too. */
-  readonly column?: boolean;
-  readonly id?: string;
-}
-
-/** A call or result, as other messages see it. */
-export interface Block {
-  readonly id: string;
-  /** Distance of its header from the beginning of the message. */
-  readonly at: number;
-  /** The place of its node in the message's list. */
-  readonly node: number;
-}
-
-export interface Facts {
-  readonly findings: readonly Finding[];
-  /** The calls that can be read, input included. */
-  readonly calls: readonly Block[];
-  readonly results: readonly Block[];
-  /** Results without a whole fence. */
-  readonly brokenResults: readonly Block[];
-}
 
 const NONE: Facts = { findings: [], calls: [], results: [], brokenResults: [] };
 

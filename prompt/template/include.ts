@@ -1,13 +1,13 @@
 // `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
 
-import { parentOf } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { LuaEnvironment } from "../../lua/library/library.ts";
 import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { IncludeMaker } from "../../config/document/lua_session.ts";
-import { nearest } from "../../config/nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { thrownText } from "../../base/problem.ts";
 import { partOf, resolvePath } from "../attach.ts";
 import { compileChunk, expressionAlone } from "./compile.ts";

@@ -1,6 +1,6 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
-import { nearest } from "../../config/nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
 import { findModel, type Model, modelsOf } from "../models.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";

@@ -1,6 +1,6 @@
 // A replay script: the model's words, request by request, and what each request must hold (docs/replay.md).
 
-import { nearest } from "../../config/nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** A text that must be found. */

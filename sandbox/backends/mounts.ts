@@ -1,7 +1,6 @@
 // What lies on top of the writable paths, as one ordered list of mounts (sandbox 7.2, 12.1, 12.3 to 12.5).
 
-import { parentOf } from "../../base/folders.ts";
-import { isInside } from "../paths/real_path.ts";
+import { foldersBetween, isInside } from "../../base/paths.ts";
 import type { HiddenPath } from "../types.ts";
 
 /** Everything that is mounted; all paths real and existing. */
@@ -115,12 +114,4 @@ function protection(
 /** Drops what lies below another of the paths; a read-only mount covers everything inside. */
 function outermost(paths: readonly string[]): string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && isInside(path, other)));
-}
-
-/** The folders strictly between `root` and `path`; none when `path` does not lie below `root`. */
-export function foldersBetween(root: string, path: string): string[] {
-  const folders: string[] = [];
-  if (!isInside(path, root) || path === root) return folders;
-  for (let folder = parentOf(path); folder !== root; folder = parentOf(folder)) folders.push(folder);
-  return folders;
 }

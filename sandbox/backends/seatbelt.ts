@@ -2,8 +2,8 @@
 // profile language and never run; whether it works is for the probe to say.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import { parentOf } from "../../base/folders.ts";
-import { isInside } from "../paths/real_path.ts";
+import { parentOf } from "../../base/paths.ts";
+import { isInside } from "../../base/paths.ts";
 import type { Backend, BackendConfig, Host, MountablePolicy, Policy } from "../types.ts";
 
 const PROGRAM = "/usr/bin/sandbox-exec";

@@ -1,8 +1,9 @@
 // The forms a path may have in a policy and in the settings that share them (sandbox section 4).
 
 import type { Environment } from "../../base/environment.ts";
-import { parentOf } from "../../base/folders.ts";
-import { expandHome, realPath } from "./real_path.ts";
+import { parentOf } from "../../base/paths.ts";
+import { realPath } from "./real_path.ts";
+import { expandHome } from "../../base/paths.ts";
 
 /** What an entry stands for. A path may still be relative; `dropped` says in words why there is none. */
 export type Expansion =

@@ -1,6 +1,12 @@
 // One look at the file system that is asked about many neighbouring paths, and whether it would look the same again.
 
-import type { Trace } from "./real_path.ts";
+/** The links that lead from a path to where it really is, in the order they are followed. */
+export interface Trace {
+  /** As `realPath` gives it. */
+  readonly path: string;
+  /** Each link's own place, real but for the link itself, and its target as it is written. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
 
 /** Misses in one folder after which it is listed instead of asked again. */
 const PATIENCE = 2;

@@ -1,6 +1,6 @@
 // Where a path really leads, also when its end does not exist yet.
 
-import { Glance } from "./fs_snapshot.ts";
+import { Glance, type Trace } from "./fs_snapshot.ts";
 
 /** Links followed before a path counts as leading nowhere; the limit of the kernel. */
 const MAX_LINKS = 40;
@@ -16,14 +16,6 @@ const MAX_LINKS = 40;
  */
 export function realPath(path: string, cwd: string, glance = new Glance()): string | null {
   return traceLinks(path, cwd, glance)?.path ?? null;
-}
-
-/** The links that lead from a path to where it really is, in the order they are followed. */
-export interface Trace {
-  /** As `realPath` gives it. */
-  readonly path: string;
-  /** Each link's own place, real but for the link itself, and its target as it is written. */
-  readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
 /** `realPath` with the links on the way. */
@@ -73,15 +65,4 @@ function traceWhole(absolute: string, glance: Glance): Trace | null {
     pending.push(...target.split("/").reverse());
   }
   return { path: `/${real.join("/")}`, links };
-}
-
-/** Whether `path` is `folder` or lies below it; both absolute and without a final slash. */
-export function isInside(path: string, folder: string): boolean {
-  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
-}
-
-/** Replaces a leading `~` that stands alone or before a slash. */
-export function expandHome(path: string, home: string): string {
-  if (path === "~") return home;
-  return path.startsWith("~/") ? `${home}${path.slice(1)}` : path;
 }

@@ -1,6 +1,6 @@
 // What a Deno process that runs tools of others may do, as flags: the inner layer of the sandbox (tools 7.7).
 
-import { parentOf } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import type { Policy } from "../types.ts";
 
 /** What the flags depend on besides the policy. */

@@ -11,7 +11,8 @@ import {
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS, PROTECT_WORDS } from "./hooks.ts";
 import { parseHostRules } from "../network/rules.ts";
-import { isInside, realPath } from "../paths/real_path.ts";
+import { realPath } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 import { runtimeFolders } from "../process/runtime_folders.ts";
 import { SECRET_PATHS } from "./secrets.ts";
 import { SOCKET_GROUPS } from "./sockets.ts";

@@ -3,7 +3,7 @@
 import type { SandboxSettings } from "../../config/settings.ts";
 import type { PathContext } from "../paths/expand.ts";
 import { resolvePolicy } from "./policy.ts";
-import { isInside } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 
 /**
  * What the document's settings allow beyond the person's, as the end of the sentence "this document …"; null when

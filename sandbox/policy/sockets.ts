@@ -2,7 +2,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { Glance } from "../paths/fs_snapshot.ts";
-import { isInside, realPath } from "../paths/real_path.ts";
+import { realPath } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 
 interface SocketGroup {
   /** Absolute patterns; `*` stands for any characters of one name. `$RUNTIME` is the folder of runtime sockets. */

@@ -2,8 +2,9 @@
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
-import { parentOf } from "../../base/folders.ts";
-import { isInside, realPath } from "../paths/real_path.ts";
+import { parentOf } from "../../base/paths.ts";
+import { realPath } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 
 /**
  * The absolute path of an executable outside every writable path. A name without a slash is looked up in `PATH`;

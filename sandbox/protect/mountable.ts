@@ -5,7 +5,7 @@ import type { Problem } from "../../base/problem.ts";
 import { Glance } from "../paths/fs_snapshot.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import type { Protection } from "./protect.ts";
-import { isInside } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 import { findSockets } from "../policy/sockets.ts";
 import type { HiddenPath, MountablePolicy } from "../types.ts";
 

@@ -2,8 +2,9 @@
 
 import { Glance } from "../paths/fs_snapshot.ts";
 import { PROJECT_HOOKS } from "../policy/hooks.ts";
-import { foldersBetween } from "../backends/mounts.ts";
-import { isInside, traceLinks } from "../paths/real_path.ts";
+import { foldersBetween } from "../../base/paths.ts";
+import { traceLinks } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 import { gitHooks } from "./repository.ts";
 
 /** A path that commands and tools may not change, whatever lies around it. */

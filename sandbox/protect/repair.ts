@@ -3,8 +3,9 @@
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
 import { Glance, type Sealed } from "../paths/fs_snapshot.ts";
-import { parentOf } from "../../base/folders.ts";
-import { isInside, realPath } from "../paths/real_path.ts";
+import { parentOf } from "../../base/paths.ts";
+import { realPath } from "../paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
 
 /** A configuration that git makes has some hundred bytes; one of a size to fill the memory is not looked into. */

@@ -2,7 +2,7 @@
 
 import { Glance } from "../paths/fs_snapshot.ts";
 import { GIT_HOOKS } from "../policy/hooks.ts";
-import { parentOf } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
 
 /** Bytes of a `.git` file or a `commondir` that are read; both hold one line. */

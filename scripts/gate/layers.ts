@@ -1,20 +1,21 @@
-// Which room may import which, and that no modules import each other in a circle.
+// Which room may import which, which part of a room which other part, and that no modules import each other in a
+// circle, not even by their types.
 
 /** For each room, the rooms below it. What is not listed is forbidden. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   parser: ["base"],
-  lua: ["config", "parser", "base"],
+  lua: ["base"],
   config: ["lua", "parser", "base"],
-  sandbox: ["config", "parser", "base"],
-  tools: ["sandbox", "config", "parser", "base"],
-  prompt: ["lua", "config", "parser", "base"],
-  providers: ["prompt", "config", "parser", "base"],
-  cycle: ["providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+  sandbox: ["config", "base"],
+  tools: ["sandbox", "config", "base"],
+  prompt: ["config", "lua", "parser", "base"],
+  providers: ["prompt", "config", "base"],
+  cycle: ["providers", "prompt", "tools", "config", "parser", "base"],
   agent: ["cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
-  commands: ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "lua", "parser", "base"],
-  editors: [
-    "commands",
+  editors: ["agent", "cycle", "tools", "sandbox", "config", "parser", "base"],
+  commands: [
+    "editors",
     "agent",
     "cycle",
     "providers",
@@ -25,8 +26,108 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "parser",
     "base",
   ],
-  "cli.ts": ["commands", "config", "base"],
+  "cli.ts": ["commands"],
   "mod.ts": ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+};
+
+/**
+ * The floors inside a room, from the top: its own files and its folders by name. What stands on one floor may use what
+ * stands on lower ones, and a folder its own files; two that share a floor know nothing of each other.
+ */
+export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  parser: [
+    ["mod.ts"],
+    ["json.ts", "prose.ts", "utf16.ts"],
+    ["document.ts"],
+    ["view", "edits"],
+    ["tree"],
+    ["text"],
+    ["scan"],
+    ["types.ts"],
+  ],
+  lua: [
+    ["engine.ts"],
+    ["library"],
+    ["vm"],
+    ["interpreter.generated.ts"],
+  ],
+  config: [
+    ["load.ts", "frontmatter.ts"],
+    ["document"],
+    ["sources"],
+    ["layers"],
+    ["schema"],
+    ["settings.ts"],
+    ["types.ts"],
+  ],
+  sandbox: [
+    ["mod.ts"],
+    ["api.ts", "status.ts"],
+    ["sandbox.ts"],
+    ["backends", "protect"],
+    ["policy"],
+    ["process", "network"],
+    ["paths"],
+    ["types.ts"],
+  ],
+  tools: [
+    ["mod.ts"],
+    ["builtin", "skills", "vellum", "mcp"],
+    ["approval"],
+    ["context.ts", "preview.ts"],
+    ["run.ts"],
+    ["registry.ts", "validate.ts", "overflow.ts"],
+    ["truncate.ts"],
+    ["definition.ts"],
+  ],
+  prompt: [
+    ["mod.ts"],
+    ["evaluate.ts"],
+    ["template"],
+    ["attach.ts"],
+    ["file_log.ts", "file_references.ts", "blank.ts"],
+    ["types.ts"],
+  ],
+  providers: [
+    ["registry.ts"],
+    ["anthropic", "replay", "openai", "vertex", "chat_completions"],
+    ["request", "http"],
+    ["usage.ts"],
+    ["models.ts"],
+    ["types.ts"],
+  ],
+  cycle: [
+    ["mod.ts"],
+    ["cycle.ts"],
+    ["press_outcome.ts"],
+    ["execute", "send"],
+    ["plan"],
+    ["storage"],
+    ["refusals.ts", "final_block.ts", "call_hash.ts"],
+    ["sentences.ts"],
+    ["types.ts"],
+  ],
+  agent: [
+    ["mod.ts"],
+    ["open.ts"],
+    ["session.ts"],
+    ["send_only.ts", "calls.ts", "sender.ts"],
+    ["tools.ts", "notices.ts", "written.ts", "stranger.ts", "sandbox.ts"],
+    ["settings.ts"],
+    ["types.ts"],
+  ],
+  commands: [
+    ["main.ts"],
+    ["load.ts"],
+    ["setup"],
+    ["sandbox"],
+    ["settings"],
+    ["document"],
+    ["host.ts"],
+    ["invocation.ts"],
+    ["io", "line"],
+    ["version.ts"],
+  ],
 };
 
 /** One import of one module: where it points and whether it survives to run time. */
@@ -54,7 +155,7 @@ export function layerFaults(modules: ReadonlyMap<string, string>): string[] {
   for (const [path, text] of modules) {
     const room = roomOf(path);
     const targets: string[] = [];
-    for (const { specifier, typeOnly } of importsOf(text)) {
+    for (const { specifier } of importsOf(text)) {
       const target = resolve(path, specifier);
       if (!modules.has(target)) {
         // Data imports (JSON and the like) have no layer of their own.
@@ -67,7 +168,9 @@ export function layerFaults(modules: ReadonlyMap<string, string>): string[] {
       if (below !== room && !(ROOMS[room] ?? []).includes(below)) {
         faults.push(`${path} imports ${target}: ${room} may not use ${below}`);
       }
-      if (!typeOnly) targets.push(target);
+      const upwards = below === room ? floorFault(room, path, target) : null;
+      if (upwards !== null) faults.push(upwards);
+      targets.push(target);
     }
     graph.set(path, targets);
   }
@@ -103,6 +206,20 @@ async function exists(path: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
+}
+
+/** Why a file may not use another one of its room; null when it may. */
+function floorFault(room: string, from: string, to: string): string | null {
+  const floors = FLOORS[room];
+  if (floors === undefined) return null;
+  const part = (path: string) => path.split("/")[1]!;
+  const floorOf = (path: string) => floors.findIndex((parts) => parts.includes(part(path)));
+  if (part(from) === part(to)) return null;
+  for (const path of [from, to]) {
+    if (floorOf(path) < 0) return `${path} stands on no floor of ${room}: add ${part(path)} to FLOORS`;
+  }
+  if (floorOf(from) < floorOf(to)) return null;
+  return `${from} imports ${to}: in ${room}, ${part(from)} may not use ${part(to)}`;
 }
 
 function roomOf(path: string): string {

@@ -1,7 +1,8 @@
 // The reference page of commands, from the table that the program itself reads.
 
 import { optionForm, overview, synopsis } from "../../commands/line/help.ts";
-import { type Command, COMMANDS } from "../../commands/line/table.ts";
+import { COMMANDS } from "../../commands/line/table.ts";
+import type { Command } from "../../commands/line/spec.ts";
 
 export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([{ path: "docs/commands.md", text: page() }]);

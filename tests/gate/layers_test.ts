@@ -34,23 +34,44 @@ Deno.test("type imports, re-exports and dynamic imports count for the layers too
 
 Deno.test("imports downwards and inside a room are fine", () => {
   const faults = layerFaults(tree({
-    "cycle/a.ts": 'import { x } from "../parser/b.ts";\nimport { y } from "./c.ts";',
-    "cycle/c.ts": "export const y = 1;",
-    "parser/b.ts": "export const x = 1;",
+    "cycle/plan/a.ts": 'import { x } from "../../parser/view/b.ts";\nimport { y } from "./c.ts";',
+    "cycle/plan/c.ts": "export const y = 1;",
+    "parser/view/b.ts": "export const x = 1;",
   }));
   assert.deepEqual(faults, []);
 });
 
-Deno.test("a circle is told with its whole way; a circle of types alone is none", () => {
-  const circle = { "tools/a.ts": 'import { b } from "./b.ts";', "tools/b.ts": 'import { a } from "./a.ts";' };
-  assert.deepEqual(layerFaults(tree(circle)), ["circle: tools/a.ts -> tools/b.ts -> tools/a.ts"]);
-  const types = { ...circle, "tools/b.ts": 'import type { a } from "./a.ts";' };
-  assert.deepEqual(layerFaults(tree(types)), []);
+Deno.test("inside a room only lower floors may be used, and a file without a floor is told", () => {
+  const faults = layerFaults(tree({
+    "cycle/plan/plan.ts": 'import type { Runs } from "../execute/runs.ts";',
+    "cycle/execute/runs.ts": 'import "../novel.ts";',
+    "cycle/novel.ts": "",
+  }));
+  assert.deepEqual(faults, [
+    "cycle/plan/plan.ts imports cycle/execute/runs.ts: in cycle, plan may not use execute",
+    "cycle/novel.ts stands on no floor of cycle: add novel.ts to FLOORS",
+  ]);
+});
+
+Deno.test("a circle is told with its whole way; a circle of types is one too", () => {
+  const circle = {
+    "tools/approval/a.ts": 'import { b } from "./b.ts";',
+    "tools/approval/b.ts": 'import { a } from "./a.ts";',
+  };
+  assert.deepEqual(layerFaults(tree(circle)), [
+    "circle: tools/approval/a.ts -> tools/approval/b.ts -> tools/approval/a.ts",
+  ]);
+  const types = { ...circle, "tools/approval/b.ts": 'import type { a } from "./a.ts";' };
+  assert.deepEqual(layerFaults(tree(types)), [
+    "circle: tools/approval/a.ts -> tools/approval/b.ts -> tools/approval/a.ts",
+  ]);
 });
 
 Deno.test("an import of a missing module is a fault", () => {
-  const faults = layerFaults(tree({ "tools/a.ts": 'import { b } from "./gone.ts";' }));
-  assert.deepEqual(faults, ["tools/a.ts imports tools/gone.ts, which does not exist in a room"]);
+  const faults = layerFaults(tree({ "tools/approval/a.ts": 'import { b } from "./gone.ts";' }));
+  assert.deepEqual(faults, [
+    "tools/approval/a.ts imports tools/approval/gone.ts, which does not exist in a room",
+  ]);
 });
 
 Deno.test("commented imports do not count", () => {

@@ -2,7 +2,8 @@
 
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { success } from "../../base/problem.ts";
-import { isInside, realPath } from "../../sandbox/paths/real_path.ts";
+import { realPath } from "../../sandbox/paths/real_path.ts";
+import { isInside } from "../../base/paths.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { createContext, type PluginContext } from "../../tools/context.ts";
 import type { ExecutionResult, ToolDefinition, ToolInput } from "../../tools/definition.ts";

@@ -2,7 +2,7 @@
 
 import { isModulePath } from "../../config/schema/module_path.ts";
 import type { AutoApprove, ToolSettings } from "../../config/settings.ts";
-import type { Presets } from "../../config/layers/presets.ts";
+import type { Presets } from "../../config/settings.ts";
 import { expandList, presetsOf } from "./presets.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 

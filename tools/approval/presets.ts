@@ -1,6 +1,7 @@
 // Presets as approval sees them: what is in force, and what a list that uses them comes to.
 
-import { BUILTIN_PRESETS, type ExpandedList, expandList, type Presets } from "../../config/layers/presets.ts";
+import { BUILTIN_PRESETS, type ExpandedList, expandList } from "../../config/layers/presets.ts";
+import type { Presets } from "../../config/settings.ts";
 import type { ToolSettings } from "../../config/settings.ts";
 
 export { type ExpandedList, expandList };

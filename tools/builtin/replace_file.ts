@@ -1,7 +1,7 @@
 // Replacing the content of a file: who may, in which order, and so that the old content survives any failure
 // (tools 8.3, sandbox 8).
 
-import { parentOf } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./file_failures.ts";

@@ -1,8 +1,8 @@
 // Puts the rooms together for one run of one document: settings, sandbox, tools, approval, provider, cycle.
 
-import { parentOf } from "../base/folders.ts";
+import { parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
-import type { Loaded } from "../config/load.ts";
+import type { Loaded } from "../config/sources/find.ts";
 import { type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { Cycle } from "../cycle/mod.ts";
@@ -19,10 +19,9 @@ import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { checkInput, completeInput, prepareValidator } from "../tools/validate.ts";
-import { sandboxOf } from "./sandbox_of.ts";
-import { type SubjectSettings, subjectSettings } from "./document_settings.ts";
-import type { Invocation } from "./invocation.ts";
-import { switchOption } from "./line/options.ts";
+import { sandboxOf } from "./sandbox.ts";
+import { type SubjectSettings, subjectSettings } from "./settings.ts";
+import type { Host } from "./types.ts";
 import { cautious, distrust, wary } from "./stranger.ts";
 
 /** Everything a command needs to work on a document. */
@@ -50,13 +49,13 @@ export interface Runtime {
 
 /** Builds the runtime of a document. Nothing runs and nothing is probed yet. */
 export async function compose(
-  invocation: Invocation,
+  host: Host,
   store: DocumentStore,
   options: { readonly emit: Emit; readonly signal?: AbortSignal },
 ): Promise<Outcome<Runtime>> {
-  const { environment } = invocation;
+  const { environment } = host;
   const { path, chat } = store;
-  const subject = await subjectSettings(invocation, { path, frontmatter: chat.frontmatter });
+  const subject = await subjectSettings(host, { path, frontmatter: chat.frontmatter });
   if (!subject.ok) return subject;
   const { settings, loaded, diagnostics, evaluated } = subject.value;
   for (const { code, message, next } of loaded.notices) {
@@ -64,7 +63,7 @@ export async function compose(
   }
   const opened = await openJournal({ environment, path });
   if (!opened.ok) return opened;
-  const sandbox = sandboxOf(invocation, path, subject.value);
+  const sandbox = sandboxOf(host, path, subject.value);
   const tools = new ToolRegistry();
   const registered = tools.register(builtinTools(settings.tools));
   if (!registered.ok) return registered;
@@ -107,7 +106,7 @@ export async function compose(
     tools: offered,
     emit,
     files: opened.value,
-    stream: switchOption(invocation.arguments, "stream") !== false,
+    stream: host.stream,
   }, evaluated);
   const cycle = new Cycle({
     store: written,

@@ -1,8 +1,9 @@
 // The settings one document runs under: every layer, with the document's first block evaluated on top.
 
 import type { Environment } from "../base/environment.ts";
-import { type DocumentSettings, documentSettings } from "../config/frontmatter.ts";
-import type { Loaded } from "../config/load.ts";
+import { documentSettings } from "../config/frontmatter.ts";
+import type { DocumentSettings } from "../config/document/first_block.ts";
+import type { Loaded } from "../config/sources/find.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Frontmatter } from "../parser/types.ts";
@@ -10,8 +11,7 @@ import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/file_log.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../base/visible.ts";
-import type { Invocation } from "./invocation.ts";
-import { settingsOf } from "./line/overrides.ts";
+import type { Host } from "./types.ts";
 
 /** A document as far as its settings go. */
 export interface SettingsSubject {
@@ -33,21 +33,23 @@ export interface SubjectSettings extends DocumentSettings {
  * that nothing may be judged or run (frontmatter-config 3.7).
  */
 export async function subjectSettings(
-  invocation: Invocation,
+  host: Host,
   { path, frontmatter }: SettingsSubject,
 ): Promise<Outcome<SubjectSettings>> {
-  const loaded = await settingsOf(invocation.arguments, invocation.environment, path);
+  const loaded = await host.load(path);
   if (!loaded.ok) return loaded;
-  const policy = new ReadPolicyOf(invocation.environment, path);
+  const policy = new ReadPolicyOf(host.environment, path);
   // The block itself reads under the person's policy, everything after it under the document's too.
   await policy.follow(loaded.value.settings.sandbox);
-  const start = () => startLua(invocation, path, loaded.value.settings, policy.isReadable);
+  const start = () => startLua(host, path, loaded.value.settings, policy.isReadable);
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
-  const reserved = frontmatter === null ? undefined : (await import("../lua/library/names.ts")).BUILTIN_NAMES;
+  const reserved = frontmatter === null
+    ? undefined
+    : (await import("../config/document/reserved.ts")).BUILTIN_NAMES;
   const said = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
   const document = await keepHidden(said, loaded.value.settings, {
-    environment: invocation.environment,
+    environment: host.environment,
     document: path,
     block: frontmatter,
   });
@@ -114,7 +116,7 @@ class ReadPolicyOf {
 }
 
 async function startLua(
-  { environment, messages }: Invocation,
+  { environment, print }: Host,
   document: string | null,
   settings: Settings,
   isReadable: ReadPolicy,
@@ -129,6 +131,6 @@ async function startLua(
     environment,
     limits,
     isReadable,
-    print: (line) => messages.note(visible(line, { lines: true })),
+    print: (line) => print(visible(line, { lines: true })),
   });
 }

@@ -1,0 +1,58 @@
+// Paths as text: nothing is looked up. Where a path really leads is asked of the sandbox (sandbox/paths/).
+
+import type { Environment } from "./environment.ts";
+
+/** The folder a path is in. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** Whether `path` is `folder` or lies below it; both absolute and without a final slash. */
+export function isInside(path: string, folder: string): boolean {
+  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The folders strictly between `root` and `path`; none when `path` does not lie below `root`. */
+export function foldersBetween(root: string, path: string): string[] {
+  const folders: string[] = [];
+  if (!isInside(path, root) || path === root) return folders;
+  for (let folder = parentOf(path); folder !== root; folder = parentOf(folder)) folders.push(folder);
+  return folders;
+}
+
+/** Absolute form of a path a person gave; `.` and `..` are left to the system. */
+export function absolutePath(environment: Environment, path: string): string {
+  return path.startsWith("/") ? path : `${environment.cwd}/${path}`;
+}
+
+/** Replaces a leading `~` that stands alone or before a slash. */
+export function expandHome(path: string, home: string): string {
+  if (path === "~") return home;
+  return path.startsWith("~/") ? `${home}${path.slice(1)}` : path;
+}
+
+/** What a path is resolved against. */
+export interface PathBase {
+  /** Folder of the document, or of the process when it is unsaved; absolute. */
+  readonly folder: string;
+  readonly home: string;
+}
+
+/**
+ * The absolute, normalised form of a path a model wrote. `~` alone or before a slash is the home folder; `~user`
+ * and variables are literal. Throws an Error for the empty string.
+ */
+export function resolvePath(path: string, base: PathBase): string {
+  if (path === "") throw new Error("The path is empty.");
+  if (path === "~" || path.startsWith("~/")) return normalise(base.home + path.slice(1));
+  return normalise(path.startsWith("/") ? path : `${base.folder}/${path}`);
+}
+
+function normalise(absolute: string): string {
+  const parts: string[] = [];
+  for (const part of absolute.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}

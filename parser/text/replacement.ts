@@ -1,0 +1,8 @@
+// A replaced range of a text, as bytes.
+
+/** An edit with the bytes it puts in. */
+export interface Replacement {
+  readonly from: number;
+  readonly to: number;
+  readonly insert: Uint8Array;
+}
