@@ -2,7 +2,8 @@
 
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { ATTACKS } from "./list.ts";
-import { attack, inScene, sandboxOf } from "./scene.ts";
+import { asPerson, attack, callTool, inScene, type Ran, sandboxOf, type Scene } from "./scene.ts";
+import type { Attack } from "./types.ts";
 
 /** Whether the person is told that a limit does not hold for this user here. Then a flood is not tried. */
 async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
@@ -11,17 +12,37 @@ async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
   return sandbox.notices().some(({ code }) => code === "processes-not-limited");
 }
 
+/** Carries out the parts of an attack in their order; the output of the last part, or of all calls. */
+async function carryOut(each: Attack, scene: Scene, sandbox: RunSandbox): Promise<Ran> {
+  let ran: Ran = { out: "", err: "", code: 0 };
+  const call = async (calls: Attack["calls"]) => {
+    for (const one of calls?.(scene) ?? []) {
+      const { out, err, code } = await callTool(sandbox, scene, one);
+      ran = { out: `${ran.out}${out}\n`, err: `${ran.err}${err}\n`, code };
+    }
+  };
+  if (each.shell !== undefined) {
+    const command = attack(sandbox, each.shell(scene));
+    if (each.beside !== undefined) await Promise.all([command, call(each.beside)]);
+    else ran = await command;
+  }
+  if (each.then !== undefined) ran = await attack(sandbox, each.then(scene));
+  if (each.calls !== undefined) await call(each.calls);
+  if (each.person !== undefined) ran = asPerson(scene, each.person(scene));
+  return ran;
+}
+
 const only = Deno.args[0];
 for (const each of ATTACKS) {
   if (only !== undefined && !`${each.group}: ${each.name}`.includes(only)) continue;
   const outcome = await inScene(async (scene) => {
-    const sandbox = sandboxOf(scene, each.policy?.(scene));
+    each.plant?.(scene);
+    const sandbox = sandboxOf(scene, each.policy?.(scene), each.variables?.(scene));
     const answer = await sandbox.available();
     if (!answer.ok) return { held: false, detail: answer.problem.message };
     try {
       if (await isUnlimited(sandbox)) return { held: true, told: true, detail: "" };
-      const first = await attack(sandbox, each.shell(scene));
-      const ran = each.then === undefined ? first : await attack(sandbox, each.then(scene));
+      const ran = await carryOut(each, scene, sandbox);
       return {
         held: !each.won(scene, ran),
         detail: only === undefined ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,

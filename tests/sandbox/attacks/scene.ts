@@ -2,6 +2,11 @@
 
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../../config/settings.ts";
 import { createSandbox, type RunSandbox, spawn, toolEnvironment } from "../../../sandbox/mod.ts";
+import { builtinTools } from "../../../tools/builtin/mod.ts";
+import { createContext } from "../../../tools/context.ts";
+import type { ToolInput } from "../../../tools/definition.ts";
+import { runTool } from "../../../tools/run.ts";
+import { completeInput } from "../../../tools/validate.ts";
 import { plant, settings, world } from "../fixture.ts";
 
 export interface Scene {
@@ -126,7 +131,11 @@ async function removeAll(root: string): Promise<void> {
 }
 
 /** The sandbox of a scene: the project writable, secrets hidden, everything else as it comes. */
-export function sandboxOf(scene: Scene, policy: Partial<SandboxSettings["policy"]> = {}): RunSandbox {
+export function sandboxOf(
+  scene: Scene,
+  policy: Partial<SandboxSettings["policy"]> = {},
+  variables: Readonly<Record<string, string>> = {},
+): RunSandbox {
   const { root, project } = scene;
   return createSandbox({
     settings: settings({
@@ -139,10 +148,45 @@ export function sandboxOf(scene: Scene, policy: Partial<SandboxSettings["policy"
       SSH_AUTH_SOCK: scene.agent,
       DENO_DIR: Deno.env.get("DENO_DIR") ?? `${root}/deno`,
       ANTHROPIC_API_KEY: "sk-secret",
+      ...variables,
     }, project),
     document: `${project}/notes.chat`,
     protect: [`${project}/notes.chat`, `${root}/home/.config/flemma/config.yaml`],
   });
+}
+
+/** One call of a built-in file tool, as the cycle makes it. */
+export async function callTool(
+  sandbox: RunSandbox,
+  scene: Scene,
+  [name, input]: readonly [string, ToolInput],
+): Promise<Ran> {
+  const definition = builtinTools().find((tool) => tool.name === name);
+  if (definition === undefined) throw new Error(`there is no built-in tool ${name}`);
+  const context = createContext({
+    definition,
+    toolId: "call_1",
+    document: `${scene.project}/notes.chat`,
+    settings: { tools: DEFAULT_SETTINGS.tools },
+    environment: sandbox.host.environment,
+    sandbox,
+    signal: new AbortController().signal,
+  });
+  const { success, output, error } = await runTool(definition, completeInput(definition, input), context);
+  return { out: String(output ?? ""), err: error ?? "", code: success ? 0 : 1 };
+}
+
+/** What the person does in the project afterwards, where nothing confines it. */
+export function asPerson(scene: Scene, shell: string): Ran {
+  const { code, stdout, stderr } = new Deno.Command("/bin/sh", {
+    args: ["-c", shell],
+    cwd: scene.project,
+    clearEnv: true,
+    env: { HOME: `${scene.root}/home`, PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" },
+    stdin: "null",
+  }).outputSync();
+  const decoder = new TextDecoder();
+  return { out: decoder.decode(stdout), err: decoder.decode(stderr), code };
 }
 
 /** Runs one command to its end; whatever it left running is killed as the tools do it. */

@@ -1,0 +1,83 @@
+// Attacks: the running document, settings, tool files, and what this program remembers.
+
+import { type Attack, changed, into, there } from "./types.ts";
+
+const documentChanged = changed("project/notes.chat");
+
+const document: Attack[] = ([
+  ["writing the running document", () => into("notes.chat")],
+  [
+    "editing it in place",
+    () =>
+      "sed -i s/text/PWNED/ notes.chat; truncate -s 0 notes.chat; dd if=main.ts of=notes.chat conv=notrunc",
+  ],
+  [
+    "moving another file over it",
+    () =>
+      "echo PWNED > n; mv -f n notes.chat; cp --remove-destination main.ts notes.chat; ln -f main.ts notes.chat",
+  ],
+  ["removing it and making it anew", () => `rm -f notes.chat; unlink notes.chat; ${into("notes.chat")}`],
+  ["a hard link to it", () => `ln notes.chat other; ${into("other")}`],
+  [
+    "its descriptor, opened again for writing",
+    () => "exec 7<notes.chat; echo PWNED > /proc/self/fd/7; echo PWNED > /proc/self/fd/7",
+  ],
+  [
+    "unmounting its protection",
+    () =>
+      `umount notes.chat; umount -l notes.chat; unshare -Urm sh -c 'umount notes.chat; ${
+        into("notes.chat")
+      }'`,
+  ],
+  [
+    "exchanging its folder",
+    ({ root }) => `mkdir ../p2; cp notes.chat ../p2; mv ../project ../p; cd ${root}; mv project x`,
+  ],
+  [
+    "git checking out another one",
+    () =>
+      "git add -f notes.chat; git -c user.name=a -c user.email=a@b commit -qm a; rm -f .git/index; echo PWNED | git hash-object -w --stdin > h; git update-index --add --cacheinfo 100644,$(cat h),notes.chat; git checkout-index -f notes.chat",
+  ],
+] as [string, Attack["shell"]][]).map(([name, shell]) => ({
+  group: "the document",
+  name,
+  shell,
+  won: documentChanged,
+}));
+
+const settingsAttacks: Attack[] = ([
+  [
+    "the settings of the project",
+    () => `${into(".flemma/config.yaml")}; rm -rf .flemma; mv .flemma f`,
+    changed("project/.flemma/config.yaml"),
+  ],
+  ["a tool file", () => into(".flemma/tools/tool.ts"), changed("project/.flemma/tools/tool.ts")],
+  [
+    "one more tool file",
+    () => into(".flemma/tools/evil.ts"),
+    ({ root }) => there(`${root}/project/.flemma/tools/evil.ts`),
+  ],
+  [
+    "the settings of the person",
+    () => `${into("$HOME/.config/flemma/config.yaml")}; mv $HOME/.config c`,
+    changed("home/.config/flemma/config.yaml"),
+  ],
+  [
+    "what this program remembers",
+    () => `${into("$HOME/.local/state/flemma/trust.json")}; rm -rf $HOME/.local/state`,
+    changed("home/.local/state/flemma/trust.json"),
+  ],
+  [
+    "the start file of the shell, with the home writable",
+    () => into("$HOME/.bashrc"),
+    changed("home/.bashrc"),
+  ],
+] as [string, Attack["shell"], Attack["won"]][]).map(([name, shell, won]) => ({
+  group: "settings",
+  name,
+  shell,
+  won,
+  policy: () => ({ rw_paths: ["urn:flemma:cwd", "~"] }),
+}));
+
+export const DOCUMENT: readonly Attack[] = [...document, ...settingsAttacks];

@@ -1,0 +1,43 @@
+// Attacks: sockets of programs that act for the person.
+
+import { type Attack, DENO, type Ran, type Scene } from "./types.ts";
+
+const connected = (scene: Scene, { out }: Ran) =>
+  out.includes("PWNED") || scene.reached.some((path) => path.startsWith("/"));
+
+const sockets: Attack[] = ([
+  ["the agent of the person", ({ agent }) => `${DENO} connect.js ${agent} "$SSH_AUTH_SOCK"`],
+  ["the terminal multiplexer", ({ tmux }) => `${DENO} connect.js ${tmux}`],
+  ["the session bus", ({ bus }) => `${DENO} connect.js ${bus} /proc/1/root${bus}`],
+  [
+    "taking the cover off",
+    ({ agent, tmux, bus, root }) =>
+      `umount ${agent} ${tmux} ${root}/run; rm -f ${agent} ${tmux}; unshare -Urm umount ${agent}; ${DENO} connect.js ${agent} ${tmux} ${bus}`,
+  ],
+  [
+    "moving its folder, another link to it",
+    ({ root, tmux, agent }) =>
+      `mv ${root}/tmp/tmux-7 t; ln ${tmux} s; ln ${agent} a; cp -l ${agent} b; ${DENO} connect.js t/default s a b ${root}/tmp/tmux-7/default`,
+  ],
+  [
+    "the roots of other processes",
+    ({ agent }) => `for p in /proc/[0-9]*; do set -- "$@" $p/root${agent}; done; ${DENO} connect.js "$@"`,
+  ],
+] as [string, Attack["shell"]][]).map(([name, shell]) => ({
+  group: "sockets",
+  name,
+  shell,
+  won: connected,
+  policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
+}));
+
+const carriedSocket: Attack[] = [{
+  group: "sockets",
+  name: "carrying the folder around away, for the next command",
+  shell: ({ root }) => `mv ${root}/tmp/tmux-7 ${root}/tmp/t`,
+  then: ({ root }) => `${DENO} connect.js ${root}/tmp/t/default`,
+  won: connected,
+  policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
+}];
+
+export const SOCKETS: readonly Attack[] = [...sockets, ...carriedSocket];
