@@ -7,7 +7,7 @@ import { operands } from "../base/shell_word.ts";
 import { HARMLESS } from "../cycle/plan/plan.ts";
 import type { Emit, Journal } from "../cycle/types.ts";
 import type { Call, Chat } from "../parser/types.ts";
-import { loosened } from "../sandbox/mod.ts";
+import { reachesFurther } from "../sandbox/mod.ts";
 import type { Verdict } from "../tools/approval/mod.ts";
 
 /** Name of the source in verdicts that this rule lowered. */
@@ -32,7 +32,7 @@ export async function distrust(question: StrangerQuestion): Promise<string | nul
   if (documents === "always") return null;
   const reason = documents === "ask"
     ? "was not written on this machine"
-    : loosened(person.sandbox, document.sandbox, { environment, document: path });
+    : reachesFurther(person.sandbox, document.sandbox, { environment, document: path });
   return reason === null || await isKnown(question) ? null : reason;
 }
 

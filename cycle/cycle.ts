@@ -5,11 +5,17 @@ import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./plan/autopilot.ts";
-import { Course, stopped } from "./press_outcome.ts";
+import { PressOutcome, stopped } from "./press_outcome.ts";
 import { stepEdits } from "./execute/step_edits.ts";
-import { changedSince, type FactSources, gatherFacts, toolKind, type Tools } from "./plan/plan_inputs.ts";
+import {
+  changedSince,
+  gatherPlanInputs,
+  type PlanSources,
+  toolKind,
+  type Tools,
+} from "./plan/plan_inputs.ts";
 import { markApproved, markRejected } from "./execute/status_edits.ts";
-import { type Facts, plan, planOne, type Rest, type Step } from "./plan/plan.ts";
+import { plan, type PlanInputs, planOne, type Rest, type Step } from "./plan/plan.ts";
 import {
   alreadyRunning,
   blockedBy,
@@ -21,7 +27,7 @@ import {
 } from "./refusals.ts";
 import { Runs } from "./execute/runs.ts";
 import { firstLine, survey } from "./plan/open_calls.ts";
-import { Teller } from "./execute/announcements.ts";
+import { Announcements } from "./execute/announcements.ts";
 import type { AutopilotState, DocumentStore, Emit, Journal, Send, SendOutcome, Stop } from "./types.ts";
 import { Writer } from "./execute/writer.ts";
 
@@ -32,7 +38,7 @@ export interface CycleParts {
   readonly settings: Settings;
   readonly tools: Tools;
   /** Asks the approval chain about one call. */
-  readonly decide: FactSources["decide"];
+  readonly decide: PlanSources["decide"];
   /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
   readonly run: (
     call: Call,
@@ -40,7 +46,7 @@ export interface CycleParts {
     onOutput: (text: string) => void,
   ) => Promise<ExecutionResult>;
   /** Problems of an input by the tool's schema. */
-  readonly checkInput: FactSources["checkInput"];
+  readonly checkInput: PlanSources["checkInput"];
   /** One line that shows a call. */
   readonly preview: (call: Call) => string;
   readonly send: Send;
@@ -56,9 +62,9 @@ export class Cycle {
   readonly #parts: CycleParts;
   readonly #writer: Writer;
   readonly #runs: Runs;
-  readonly #teller: Teller;
+  readonly #announcements: Announcements;
   #autopilot: Autopilot;
-  #course = new Course();
+  #outcome = new PressOutcome();
   /** The running request. */
   #request: AbortController | null = null;
   /** True while a press starts calls: calls that end meanwhile must not start the next press. */
@@ -70,13 +76,13 @@ export class Cycle {
     this.#parts = parts;
     this.#autopilot = startAutopilot(parts.settings.tools.autopilot);
     this.#writer = new Writer(parts.store, parts.journal, parts.emit);
-    this.#teller = new Teller(parts.store, parts.preview, parts.emit);
+    this.#announcements = new Announcements(parts.store, parts.preview, parts.emit);
     this.#runs = new Runs({
       writer: this.#writer,
       run: parts.run,
       preview: parts.preview,
       emit: parts.emit,
-      mayStart: () => !this.#course.over,
+      mayStart: () => !this.#outcome.over,
       spawn: (work) => this.#spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
@@ -96,7 +102,7 @@ export class Cycle {
     const refusal = await this.press();
     if (refusal !== null) return refusal;
     await this.quiet();
-    return this.#course.conclude(this.#chat);
+    return this.#outcome.conclude(this.#chat);
   }
 
   /**
@@ -113,7 +119,7 @@ export class Cycle {
 
   /** The steps the next press would take, without taking them. */
   async plan(): Promise<readonly Step[]> {
-    return plan(this.#chat, await this.#facts(true));
+    return plan(this.#chat, await this.#inputs(true));
   }
 
   /**
@@ -135,9 +141,9 @@ export class Cycle {
     const problem = await this.#executeOne(call);
     if (problem !== null) return stopped("failed", { ids: [id], problem });
     await this.quiet();
-    const { stop, cancelled, yielded } = this.#course;
+    const { stop, cancelled, yielded } = this.#outcome;
     if (resumed || stop !== null || cancelled !== null || yielded.length > 0) {
-      return this.#course.conclude(this.#chat);
+      return this.#outcome.conclude(this.#chat);
     }
     return stopped("stepped");
   }
@@ -191,33 +197,33 @@ export class Cycle {
 
   /** One press. True when the next one is due at once. */
   async #press(byPerson: boolean): Promise<boolean> {
-    if (this.#course.over) return false;
-    const expectsWork = this.#course.expectsWork;
-    this.#course.expectsWork = false;
+    if (this.#outcome.over) return false;
+    const expectsWork = this.#outcome.expectsWork;
+    this.#outcome.expectsWork = false;
     const obstacle = this.#obstacle();
     if (obstacle !== null) {
-      this.#course.stop = obstacle;
+      this.#outcome.stop = obstacle;
       return false;
     }
     this.#dispatching = true;
     let end: Step | undefined;
     try {
-      const facts = await this.#facts(byPerson);
-      if (this.#course.over) return false;
-      const steps = plan(this.#chat, facts);
+      const inputs = await this.#inputs(byPerson);
+      if (this.#outcome.over) return false;
+      const steps = plan(this.#chat, inputs);
       end = steps.at(-1);
       if (expectsWork && end?.do === "send") return this.#fail(reusedIds());
-      if (!await this.#write(steps) || !await this.#forgetInterrupted(facts)) return false;
+      if (!await this.#write(steps) || !await this.#forgetInterrupted(inputs)) return false;
       // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
       if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
       for (const step of steps) {
-        if (this.#course.over) break;
+        if (this.#outcome.over) break;
         if (step.do === "run") await this.#runApproved(step.id);
       }
     } finally {
       this.#dispatching = false;
     }
-    if (this.#course.over || end === undefined) return false;
+    if (this.#outcome.over || end === undefined) return false;
     if (end.do === "send") {
       this.#spawn(this.#send());
       return false;
@@ -242,8 +248,8 @@ export class Cycle {
     return stopped("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
   }
 
-  #facts(byPerson: boolean): Promise<Facts> {
-    return gatherFacts(this.#chat, this.#parts, this.#runs, byPerson);
+  #inputs(byPerson: boolean): Promise<PlanInputs> {
+    return gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
   }
 
   /** Takes the steps that change the text: approvals and lost bodies into the journal, then one commit. */
@@ -255,7 +261,7 @@ export class Cycle {
     const { settings } = this.#parts;
     const problem = await this.#writer.commit((chat) => stepEdits(chat, steps, settings.tools));
     if (problem !== null) return this.#fail(problem);
-    this.#teller.steps(steps);
+    this.#announcements.steps(steps);
     return true;
   }
 
@@ -287,8 +293,8 @@ export class Cycle {
   }
 
   /** Starts that an earlier run did not end are dealt with once the document shows it. */
-  async #forgetInterrupted(facts: Facts): Promise<boolean> {
-    for (const id of facts.interrupted.keys()) {
+  async #forgetInterrupted(inputs: PlanInputs): Promise<boolean> {
+    for (const id of inputs.interrupted.keys()) {
       if (this.#chat.call(id) === undefined) continue;
       const problem = await this.#writer.journal((journal) => journal.recordEnd(id));
       if (problem !== null) return this.#fail(problem);
@@ -320,9 +326,9 @@ export class Cycle {
       closestTool: (name) => tools.closestMatch(name),
       inputProblems: definition === undefined ? [] : await checkInput(definition, call.input),
     });
-    if (this.#course.over) return null;
+    if (this.#outcome.over) return null;
     if (step.do === "refuse") {
-      this.#teller.notice(step.problem.code, step.problem.message, call.id);
+      this.#announcements.notice(step.problem.code, step.problem.message, call.id);
       return step.problem;
     }
     this.#react({ kind: "executed-one" });
@@ -345,20 +351,20 @@ export class Cycle {
         return this.#runs.size === 0 && this.#check();
       case "protected":
         this.#react({ kind: "protected" });
-        this.#teller.cursorTo(ids);
+        this.#announcements.cursorTo(ids);
         return false;
       case "pending":
-        this.#teller.waiting(ids);
+        this.#announcements.waiting(ids);
         return false;
       case "running":
-        this.#teller.notice("busy", "Tools are still running; advance again when they are done.");
+        this.#announcements.notice("busy", "Tools are still running; advance again when they are done.");
         return false;
     }
   }
 
   /** The completion check of the autopilot (section 7). True when the next press is due. */
   #check(): boolean {
-    if (this.#course.over) return false;
+    if (this.#outcome.over) return false;
     const found = survey(this.#chat);
     const effect = this.#react({
       kind: "check",
@@ -366,18 +372,18 @@ export class Cycle {
         open: found.open.length > 0,
         actionable: found.approved.length + found.resolvable.length > 0,
         blocked: found.pending.length + found.protected.length > 0,
-        yielded: this.#course.yielded.length > 0,
+        yielded: this.#outcome.yielded.length > 0,
       },
     });
     if (effect === "pause") {
-      if (found.pending.length > 0) this.#teller.waiting(found.pending);
-      else this.#teller.cursorTo(found.protected);
+      if (found.pending.length > 0) this.#announcements.waiting(found.pending);
+      else this.#announcements.cursorTo(found.protected);
     }
     return effect === "advance";
   }
 
   #callEnded(id: string, yielded: boolean, problem: Problem | null): void {
-    if (yielded) this.#course.yielded.push(id);
+    if (yielded) this.#outcome.yielded.push(id);
     if (problem !== null) {
       this.#fail(problem);
       this.#runs.cancelAll();
@@ -393,7 +399,7 @@ export class Cycle {
     const result = this.#chat.result(id);
     const where = this.#parts.settings.tools.cursor_after_result;
     if (result === undefined || where === "stay") return;
-    this.#teller.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
+    this.#announcements.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
   }
 
   async #send(): Promise<void> {
@@ -412,10 +418,10 @@ export class Cycle {
   #afterSend(outcome: SendOutcome): boolean {
     switch (outcome.kind) {
       case "completed":
-        for (const warning of outcome.warnings) this.#teller.notice("request-warning", warning);
+        for (const warning of outcome.warnings) this.#announcements.notice("request-warning", warning);
         return this.#afterReply();
       case "blocked":
-        this.#course.stop = stopped("diagnostics", {
+        this.#outcome.stop = stopped("diagnostics", {
           line: outcome.diagnostics[0]?.start ?? null,
           problem: blockedBy(outcome.diagnostics),
         });
@@ -429,22 +435,25 @@ export class Cycle {
   }
 
   #afterReply(): boolean {
-    this.#teller.cursor(this.#chat.lineCount);
+    this.#announcements.cursor(this.#chat.lineCount);
     const calls = this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];
     const ids = calls.map(({ id }) => id);
     const effect = this.#react({ kind: "response", hasCalls: calls.length > 0 });
     if (effect === "advance") {
-      this.#course.expectsWork = true;
-      return !this.#course.over;
+      this.#outcome.expectsWork = true;
+      return !this.#outcome.over;
     }
     if (effect === "limit") {
       const { maxTurns } = this.#autopilot;
       const message =
         `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
-      this.#teller.notice("turn-limit", message);
-      this.#course.stop = stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) });
+      this.#announcements.notice("turn-limit", message);
+      this.#outcome.stop = stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) });
     } else {
-      this.#course.stop = stopped(calls.length > 0 ? "stepped" : "done", { ids, line: this.#chat.lineCount });
+      this.#outcome.stop = stopped(calls.length > 0 ? "stepped" : "done", {
+        ids,
+        line: this.#chat.lineCount,
+      });
     }
     return false;
   }
@@ -457,19 +466,19 @@ export class Cycle {
 
   #cancelled(ids: readonly string[]): void {
     this.#react({ kind: "cancel" });
-    this.#course.cancel(ids);
+    this.#outcome.cancel(ids);
   }
 
-  /** Ends the course with a problem. Always false, for `return this.#fail(…)`. */
+  /** Ends the press with a problem. Always false, for `return this.#fail(…)`. */
   #fail(problem: Problem): false {
-    this.#course.fail(problem);
+    this.#outcome.fail(problem);
     return false;
   }
 
   #startCourse(): void {
-    this.#course = new Course();
-    if (this.#parts.signal?.aborted === true) this.#course.cancel([]);
-    this.#teller.startOver();
+    this.#outcome = new PressOutcome();
+    if (this.#parts.signal?.aborted === true) this.#outcome.cancel([]);
+    this.#announcements.startOver();
   }
 
   #busy(): Problem | null {

@@ -1,12 +1,12 @@
-// One course: what a press by a person and all that follows from it came to.
+// What a press by a person, and all that follows from it, came to.
 
 import type { Problem } from "../base/problem.ts";
 import type { Chat } from "../parser/types.ts";
 import { firstLine, survey } from "./plan/open_calls.ts";
 import type { Stop, StopReason } from "./types.ts";
 
-export class Course {
-  /** Set when the course ends for a reason that the document does not show. */
+export class PressOutcome {
+  /** Set when the press ends for a reason that the document does not show. */
   stop: Stop | null = null;
   /** Calls stopped by the person; null when nobody cancelled anything. */
   cancelled: readonly string[] | null = null;
@@ -20,7 +20,7 @@ export class Course {
     return this.stop !== null || this.cancelled !== null;
   }
 
-  /** Ends the course with a problem; the first one counts. */
+  /** Ends the press with a problem; the first one counts. */
   fail(problem: Problem): void {
     this.stop ??= stopped(problem.code === "document-changed" ? "conflict" : "failed", { problem });
   }
@@ -30,7 +30,7 @@ export class Course {
     this.cancelled = [...this.cancelled ?? [], ...ids];
   }
 
-  /** How the course ended, once everything is quiet: what the document waits for, unless something else was. */
+  /** How the press ended, once everything is quiet: what the document waits for, unless something else was. */
   conclude(chat: Chat): Stop {
     const of = (reason: StopReason, ids: readonly string[]): Stop =>
       stopped(reason, { ids, line: firstLine(chat, ids) });

@@ -3,7 +3,7 @@
 import { NodeType, Tree } from "@lezer/common";
 import { diagnose, summarise } from "./view/diagnose.ts";
 import { type Edit, replacementsOf } from "./edits/edit.ts";
-import { factsOf } from "./view/message_index.ts";
+import { messageIndex } from "./view/message_index.ts";
 import { Ids, Pending } from "./view/ids.ts";
 import { frontmatterOpen } from "./text/lines.ts";
 import { group } from "./tree/conversation.ts";
@@ -219,13 +219,13 @@ export class Document implements Chat {
     const { conversation } = this.#structure;
     let ids = this.#pending?.ids;
     if (this.#pending !== null && ids !== undefined && ids.version === this.#pending.version) {
-      for (const message of this.#pending.removed) if (message.facts !== null) ids.count(message.facts, -1);
-      for (const message of this.#pending.added) if (message.facts !== null) ids.count(message.facts, 1);
+      for (const message of this.#pending.removed) if (message.index !== null) ids.count(message.index, -1);
+      for (const message of this.#pending.added) if (message.index !== null) ids.count(message.index, 1);
     } else {
       ids = new Ids();
       const counts = ids;
       conversation.each(0, conversation.count, (message, offset) => {
-        counts.count(factsOf(this.content, message, offset), 1);
+        counts.count(messageIndex(this.content, message, offset), 1);
       });
     }
     ids.version++;

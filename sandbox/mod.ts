@@ -4,7 +4,7 @@ export { createSandboxApi, type SandboxApi, type SandboxApiOptions, type Wrapped
 export { backends, registerBuiltinBackends } from "./backends/builtin.ts";
 export { toolEnvironment } from "./policy/tool_environment.ts";
 export { expandPath, type PathContext } from "./paths/expand.ts";
-export { loosened } from "./policy/reaches_further.ts";
+export { reachesFurther } from "./policy/reaches_further.ts";
 export { type HostPermissions, permissionFlags } from "./policy/deno_permissions.ts";
 export { type ResolvedPolicy, resolvePolicy } from "./policy/policy.ts";
 export { realPath } from "./paths/real_path.ts";

@@ -8,7 +8,7 @@ import { type Before, before, settle } from "./protect/repair.ts";
 import { backends } from "./backends/builtin.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
 import { detect } from "./backends/detect.ts";
-import { Glance } from "./paths/fs_snapshot.ts";
+import { FsSnapshot } from "./paths/fs_snapshot.ts";
 import { hostOf } from "./process/host.ts";
 import { makeAskedFolders, mountablePolicy, withoutVanished } from "./protect/mountable.ts";
 import { ownCode } from "./protect/own_code.ts";
@@ -36,9 +36,9 @@ export interface SandboxOptions {
 }
 
 /** The policy as it can be mounted, and what to compare with afterwards. */
-interface Looked {
+interface PolicySnapshot {
   readonly policy: MountablePolicy;
-  readonly then: Before;
+  readonly before: Before;
 }
 
 /** Makes the sandbox of a run. Touches nothing; what does not work is told by the answers (S11, S13). */
@@ -63,9 +63,9 @@ export class RunSandbox implements Sandbox {
   /** Compiled code of this program. */
   readonly #ownCode: readonly string[];
   #start: { repositories: readonly string[]; protection: Protection } | undefined;
-  #looked: Looked | undefined;
-  /** The look that the commands which live now, or lived last, were started by. */
-  #lived: Looked | undefined;
+  #snapshot: PolicySnapshot | undefined;
+  /** The one that the commands which live now, or lived last, were started by. */
+  #runSnapshot: PolicySnapshot | undefined;
   #settling: Promise<void> | undefined;
   /** Settings of backends that had to be probed with others than the person's. */
   readonly #retried = new Map<string, BackendConfig>();
@@ -102,8 +102,8 @@ export class RunSandbox implements Sandbox {
   /** The policy with the origin of each path; fails as `resolvePolicy` does. */
   policy(): Outcome<ResolvedPolicy> {
     if (!this.#policy.ok) return this.#policy;
-    const glance = new Glance();
-    const protect = this.#atStart().protection.real.filter((path) => glance.has(path));
+    const snapshot = new FsSnapshot();
+    const protect = this.#atStart().protection.real.filter((path) => snapshot.has(path));
     return success({ ...this.#policy.value, protect });
   }
 
@@ -161,9 +161,9 @@ export class RunSandbox implements Sandbox {
   }
 
   isPathWritable(path: string): boolean {
-    const glance = new Glance();
-    const real = this.#real(path, glance);
-    if (real === null || this.#isProtected(real, glance)) return false;
+    const snapshot = new FsSnapshot();
+    const real = this.#real(path, snapshot);
+    if (real === null || this.#isProtected(real, snapshot)) return false;
     if (!this.enabled) return true;
     return this.#policy.ok && this.#policy.value.rw_paths.some((root) => isInside(real, root)) &&
       isVisible(real, this.#policy.value);
@@ -174,7 +174,7 @@ export class RunSandbox implements Sandbox {
     if (!this.#policy.ok || path.includes("\0")) return false;
     // Asked about every file of a search; mostly nothing is hidden, and then there is nothing to look up.
     if (this.#policy.value.deny_read.length === 0) return true;
-    const real = this.#real(path, new Glance());
+    const real = this.#real(path, new FsSnapshot());
     return real !== null && isVisible(real, this.#policy.value);
   }
 
@@ -190,11 +190,11 @@ export class RunSandbox implements Sandbox {
   /** Real paths that are protected now, and whether they exist (only those are mounted read-only). */
   protectedPaths(): { path: string; asked: boolean; exists: boolean }[] {
     const { cwd } = this.host.environment;
-    const glance = new Glance();
-    const paths = this.#protectedNow(glance);
-    const asked = new Set(traceProtected(paths.filter(({ asked }) => asked), cwd, glance).real);
-    return traceProtected(paths, cwd, glance).real
-      .map((path) => ({ path, asked: asked.has(path), exists: glance.has(path) }));
+    const snapshot = new FsSnapshot();
+    const paths = this.#protectedNow(snapshot);
+    const asked = new Set(traceProtected(paths.filter(({ asked }) => asked), cwd, snapshot).real);
+    return traceProtected(paths, cwd, snapshot).real
+      .map((path) => ({ path, asked: asked.has(path), exists: snapshot.has(path) }));
   }
 
   /** The sockets of this machine, and which of them the policy keeps. */
@@ -259,31 +259,31 @@ export class RunSandbox implements Sandbox {
   }
 
   /** The policy for a command that starts now, and what has to be looked at when it has ended. */
-  #mountable(resolved: ResolvedPolicy): Looked {
+  #mountable(resolved: ResolvedPolicy): PolicySnapshot {
     // Most commands follow one another without a change near anything that matters; then the last look holds.
-    if (this.#looked?.then.look.holds()) return this.#looked;
+    if (this.#snapshot?.before.look.holds()) return this.#snapshot;
     // Made before the protected paths are looked at, so that it is among those that exist.
     makeRuntimeFolder(this.host.environment);
     this.#note(makeAskedFolders(resolved));
     const start = this.#atStart().protection;
-    const glance = new Glance();
-    const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance);
+    const snapshot = new FsSnapshot();
+    const now = traceProtected(this.#protectedNow(snapshot), this.host.environment.cwd, snapshot);
     // A link to something hidden is put back like one to something protected: without it the next run would not hide
     // what it led to.
     const { links } = traceProtected(
       resolved.hiddenAsked.map((path) => ({ path })),
       this.host.environment.cwd,
-      glance,
+      snapshot,
     );
     const protection = {
       real: [...new Set([...start.real, ...now.real])],
       links: withoutTwins([...now.links, ...links]),
     };
-    const { policy, notices } = mountablePolicy(resolved, protection, this.host.environment, glance);
+    const { policy, notices } = mountablePolicy(resolved, protection, this.host.environment, snapshot);
     this.#note(notices);
-    return this.#looked = {
+    return this.#snapshot = {
       policy,
-      then: before(protection, { writable: policy.rw_paths, exempt: this.#ownPlaces }, glance),
+      before: before(protection, { writable: policy.rw_paths, exempt: this.#ownPlaces }, snapshot),
     };
   }
 
@@ -293,16 +293,16 @@ export class RunSandbox implements Sandbox {
    * all of them: what it found cannot be moved by any, and what appeared since is judged when all are over.
    */
   #begin(resolved: ResolvedPolicy): MountablePolicy {
-    if (this.#active === 0) this.#lived = this.#mountable(resolved);
-    const { policy } = this.#lived!;
+    if (this.#active === 0) this.#runSnapshot = this.#mountable(resolved);
+    const { policy } = this.#runSnapshot!;
     return this.#active++ === 0 ? policy : withoutVanished(policy);
   }
 
   /** Puts right what commands left behind, once none lives that could interfere. Others wait for it. */
   async #end(): Promise<void> {
     if (--this.#active > 0) return;
-    const { then } = this.#lived!;
-    this.#settling = settle(then, () => `${stateFolder(this.host.environment)}/moved`)
+    const { before } = this.#runSnapshot!;
+    this.#settling = settle(before, () => `${stateFolder(this.host.environment)}/moved`)
       .then((told) => this.#note(told))
       .finally(() => this.#settling = undefined);
     await this.#settling;
@@ -337,19 +337,19 @@ export class RunSandbox implements Sandbox {
   /** What is fixed for the run, found when it first matters, which is before any command. */
   #atStart(): { repositories: readonly string[]; protection: Protection } {
     if (this.#start !== undefined) return this.#start;
-    const glance = new Glance();
+    const snapshot = new FsSnapshot();
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
     const repositories = this.#workingFolders
       .filter((place) => writable.some((root) => isInside(place, root) || isInside(root, place)))
-      .flatMap((place) => repositoriesBelow(place, glance));
+      .flatMap((place) => repositoriesBelow(place, snapshot));
     this.#start = { repositories, protection: { real: [], links: [] } };
     // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
-    const lasting = this.#protectedNow(glance).filter(({ unlessFolder }) => !unlessFolder);
-    this.#start.protection = traceProtected(lasting, this.host.environment.cwd, glance);
+    const lasting = this.#protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
+    this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);
     return this.#start;
   }
 
-  #protectedNow(glance: Glance): ProtectedPath[] {
+  #protectedNow(snapshot: FsSnapshot): ProtectedPath[] {
     const policy = this.#policy.ok ? this.#policy.value : null;
     return protectedPaths({
       asked: [...this.#asked, ...(policy?.protectAsked ?? [])],
@@ -358,17 +358,17 @@ export class RunSandbox implements Sandbox {
       writable: policy?.rw_paths ?? [],
       workingFolders: this.#workingFolders,
       repositories: this.#atStart().repositories,
-    }, glance);
+    }, snapshot);
   }
 
-  #isProtected(real: string, glance: Glance): boolean {
-    const now = traceProtected(this.#protectedNow(glance), this.host.environment.cwd, glance).real;
+  #isProtected(real: string, snapshot: FsSnapshot): boolean {
+    const now = traceProtected(this.#protectedNow(snapshot), this.host.environment.cwd, snapshot).real;
     return [...this.#atStart().protection.real, ...now].some((path) => isInside(real, path));
   }
 
-  #real(path: string, glance: Glance): string | null {
+  #real(path: string, snapshot: FsSnapshot): string | null {
     const { cwd, home } = this.host.environment;
-    return realPath(expandHome(path, home), cwd, glance);
+    return realPath(expandHome(path, home), cwd, snapshot);
   }
 
   #configOf({ name }: BackendEntry): BackendConfig {

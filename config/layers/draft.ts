@@ -5,7 +5,7 @@ import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "..
 import { findKey, type Place } from "../schema/keys.ts";
 import { LayerLog, resolveScalar, sameValue } from "./log.ts";
 import { modulesIn } from "../schema/module_path.ts";
-import { lateFaults } from "./references.ts";
+import { referenceFaults } from "./references.ts";
 import { narrows } from "./narrowing.ts";
 import {
   type Answer,
@@ -114,7 +114,7 @@ class Draft implements LayerDraft {
   }
 
   finish(): readonly Fault[] {
-    return lateFaults(this.log, this.#logs, this.#catalog);
+    return referenceFaults(this.log, this.#logs, this.#catalog);
   }
 
   #write(op: Op, { path, node, member }: Place, value: unknown): readonly Fault[] {

@@ -9,7 +9,11 @@ import type { ApprovalPreset } from "../settings.ts";
 import { profileOf } from "./resolve.ts";
 
 /** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
-export function lateFaults(log: LayerLog, logs: readonly LayerLog[], catalog: Catalog): readonly Fault[] {
+export function referenceFaults(
+  log: LayerLog,
+  logs: readonly LayerLog[],
+  catalog: Catalog,
+): readonly Fault[] {
   const faults: Fault[] = [];
   const isFull = () => faults.length >= MOST_FINDINGS;
   const tools = catalog.tools.map((tool) => tool.name);

@@ -5,7 +5,7 @@ import type { Step } from "../plan/plan.ts";
 import { firstLine } from "../plan/open_calls.ts";
 import type { DocumentStore, Emit } from "../types.ts";
 
-export class Teller {
+export class Announcements {
   readonly #store: DocumentStore;
   readonly #preview: (call: Call) => string;
   readonly #emit: Emit;

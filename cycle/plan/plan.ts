@@ -15,7 +15,7 @@ export interface RunningCalls {
 }
 
 /** Everything a plan depends on besides the document. Maps go by call id. */
-export interface Facts {
+export interface PlanInputs {
   /** Answers of the approval chain for the calls named by `questions`. */
   readonly verdicts: ReadonlyMap<string, Verdict>;
   /** Problems of inputs that their tool's schema refuses. */
@@ -88,19 +88,19 @@ export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
 }
 
 /** Calls the approval chain has to be asked about, given what is already known to be wrong with inputs. */
-export function questions(chat: Chat, facts: Pick<Facts, "invalid" | "changed" | "running">): Call[] {
-  return callsToCheck(chat, facts.running).filter((call) =>
-    !facts.invalid.has(call.id) &&
-    (chat.result(call.id) === undefined || facts.changed.get(call.id) === "policy")
+export function questions(chat: Chat, inputs: Pick<PlanInputs, "invalid" | "changed" | "running">): Call[] {
+  return callsToCheck(chat, inputs.running).filter((call) =>
+    !inputs.invalid.has(call.id) &&
+    (chat.result(call.id) === undefined || inputs.changed.get(call.id) === "policy")
   );
 }
 
 /**
- * The steps of one advance in the order to take them. Pure: the same document and facts give the same steps,
+ * The steps of one advance in the order to take them. Pure: the same document and inputs give the same steps,
  * and nothing is asked or done.
  */
-export function plan(chat: Chat, facts: Facts): Step[] {
-  const planner = new Planner(chat, facts);
+export function plan(chat: Chat, inputs: PlanInputs): Step[] {
+  const planner = new Planner(chat, inputs);
   for (const call of liveCalls(chat)) planner.consider(call);
   return planner.steps();
 }
@@ -117,22 +117,22 @@ export type OneStep =
 export function planOne(
   call: Call,
   result: Result | undefined,
-  facts: Pick<Facts, "toolKind" | "closestTool"> & { readonly inputProblems: readonly string[] },
+  inputs: Pick<PlanInputs, "toolKind" | "closestTool"> & { readonly inputProblems: readonly string[] },
 ): OneStep {
   const resolution = result === undefined ? null : resolutionText(call, result);
   if (resolution !== null && resolution.because !== "aborted") {
     return { do: "resolve", id: call.id, ...resolution };
   }
-  const refusal = unrunnable(call.name, facts);
+  const refusal = unrunnable(call.name, inputs);
   if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
-  if (facts.inputProblems.length === 0) return { do: "run", id: call.id };
-  return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(facts.inputProblems) };
+  if (inputs.inputProblems.length === 0) return { do: "run", id: call.id };
+  return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(inputs.inputProblems) };
 }
 
 /** Collects the steps of one plan by kind, because their order is fixed whatever the order of the calls. */
 class Planner {
   readonly #chat: Chat;
-  readonly #facts: Facts;
+  readonly #inputs: PlanInputs;
   readonly #broken: ReadonlyMap<string, number>;
   /** Edits and notices, in document order. */
   readonly #edits: Step[] = [];
@@ -147,15 +147,15 @@ class Planner {
   #approvedSeen = false;
   #resolved = false;
 
-  constructor(chat: Chat, facts: Facts) {
+  constructor(chat: Chat, inputs: PlanInputs) {
     this.#chat = chat;
-    this.#facts = facts;
-    this.#taken = facts.running.size;
+    this.#inputs = inputs;
+    this.#taken = inputs.running.size;
     this.#broken = new Map(chat.brokenResults.map(({ id, line }) => [id, line]));
   }
 
   consider(call: Call): void {
-    if (this.#facts.running.has(call.id)) return;
+    if (this.#inputs.running.has(call.id)) return;
     const result = this.#chat.result(call.id);
     if (result === undefined) this.#categorise(call);
     else if (result.status === "approved") this.#approved(call, result);
@@ -169,7 +169,7 @@ class Planner {
   }
 
   steps(): Step[] {
-    const { byPerson } = this.#facts;
+    const { byPerson } = this.#inputs;
     const steps = [...this.#edits, ...this.#runs];
     if (byPerson && this.#deferred.length > 0) {
       const started = this.#runs.length;
@@ -193,7 +193,7 @@ class Planner {
       this.#resolve({ do: "resolve", id: call.id, because: "aborted", text: aborted || INTERRUPTED });
       return;
     }
-    const problems = this.#facts.invalid.get(call.id);
+    const problems = this.#inputs.invalid.get(call.id);
     if (problems !== undefined) {
       this.#refuseInput(call, problems);
       return;
@@ -242,13 +242,13 @@ class Planner {
       this.#wasRunningNotice(call);
       return;
     }
-    const problems = this.#facts.invalid.get(call.id);
+    const problems = this.#inputs.invalid.get(call.id);
     if (problems !== undefined) {
       this.#refuseInput(call, problems);
       this.#approvedSeen = true;
       return;
     }
-    const by = this.#facts.changed.get(call.id);
+    const by = this.#inputs.changed.get(call.id);
     if (by !== undefined && !this.#standsAnew(call, by)) return;
     this.#approvedSeen = true;
     if (!this.#refuseTool(call)) this.#run(call.id);
@@ -286,7 +286,7 @@ class Planner {
   }
 
   #run(id: string): void {
-    const { maxConcurrent, toolKind } = this.#facts;
+    const { maxConcurrent, toolKind } = this.#inputs;
     if (maxConcurrent > 0 && this.#taken >= maxConcurrent) {
       this.#deferred.push(id);
       return;
@@ -322,7 +322,7 @@ class Planner {
 
   /** True when the tool cannot run and the call got its error result. */
   #refuseTool(call: Call): boolean {
-    const refusal = unrunnable(call.name, this.#facts);
+    const refusal = unrunnable(call.name, this.#inputs);
     if (refusal === null) return false;
     this.#resolve({ do: "resolve", id: call.id, ...refusal });
     this.#notice(refusal.because, refusal.text, call.id);
@@ -330,7 +330,7 @@ class Planner {
   }
 
   #wasRunning(call: Call): boolean {
-    const tool = this.#facts.interrupted.get(call.id);
+    const tool = this.#inputs.interrupted.get(call.id);
     return tool !== undefined && !(HARMLESS.has(tool) && HARMLESS.has(call.name));
   }
 
@@ -349,7 +349,7 @@ class Planner {
 
   #verdict(id: string): Verdict {
     // Nobody answered: ask the person (approval section 1).
-    return this.#facts.verdicts.get(id) ?? { decision: "require_approval", source: "default" };
+    return this.#inputs.verdicts.get(id) ?? { decision: "require_approval", source: "default" };
   }
 
   /** The first matching branch of section 4. */
@@ -359,7 +359,7 @@ class Planner {
     if (this.#waiting.length > 0) return rest("pending", this.#waiting);
     if (this.#protected.length > 0) return rest("protected", this.#protected);
     if (this.#resolved) return rest("resolved");
-    if (this.#facts.running.size > 0) return rest("running");
+    if (this.#inputs.running.size > 0) return rest("running");
     return { do: "send" };
   }
 }

@@ -6,7 +6,7 @@ import type { Verdict } from "../../tools/approval/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
 import { callHash } from "../call_hash.ts";
-import { callsToCheck, type Facts, questions, type RunningCalls } from "./plan.ts";
+import { callsToCheck, type PlanInputs, questions, type RunningCalls } from "./plan.ts";
 import type { ToolKind } from "./resolution.ts";
 import type { Journal } from "../types.ts";
 
@@ -17,8 +17,8 @@ export interface Tools {
   closestMatch(name: string): string | null;
 }
 
-/** Where facts come from. */
-export interface FactSources {
+/** Where inputs come from. */
+export interface PlanSources {
   readonly journal: Journal;
   readonly settings: Settings;
   readonly tools: Tools;
@@ -32,15 +32,15 @@ export interface FactSources {
 }
 
 /**
- * The facts about a document as it stands now. Each call is asked about once, in document order. `running` is
- * read when the facts are used, so it may change in between.
+ * The inputs about a document as it stands now. Each call is asked about once, in document order. `running` is
+ * read when the inputs are used, so it may change in between.
  */
-export async function gatherFacts(
+export async function gatherPlanInputs(
   chat: Chat,
-  sources: FactSources,
+  sources: PlanSources,
   running: RunningCalls,
   byPerson: boolean,
-): Promise<Facts> {
+): Promise<PlanInputs> {
   const { journal, tools } = sources;
   const invalid = new Map<string, readonly string[]>();
   const changed = new Map<string, "policy" | "person">();

@@ -48,7 +48,7 @@ export interface Block {
   readonly node: number;
 }
 
-export interface Facts {
+export interface MessageIndex {
   readonly findings: readonly Finding[];
   /** The calls that can be read, input included. */
   readonly calls: readonly Block[];
@@ -78,8 +78,8 @@ export interface Message {
   readonly looseThinking: readonly number[];
   /** Its tree when it is large, kept from when it is first asked for (nodes.ts). */
   tree: Tree | null;
-  /** What its decoded text tells, kept from when it is first asked for (facts.ts). */
-  facts: Facts | null;
+  /** What its decoded text tells, kept from when it is first asked for (message_index.ts). */
+  index: MessageIndex | null;
 }
 
 /** Reads messages one after the other. */
@@ -143,7 +143,7 @@ export class MessageReader {
       legacy,
       looseThinking: this.#looseThinking,
       tree: null,
-      facts: null,
+      index: null,
     };
   }
 

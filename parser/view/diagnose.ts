@@ -1,12 +1,12 @@
 // Warnings about the document as a whole: what would otherwise be left out or misread in silence (S4).
 //
-// After an update only changed messages are looked into. Findings of messages are kept with them (facts.ts), pages
+// After an update only changed messages are looked into. Findings of messages are kept with them (message_index.ts), pages
 // remember whether they hold any, and ids are counted up and down (ids.ts).
 
 import type { Conversation, Page, Summary } from "../tree/conversation.ts";
 import { Cursor } from "../text/cursor.ts";
 import { finding, nearestRole, ROLES } from "./diagnostic.ts";
-import { diagnosticOf, factsOf } from "./message_index.ts";
+import { diagnosticOf, messageIndex } from "./message_index.ts";
 import type { Head } from "../tree/head.ts";
 import type { Ids } from "./ids.ts";
 import { isSpace, legacyMarker, type Span } from "../text/lines.ts";
@@ -15,7 +15,7 @@ import type { Structure } from "../tree/structure.ts";
 import { spanText, type Text } from "../text/text.ts";
 import type { Diagnostic } from "../types.ts";
 
-/** Finds the facts of all messages that have none yet, so that ids can be counted. */
+/** Finds the indexes of all messages that have none yet, so that ids can be counted. */
 export function summarise(text: Text, conversation: Conversation): void {
   conversation.pages.forEach((page, index) => {
     page.summary ??= summaryOf(text, page, conversation.pageOffset(index));
@@ -29,9 +29,9 @@ function summaryOf(text: Text, page: Page, from: number): Summary {
   let unknownRoles = false;
   let offset = from;
   for (const message of page.messages) {
-    const facts = factsOf(text, message, offset);
-    findings ||= facts.findings.length > 0 || message.legacy.length > 0 || message.swallowing !== null;
-    results ||= facts.results.length > 0;
+    const index = messageIndex(text, message, offset);
+    findings ||= index.findings.length > 0 || message.legacy.length > 0 || message.swallowing !== null;
+    results ||= index.results.length > 0;
     if (message.role === "System") systems++;
     else if (message.role !== "You" && message.role !== "Assistant") unknownRoles = true;
     offset += message.length;
@@ -105,7 +105,9 @@ function findings(text: Text, conversation: Conversation): Diagnostic[] {
         `This fence of ${ticks} backticks is never closed and swallows every role marker below it.`;
       found.push(finding("fence_unclosed", sentence, text.lineOf(offset + at) + 1));
     }
-    for (const own of factsOf(text, message, offset).findings) found.push(diagnosticOf(text, own, offset));
+    for (const own of messageIndex(text, message, offset).findings) {
+      found.push(diagnosticOf(text, own, offset));
+    }
   });
   return found;
 }
@@ -136,7 +138,7 @@ function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[]
   if (ids.faulty.size === 0) return found;
   const seen = new Set<string>();
   eachWhere(conversation, (summary) => summary.results, (message, offset) => {
-    for (const { id, at } of factsOf(text, message, offset).results) {
+    for (const { id, at } of messageIndex(text, message, offset).results) {
       if (!ids.faulty.has(id)) continue;
       const line = text.lineOf(offset + at) + 1;
       if (!ids.isCalled(id)) {

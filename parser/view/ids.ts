@@ -1,6 +1,6 @@
 // How often each id is called and answered in a whole document, kept up to date from version to version.
 
-import type { Facts } from "../tree/message.ts";
+import type { MessageIndex } from "../tree/message.ts";
 import type { Message } from "../tree/message.ts";
 
 /**
@@ -20,9 +20,9 @@ export class Ids {
   }
 
   /** Adds what a message calls and answers, `times` being 1, or takes it away, `times` being -1. */
-  count(facts: Facts, times: 1 | -1): void {
-    for (const { id } of facts.calls) this.#bump(this.#calls, id, times);
-    for (const { id } of facts.results) this.#bump(this.#results, id, times);
+  count(index: MessageIndex, times: 1 | -1): void {
+    for (const { id } of index.calls) this.#bump(this.#calls, id, times);
+    for (const { id } of index.results) this.#bump(this.#results, id, times);
   }
 
   #bump(counts: Map<string, number>, id: string, times: number): void {

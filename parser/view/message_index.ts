@@ -3,7 +3,7 @@
 // This is what diagnostics need of a message. It is found once, kept with the message, and counts from the message's
 // first byte, so it holds wherever edits move the message.
 
-import type { Block, Facts, Finding } from "../tree/message.ts";
+import type { Block, Finding, MessageIndex } from "../tree/message.ts";
 import { finding } from "./diagnostic.ts";
 import type { ParseCode } from "../types.ts";
 import { Cursor } from "../text/cursor.ts";
@@ -16,11 +16,11 @@ import { spanText, type Text } from "../text/text.ts";
 import { callInput, readCall, readResult } from "./tool_blocks.ts";
 import type { Diagnostic } from "../types.ts";
 
-const NONE: Facts = { findings: [], calls: [], results: [], brokenResults: [] };
+const NONE: MessageIndex = { findings: [], calls: [], results: [], brokenResults: [] };
 
-/** The facts of the message at `offset`; found at the first call for it. */
-export function factsOf(text: Text, message: Message, offset: number): Facts {
-  return message.facts ??= isPlain(text, message, offset) ? NONE : new Reader(text, message, offset).read();
+/** The index of the message at `offset`; made at the first call for it. */
+export function messageIndex(text: Text, message: Message, offset: number): MessageIndex {
+  return message.index ??= isPlain(text, message, offset) ? NONE : new Reader(text, message, offset).read();
 }
 
 /** Most messages hold nothing to be found: no block, and no tag or quote that could go wrong. */
@@ -60,7 +60,7 @@ class Reader {
     this.#offset = offset;
   }
 
-  read(): Facts {
+  read(): MessageIndex {
     const { nodes: { list: nodes, first, end }, looseThinking } = this.#message;
     for (let index = first; index < end; index = nodes[index + 3]!) {
       const from = this.#offset + nodes[index + 1]!;
@@ -88,13 +88,13 @@ class Reader {
         this.#offset + at,
       );
     }
-    const facts = {
+    const index = {
       findings: this.#findings,
       calls: this.#calls,
       results: this.#results,
       brokenResults: this.#brokenResults,
     };
-    return Object.values(facts).every((list) => list.length === 0) ? NONE : facts;
+    return Object.values(index).every((list) => list.length === 0) ? NONE : index;
   }
 
   #template(from: number, to: number): void {

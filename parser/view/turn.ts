@@ -1,6 +1,6 @@
 // One message of the typed view. Its parts are read when asked for, and text is decoded when it is looked at.
 
-import { factsOf } from "./message_index.ts";
+import { messageIndex } from "./message_index.ts";
 import { abortMarker, thinkingTag } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { isLifecycle } from "./status.ts";
@@ -103,19 +103,19 @@ export class ChatTurn implements Turn {
 
   #readTools(): Tools {
     const text = this.#text;
-    const facts = factsOf(text, this.#message, this.#offset);
+    const index = messageIndex(text, this.#message, this.#offset);
     const byNode = new Map<number, Call | Result>();
-    const calls = facts.calls.map(({ node }) => {
+    const calls = index.calls.map(({ node }) => {
       const call = new ChatCall(this, readCall(text, this.#message, node, this.#offset));
       byNode.set(node, call);
       return call;
     });
-    const results = facts.results.map(({ node }) => {
+    const results = index.results.map(({ node }) => {
       const result = new ChatResult(this, readResult(text, this.#message, node, this.#offset));
       byNode.set(node, result);
       return result;
     });
-    const broken = facts.brokenResults.map(({ id, at }) => ({
+    const broken = index.brokenResults.map(({ id, at }) => ({
       id,
       line: text.lineOf(this.#offset + at) + 1,
     }));

@@ -24,7 +24,7 @@ const SETTLED = 2500;
  * What stands where, as it was when it was first asked. For decisions that belong to one moment; make a new one for
  * the next moment. Asking for what is missing is dear in this runtime, and most protected paths are missing.
  */
-export class Glance {
+export class FsSnapshot {
   readonly #begun = Date.now();
   readonly #known = new Map<string, Deno.FileInfo | null>();
   readonly #targets = new Map<string, string | null>();

@@ -1,6 +1,6 @@
 // Where a path really leads, also when its end does not exist yet.
 
-import { Glance, type Trace } from "./fs_snapshot.ts";
+import { FsSnapshot, type Trace } from "./fs_snapshot.ts";
 
 /** Links followed before a path counts as leading nowhere; the limit of the kernel. */
 const MAX_LINKS = 40;
@@ -10,22 +10,22 @@ const MAX_LINKS = 40;
  * component by component, the last one included, and `..` is taken after the links before it. Components that do
  * not exist, or that may not be looked at, are kept by their text, so a dangling link gives its target.
  *
- * `glance` holds what is already known of this moment.
+ * `snapshot` holds what is already known of this moment.
  *
  * `null` when the path leads nowhere at all: more than 40 links, or a NUL character in it.
  */
-export function realPath(path: string, cwd: string, glance = new Glance()): string | null {
-  return traceLinks(path, cwd, glance)?.path ?? null;
+export function realPath(path: string, cwd: string, snapshot = new FsSnapshot()): string | null {
+  return traceLinks(path, cwd, snapshot)?.path ?? null;
 }
 
 /** `realPath` with the links on the way. */
-export function traceLinks(path: string, cwd: string, glance = new Glance()): Trace | null {
+export function traceLinks(path: string, cwd: string, snapshot = new FsSnapshot()): Trace | null {
   if (path.includes("\0")) return null;
   const absolute = path.startsWith("/") ? path : `${cwd}/${path}`;
-  const known = glance.traces.get(absolute);
+  const known = snapshot.traces.get(absolute);
   if (known !== undefined) return known;
-  const trace = traceBelowParent(absolute, glance) ?? traceWhole(absolute, glance);
-  glance.traces.set(absolute, trace);
+  const trace = traceBelowParent(absolute, snapshot) ?? traceWhole(absolute, snapshot);
+  snapshot.traces.set(absolute, trace);
   return trace;
 }
 
@@ -33,17 +33,17 @@ export function traceLinks(path: string, cwd: string, glance = new Glance()): Tr
  * The trace by that of the folder around, which neighbours share; null when the last component is a link or is not a
  * plain name, and so decides more than itself.
  */
-function traceBelowParent(absolute: string, glance: Glance): Trace | null {
+function traceBelowParent(absolute: string, snapshot: FsSnapshot): Trace | null {
   const slash = absolute.lastIndexOf("/");
   const name = absolute.slice(slash + 1);
   if (slash <= 0 || name === "" || name === "." || name === "..") return null;
-  const parent = traceLinks(absolute.slice(0, slash), "/", glance);
+  const parent = traceLinks(absolute.slice(0, slash), "/", snapshot);
   if (parent === null) return null;
   const candidate = `${parent.path === "/" ? "" : parent.path}/${name}`;
-  return glance.linkTarget(candidate) === null ? { path: candidate, links: parent.links } : null;
+  return snapshot.linkTarget(candidate) === null ? { path: candidate, links: parent.links } : null;
 }
 
-function traceWhole(absolute: string, glance: Glance): Trace | null {
+function traceWhole(absolute: string, snapshot: FsSnapshot): Trace | null {
   const pending = absolute.split("/").reverse();
   const real: string[] = [];
   const links: { path: string; target: string }[] = [];
@@ -55,7 +55,7 @@ function traceWhole(absolute: string, glance: Glance): Trace | null {
       continue;
     }
     const candidate = `/${[...real, component].join("/")}`;
-    const target = glance.linkTarget(candidate);
+    const target = snapshot.linkTarget(candidate);
     if (target === null) {
       real.push(component);
       continue;

@@ -9,7 +9,7 @@ import { isInside } from "../../base/paths.ts";
  * What the document's settings allow beyond the person's, as the end of the sentence "this document …"; null when
  * they allow nothing more. A policy that cannot be resolved counts as wider: nobody knows what it allows.
  */
-export function loosened(
+export function reachesFurther(
   person: SandboxSettings,
   document: SandboxSettings,
   context: PathContext,
@@ -20,7 +20,7 @@ export function loosened(
   if (document.policy.allow_privileged && !person.policy.allow_privileged) {
     return "keeps privileges in the sandbox";
   }
-  if (reachesFurther(person.policy.network, document.policy.network)) return "opens the network";
+  if (opensNetwork(person.policy.network, document.policy.network)) return "opens the network";
   if (document.policy.rw_paths === person.policy.rw_paths) return null;
   const [own, theirs] = [resolvePolicy(person, context), resolvePolicy(document, context)];
   if (!theirs.ok) return "has a sandbox policy that cannot be resolved";
@@ -31,7 +31,7 @@ export function loosened(
 
 type Network = SandboxSettings["policy"]["network"];
 
-function reachesFurther(person: Network, document: Network): boolean {
+function opensNetwork(person: Network, document: Network): boolean {
   if (person === true || document === false) return false;
   if (document === true) return true;
   const allowed = person === false ? [] : person.allow;

@@ -1,7 +1,7 @@
 // Sockets of the host that give authority: which there are, which stay, and the variables that name them (12.4, S11).
 
 import type { Environment } from "../../base/environment.ts";
-import { Glance } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 
@@ -110,9 +110,9 @@ export interface FoundSockets {
 export function findSockets(
   environment: Environment,
   policy: SocketPolicy,
-  glance = new Glance(),
+  snapshot = new FsSnapshot(),
 ): FoundSockets {
-  const runtime = runtimeFoldersOf(environment, glance);
+  const runtime = runtimeFoldersOf(environment, snapshot);
   const masked = new Set<string>();
   const kept = new Set<string>();
   for (const [name, group] of Object.entries(SOCKET_GROUPS)) {
@@ -121,15 +121,15 @@ export function findSockets(
     const named = group.variables.flatMap((variable) =>
       socketsNamedBy(environment.variables[variable] ?? "")
     );
-    for (const path of [...patterns.flatMap((pattern) => matching(pattern, glance)), ...named]) {
-      const real = realPath(path, "/", glance);
-      if (real === null || !glance.lstat(real)?.isSocket) continue;
+    for (const path of [...patterns.flatMap((pattern) => matching(pattern, snapshot)), ...named]) {
+      const real = realPath(path, "/", snapshot);
+      if (real === null || !snapshot.lstat(real)?.isSocket) continue;
       if (keepsGroup || policy.sockets.some((listed) => isInside(real, listed))) kept.add(real);
       else masked.add(real);
     }
   }
   // Listed by path alone, and of no group: whatever it is, it stays.
-  for (const path of policy.sockets) if (glance.has(path)) kept.add(path);
+  for (const path of policy.sockets) if (snapshot.has(path)) kept.add(path);
   const covered = (path: string) => runtime.some((folder) => isInside(path, folder));
   return {
     runtime: runtime.filter((folder) => !policy.sockets.some((listed) => isInside(folder, listed))),
@@ -159,13 +159,13 @@ function socketsNamedBy(value: string): string[] {
 }
 
 /** `$XDG_RUNTIME_DIR`, and the usual one of this user, which is there also where the variable is not. */
-function runtimeFoldersOf({ variables }: Environment, glance: Glance): string[] {
+function runtimeFoldersOf({ variables }: Environment, snapshot: FsSnapshot): string[] {
   const folders = [variables.XDG_RUNTIME_DIR, `/run/user/${Deno.uid()}`]
     .filter((folder): folder is string => folder !== undefined && folder.startsWith("/"))
-    .map((folder) => realPath(folder, "/", glance))
+    .map((folder) => realPath(folder, "/", snapshot))
     // A variable that names the root, or a folder everything lies in, must not make everything vanish.
     .filter((folder): folder is string =>
-      folder !== null && folder.split("/").length > 2 && glance.lstat(folder)?.isDirectory === true
+      folder !== null && folder.split("/").length > 2 && snapshot.lstat(folder)?.isDirectory === true
     );
   return [...new Set(folders)].sort();
 }
@@ -191,7 +191,7 @@ function expandPattern(
 }
 
 /** The existing paths a pattern stands for. */
-function matching(pattern: string, glance: Glance): string[] {
+function matching(pattern: string, snapshot: FsSnapshot): string[] {
   let found = [""];
   for (const part of pattern.split("/").slice(1)) {
     if (!part.includes("*")) {
@@ -199,9 +199,9 @@ function matching(pattern: string, glance: Glance): string[] {
       continue;
     }
     const [before = "", after = ""] = part.split("*");
-    found = found.filter((folder) => folder === "" || glance.has(folder)).flatMap((folder) =>
-      glance.names(folder || "/", before, after).map((name) => `${folder}/${name}`)
+    found = found.filter((folder) => folder === "" || snapshot.has(folder)).flatMap((folder) =>
+      snapshot.names(folder || "/", before, after).map((name) => `${folder}/${name}`)
     );
   }
-  return found.filter((path) => glance.has(path));
+  return found.filter((path) => snapshot.has(path));
 }

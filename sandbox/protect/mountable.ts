@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
-import { Glance } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import type { Protection } from "./protect.ts";
 import { isInside } from "../../base/paths.ts";
@@ -24,29 +24,29 @@ export function mountablePolicy(
   policy: ResolvedPolicy,
   protection: Protection,
   environment: Environment,
-  glance = new Glance(),
+  snapshot = new FsSnapshot(),
 ): { policy: MountablePolicy; notices: Problem[] } {
   const notices: Problem[] = [];
   const present = policy.writable.filter(({ path, entry, byDefault }) => {
     if (["/dev", "/proc"].some((hidden) => isInside(path, hidden))) notices.push(hiddenPath(path));
-    const reason = glance.has(path) ? absence(path) : "does not exist";
+    const reason = snapshot.has(path) ? absence(path) : "does not exist";
     if (reason !== null && !(byDefault && reason === "does not exist")) {
       notices.push(absentPath(path, entry, reason));
     }
     return reason === null;
   });
-  const { runtime, masked, kept } = findSockets(environment, policy, glance);
+  const { runtime, masked, kept } = findSockets(environment, policy, snapshot);
   return {
     policy: {
       rw_paths: present.map(({ path }) => path),
-      inner: policy.covered.filter((path) => glance.has(path)),
+      inner: policy.covered.filter((path) => snapshot.has(path)),
       network: policy.network,
       network_allow: policy.network_allow,
       allow_privileged: policy.allow_privileged,
-      protect: protection.real.filter((path) => glance.has(path)),
+      protect: protection.real.filter((path) => snapshot.has(path)),
       links: protection.links.map(({ path }) => path),
       deny_read: policy.deny_read,
-      hidden: hiddenNow(policy.deny_read, glance),
+      hidden: hiddenNow(policy.deny_read, snapshot),
       sockets: kept,
       runtime,
       masked,
@@ -58,23 +58,23 @@ export function mountablePolicy(
 }
 
 /** The same policy for a later command, without what is gone by now; it would fail for a mount that has no source. */
-export function withoutVanished(policy: MountablePolicy, glance = new Glance()): MountablePolicy {
-  const has = (path: string) => glance.has(path);
+export function withoutVanished(policy: MountablePolicy, snapshot = new FsSnapshot()): MountablePolicy {
+  const has = (path: string) => snapshot.has(path);
   return {
     ...policy,
     rw_paths: policy.rw_paths.filter(has),
     inner: policy.inner.filter(has),
     protect: policy.protect.filter(has),
-    hidden: hiddenNow(policy.hidden.map(({ path }) => path), glance),
+    hidden: hiddenNow(policy.hidden.map(({ path }) => path), snapshot),
     sockets: policy.sockets.filter(has),
     runtime: policy.runtime.filter(has),
     masked: policy.masked.filter(has),
   };
 }
 
-function hiddenNow(paths: readonly string[], glance: Glance): HiddenPath[] {
+function hiddenNow(paths: readonly string[], snapshot: FsSnapshot): HiddenPath[] {
   return paths.flatMap((path) => {
-    const info = glance.lstat(path);
+    const info = snapshot.lstat(path);
     return info === null ? [] : [{ path, folder: info.isDirectory }];
   });
 }

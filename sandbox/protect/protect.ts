@@ -1,6 +1,6 @@
 // Which paths stay read-only inside writable folders, and where they lead at a moment (S11, sandbox 12.5).
 
-import { Glance } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { PROJECT_HOOKS } from "../policy/hooks.ts";
 import { foldersBetween } from "../../base/paths.ts";
 import { traceLinks } from "../paths/real_path.ts";
@@ -42,7 +42,7 @@ export interface ProtectionScope {
  * that the words stand for. A writable path may itself be a hook of a working folder or of a folder around it, or the git
  * folder of a worktree that is not writable; so a working folder counts in any case, and so do the folders that hold both.
  */
-export function protectedPaths(scope: ProtectionScope, glance = new Glance()): ProtectedPath[] {
+export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
   const { asked, listed, words, writable, workingFolders, repositories } = scope;
   const worked = new Set<string>([...repositories, ...workingFolders]);
   for (const place of workingFolders) {
@@ -62,7 +62,7 @@ export function protectedPaths(scope: ProtectionScope, glance = new Glance()): P
     ...[...new Set([...writable, ...worked])].flatMap((folder) => [
       hook(below(folder, ".flemma")),
       ...(words.includes("$git")
-        ? [hook(below(folder, ".git"), true), ...gitHooks(folder, glance).map((path) => hook(path))]
+        ? [hook(below(folder, ".git"), true), ...gitHooks(folder, snapshot).map((path) => hook(path))]
         : []),
     ]),
   ];
@@ -80,15 +80,15 @@ export interface Protection {
 export function traceProtected(
   paths: readonly (Pick<ProtectedPath, "path"> & Partial<ProtectedPath>)[],
   cwd: string,
-  glance = new Glance(),
+  snapshot = new FsSnapshot(),
 ): Protection {
   const real = new Set<string>();
   const links = new Map<string, string>();
   for (const { path, unlessFolder } of paths) {
-    const trace = traceLinks(path, cwd, glance);
+    const trace = traceLinks(path, cwd, snapshot);
     if (trace === null) continue;
     for (const link of trace.links) links.set(link.path, link.target);
-    if (unlessFolder && glance.lstat(trace.path)?.isDirectory) continue;
+    if (unlessFolder && snapshot.lstat(trace.path)?.isDirectory) continue;
     real.add(trace.path);
   }
   return { real: [...real], links: [...links].map(([path, target]) => ({ path, target })) };

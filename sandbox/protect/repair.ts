@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
-import { Glance, type Sealed } from "../paths/fs_snapshot.ts";
+import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
 import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
@@ -25,13 +25,13 @@ export interface Before {
 export function before(
   protection: { readonly real: readonly string[]; readonly links: Before["links"] },
   { writable, exempt }: { writable: readonly string[]; exempt: readonly string[] },
-  glance: Glance,
+  snapshot: FsSnapshot,
 ): Before {
   const inReach = (path: string) => writable.some((root) => isInside(path, root));
   return {
-    missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !glance.has(path)),
+    missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !snapshot.has(path)),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
-    look: glance.seal(),
+    look: snapshot.seal(),
   };
 }
 
@@ -42,12 +42,12 @@ export function before(
 export async function settle({ missing, links, look }: Before, keep: () => string): Promise<Problem[]> {
   if (look.holds()) return [];
   const told: Problem[] = [];
-  const glance = new Glance();
+  const snapshot = new FsSnapshot();
   for (const { path, target } of links) {
-    if (glance.linkTarget(path) === target) continue;
+    if (snapshot.linkTarget(path) === target) continue;
     told.push(
       await attempt(path, async () => {
-        const kept = glance.has(path) ? await moveAway(path, keep()) : null;
+        const kept = snapshot.has(path) ? await moveAway(path, keep()) : null;
         Deno.mkdirSync(parentOf(path), { recursive: true });
         Deno.symlinkSync(target, path);
         return {
@@ -58,9 +58,9 @@ export async function settle({ missing, links, look }: Before, keep: () => strin
       }),
     );
   }
-  for (const path of outerFirst(missing).filter((path) => glance.has(path))) {
+  for (const path of outerFirst(missing).filter((path) => snapshot.has(path))) {
     // What was in a folder that was moved away has gone with it.
-    if (!new Glance().has(path) || isHarmless(path)) continue;
+    if (!new FsSnapshot().has(path) || isHarmless(path)) continue;
     told.push(
       await attempt(path, async () => {
         const kept = await moveAway(path, keep());
@@ -93,7 +93,7 @@ function isHarmless(path: string): boolean {
       }
     default:
       // `.git` itself, when it became a folder: its dangerous parts are judged one by one.
-      return path.endsWith("/.git") && new Glance().lstat(path)?.isDirectory === true;
+      return path.endsWith("/.git") && new FsSnapshot().lstat(path)?.isDirectory === true;
   }
 }
 

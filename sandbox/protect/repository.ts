@@ -1,6 +1,6 @@
 // Where git looks for what it runs: the git folders behind a `.git`, and repositories below a folder (sandbox 12.5).
 
-import { Glance } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { GIT_HOOKS } from "../policy/hooks.ts";
 import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
@@ -19,41 +19,41 @@ const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules", "target", 
  * What git may run or obey for a working folder: hooks and configuration of its own git folder, of the one it shares
  * with other worktrees, and of its submodules. Existing or not; links are kept.
  */
-export function gitHooks(folder: string, glance: Glance): string[] {
+export function gitHooks(folder: string, snapshot: FsSnapshot): string[] {
   const dotGit = `${folder === "/" ? "" : folder}/.git`;
   const hooks = (gitFolder: string) => GIT_HOOKS.map((name) => `${gitFolder}/${name}`);
   const found = hooks(dotGit);
-  const real = realPath(dotGit, "/", glance);
-  const info = real === null ? null : glance.lstat(real);
+  const real = realPath(dotGit, "/", snapshot);
+  const info = real === null ? null : snapshot.lstat(real);
   if (real === null || info === null) return found;
   if (info.isFile) {
-    const target = pointerIn(real, parentOf(real), /^gitdir: (.+)$/m, glance);
+    const target = pointerIn(real, parentOf(real), /^gitdir: (.+)$/m, snapshot);
     if (target === null) return found;
     found.push(...hooks(target));
-    const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, glance);
-    return common === null ? found : [...found, ...hooks(common), ...innerHooks(common, glance)];
+    const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, snapshot);
+    return common === null ? found : [...found, ...hooks(common), ...innerHooks(common, snapshot)];
   }
-  return [...found, ...innerHooks(real, glance)];
+  return [...found, ...innerHooks(real, snapshot)];
 }
 
 /** Of the submodules and worktrees whose git folders lie inside another. */
-function innerHooks(gitFolder: string, glance: Glance): string[] {
+function innerHooks(gitFolder: string, snapshot: FsSnapshot): string[] {
   const hooks: string[] = [];
-  if (glance.has(`${gitFolder}/worktrees`)) {
-    for (const name of glance.names(`${gitFolder}/worktrees`)) {
+  if (snapshot.has(`${gitFolder}/worktrees`)) {
+    for (const name of snapshot.names(`${gitFolder}/worktrees`)) {
       hooks.push(...["config.worktree", "commondir"].map((hook) => `${gitFolder}/worktrees/${name}/${hook}`));
     }
   }
   // The name of a submodule may hold slashes, so folders without a HEAD are looked into.
-  const waiting = glance.has(`${gitFolder}/modules`) ? [`${gitFolder}/modules`] : [];
+  const waiting = snapshot.has(`${gitFolder}/modules`) ? [`${gitFolder}/modules`] : [];
   for (let looked = 0; looked < MOST_FOLDERS; looked++) {
     const folder = waiting.pop();
     if (folder === undefined) break;
-    for (const name of glance.names(folder)) {
+    for (const name of snapshot.names(folder)) {
       const inner = `${folder}/${name}`;
-      if (!glance.lstat(inner)?.isDirectory) continue;
-      if (glance.has(`${inner}/HEAD`)) {
-        hooks.push(...GIT_HOOKS.map((hook) => `${inner}/${hook}`), ...innerHooks(inner, glance));
+      if (!snapshot.lstat(inner)?.isDirectory) continue;
+      if (snapshot.has(`${inner}/HEAD`)) {
+        hooks.push(...GIT_HOOKS.map((hook) => `${inner}/${hook}`), ...innerHooks(inner, snapshot));
       } else waiting.push(inner);
     }
   }
@@ -64,7 +64,7 @@ function innerHooks(gitFolder: string, glance: Glance): string[] {
  * Working folders of repositories below a folder, to a depth of three and within a fixed number of folders, nearer ones
  * first. Links are not followed. The folder itself is not among them.
  */
-export function repositoriesBelow(folder: string, glance: Glance): string[] {
+export function repositoriesBelow(folder: string, snapshot: FsSnapshot): string[] {
   const found: string[] = [];
   let level = [folder];
   let looked = 0;
@@ -72,10 +72,10 @@ export function repositoriesBelow(folder: string, glance: Glance): string[] {
     const next: string[] = [];
     for (const outer of level) {
       if (++looked > MOST_FOLDERS) return found;
-      for (const name of glance.names(outer)) {
+      for (const name of snapshot.names(outer)) {
         const inner = `${outer === "/" ? "" : outer}/${name}`;
-        if (SKIPPED.has(name) || !glance.lstat(inner)?.isDirectory) continue;
-        if (glance.has(`${inner}/.git`)) found.push(inner);
+        if (SKIPPED.has(name) || !snapshot.lstat(inner)?.isDirectory) continue;
+        if (snapshot.has(`${inner}/.git`)) found.push(inner);
         next.push(inner);
       }
     }
@@ -85,9 +85,9 @@ export function repositoriesBelow(folder: string, glance: Glance): string[] {
 }
 
 /** The path that a small file names, without links; null when it names none. */
-function pointerIn(file: string, base: string, form: RegExp, glance: Glance): string | null {
-  const [, path] = form.exec(glance.read(file, POINTER_BYTES) ?? "") ?? [];
-  return path === undefined ? null : realPath(path.trim(), base, glance);
+function pointerIn(file: string, base: string, form: RegExp, snapshot: FsSnapshot): string | null {
+  const [, path] = form.exec(snapshot.read(file, POINTER_BYTES) ?? "") ?? [];
+  return path === undefined ? null : realPath(path.trim(), base, snapshot);
 }
 
 /** Whether a path is one of git's own, for who decides what to do with one that appeared. */
@@ -134,9 +134,9 @@ export function isHarmlessGitConfig(text: string): boolean {
 
 /** Whether a folder of hooks holds nothing that git would run. */
 export function areHarmlessHooks(folder: string): boolean {
-  const glance = new Glance();
-  if (!glance.lstat(folder)?.isDirectory) return false;
-  return glance.names(folder).every((name) =>
-    name.endsWith(".sample") && glance.lstat(`${folder}/${name}`)?.isFile === true
+  const snapshot = new FsSnapshot();
+  if (!snapshot.lstat(folder)?.isDirectory) return false;
+  return snapshot.names(folder).every((name) =>
+    name.endsWith(".sample") && snapshot.lstat(`${folder}/${name}`)?.isFile === true
   );
 }

@@ -1,7 +1,7 @@
-// The plan as a table: a document and facts on one side, the steps on the other. Nothing is done here.
+// The plan as a table: a document and inputs on one side, the steps on the other. Nothing is done here.
 
 import assert from "node:assert/strict";
-import { type Facts, plan, planOne, type Step } from "../../cycle/plan/plan.ts";
+import { plan, type PlanInputs, planOne, type Step } from "../../cycle/plan/plan.ts";
 import type { ToolKind } from "../../cycle/plan/resolution.ts";
 import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/sentences.ts";
 import { parse } from "../../parser/mod.ts";
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   onlydef: "definition-only",
 };
 
-function facts(given: Partial<Facts> = {}): Facts {
+function inputs(given: Partial<PlanInputs> = {}): PlanInputs {
   return {
     verdicts: new Map(),
     invalid: new Map(),
@@ -62,7 +62,7 @@ function short(steps: readonly Step[]): string[] {
 interface Row {
   readonly what: string;
   readonly text: string;
-  readonly facts?: Partial<Facts>;
+  readonly inputs?: Partial<PlanInputs>;
   readonly steps: readonly string[];
 }
 
@@ -82,49 +82,49 @@ const TABLE: readonly Row[] = [
   {
     what: "an approved open call",
     text: chatWith(["c1", "echo"]),
-    facts: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { verdicts: verdicts({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
   },
   {
     what: "a denied open call",
     text: chatWith(["c1", "echo"]),
-    facts: { verdicts: verdicts({ c1: "deny" }) },
+    inputs: { verdicts: verdicts({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
   {
     what: "an open call of an interrupted reply, even an approved one",
     text: aborted,
-    facts: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { verdicts: verdicts({ c1: "approve" }) },
     steps: ["resolve c1 aborted", "rest resolved"],
   },
   {
     what: "an open call whose input the schema refuses, even an approved one",
     text: chatWith(["c1", "echo"]),
-    facts: { verdicts: verdicts({ c1: "approve" }), invalid: new Map([["c1", ["/x: is missing"]]]) },
+    inputs: { verdicts: verdicts({ c1: "approve" }), invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
   {
     what: "an approved block whose input the schema refuses",
     text: one(block("c1", "approved")),
-    facts: { invalid: new Map([["c1", ["/x: is missing"]]]) },
+    inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest ran"],
   },
   {
     what: "a pending block whose input the schema refuses keeps waiting",
     text: one(block("c1", "pending")),
-    facts: { invalid: new Map([["c1", ["/x: is missing"]]]) },
+    inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["rest pending c1"],
   },
   {
     what: "an approved open call with a result header that has no body",
     text: `${chatWith(["c1", "echo"])}\n@You:\n\n**Tool Result:** \`c1\`\n\nmy words\n`,
-    facts: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { verdicts: verdicts({ c1: "approve" }) },
     steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
   },
   {
     what: "an approved open call of an unknown tool skips the placeholder",
     text: chatWith(["c1", "ghost"]),
-    facts: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { verdicts: verdicts({ c1: "approve" }) },
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest ran"],
   },
   {
@@ -157,7 +157,7 @@ const TABLE: readonly Row[] = [
   {
     what: "a protected block the autopilot comes by again",
     text: one(block("c1", "approved", "x")),
-    facts: { byPerson: false },
+    inputs: { byPerson: false },
     steps: ["rest protected c1"],
   },
   {
@@ -188,13 +188,13 @@ const TABLE: readonly Row[] = [
       block("c2", "approved"),
       block("c3", "approved"),
     ),
-    facts: { running: new Set(["c1"]), byPerson: false },
+    inputs: { running: new Set(["c1"]), byPerson: false },
     steps: ["run c2", "rest ran c3"],
   },
   {
     what: "a call that answers at once gives its slot back",
     text: two(block("c1", "approved"), block("c2", "approved")),
-    facts: { maxConcurrent: 1 },
+    inputs: { maxConcurrent: 1 },
     steps: ["run c1", "run c2", "rest ran"],
   },
   {
@@ -205,67 +205,67 @@ const TABLE: readonly Row[] = [
       block("c2", "approved"),
       block("c3", "approved"),
     ),
-    facts: { maxConcurrent: 0 },
+    inputs: { maxConcurrent: 0 },
     steps: ["run c1", "run c2", "run c3", "rest ran"],
   },
   {
     what: "nothing is sent while a call runs",
     text: one(block("c1", "approved")),
-    facts: { running: new Set(["c1"]) },
+    inputs: { running: new Set(["c1"]) },
     steps: ["rest running"],
   },
   {
     what: "an approved call that ran when the program ended waits for the person",
     text: one(block("c1", "approved")),
-    facts: { interrupted: new Map([["c1", "echo"]]) },
+    inputs: { interrupted: new Map([["c1", "echo"]]) },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
   {
     what: "the same when its block is gone",
     text: chatWith(["c1", "echo"]),
-    facts: { interrupted: new Map([["c1", "echo"]]), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { interrupted: new Map([["c1", "echo"]]), verdicts: verdicts({ c1: "approve" }) },
     steps: ["place c1 pending", "notice was-running", "rest pending c1"],
   },
   {
     what: "the same when it had been executed by hand from a pending block",
     text: one(block("c1", "pending")),
-    facts: { interrupted: new Map([["c1", "echo"]]) },
+    inputs: { interrupted: new Map([["c1", "echo"]]) },
     steps: ["notice was-running", "rest pending c1"],
   },
   {
     what: "a tool that only looks runs again",
     text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
-    facts: { interrupted: new Map([["c1", "read"]]) },
+    inputs: { interrupted: new Map([["c1", "read"]]) },
     steps: ["run c1", "rest ran"],
   },
   {
     what: "a call that was renamed to a harmless tool after it had run as another does not run again",
     text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
-    facts: { interrupted: new Map([["c1", "echo"]]) },
+    inputs: { interrupted: new Map([["c1", "echo"]]) },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
   {
     what: "a call the person approved and that changed since",
     text: one(block("c1", "approved")),
-    facts: { changed: new Map([["c1", "person"]]), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { changed: new Map([["c1", "person"]]), verdicts: verdicts({ c1: "approve" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
   {
     what: "a call that policy approved, that changed since, and that policy approves again",
     text: one(block("c1", "approved")),
-    facts: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "approve" }) },
     steps: ["confirm c1", "run c1", "rest ran"],
   },
   {
     what: "the same, but policy asks now",
     text: one(block("c1", "approved")),
-    facts: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "require_approval" }) },
+    inputs: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "require_approval" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
   {
     what: "the same, but policy denies now",
     text: one(block("c1", "approved")),
-    facts: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "deny" }) },
+    inputs: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
   {
@@ -276,7 +276,7 @@ const TABLE: readonly Row[] = [
   {
     what: "of several calls with one id the last counts, once",
     text: chatWith(["c1", "echo"], ["c1", "slow"]),
-    facts: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { verdicts: verdicts({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
   },
   { what: "a block without a call", text: `@You:\n\n${block("zz", "pending")}`, steps: ["send"] },
@@ -284,13 +284,13 @@ const TABLE: readonly Row[] = [
 
 for (const row of TABLE) {
   Deno.test(`plan: ${row.what}`, () => {
-    assert.deepEqual(short(plan(read(row.text), facts(row.facts))), row.steps);
+    assert.deepEqual(short(plan(read(row.text), inputs(row.inputs))), row.steps);
   });
 }
 
 Deno.test("the text of an error result comes from the block, the marker or the program's own sentence", () => {
   const texts = (text: string) =>
-    plan(read(text), facts()).flatMap((step) => step.do === "resolve" ? [step.text] : []);
+    plan(read(text), inputs()).flatMap((step) => step.do === "resolve" ? [step.text] : []);
   assert.deepEqual(texts(one(block("c1", "denied", "ignored"))), [DENIED]);
   assert.deepEqual(texts(one(block("c1", "rejected"))), [REJECTED]);
   assert.deepEqual(texts(one(block("c1", "rejected", "  not so\n"))), ["  not so\n"]);
@@ -299,9 +299,9 @@ Deno.test("the text of an error result comes from the block, the marker or the p
   assert.deepEqual(texts(chatAnswered(aborted, block("c1", "aborted"))), ["stopped"]);
 });
 
-Deno.test("a plan depends on nothing but document and facts, and changes neither", () => {
+Deno.test("a plan depends on nothing but document and inputs, and changes neither", () => {
   const chat = read(two(block("c1", "approved")));
-  const given = facts({ verdicts: verdicts({ c2: "approve" }) });
+  const given = inputs({ verdicts: verdicts({ c2: "approve" }) });
   assert.deepEqual(plan(chat, given), plan(chat, given));
   assert.deepEqual([...given.verdicts.keys()], ["c2"]);
 });

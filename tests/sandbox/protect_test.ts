@@ -1,7 +1,7 @@
 // Which paths are protected, where they lead, and what becomes of them after a command.
 
 import assert from "node:assert/strict";
-import { Glance } from "../../sandbox/paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../sandbox/paths/fs_snapshot.ts";
 import { protectedPaths, type ProtectionScope, traceProtected } from "../../sandbox/protect/protect.ts";
 import {
   areHarmlessHooks,
@@ -73,7 +73,7 @@ Deno.test("a .git that is a file leads to hooks and configuration of its own and
     plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
     Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
     Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
-    const hooks = gitHooks(`${root}/w`, new Glance());
+    const hooks = gitHooks(`${root}/w`, new FsSnapshot());
     for (
       const path of [
         "main/.git/worktrees/w/config",
@@ -95,7 +95,7 @@ Deno.test("repositories below a folder are found to a depth of three, not throug
       ...["a/.git/", "b/c/.git", "b/d/e/.git/", "b/d/e/f/.git/", "node_modules/x/.git/", "link -> a"],
     );
     assert.deepEqual(
-      repositoriesBelow(root, new Glance()).sort(),
+      repositoriesBelow(root, new FsSnapshot()).sort(),
       ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`),
     );
   }));

@@ -1,15 +1,15 @@
 // Whether a look at the file system notices that it would look different now.
 
 import assert from "node:assert/strict";
-import { Glance } from "../../sandbox/paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../sandbox/paths/fs_snapshot.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { inFolder, plant } from "./fixture.ts";
 
 /** Looks, lets `change` happen, and answers whether the look still holds. */
-function holdsAfter(look: (glance: Glance) => void, change: () => void): boolean {
-  const glance = new Glance();
-  look(glance);
-  const sealed = glance.seal();
+function holdsAfter(look: (snapshot: FsSnapshot) => void, change: () => void): boolean {
+  const snapshot = new FsSnapshot();
+  look(snapshot);
+  const sealed = snapshot.seal();
   assert.ok(sealed.holds(), "it holds while nothing happens");
   change();
   return sealed.holds();
@@ -43,7 +43,7 @@ for (const [name, [planted, change, holds]] of Object.entries(CHANGES)) {
   Deno.test(`a look ${holds ? "still holds" : "no longer holds"} when ${name}`, () =>
     inFolder((root) => {
       plant(root, ...planted);
-      const answer = holdsAfter((glance) => glance.lstat(`${root}/w/asked`), () => change(root));
+      const answer = holdsAfter((snapshot) => snapshot.lstat(`${root}/w/asked`), () => change(root));
       assert.equal(answer, holds);
     }));
 }
@@ -51,7 +51,7 @@ for (const [name, [planted, change, holds]] of Object.entries(CHANGES)) {
 Deno.test("names that were asked for by their beginning are noticed when they appear or go", () =>
   inFolder((root) => {
     plant(root, "w/sock-1", "w/other");
-    const look = (glance: Glance) => assert.deepEqual(glance.names(`${root}/w`, "sock-"), ["sock-1"]);
+    const look = (snapshot: FsSnapshot) => assert.deepEqual(snapshot.names(`${root}/w`, "sock-"), ["sock-1"]);
     assert.ok(holdsAfter(look, () => plant(root, "w/more")));
     assert.ok(!holdsAfter(look, () => plant(root, "w/sock-2")));
   }));
@@ -59,26 +59,28 @@ Deno.test("names that were asked for by their beginning are noticed when they ap
 Deno.test("a file that was read is read again when it may have changed", () =>
   inFolder((root) => {
     plant(root, "f");
-    const glance = new Glance();
-    assert.equal(glance.read(`${root}/f`, 100), "text of f\n");
-    assert.equal(glance.read(`${root}/f`, 3), null);
+    const snapshot = new FsSnapshot();
+    assert.equal(snapshot.read(`${root}/f`, 100), "text of f\n");
+    assert.equal(snapshot.read(`${root}/f`, 3), null);
     // It was written a moment ago, so its times could stay the same at the next change.
-    assert.ok(!glance.seal().holds());
+    assert.ok(!snapshot.seal().holds());
   }));
 
 Deno.test("many misses in one folder, and what lies in a missing one, are told as they are", () =>
   inFolder((root) => {
     plant(root, "w/here");
-    const glance = new Glance();
-    for (const name of ["a", "b", "c", "d/e/f"]) assert.equal(glance.lstat(`${root}/w/${name}`), null, name);
-    assert.ok(glance.has(`${root}/w/here`));
-    assert.ok(!glance.has(`${root}/w/here/below`));
+    const snapshot = new FsSnapshot();
+    for (const name of ["a", "b", "c", "d/e/f"]) {
+      assert.equal(snapshot.lstat(`${root}/w/${name}`), null, name);
+    }
+    assert.ok(snapshot.has(`${root}/w/here`));
+    assert.ok(!snapshot.has(`${root}/w/here/below`));
   }));
 
 Deno.test("a shared look gives the same real paths as a new one for each path", () =>
   inFolder((root) => {
     plant(root, "a/b/c", "l -> a", "a/up -> ..", "dangling -> nowhere/x", "loop -> loop");
-    const glance = new Glance();
+    const snapshot = new FsSnapshot();
     const paths = [
       "a/b/c",
       "l/b",
@@ -91,7 +93,7 @@ Deno.test("a shared look gives the same real paths as a new one for each path", 
       "no/../a",
       "l/",
     ];
-    for (const path of paths) assert.equal(realPath(path, root, glance), realPath(path, root), path);
-    assert.equal(realPath("l/b", root, glance), `${root}/a/b`);
-    assert.equal(realPath("dangling/y", root, glance), `${root}/nowhere/x/y`);
+    for (const path of paths) assert.equal(realPath(path, root, snapshot), realPath(path, root), path);
+    assert.equal(realPath("l/b", root, snapshot), `${root}/a/b`);
+    assert.equal(realPath("dangling/y", root, snapshot), `${root}/nowhere/x/y`);
   }));

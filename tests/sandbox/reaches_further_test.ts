@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../config/settings.ts";
-import { loosened } from "../../sandbox/policy/reaches_further.ts";
+import { reachesFurther } from "../../sandbox/policy/reaches_further.ts";
 import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
 
 const CONTEXT = {
@@ -30,7 +30,7 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
     [strict, policy({ rw_paths: ["urn:flemma:nothing"] }, strict), /cannot be resolved/],
   ];
   for (const [person, document, expected] of cases) {
-    const found = loosened(person, document, CONTEXT);
+    const found = reachesFurther(person, document, CONTEXT);
     if (expected === null) assert.equal(found, null);
     else assert.match(found ?? "nothing", expected);
   }
@@ -38,7 +38,7 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
 
 Deno.test("a person who has no sandbox loses nothing to a document", () => {
   const off = { ...PERSON, enabled: false };
-  assert.equal(loosened(off, { ...off, backend: "other" }, CONTEXT), null);
+  assert.equal(reachesFurther(off, { ...off, backend: "other" }, CONTEXT), null);
 });
 
 Deno.test("a document's writable path does not uncover what the person hides, though the person made it writable", () => {
