@@ -8,7 +8,7 @@ import { loadSettings } from "../../config/load.ts";
 import { resolveTools } from "../../config/layers/resolve.ts";
 import { addToSession } from "../../config/sources/session_overrides.ts";
 import { parse } from "../../parser/mod.ts";
-import { luaRunner } from "./lua.ts";
+import { luaRunner } from "../lua/lua.ts";
 
 interface Expected {
   code: string;

@@ -8,7 +8,7 @@ import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../confi
 import { failure, success } from "../../base/problem.ts";
 import { bwrap } from "../../sandbox/backends/builtin.ts";
 import { BackendRegistry, createSandbox, resolvePolicy } from "../../sandbox/mod.ts";
-import { luaRunner } from "../config/lua.ts";
+import { luaRunner } from "../lua/lua.ts";
 import { inFolder } from "./fixture.ts";
 
 interface Vector {

@@ -4,7 +4,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import { loadSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import { parse } from "../../parser/mod.ts";
-import { luaRunner } from "../config/lua.ts";
+import { luaRunner } from "../lua/lua.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import {
   ApprovalRegistry,

@@ -1,7 +1,7 @@
 // Child processes: own session, no inherited environment, whole groups ended.
 
 import assert from "node:assert/strict";
-import { type Running, spawn, type SpawnOptions } from "../../sandbox/process/spawn.ts";
+import { type Running, spawn, type SpawnOptions } from "../../../sandbox/process/spawn.ts";
 
 const OPTIONS: SpawnOptions = { cwd: "/", env: { PATH: "/usr/bin:/bin" } };
 

@@ -1,7 +1,7 @@
 // Each way bubblewrap fails to come up is told by its cause, with what helps.
 
 import assert from "node:assert/strict";
-import { classifySetupFailure } from "../../sandbox/backends/failures.ts";
+import { classifySetupFailure } from "../../../sandbox/backends/failures.ts";
 
 /** What the backend said; what the sentence and the remedy must hold. */
 const ROWS: [stderr: string, cause: RegExp, remedy: RegExp][] = [

@@ -1,8 +1,8 @@
 // The compiled code of this program lies in folders that commands may write to, and is not theirs to change.
 
 import assert from "node:assert/strict";
-import { ownCode } from "../../sandbox/protect/own_code.ts";
-import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+import { ownCode } from "../../../sandbox/protect/own_code.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 Deno.test("compiled code lies in the cache of deno run, or beside temporary files for a program of one file", () => {
   const at = (variables: Record<string, string>, executable: string | null) =>

@@ -1,8 +1,8 @@
 // The shapes a repository and a home may have: git and plain commands work, and what git runs stays out of reach.
 
 import assert from "node:assert/strict";
-import { createSandbox, isInside, type RunSandbox } from "../../sandbox/mod.ts";
-import { inFolder, plant, runInside, settings, world } from "./fixture.ts";
+import { createSandbox, isInside, type RunSandbox } from "../../../sandbox/mod.ts";
+import { inFolder, plant, runInside, settings, world } from "../fixture.ts";
 
 const IDENTITY = [
   ...["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"],

@@ -205,7 +205,7 @@ Deno.test("a kept function runs under the limits each time, and works again afte
 
 /** Runs a block in a process of its own; answers the most memory the process ever had, in MiB. */
 async function peakOf(code: string): Promise<number> {
-  const script = new URL("./cell_hostile.ts", import.meta.url).pathname;
+  const script = new URL("./hostile.ts", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-check", "-A", script],
     stdin: "piped",

@@ -1,15 +1,15 @@
 // Which paths are protected, where they lead, and what becomes of them after a command.
 
 import assert from "node:assert/strict";
-import { FsSnapshot } from "../../sandbox/paths/fs_snapshot.ts";
-import { protectedPaths, type ProtectionScope, traceProtected } from "../../sandbox/protect/protect.ts";
+import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import { protectedPaths, type ProtectionScope, traceProtected } from "../../../sandbox/protect/protect.ts";
 import {
   areHarmlessHooks,
   gitHooks,
   isHarmlessGitConfig,
   repositoriesBelow,
-} from "../../sandbox/protect/repository.ts";
-import { inFolder, plant } from "./fixture.ts";
+} from "../../../sandbox/protect/repository.ts";
+import { inFolder, plant } from "../fixture.ts";
 
 function scope(members: Partial<ProtectionScope>): ProtectionScope {
   return {

@@ -1,8 +1,8 @@
 // Which variables reach a tool (S7).
 
 import assert from "node:assert/strict";
-import { OTHER_CREDENTIALS, PROVIDER_CREDENTIALS } from "../../sandbox/policy/credentials.ts";
-import { toolEnvironment } from "../../sandbox/mod.ts";
+import { OTHER_CREDENTIALS, PROVIDER_CREDENTIALS } from "../../../sandbox/policy/credentials.ts";
+import { toolEnvironment } from "../../../sandbox/mod.ts";
 
 const NOTHING = { block: [], pass: [] };
 

@@ -1,7 +1,7 @@
 // The mounts on top of the writable paths, as lists.
 
 import assert from "node:assert/strict";
-import { mountArguments, type MountPlan } from "../../sandbox/backends/mounts.ts";
+import { mountArguments, type MountPlan } from "../../../sandbox/backends/mounts.ts";
 
 function mounts(plan: Partial<MountPlan>): string[] {
   return mountArguments({

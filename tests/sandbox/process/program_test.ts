@@ -1,8 +1,8 @@
 // Helper programs are never taken from a place that commands inside the sandbox can write to.
 
 import assert from "node:assert/strict";
-import { findProgram } from "../../sandbox/process/program.ts";
-import { inFolder, plant, script, world } from "./fixture.ts";
+import { findProgram } from "../../../sandbox/process/program.ts";
+import { inFolder, plant, script, world } from "../fixture.ts";
 
 Deno.test("a program in a writable folder of PATH is passed over", () =>
   inFolder((root) => {

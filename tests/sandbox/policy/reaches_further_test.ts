@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../config/settings.ts";
-import { reachesFurther } from "../../sandbox/policy/reaches_further.ts";
-import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
+import { DEFAULT_SETTINGS, type RwPath, type SandboxSettings } from "../../../config/settings.ts";
+import { reachesFurther } from "../../../sandbox/policy/reaches_further.ts";
+import { stillHidden } from "../../../sandbox/policy/keep_hidden.ts";
 
 const CONTEXT = {
   environment: { cwd: "/srv/project", home: "/home/ada", variables: {} },

@@ -1,8 +1,8 @@
 // Paths that cannot be read, inside the sandbox and by the program's own tools.
 
 import assert from "node:assert/strict";
-import { SECRET_PATHS } from "../../sandbox/policy/secrets.ts";
-import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+import { SECRET_PATHS } from "../../../sandbox/policy/secrets.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 Deno.test("hidden files cannot be opened, hidden folders are empty and closed, and nothing is left on the host", () =>
   inFolder(async (root) => {

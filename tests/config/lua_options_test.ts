@@ -1,7 +1,7 @@
 // `flemma.opt` beyond the vectors: what may be written how, what is refused, and functions that outlive the block.
 
 import assert from "node:assert/strict";
-import { runLua } from "./lua.ts";
+import { runLua } from "../lua/lua.ts";
 
 Deno.test("every spelling of a write is one operation on the canonical key", async () => {
   const { draft, problems } = await runLua(`

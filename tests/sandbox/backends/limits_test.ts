@@ -1,7 +1,7 @@
 // Limits on what one command may use.
 
 import assert from "node:assert/strict";
-import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 Deno.test("each limit is in force inside, and no memory image of a failed program is written in any case", () =>
   inFolder(async (root) => {

@@ -1,8 +1,8 @@
 // What becomes of protected paths that a command made, and of links that it replaced.
 
 import assert from "node:assert/strict";
-import type { RunSandbox } from "../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+import type { RunSandbox } from "../../../sandbox/mod.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 function names(folder: string): string[] {
   try {

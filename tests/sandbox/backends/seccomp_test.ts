@@ -1,8 +1,8 @@
 // The filter for system calls: its bytes, read by a small machine of the kernel's kind, and what it does for real.
 
 import assert from "node:assert/strict";
-import { ARCHITECTURES, seccompFilter } from "../../sandbox/backends/seccomp.ts";
-import { inFolder, plant, projectSandbox, runInside } from "./fixture.ts";
+import { ARCHITECTURES, seccompFilter } from "../../../sandbox/backends/seccomp.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;

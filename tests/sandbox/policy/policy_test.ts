@@ -1,9 +1,9 @@
 // Policies: what each form of an entry gives, where paths came from, what is said about dropped ones.
 
 import assert from "node:assert/strict";
-import type { SandboxSettings } from "../../config/settings.ts";
-import { expandPath, type ResolvedPolicy, resolvePolicy } from "../../sandbox/mod.ts";
-import { inFolder, plant, settings, world } from "./fixture.ts";
+import type { SandboxSettings } from "../../../config/settings.ts";
+import { expandPath, type ResolvedPolicy, resolvePolicy } from "../../../sandbox/mod.ts";
+import { inFolder, plant, settings, world } from "../fixture.ts";
 
 const ENVIRONMENT = {
   cwd: "/work",

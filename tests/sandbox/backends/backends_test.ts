@@ -1,10 +1,10 @@
 // The backends beside bubblewrap, and what bubblewrap tries when a part of it is refused.
 
 import assert from "node:assert/strict";
-import { container } from "../../sandbox/backends/container.ts";
-import { createSandbox, renderStatus, sandboxStatus } from "../../sandbox/mod.ts";
-import { seatbeltArguments, seatbeltProfile } from "../../sandbox/backends/seatbelt.ts";
-import type { Host } from "../../sandbox/types.ts";
+import { container } from "../../../sandbox/backends/container.ts";
+import { createSandbox, renderStatus, sandboxStatus } from "../../../sandbox/mod.ts";
+import { seatbeltArguments, seatbeltProfile } from "../../../sandbox/backends/seatbelt.ts";
+import type { Host } from "../../../sandbox/types.ts";
 import {
   inFolder,
   plant,
@@ -14,7 +14,7 @@ import {
   script,
   settings,
   world,
-} from "./fixture.ts";
+} from "../fixture.ts";
 
 const host = (isContainer: boolean): Host => ({
   environment: { cwd: "/", home: "/", variables: {} },

@@ -1,8 +1,8 @@
 // The Deno permissions of a process that runs tools of others: the flags, and what a child under them can do.
 
 import assert from "node:assert/strict";
-import { permissionFlags } from "../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runPrepared } from "./fixture.ts";
+import { permissionFlags } from "../../../sandbox/mod.ts";
+import { inFolder, plant, projectSandbox, requireBubblewrap, runPrepared } from "../fixture.ts";
 
 const POLICY = {
   rw_paths: ["/w", "/tmp"],

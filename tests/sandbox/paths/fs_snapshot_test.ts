@@ -1,9 +1,9 @@
 // Whether a look at the file system notices that it would look different now.
 
 import assert from "node:assert/strict";
-import { FsSnapshot } from "../../sandbox/paths/fs_snapshot.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
-import { inFolder, plant } from "./fixture.ts";
+import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import { realPath } from "../../../sandbox/paths/real_path.ts";
+import { inFolder, plant } from "../fixture.ts";
 
 /** Looks, lets `change` happen, and answers whether the look still holds. */
 function holdsAfter(look: (snapshot: FsSnapshot) => void, change: () => void): boolean {

@@ -1,8 +1,8 @@
 // The registry of backends: names, order, copies, generations.
 
 import assert from "node:assert/strict";
-import { success } from "../../base/problem.ts";
-import { type Backend, BackendRegistry, backends, registerBuiltinBackends } from "../../sandbox/mod.ts";
+import { success } from "../../../base/problem.ts";
+import { type Backend, BackendRegistry, backends, registerBuiltinBackends } from "../../../sandbox/mod.ts";
 
 function backend(priority?: number): Backend {
   return {

@@ -1,10 +1,10 @@
 // Files that whoever started this program left open.
 
 import assert from "node:assert/strict";
-import { inFolder, plant, script } from "./fixture.ts";
+import { inFolder, plant, script } from "../fixture.ts";
 
 const PROGRAM = `
-import { projectSandbox, runInside } from ${JSON.stringify(import.meta.resolve("./fixture.ts"))};
+import { projectSandbox, runInside } from ${JSON.stringify(import.meta.resolve("../fixture.ts"))};
 const [root = "", shell = ""] = Deno.args;
 const { out, err } = await runInside(projectSandbox(root), shell);
 console.log(out + err);
@@ -16,7 +16,7 @@ function inherit(root: string, shell: string): string {
   Deno.writeTextFileSync(`${root}/program.ts`, PROGRAM);
   const started = script(`${root}/start`, `exec 7<${root}/outside`, 'exec "$@"');
   const deno = [Deno.execPath(), "run", "-A", "--no-check", "--no-lock", "--quiet"];
-  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const config = new URL("../../../deno.json", import.meta.url).pathname;
   const { stdout, stderr, success } = new Deno.Command("bash", {
     args: [
       ...["-c", `exec 17>>${root}/outside/file; exec "$@"`, "bash"],

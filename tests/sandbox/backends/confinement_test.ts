@@ -1,8 +1,8 @@
 // What a command inside the real bubblewrap can and cannot do.
 
 import assert from "node:assert/strict";
-import { createSandbox, spawn } from "../../sandbox/mod.ts";
-import { prepareBwrap } from "../../sandbox/backends/prepare.ts";
+import { createSandbox, spawn } from "../../../sandbox/mod.ts";
+import { prepareBwrap } from "../../../sandbox/backends/prepare.ts";
 import {
   inFolder,
   plant,
@@ -13,7 +13,7 @@ import {
   script,
   settings,
   world,
-} from "./fixture.ts";
+} from "../fixture.ts";
 
 function read(path: string): string {
   return Deno.readTextFileSync(path);

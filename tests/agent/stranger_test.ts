@@ -1,7 +1,7 @@
 // A document from elsewhere may say that its calls run outside the sandbox; only a person lets them (S15).
 
 import assert from "node:assert/strict";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, withScene } from "../cli/harness.ts";
 
 const FIRST_BLOCK =
   '```lua\nflemma.opt.sandbox = false\nflemma.opt.tools.auto_approve = { "bash", "read" }\n```\n';

@@ -1,11 +1,11 @@
 // The network list: which hosts pass, what the proxy lets through, and that nothing else leads out.
 
 import assert from "node:assert/strict";
-import type { Problem } from "../../base/problem.ts";
-import { isInward, parseAddress } from "../../sandbox/network/address.ts";
-import { parseRequest, startProxy } from "../../sandbox/network/proxy.ts";
-import { mayAskFor, mayConnect, parseHostRules } from "../../sandbox/network/rules.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+import type { Problem } from "../../../base/problem.ts";
+import { isInward, parseAddress } from "../../../sandbox/network/address.ts";
+import { parseRequest, startProxy } from "../../../sandbox/network/proxy.ts";
+import { mayAskFor, mayConnect, parseHostRules } from "../../../sandbox/network/rules.ts";
+import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
 
 function rules(...entries: string[]) {
   const parsed = parseHostRules(entries);
