@@ -4,11 +4,10 @@ import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
 import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
 import type { SubjectSettings } from "./settings.ts";
-import type { Host } from "./types.ts";
 
 /** The sandbox of a document (null: of the folder) under its settings. */
 export function sandboxOf(
-  { environment }: Host,
+  environment: Environment,
   path: string | null,
   { settings, loaded: { files } }: SubjectSettings,
 ): RunSandbox {

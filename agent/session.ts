@@ -9,7 +9,7 @@ import { Cycle } from "../cycle/mod.ts";
 import type { SendOptions } from "../cycle/send/send.ts";
 import { openJournal } from "../cycle/storage/journal.ts";
 import type { CycleEvent, DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
-import type { Call, Diagnostic } from "../parser/types.ts";
+import type { Call } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { type ApprovalRegistry, createApproval, type Verdict } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
@@ -37,7 +37,7 @@ export interface Runtime {
   readonly cycle: Cycle;
   readonly send: Send;
   /** Findings that keep the cycle and every request from starting. */
-  readonly blockers: readonly Diagnostic[];
+  readonly blockers: SubjectSettings["diagnostics"];
   /** The tools a request offers, by name. */
   offered(): readonly ToolDefinition[];
   evaluated: SubjectSettings["evaluated"];
@@ -63,7 +63,7 @@ export async function compose(
   }
   const opened = await openJournal({ environment, path });
   if (!opened.ok) return opened;
-  const sandbox = sandboxOf(host, path, subject.value);
+  const sandbox = sandboxOf(environment, path, subject.value);
   const tools = new ToolRegistry();
   const registered = tools.register(builtinTools(settings.tools));
   if (!registered.ok) return registered;

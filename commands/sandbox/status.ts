@@ -3,7 +3,8 @@
 import { hostOf } from "../host.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
-import { confinement, renderConfinement } from "./confinement.ts";
+import { confinement } from "../../agent/confinement.ts";
+import { renderConfinement } from "./confinement.ts";
 import { readSubject } from "../document/open.ts";
 import { subjectSettings } from "../../agent/settings.ts";
 import type { Invocation } from "../invocation.ts";
@@ -17,7 +18,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if ("exit" in subject) return subject.exit;
   const evaluated = await subjectSettings(hostOf(invocation), subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
-  const found = await confinement(invocation, subject.path, evaluated.value);
+  const { environment } = invocation;
+  const found = await confinement({ environment, path: subject.path, subject: evaluated.value });
   const { status, enabledBy, obstacle } = found;
   if (switchOption(invocation.arguments, "json") === true) {
     const auto_approval = { bash: obstacle === null, because: obstacle };

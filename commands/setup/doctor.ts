@@ -7,12 +7,9 @@ import type { Outcome } from "../../base/problem.ts";
 import { resolveCredential } from "../../providers/http/credentials.ts";
 import { getProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
-import { createApproval } from "../../tools/approval/mod.ts";
-import { builtinTools } from "../../tools/builtin/mod.ts";
-import { ToolRegistry } from "../../tools/registry.ts";
 import { visible } from "../../base/visible.ts";
-import { type Confinement, confinement, renderConfinement } from "../sandbox/confinement.ts";
-import { sandboxOf } from "../../agent/sandbox.ts";
+import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/confinement.ts";
+import { renderConfinement } from "../sandbox/confinement.ts";
 import { readSubject } from "../document/open.ts";
 import { type SubjectSettings, subjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
@@ -75,23 +72,15 @@ async function examine(
     },
     credentials,
     state: { folder: stateFolder(environment), problem: await stateProblem(stateFolder(environment)) },
-    tools: evaluated.ok ? await toolRows(invocation, path, evaluated.value) : [],
-    sandbox: evaluated.ok ? await confinement(invocation, path, evaluated.value) : null,
+    tools: evaluated.ok
+      ? (await toolRows({ environment, path, subject: evaluated.value })).map(toolJson)
+      : [],
+    sandbox: evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null,
   };
 }
 
-async function toolRows(invocation: Invocation, path: string | null, subject: SubjectSettings) {
-  const tools = new ToolRegistry();
-  tools.register(builtinTools(subject.settings.tools));
-  const sandbox = sandboxOf(hostOf(invocation), path, subject);
-  const approval = createApproval({ settings: subject.settings.tools, sandbox, tools });
-  const context = { toolId: "", document: path, dirname: null, cwd: invocation.environment.cwd };
-  const rows = [];
-  for (const { name } of tools.getAll({ includeDisabled: true })) {
-    const { decision, source } = await approval.resolveWithSource(name, {}, context);
-    rows.push({ name, source: "built in", approval: `${decision} by ${source}` });
-  }
-  return rows;
+function toolJson({ name, verdict: { decision, source } }: ToolRow): Report["tools"][number] {
+  return { name, source: "built in", approval: `${decision} by ${source}` };
 }
 
 /** Why nothing can be kept in the state folder; null when it can. */

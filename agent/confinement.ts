@@ -1,0 +1,64 @@
+// How the tools of one document are confined, and what policy says of each of them, without any call.
+
+import type { Environment } from "../base/environment.ts";
+import { originOf } from "../config/layers/explain.ts";
+import { type SandboxStatus, sandboxStatus } from "../sandbox/mod.ts";
+import { createApproval, sandboxObstacle, type Verdict } from "../tools/approval/mod.ts";
+import { builtinTools } from "../tools/builtin/mod.ts";
+import { ToolRegistry } from "../tools/registry.ts";
+import { sandboxOf } from "./sandbox.ts";
+import type { SubjectSettings } from "./settings.ts";
+
+/** What the sandbox of a document is, and what it approves. */
+export interface Confinement {
+  readonly status: SandboxStatus;
+  /** The layer that says whether the sandbox is on. */
+  readonly enabledBy: string;
+  /** Why the sandbox does not approve `bash` by itself; null when it does. */
+  readonly obstacle: string | null;
+}
+
+/** Whose confinement is asked for. */
+export interface ConfinedSubject {
+  readonly environment: Environment;
+  /** Absolute path of the document, or null for the folder. */
+  readonly path: string | null;
+  readonly subject: SubjectSettings;
+}
+
+/** Probes the sandbox and asks what it approves. */
+export async function confinement({ environment, path, subject }: ConfinedSubject): Promise<Confinement> {
+  const { settings, loaded: { catalog }, logs } = subject;
+  const sandbox = sandboxOf(environment, path, subject);
+  const tools = builtinTools(settings.tools);
+  const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
+    hasCapability: (tool, capability) =>
+      tools.find(({ name }) => name === tool)?.capabilities?.includes(capability) ?? false,
+    root: Deno.uid() === 0,
+  });
+  return {
+    status: await sandboxStatus(sandbox),
+    enabledBy: originOf(logs, catalog, "sandbox.enabled"),
+    obstacle,
+  };
+}
+
+/** What policy says of a tool when a call without any input is asked about. */
+export interface ToolRow {
+  readonly name: string;
+  readonly verdict: Verdict;
+}
+
+/** Every tool with what policy says of it, by name. */
+export async function toolRows({ environment, path, subject }: ConfinedSubject): Promise<ToolRow[]> {
+  const tools = new ToolRegistry();
+  tools.register(builtinTools(subject.settings.tools));
+  const sandbox = sandboxOf(environment, path, subject);
+  const approval = createApproval({ settings: subject.settings.tools, sandbox, tools });
+  const context = { toolId: "", document: path, dirname: null, cwd: environment.cwd };
+  const rows: ToolRow[] = [];
+  for (const { name } of tools.getAll({ includeDisabled: true })) {
+    rows.push({ name, verdict: await approval.resolveWithSource(name, {}, context) });
+  }
+  return rows;
+}
