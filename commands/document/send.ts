@@ -2,14 +2,11 @@
 
 import { hostOf } from "../host.ts";
 import { dryRun } from "../../cycle/send/send.ts";
-import type { Problem } from "../../base/problem.ts";
-import { noMessages } from "../../cycle/refusals.ts";
-import type { SendOutcome, Stop } from "../../cycle/types.ts";
-import type { Chat } from "../../parser/types.ts";
 import { getProvider } from "../../providers/registry.ts";
-import { compose, type Runtime } from "../../agent/session.ts";
-import { diagnosticLine, lineOf } from "../io/diagnostics.ts";
-import { type OpenDocument, readForReport, withDocument } from "./open.ts";
+import { sendOnly } from "../../agent/send_only.ts";
+import { compose } from "../../agent/session.ts";
+import { diagnosticLine } from "../io/diagnostics.ts";
+import { readForReport, withDocument } from "./open.ts";
 import { drive } from "./drive.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -26,56 +23,8 @@ export async function run(invocation: Invocation): Promise<number> {
     });
   }
   return await withDocument(invocation, (document) => {
-    return drive(invocation, document, (runtime) => send(runtime, document));
+    return drive(invocation, document, (runtime) => sendOnly(runtime, document.interrupts.signal));
   });
-}
-
-async function send(runtime: Runtime, { store, interrupts }: OpenDocument): Promise<Stop> {
-  if (store.chat.turns.length === 0) {
-    return stopped("empty", noMessages());
-  }
-  const [blocker] = runtime.blockers;
-  if (blocker !== undefined) {
-    const { code, message } = blocker;
-    return { ...stopped("diagnostics", { code, message }), line: lineOf(blocker) };
-  }
-  const open = openCalls(store.chat);
-  if (open.length > 0) {
-    const line = store.chat.result(open[0]!)?.header.start ?? store.chat.call(open[0]!)?.place.start ?? null;
-    return { reason: "pending", ids: open, line };
-  }
-  return stopOf(await runtime.send(interrupts.signal), store.chat);
-}
-
-/** Calls without a final result. */
-function openCalls(chat: Chat): string[] {
-  const isOpen = (id: string) => {
-    const result = chat.result(id);
-    return result === undefined || (result.status !== null && result.status !== "error");
-  };
-  return [...new Set(chat.calls.map(({ id }) => id))].filter(isOpen);
-}
-
-function stopOf(outcome: SendOutcome, chat: Chat): Stop {
-  switch (outcome.kind) {
-    case "completed": {
-      const open = openCalls(chat);
-      return { reason: open.length > 0 ? "stepped" : "done", ids: open, line: chat.lineCount };
-    }
-    case "blocked": {
-      const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
-      const { code, message } = first ?? { code: "blocked", message: "The request was not sent." };
-      return { ...stopped("diagnostics", { code, message }), line: first?.start ?? null };
-    }
-    case "cancelled":
-      return { reason: "cancelled", ids: [], line: null };
-    case "failed":
-      return stopped("failed", outcome.problem);
-  }
-}
-
-function stopped(reason: Stop["reason"], problem: Problem): Stop {
-  return { reason, ids: [], line: null, problem };
 }
 
 /** Prints the request in place of sending it. A report: the document is only read. */
