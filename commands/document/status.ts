@@ -4,11 +4,12 @@ import { hostOf } from "../host.ts";
 import { operands } from "../../base/shell_word.ts";
 import { lastMessages } from "../../cycle/storage/kept_messages.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
-import { liveCalls, nothingToSend } from "../../cycle/plan/open_calls.ts";
+import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
+import { type OpenCall, openCalls } from "../../agent/calls.ts";
 import { compose, type Runtime } from "../../agent/session.ts";
 import { readForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
@@ -19,18 +20,6 @@ import { writeOutput } from "../io/streams.ts";
 import { refuse } from "../io/refuse.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
-
-interface CallReport {
-  readonly id: string;
-  readonly name: string;
-  /** `open` has no result block yet; `running` runs in another process now. */
-  readonly status: string;
-  readonly line: number;
-  readonly preview: string;
-  /** What the approval chain says today, and who says it. */
-  readonly decision: string;
-  readonly source: string;
-}
 
 export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "last") === true) {
@@ -48,14 +37,16 @@ export async function run(invocation: Invocation): Promise<number> {
   const { sandbox, journal } = runtime.value;
   const holder = store.path === null ? null : await holderOf(store.path, invocation.environment);
   const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
-  const calls = await reports(store.chat, runtime.value, running);
+  const calls = await openCalls(store.chat, runtime.value, running);
   const { blockers } = runtime.value;
   const idle = running.size > 0 || store.chat.turns.length === 0 || blockers.length > 0;
   const steps = idle ? [] : await runtime.value.cycle.plan();
   const next = running.size > 0 ? "wait" : nextStep(store.chat, steps);
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(runtime.value);
-    writeOutput(`${safeJson({ document: store.path ?? label, calls, next, sandbox: summary })}\n`);
+    writeOutput(
+      `${safeJson({ document: store.path ?? label, calls: calls.map(callJson), next, sandbox: summary })}\n`,
+    );
     return Exit.ok;
   }
   const lines = calls.map((call) => {
@@ -71,8 +62,13 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
+/** A call as JSON has it. */
+function callJson({ id, name, status, line, preview, verdict: { decision, source } }: OpenCall): unknown {
+  return { id, name, status, line, preview, decision, source };
+}
+
 /** What becomes of a call that nobody has decided about, and who says so. */
-function fate({ decision, source }: CallReport): string {
+function fate({ verdict: { decision, source } }: OpenCall): string {
   const who = source.replace(/^urn:flemma:approval:/, "");
   if (decision === "approve") return `will run (${who})`;
   if (decision === "deny") return `will be denied (${who})`;
@@ -103,26 +99,6 @@ async function sandboxSummary({ sandbox, settings }: Runtime) {
   };
 }
 
-/** The calls without a final result. */
-async function reports(chat: Chat, runtime: Runtime, running: ReadonlySet<string>): Promise<CallReport[]> {
-  const found: CallReport[] = [];
-  for (const call of liveCalls(chat)) {
-    const result = chat.result(call.id);
-    if (result !== undefined && (result.status === null || result.status === "error")) continue;
-    const { decision, source } = await runtime.decide(call);
-    found.push({
-      id: call.id,
-      name: call.name,
-      status: running.has(call.id) ? "running" : result?.status ?? "open",
-      line: (result?.header ?? call.place).start,
-      preview: runtime.preview(call),
-      decision,
-      source,
-    });
-  }
-  return found;
-}
-
 /** No steps at all: there is nothing to advance. */
 function nextStep(chat: Chat, steps: readonly Step[]): Next {
   if (steps.length === 0) return "idle";
@@ -140,7 +116,7 @@ function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
 
 function nextSentence(
   next: Next,
-  calls: readonly CallReport[],
+  calls: readonly OpenCall[],
   label: string,
   steps: readonly Step[],
   blockers: readonly Diagnostic[],
@@ -172,7 +148,7 @@ function nextSentence(
 }
 
 /** What an advance does with the calls that a decision stands for already. */
-function carriedOut(calls: readonly CallReport[], steps: readonly Step[]): string {
+function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string {
   const back = new Set(steps.flatMap((step) => step.do === "demote" ? [step.id] : []));
   const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
   return [
@@ -182,7 +158,7 @@ function carriedOut(calls: readonly CallReport[], steps: readonly Step[]): strin
 }
 
 /** `1 call`, `2 calls`: all, or those of a status. */
-function count(calls: readonly CallReport[], status?: string): string {
+function count(calls: readonly OpenCall[], status?: string): string {
   const found = calls.filter((call) => status === undefined || call.status === status).length;
   return found === 1 ? "1 call" : `${found} calls`;
 }
