@@ -1,10 +1,9 @@
 // `flemma check`: diagnostics, one a line.
 
 import { hostOf } from "../host.ts";
-import { evaluate } from "../../prompt/mod.ts";
-import type { Diagnostic } from "../../parser/types.ts";
+import { diagnose } from "../../agent/diagnose.ts";
 import { visible } from "../../base/visible.ts";
-import { diagnosticJson, diagnosticLine, lineOf } from "../io/diagnostics.ts";
+import { diagnosticJson, diagnosticLine } from "../io/diagnostics.ts";
 import { readForReport } from "./open.ts";
 import { subjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
@@ -30,20 +29,11 @@ export async function run(invocation: Invocation): Promise<number> {
     const subject = await subjectSettings(hostOf(invocation), { path, frontmatter: chat.frontmatter });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
-    const prompt = await evaluate(chat, {
-      document: path,
-      environment,
-      frontmatter: await subject.value.evaluated(),
-    });
-    const diagnostics = [...prompt.diagnostics].sort(byPlace);
-    if (prompt.blocked && exit === Exit.ok) exit = Exit.diagnostics;
+    const { diagnostics, blocked } = await diagnose(store, environment, subject.value.evaluated);
+    if (blocked && exit === Exit.ok) exit = Exit.diagnostics;
     if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
     else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);
   }
   if (asJson) writeOutput(`${safeJson(reports)}\n`);
   return exit;
-}
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  return lineOf(a) - lineOf(b) || (a.startCol ?? 0) - (b.startCol ?? 0);
 }
