@@ -1,0 +1,84 @@
+// Makes a document and notes that it was made here, so that its own settings are believed (S15).
+
+import { type Environment, processEnvironment } from "../base/environment.ts";
+import { absolutePath } from "../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
+import { openJournal } from "../cycle/storage/journal.ts";
+import { createFile } from "../cycle/storage/write.ts";
+import { parse } from "../parser/mod.ts";
+import type { Chat } from "../parser/types.ts";
+import type { NewChatContent } from "./types.ts";
+
+/**
+ * Makes a new document at `path` with an empty question, or with the texts given. The texts stay texts: one that would
+ * be read as a message, a call or a result of its own is refused, since whoever hands over a person's words must not
+ * hand over calls with them. Templates and references in them work as in every document.
+ *
+ * @param path where to make it, relative to the working folder; how messages call it
+ * @param content what it begins with; both texts may be left out
+ * @param options the environment, by default the one of this process
+ * @returns the real path of the document. Fails with `document-exists` and leaves what is there alone, with
+ * `folder-missing`, `text-is-structure`, `state-unwritable`, `document-unwritable`, or with `not-noted` when the document
+ * was made, but not that it was made here.
+ */
+export async function newChat(
+  path: string,
+  content: NewChatContent = {},
+  options: { readonly environment?: Environment } = {},
+): Promise<Outcome<{ readonly path: string }>> {
+  const environment = options.environment ?? processEnvironment();
+  const { system, question } = content;
+  const text = [
+    ...(system === undefined ? [] : [`@System:\n${system}\n\n`]),
+    `@You:\n${question ?? ""}\n`,
+  ].join("");
+  const bytes = new TextEncoder().encode(text);
+  const intruder = structureIn(parse(bytes), system === undefined ? ["You"] : ["System", "You"]);
+  if (intruder !== null) {
+    return failure(
+      "text-is-structure",
+      `${path}: it was not made, because the text ${intruder}.`,
+      "Put a blank before lines that begin with @ or **Tool, and close every fence of backticks.",
+    );
+  }
+  try {
+    const realPath = await futurePath(absolutePath(environment, path));
+    // Without the journal nothing could be done with the document, so it comes first.
+    const journal = await openJournal({ environment, path: realPath });
+    if (!journal.ok) return journal;
+    // The system takes from this mode what the person's umask takes.
+    await createFile(realPath, bytes, 0o666);
+    try {
+      await journal.value.recordWritten();
+    } catch (thrown) {
+      const reason = thrownText(thrown);
+      return failure("not-noted", `${path}: the document was made, but that cannot be noted: ${reason}.`);
+    }
+    return success({ path: realPath });
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.AlreadyExists) {
+      return failure("document-exists", `${path}: there is such a file already; it was left alone.`);
+    }
+    if (thrown instanceof Deno.errors.NotFound) {
+      return failure("folder-missing", `${path}: the folder does not exist.`);
+    }
+    return failure("document-unwritable", `${path}: it cannot be made: ${thrownText(thrown)}.`);
+  }
+}
+
+/** What a text is besides text, as the end of "the text …"; null when it is nothing else. */
+function structureIn(chat: Chat, roles: readonly string[]): string | null {
+  if (chat.turns.length < roles.length) return "opens a fence that hides what follows";
+  const stray = chat.turns.find(({ role }, index) => role !== roles[index]);
+  if (stray !== undefined) return `would begin a message (@${stray.role}: in line ${stray.place.start})`;
+  const [block] = [...chat.calls, ...chat.results];
+  if (block !== undefined) return `holds a tool block (line ${block.place.start})`;
+  return null;
+}
+
+/** The real path that a file not made yet will have. */
+async function futurePath(path: string): Promise<string> {
+  const slash = path.lastIndexOf("/");
+  const folder = await Deno.realPath(path.slice(0, slash) || "/");
+  return `${folder === "/" ? "" : folder}/${path.slice(slash + 1)}`;
+}
