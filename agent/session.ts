@@ -1,249 +1,328 @@
-// Puts the rooms together for one run of one document: settings, sandbox, tools, approval, provider, cycle.
+// One document with everything its loop takes, as every host holds it.
 
-import { parentOf } from "../base/paths.ts";
-import type { Environment } from "../base/environment.ts";
-import type { Loaded } from "../config/sources/find.ts";
-import { type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
+import { type Outcome, type Problem, success } from "../base/problem.ts";
+import { operands } from "../base/shell_word.ts";
+import type { DocumentSettings } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
-import { Cycle } from "../cycle/mod.ts";
-import type { SendOptions } from "../cycle/send/send.ts";
-import { openJournal } from "../cycle/storage/journal.ts";
-import type { CycleEvent, DocumentStore, Emit, FileMemory, Journal, Send } from "../cycle/types.ts";
-import type { Call } from "../parser/types.ts";
+import type { Loaded } from "../config/sources/find.ts";
+import type { Cycle } from "../cycle/mod.ts";
+import type { Step } from "../cycle/plan/plan.ts";
+import { resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
+import { stopped } from "../cycle/press_outcome.ts";
+import { busySending, busyStarting } from "../cycle/refusals.ts";
+import type { Prepared } from "../cycle/send/request.ts";
+import { type Holder, holderOf } from "../cycle/storage/lock.ts";
+import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
+import type { Edit } from "../parser/edits/edit.ts";
+import type { Chat } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { type ApprovalRegistry, createApproval, type Verdict } from "../tools/approval/mod.ts";
-import { builtinTools } from "../tools/builtin/mod.ts";
-import { createContext } from "../tools/context.ts";
-import type { ExecutionResult, ToolDefinition } from "../tools/definition.ts";
-import { previewCall, previewIsCut } from "../tools/preview.ts";
-import { ToolRegistry } from "../tools/registry.ts";
-import { runTool } from "../tools/run.ts";
-import { checkInput, completeInput, prepareValidator } from "../tools/validate.ts";
-import { sandboxOf } from "./sandbox.ts";
-import { type SubjectSettings, subjectSettings } from "./settings.ts";
-import type { Host } from "./types.ts";
-import { cautious, distrust, wary } from "./stranger.ts";
+import type { Verdict } from "../tools/approval/types.ts";
+import { compose, type Runtime, type RuntimeOptions, sameBlock } from "./runtime.ts";
+import { sendOnly } from "./send_only.ts";
+import { providerOf } from "./sender.ts";
+import type { CallTarget, ChatSession, Diagnosis, OpenCall } from "./types.ts";
+import { openCalls } from "./views/calls.ts";
 
-/** Everything a command needs to work on a document. */
-export interface Runtime {
+/** A document that is open, and how it is closed. */
+export interface Opened {
   readonly store: DocumentStore;
-  readonly loaded: Loaded;
-  readonly settings: Settings;
-  readonly sandbox: RunSandbox;
-  readonly tools: ToolRegistry;
-  readonly journal: Journal;
-  /** What the document's other files were like when they were sent last. */
-  readonly files: FileMemory;
-  readonly cycle: Cycle;
-  readonly send: Send;
-  /** Findings that keep the cycle and every request from starting. */
-  readonly blockers: SubjectSettings["diagnostics"];
-  /** The tools a request offers, by name. */
-  offered(): readonly ToolDefinition[];
-  evaluated: SubjectSettings["evaluated"];
-  decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
-  preview(call: Call): string;
-  /** Whether the preview leaves something of the call out. */
-  previewIsCut(call: Call): boolean;
+  /** How the person called it; commands that messages suggest name it so. */
+  readonly label: string;
+  /** Whether this session alone may change the document: then nobody else runs it. */
+  readonly locked: boolean;
+  close(): Promise<void>;
 }
 
-/** Builds the runtime of a document. Nothing runs and nothing is probed yet. */
-export async function compose(
-  host: Host,
-  store: DocumentStore,
-  options: { readonly emit: Emit; readonly signal?: AbortSignal },
-): Promise<Outcome<Runtime>> {
-  const { environment } = host;
-  const { path, chat } = store;
-  const subject = await subjectSettings(host, { path, frontmatter: chat.frontmatter });
-  if (!subject.ok) return subject;
-  const { settings, loaded, diagnostics, evaluated } = subject.value;
-  for (const { code, message, next } of loaded.notices) {
-    options.emit({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+/** Builds the session of an open document, which is the session's from then on: it closes it even when this fails. */
+export async function startSession(opened: Opened, options: RuntimeOptions): Promise<Outcome<Session>> {
+  const runtime = await compose(opened.store, options);
+  if (runtime.ok) return success(new Session(opened, options, runtime.value));
+  await opened.close();
+  return runtime;
+}
+
+/** The session behind `openChat` and `chatInMemory`. */
+export class Session implements ChatSession {
+  readonly #opened: Opened;
+  readonly #options: RuntimeOptions;
+  #runtime: Runtime;
+  /** The runtime being brought up to date. */
+  #composing: Promise<Outcome<Runtime>> | null = null;
+  /** What is under way. */
+  readonly #work = new Set<Promise<unknown>>();
+  /** The request of `send`, of which the cycle does not know. */
+  #sending: AbortController | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(opened: Opened, options: RuntimeOptions, runtime: Runtime) {
+    this.#opened = opened;
+    this.#options = options;
+    this.#runtime = runtime;
   }
-  const opened = await openJournal({ environment, path });
-  if (!opened.ok) return opened;
-  const sandbox = sandboxOf(environment, path, subject.value);
-  const tools = new ToolRegistry();
-  const registered = tools.register(builtinTools(settings.tools));
-  if (!registered.ok) return registered;
-  const approval = createApproval({
-    settings: settings.tools,
-    sandbox,
-    tools,
-    onFault: ({ resolver, message }) => {
-      options.emit({
-        event: "notice",
-        code: "resolver-fault",
-        message: `The resolver ${resolver} failed: ${message}`,
-      });
-    },
-  });
-  const judge = approvalOf(approval, store, environment);
-  const person = loaded.settings;
-  const reason = await distrust({
-    environment,
-    chat,
-    path,
-    journal: opened.value,
-    person,
-    document: settings,
-  });
-  // Reading harms nobody but where the person hides files, and the document takes the sandbox that hides them away.
-  const hides = person.sandbox.enabled && (person.sandbox.policy.deny_read ?? []).length > 0;
-  const all = person.trust.documents === "ask" || hides;
-  const decide = reason === null ? judge : wary(judge, { reason, path, all, emit: options.emit });
-  const journal = reason === null ? opened.value : cautious(opened.value);
-  const blockers = diagnostics.filter(({ severity }) => severity === "error");
-  const preview = (call: Call) => previewCall(tools.get(call.name), call.name, call.input);
-  const emit = noticing(options.emit, sandbox);
-  const offered = () => offeredTools(tools, settings.tools.offered);
-  const written = recording(store, opened.value, emit);
-  const send = sender({
-    store: written,
-    settings,
-    environment,
-    tools: offered,
-    emit,
-    files: opened.value,
-    stream: host.stream,
-  }, evaluated);
-  const cycle = new Cycle({
-    store: written,
-    journal,
-    settings,
-    tools,
-    decide,
-    run: runnerOf({ tools, settings, sandbox, environment, document: store.path }),
-    checkInput: async (definition, input) => {
-      const prepared = await prepareValidator(definition);
-      return prepared.ok ? checkInput(definition, input) : [prepared.problem.message];
-    },
-    preview,
-    send,
-    emit,
-    blockers: () => blockers,
-    signal: options.signal,
-  });
-  return success({
-    store,
-    loaded,
-    settings,
-    sandbox,
-    tools,
-    journal,
-    files: opened.value,
-    cycle,
-    send,
-    blockers,
-    offered,
-    evaluated,
-    decide,
-    preview,
-    previewIsCut: (call) => previewIsCut(tools.get(call.name), call.name, call.input),
-  });
-}
 
-function approvalOf(
-  approval: ApprovalRegistry,
-  store: DocumentStore,
-  environment: Environment,
-): Runtime["decide"] {
-  const { path } = store;
-  const dirname = path === null ? null : parentOf(path);
-  return ({ id, name, input }) =>
-    approval.resolveWithSource(name, input, { toolId: id, document: path, dirname, cwd: environment.cwd });
-}
+  get path(): string | null {
+    return this.#opened.store.path;
+  }
 
-function runnerOf(parts: {
-  readonly tools: ToolRegistry;
-  readonly settings: Settings;
-  readonly sandbox: RunSandbox;
-  readonly environment: Environment;
-  readonly document: string | null;
-}): (call: Call, signal: AbortSignal, onOutput: (text: string) => void) => Promise<ExecutionResult> {
-  return async (call, signal, onOutput) => {
-    const definition = parts.tools.get(call.name);
-    if (definition === undefined) throw new Error(`the tool ${call.name} left the registry during a run`);
-    const context = createContext({ ...parts, definition, toolId: call.id, signal, onOutput });
-    return await runTool(definition, completeInput(definition, call.input), context);
-  };
-}
+  get chat(): Chat {
+    return this.#opened.store.chat;
+  }
 
-/** Sends to the provider of the settings; what that needs is loaded when it comes to it. */
-function sender(
-  options: Omit<SendOptions, "provider" | "frontmatter">,
-  evaluated: SubjectSettings["evaluated"],
-): Send {
-  // One sender for the whole run: it says each warning once.
-  let made: Promise<Send | Problem> | null = null;
-  const make = async (): Promise<Send | Problem> => {
-    const [{ createSend }, { getProvider }, frontmatter] = await Promise.all([
-      import("../cycle/send/send.ts"),
-      import("../providers/registry.ts"),
-      evaluated(),
+  get settings(): Settings {
+    return this.#runtime.subject.settings;
+  }
+
+  get loaded(): Loaded {
+    return this.#runtime.subject.loaded;
+  }
+
+  get document(): DocumentSettings {
+    return this.#runtime.subject;
+  }
+
+  get sandbox(): RunSandbox {
+    return this.#runtime.sandbox;
+  }
+
+  get autopilot(): AutopilotState {
+    return this.#runtime.cycle.autopilot;
+  }
+
+  get blockers(): Runtime["blockers"] {
+    return this.#runtime.blockers;
+  }
+
+  advance(): Promise<Stop> {
+    return this.#act(({ cycle }) => cycle.advance());
+  }
+
+  execute(target: CallTarget): Promise<Stop> {
+    return this.#act(({ cycle }) => {
+      const found = resolveAll(this.chat, [specOf(target)]);
+      if (!found.ok) return Promise.resolve(stopped("failed", { problem: found.problem }));
+      const [id, ...more] = found.value.ids;
+      if (id !== undefined && more.length === 0) return cycle.executeOne(id);
+      const message = `One call is executed at a time, not ${found.value.ids.join(", ")}.`;
+      return Promise.resolve(stopped("failed", { problem: { code: "target-ambiguous", message } }));
+    });
+  }
+
+  send(): Promise<Stop> {
+    return this.#act(async ({ send, blockers }) => {
+      const sending = new AbortController();
+      this.#sending = sending;
+      const { signal } = this.#options;
+      try {
+        return await sendOnly(
+          { store: this.#opened.store, send, blockers },
+          signal === undefined ? sending.signal : AbortSignal.any([signal, sending.signal]),
+        );
+      } finally {
+        this.#sending = null;
+      }
+    }, { alone: true });
+  }
+
+  approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>> {
+    return this.#mark(targets, (cycle, ids) => cycle.approve(...ids), (id) => this.#unseen(id));
+  }
+
+  reject(targets: CallTarget | readonly CallTarget[], message = ""): Promise<Outcome<readonly string[]>> {
+    const list = isList(targets) ? targets : [targets];
+    return this.#mark(list, (cycle, ids) => cycle.reject(ids, message));
+  }
+
+  cancel(): boolean {
+    if (this.#sending === null) return this.#runtime.cycle.cancel();
+    this.#sending.abort();
+    return true;
+  }
+
+  cancelCall(id: string): boolean {
+    return this.#runtime.cycle.cancelCall(id);
+  }
+
+  async plan(): Promise<readonly Step[]> {
+    const runtime = await this.#current();
+    if (!runtime.ok || runtime.value.blockers.length > 0 || this.chat.turns.length === 0) return [];
+    return await runtime.value.cycle.plan();
+  }
+
+  async calls(): Promise<readonly OpenCall[]> {
+    const runtime = await this.#current();
+    const { cycle, journal, preview, previewIsCut, decide } = this.#runtime;
+    const elsewhere = await this.holder() === null ? new Map<string, string>() : journal.started();
+    return await openCalls(this.chat, {
+      preview,
+      previewIsCut,
+      decide: runtime.ok ? decide : () => undecided(runtime.problem),
+      isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
+    });
+  }
+
+  async request(): Promise<Prepared> {
+    const runtime = await this.#current();
+    if (!runtime.ok) return { kind: "failed", problem: runtime.problem };
+    const { subject: { settings, evaluated }, offered, files } = runtime.value;
+    const [{ dryRun }, provider] = await Promise.all([
+      import("../cycle/send/request.ts"),
+      providerOf({ provider: this.#options.provider, settings }),
     ]);
-    const provider = getProvider(options.settings.provider);
-    return provider.ok ? createSend({ ...options, provider: provider.value, frontmatter }) : provider.problem;
-  };
-  return async (signal) => {
-    const send = await (made ??= make());
-    return typeof send === "function" ? await send(signal) : { kind: "failed", problem: send };
-  };
-}
+    if (!provider.ok) return { kind: "failed", problem: provider.problem };
+    return await dryRun({
+      chat: this.chat,
+      document: this.path,
+      settings,
+      environment: this.#options.environment,
+      provider: provider.value,
+      tools: offered(),
+      frontmatter: await evaluated(),
+      files,
+    });
+  }
 
-/** The tools a request offers: those a document or a list names, else all that are enabled (tools section 3). */
-function offeredTools(tools: ToolRegistry, names: readonly string[] | null): ToolDefinition[] {
-  if (names === null) return tools.getAll();
-  return tools.getAll({ includeDisabled: true }).filter(({ name }) => names.includes(name));
-}
+  async diagnose(): Promise<Diagnosis> {
+    const runtime = await this.#current();
+    if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
+    const { diagnose } = await import("./views/diagnose.ts");
+    const { environment } = this.#options;
+    return await diagnose(this.#opened.store, environment, runtime.value.subject.evaluated);
+  }
 
-/** The store, with the first change of the document remembered: from then on it was written on this machine (S15). */
-function recording(store: DocumentStore, journal: Journal, emit: Emit): DocumentStore {
-  let told = false;
-  const remember = async () => {
+  async holder(): Promise<Holder | null> {
+    if (this.path === null || this.#opened.locked) return null;
+    return await holderOf(this.path, this.#options.environment);
+  }
+
+  async edit(edits: readonly Edit[]): Promise<Problem | null> {
+    return this.#refusal() ?? await this.#opened.store.commit(edits);
+  }
+
+  /** Cancels what runs, waits until it is quiet, and gives the document back. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    if (this.#work.size > 0) {
+      this.#sending?.abort();
+      this.#runtime.cycle.cancelAll();
+    }
+    // How each of them ended is told to whoever asked for it.
+    await Promise.allSettled(this.#work);
+    await this.#opened.close();
+  }
+
+  /** Why nothing may be changed by this session; null when it may. */
+  #refusal(): Problem | null {
+    const { label } = this.#opened;
+    if (this.#closing !== null) {
+      return {
+        code: "session-closed",
+        message: `${label}: the document was closed.`,
+        next: "Open it again.",
+      };
+    }
+    if (!this.#options.readOnly) return null;
+    const next = "Open it without readOnly to change it.";
+    return { code: "read-only", message: `${label}: the document was opened for reading only.`, next };
+  }
+
+  /** Does one thing that may take long; one that is done `alone` is refused while another is under way. */
+  async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<Stop> {
+    const runtime = await this.#changing();
+    if (!runtime.ok) return stopped("failed", { problem: runtime.problem });
+    // The cycle keeps its own works apart from each other.
+    const busy = this.#sending !== null
+      ? busySending()
+      : alone && this.#work.size > 0
+      ? busyStarting()
+      : null;
+    return busy === null ? await this.#during(work(runtime.value)) : stopped("failed", { problem: busy });
+  }
+
+  async #mark(
+    targets: readonly CallTarget[],
+    mark: (cycle: Cycle, ids: readonly string[]) => Promise<Problem | null>,
+    guard: (id: string) => Problem | null = () => null,
+  ): Promise<Outcome<readonly string[]>> {
+    const runtime = await this.#changing();
+    if (!runtime.ok) return runtime;
+    const found = resolveAll(this.chat, targets.map(specOf));
+    if (!found.ok) return found;
+    const { ids, explicit } = found.value;
+    for (const id of ids) {
+      const problem = explicit.has(id) ? null : guard(id);
+      if (problem !== null) return { ok: false, problem };
+    }
+    const problem = await this.#during(mark(runtime.value.cycle, ids));
+    return problem === null ? success(ids) : { ok: false, problem };
+  }
+
+  /** The runtime for something that changes the document, looked up last of all: whoever gets it begins at once. */
+  async #changing(): Promise<Outcome<Runtime>> {
+    const before = this.#refusal();
+    if (before !== null) return { ok: false, problem: before };
+    const runtime = await this.#current();
+    // Closing may have begun while the settings were read.
+    const after = this.#refusal();
+    return after === null ? runtime : { ok: false, problem: after };
+  }
+
+  /** Keeps work in sight of closing. */
+  async #during<T>(work: Promise<T>): Promise<T> {
+    this.#work.add(work);
     try {
-      await journal.recordWritten();
-    } catch (thrown) {
-      if (told) return;
-      told = true;
-      // The document itself is safe, so this is no failure of the commit.
-      const message = `It cannot be noted that this document was written here: ${thrownText(thrown)}.`;
-      emit({ event: "notice", code: "state-unwritable", message });
+      return await work;
+    } finally {
+      this.#work.delete(work);
     }
-  };
-  return {
-    get path() {
-      return store.path;
-    },
-    get chat() {
-      return store.chat;
-    },
-    async commit(edits) {
-      const problem = await store.commit(edits);
-      if (problem === null && edits.length > 0) await remember();
-      return problem;
-    },
-  };
+  }
+
+  /** Who approves a call by its preview must have seen all of it (S5). */
+  #unseen(id: string): Problem | null {
+    const call = this.chat.call(id);
+    if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
+    const command = `flemma approve ${operands(this.#opened.label, id)}`;
+    return {
+      code: "preview-cut",
+      message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,
+      next: `Read it in the document (line ${call.place.start}), then name it: ${command}`,
+    };
+  }
+
+  /** The runtime by the first block as it is now. While something is under way it stays what it is. */
+  #current(): Promise<Outcome<Runtime>> {
+    return this.#composing ??= this.#compose().finally(() => this.#composing = null);
+  }
+
+  async #compose(): Promise<Outcome<Runtime>> {
+    const { store } = this.#opened;
+    const stale = !sameBlock(this.#runtime.frontmatter, store.chat.frontmatter);
+    if (!stale || this.#work.size > 0) return success(this.#runtime);
+    const made = await compose(store, this.#options);
+    if (made.ok) this.#runtime = made.value;
+    return made;
+  }
 }
 
-const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
-  "approval:pending",
-  "approval:denied",
-  "tool:executing",
-  "tool:finished",
-]);
+function specOf(target: CallTarget): TargetSpec {
+  return typeof target === "string" ? { kind: "id", text: target } : target;
+}
 
-/** Passes events on, and before each that concerns tools the new notices of the sandbox. */
-function noticing(emit: Emit, sandbox: RunSandbox): Emit {
-  let told = 0;
-  return (event) => {
-    // A run in which no tool comes up has nothing to do with the sandbox.
-    if (SANDBOX_EVENTS.has(event.event)) {
-      const notices: readonly Problem[] = sandbox.notices().slice(told);
-      told += notices.length;
-      for (const { code, message } of notices) emit({ event: "notice", code, message });
-    }
-    emit(event);
+function isList(targets: CallTarget | readonly CallTarget[]): targets is readonly CallTarget[] {
+  return Array.isArray(targets);
+}
+
+/** While nobody can tell what holds, every call waits for a person. */
+function undecided({ message }: Problem): Promise<Verdict> {
+  return Promise.resolve({ decision: "require_approval", source: "settings", detail: message });
+}
+
+/** What can be said of a document whose settings cannot be read. */
+function undiagnosed({ code, message }: Problem, chat: Chat): Diagnosis {
+  return {
+    diagnostics: [{ code, type: "config", severity: "error", message }, ...chat.diagnostics],
+    blocked: true,
   };
 }

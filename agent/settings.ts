@@ -2,6 +2,8 @@
 
 import type { Environment } from "../base/environment.ts";
 import { documentSettings } from "../config/frontmatter.ts";
+import { loadSettings } from "../config/load.ts";
+import { BUILTIN_CATALOG, type Catalog } from "../config/schema/catalog.ts";
 import type { DocumentSettings } from "../config/document/first_block.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import { type Outcome, success } from "../base/problem.ts";
@@ -11,7 +13,12 @@ import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/file_log.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../base/visible.ts";
-import type { Host } from "./types.ts";
+import type { ChatOptions, OwnTool } from "./types.ts";
+
+/** What a host says that settings depend on. */
+export type SettingsHost = Pick<ChatOptions, "settings" | "tools" | "print"> & {
+  readonly environment: Environment;
+};
 
 /** A document as far as its settings go. */
 export interface SettingsSubject {
@@ -33,12 +40,14 @@ export interface SubjectSettings extends DocumentSettings {
  * that nothing may be judged or run (frontmatter-config 3.7).
  */
 export async function subjectSettings(
-  host: Host,
+  host: SettingsHost,
   { path, frontmatter }: SettingsSubject,
 ): Promise<Outcome<SubjectSettings>> {
-  const loaded = await host.load(path);
+  const { environment } = host;
+  const catalog = catalogOf(host.tools);
+  const loaded = await loadSettings({ ...host.settings, environment, document: path, catalog });
   if (!loaded.ok) return loaded;
-  const policy = new ReadPolicyOf(host.environment, path);
+  const policy = new ReadPolicyOf(environment, path);
   // The block itself reads under the person's policy, everything after it under the document's too.
   await policy.follow(loaded.value.settings.sandbox);
   const start = () => startLua(host, path, loaded.value.settings, policy.isReadable);
@@ -49,7 +58,7 @@ export async function subjectSettings(
     : (await import("../config/document/reserved.ts")).BUILTIN_NAMES;
   const said = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
   const document = await keepHidden(said, loaded.value.settings, {
-    environment: host.environment,
+    environment,
     document: path,
     block: frontmatter,
   });
@@ -62,6 +71,13 @@ export async function subjectSettings(
     isReadable: policy.isReadable,
   });
   return success({ ...document, loaded: loaded.value, evaluated });
+}
+
+/** The names that settings may speak of: the built-in tools and a host's own. */
+function catalogOf(own: readonly OwnTool[] = []): Catalog {
+  const names = new Set(own.map(({ name }) => name));
+  const others = BUILTIN_CATALOG.tools.filter(({ name }) => !names.has(name));
+  return { ...BUILTIN_CATALOG, tools: [...others, ...own.map(({ name, enabled }) => ({ name, enabled }))] };
 }
 
 /** The document's settings without writable paths that would uncover what the person hides, and a warning for each. */
@@ -116,7 +132,7 @@ class ReadPolicyOf {
 }
 
 async function startLua(
-  { environment, print }: Host,
+  { environment, print }: SettingsHost,
   document: string | null,
   settings: Settings,
   isReadable: ReadPolicy,
@@ -131,6 +147,6 @@ async function startLua(
     environment,
     limits,
     isReadable,
-    print: (line) => print(visible(line, { lines: true })),
+    print: (line) => print?.(visible(line, { lines: true })),
   });
 }

@@ -1,23 +1,85 @@
-// What whoever works on a document gives along: the command line, an editor, another program.
+// What whoever works on a document gives along, and what it gets: the command line, an editor, another program.
 
 import type { Environment } from "../base/environment.ts";
-import type { Outcome } from "../base/problem.ts";
-import type { Loaded } from "../config/sources/find.ts";
-import type { Lifecycle } from "../parser/types.ts";
-import type { Verdict } from "../tools/approval/types.ts";
+import type { Outcome, Problem } from "../base/problem.ts";
+import type { DocumentSettings, FrontmatterDiagnostic } from "../config/document/first_block.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Loaded, LoadOptions } from "../config/sources/find.ts";
+import type { Step } from "../cycle/plan/plan.ts";
+import type { TargetSpec } from "../cycle/plan/targets.ts";
+import type { Prepared } from "../cycle/send/request.ts";
+import type { Holder } from "../cycle/storage/lock.ts";
+import type { AutopilotState, DocumentStore, Emit, Stop } from "../cycle/types.ts";
+import type { Edit } from "../parser/edits/edit.ts";
+import type { Chat, Diagnostic, Lifecycle } from "../parser/types.ts";
+import type { Provider } from "../providers/types.ts";
+import type { RunSandbox } from "../sandbox/mod.ts";
+import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
+import type { Registration } from "../tools/registry.ts";
 
-export interface Host {
-  readonly environment: Environment;
-  /** The settings of a document (null: unsaved) with what this host says on top. */
-  load(document: string | null): Promise<Outcome<Loaded>>;
-  /** Takes what `print` in a first block writes. */
-  print(line: string): void;
-  /** Whether a reply is written while it arrives. */
-  readonly stream: boolean;
+/** What a host says on top of the settings files: a layer as a value. */
+export type SettingsOverrides = Pick<
+  LoadOptions,
+  "configPath" | "noConfig" | "overrides" | "preset" | "approve"
+>;
+
+/** A tool beside the built-in ones. */
+export type OwnTool = Registration & { readonly name: string };
+
+/** A resolver of approvals beside those of the settings. */
+export type OwnResolver = ResolverDefinition & { readonly name: string };
+
+/** What every way to open a document takes. */
+export interface ChatOptions {
+  /** Directory, home and variables. @default those of this process */
+  readonly environment?: Environment;
+  /** What is said on top of the settings files. @default nothing */
+  readonly settings?: SettingsOverrides;
+  /** Tools beside the built-in ones; the same name takes the place of a built-in tool. @default none */
+  readonly tools?: readonly OwnTool[];
+  /** Resolvers of approvals beside those of the settings. @default none */
+  readonly resolvers?: readonly OwnResolver[];
+  /** Used in place of the provider that the settings name. @default the one of the settings */
+  readonly provider?: Provider;
+  /** Makes the requests. @default `fetch` of the runtime */
+  readonly fetch?: typeof fetch;
+  /** Told what happens, as it happens. @default nobody is told */
+  readonly emit?: Emit;
+  /** Aborting it cancels whatever runs and starts nothing more. @default never aborted */
+  readonly signal?: AbortSignal;
+  /** Whether a reply is written while it arrives. @default true */
+  readonly stream?: boolean;
+  /** Takes what `print` in a first block writes, safe to show. @default dropped */
+  readonly print?: (line: string) => void;
 }
+
+/** How a file is opened. */
+export interface OpenOptions extends ChatOptions {
+  /** Only look: no lock is taken, and neither the document nor what is remembered of it changes. @default false */
+  readonly readOnly?: boolean;
+  /** Seconds to wait for another run that holds the document. @default 0 */
+  readonly wait?: number;
+  /** Told what the file has to tell: merged changes, text set aside. @default told as `notice` events */
+  readonly notify?: (notice: Problem) => void;
+}
+
+/** How a text is opened that no file is behind. */
+export interface MemoryOptions extends ChatOptions {
+  /**
+   * The path the document is known by, relative to the working folder: for its settings, references and memory. That
+   * file is not touched. @default null, unsaved
+   */
+  readonly path?: string | null;
+  /** Where the text lives instead, for instance an editor's buffer; its path and text count. @default memory */
+  readonly store?: DocumentStore;
+}
+
+/** The calls a person points at: an id or the beginning of one, a line, a tool, the only pending call, all of them. */
+export type CallTarget = string | Exclude<TargetSpec, { readonly kind: "id" }>;
 
 /** A call that waits for something. */
 export interface OpenCall {
+  /** The id of the call. */
   readonly id: string;
   /** The tool it asks for. */
   readonly name: string;
@@ -33,10 +95,134 @@ export interface OpenCall {
   readonly verdict: Verdict;
 }
 
+/** What is wrong with a document, in document order, and whether it keeps a request from being sent. */
+export interface Diagnosis {
+  /** All findings. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Whether one of them is an error. */
+  readonly blocked: boolean;
+}
+
 /** What a new document begins with, as document text. */
 export interface NewChatContent {
   /** Instructions to the model. @default no such message */
   readonly system?: string;
   /** The first question. @default empty, to be written by the person */
   readonly question?: string;
+}
+
+/**
+ * One document with everything its loop takes. What protects it is inside: whose word counts, protected paths, previews,
+ * notices of the sandbox. Dispose of it with `await using`, or its lock stays until the program ends.
+ *
+ * When the first block has changed since a method was called last, the next one goes by the new block; while its
+ * settings cannot be read, nothing is decided, run or sent.
+ */
+export interface ChatSession extends AsyncDisposable {
+  /** Absolute path, or null when unsaved. */
+  readonly path: string | null;
+  /** The document now; a new object after every change. */
+  readonly chat: Chat;
+  /** What holds for the document, its first block included. */
+  readonly settings: Settings;
+  /** The settings without the document's, their files, notices and origins. */
+  readonly loaded: Loaded;
+  /** What the first block says of settings and variables, with its findings. */
+  readonly document: DocumentSettings;
+  /** The wall around the document's tools. */
+  readonly sandbox: RunSandbox;
+  /** Whether the loop goes on by itself now. */
+  readonly autopilot: AutopilotState;
+  /** Findings that keep everything from starting. */
+  readonly blockers: readonly FrontmatterDiagnostic[];
+
+  /**
+   * One press and all that follows by itself, until a person is needed or the reply is complete.
+   *
+   * @returns why it came to rest. Whatever goes wrong is in there; it rejects only with a fault of the program.
+   */
+  advance(): Promise<Stop>;
+  /**
+   * Only the request.
+   *
+   * @returns how it ended; reason `pending`, with nothing sent, while calls have no result
+   */
+  send(): Promise<Stop>;
+  /**
+   * Runs or resolves one call now, whatever its state.
+   *
+   * @param target the call; several at once are refused
+   * @returns why it came to rest
+   */
+  execute(target: CallTarget): Promise<Stop>;
+  /**
+   * Marks calls as approved by a person. All or none; nothing runs.
+   *
+   * @param targets the calls
+   * @returns their ids. Fails with `preview-cut` for a call that was pointed at by neither id nor line and whose
+   * preview does not show all of it (S5), and like `reject`.
+   */
+  approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>>;
+  /**
+   * Marks calls as rejected. All or none; nothing runs.
+   *
+   * @param targets the calls
+   * @param message what the model is told. By default a sentence that says no more than that.
+   * @returns their ids. Fails with `unknown-call`, `no-pending-call`, `no-result-block`, `already-completed`,
+   * `already-running`, `target-ambiguous`, `target-needed`, `no-call-here`, `read-only`, `session-closed`, or with what
+   * is in the way of writing.
+   */
+  reject(targets: CallTarget | readonly CallTarget[], message?: string): Promise<Outcome<readonly string[]>>;
+  /**
+   * Cancels one thing: the running request, else the call that was started first, else a press.
+   *
+   * @returns false when nothing runs
+   */
+  cancel(): boolean;
+  /**
+   * Cancels one running call.
+   *
+   * @param id its id
+   * @returns false when it does not run
+   */
+  cancelCall(id: string): boolean;
+
+  /**
+   * The steps that the next advance would take; none while something is in its way. Nothing is changed.
+   *
+   * @returns the steps
+   */
+  plan(): Promise<readonly Step[]>;
+  /**
+   * The calls without a final result, each with what policy says and one line that shows it.
+   *
+   * @returns the calls in document order
+   */
+  calls(): Promise<readonly OpenCall[]>;
+  /**
+   * The exact request that `send` would make, the secret hidden. Nothing is sent and nothing remembered.
+   *
+   * @returns the request, or what is in its way
+   */
+  request(): Promise<Prepared>;
+  /**
+   * Everything that is wrong with the text, its first block and its templates.
+   *
+   * @returns the findings in document order
+   */
+  diagnose(): Promise<Diagnosis>;
+  /**
+   * Who else runs this document.
+   *
+   * @returns the other run; null when there is none
+   */
+  holder(): Promise<Holder | null>;
+  /**
+   * Edits by somebody who holds the text, as an editor does. They do not say that the document was written on this
+   * machine: who types in a stranger's document has not agreed to its settings.
+   *
+   * @param edits of the present `chat`; a RangeError is thrown for edits that overlap or lie outside of it
+   * @returns what is in the way of writing them; null when they are durable
+   */
+  edit(edits: readonly Edit[]): Promise<Problem | null>;
 }

@@ -148,16 +148,24 @@ export class Cycle {
     return stopped("stepped");
   }
 
-  /** Marks a placeholder as approved and binds the approval to the call's text (S5). Nothing runs. */
-  async approve(id: string): Promise<Problem | null> {
-    if (this.#runs.has(id)) return alreadyRunning(id);
-    return await markApproved(this.#writer, this.#parts.settings.tools, id);
+  /** Marks placeholders as approved, all or none, and binds the approvals to the calls' texts (S5). Nothing runs. */
+  async approve(...ids: readonly string[]): Promise<Problem | null> {
+    const running = ids.find((id) => this.#runs.has(id));
+    if (running !== undefined) return alreadyRunning(running);
+    return await markApproved(this.#writer, this.#parts.settings.tools, ids);
   }
 
-  /** Marks a placeholder as rejected; a message that is not empty replaces its body. Nothing runs. */
-  async reject(id: string, message = ""): Promise<Problem | null> {
-    if (this.#runs.has(id)) return alreadyRunning(id);
-    return await markRejected(this.#writer, this.#parts.settings.tools, id, message);
+  /** Marks placeholders as rejected, all or none; a message that is not empty replaces their bodies. Nothing runs. */
+  async reject(ids: string | readonly string[], message = ""): Promise<Problem | null> {
+    const all = typeof ids === "string" ? [ids] : ids;
+    const running = all.find((id) => this.#runs.has(id));
+    if (running !== undefined) return alreadyRunning(running);
+    return await markRejected(this.#writer, this.#parts.settings.tools, all, message);
+  }
+
+  /** Whether a call runs now. */
+  isRunning(id: string): boolean {
+    return this.#runs.has(id);
   }
 
   /**

@@ -1,7 +1,7 @@
 // Checks the input of a call against its tool's schema before anyone is asked and anything runs (tools 6).
 //
 // Built-in tools carry a validator generated ahead of time. For other schemas Ajv is loaded, which costs some
-// 50 ms, so that step is explicit: `prepareValidator` once, then `checkInput` answers without waiting.
+// 50 ms, at the first check of an input or before by `prepareValidator`.
 
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./definition.ts";
@@ -34,9 +34,9 @@ export function inputValidator(check: SchemaCheck): InputValidator {
 }
 
 /**
- * Makes `checkInput` ready for a definition: nothing to do for built-in tools and for schemas seen before,
- * else Ajv is loaded and the schema compiled. Fails with `invalid-tool-schema` when the schema itself is
- * invalid; such a tool is broken and must not run.
+ * Makes the validator of a definition: nothing to do for built-in tools and for schemas seen before, else Ajv is loaded
+ * and the schema compiled. From then on previews tell of inputs that do not fit. Fails with `invalid-tool-schema` when
+ * the schema itself is invalid; such a tool is broken and must not run.
  */
 export async function prepareValidator(definition: Checked): Promise<Outcome<InputValidator>> {
   const known = definition.validate ?? prepared.get(definition.input_schema);
@@ -55,16 +55,13 @@ export async function prepareValidator(definition: Checked): Promise<Outcome<Inp
 }
 
 /**
- * The problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members
- * that may be null count as null. Throws when `prepareValidator` was not awaited for this definition first:
- * that is a fault of the program.
+ * The problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members that may
+ * be null count as null. A schema that is itself invalid is the one problem.
  */
-export function checkInput(definition: Checked, input: ToolInput): readonly string[] {
-  const validator = definition.validate ?? prepared.get(definition.input_schema);
-  if (validator === undefined) {
-    throw new Error(`the validator of the tool ${definition.name} was not prepared`);
-  }
-  return validator(completeInput(definition, input));
+export async function checkInput(definition: Checked, input: ToolInput): Promise<readonly string[]> {
+  const validator = await prepareValidator(definition);
+  if (!validator.ok) return [validator.problem.message];
+  return validator.value(completeInput(definition, input));
 }
 
 /** What `checkInput` would say, as far as that is known without loading anything. */

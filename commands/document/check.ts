@@ -1,11 +1,9 @@
 // `flemma check`: diagnostics, one a line.
 
-import { hostOf } from "../host.ts";
-import { diagnose } from "../../agent/diagnose.ts";
+import { diagnose } from "../../agent/views/diagnose.ts";
 import { visible } from "../../base/visible.ts";
 import { diagnosticJson, diagnosticLine } from "../io/diagnostics.ts";
-import { readForReport } from "./open.ts";
-import { subjectSettings } from "../../agent/settings.ts";
+import { readForReport, settingsFor } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
@@ -24,12 +22,11 @@ export async function run(invocation: Invocation): Promise<number> {
       exit = opened.exit;
       continue;
     }
-    const { label, store } = opened;
-    const { path, chat } = store;
-    const subject = await subjectSettings(hostOf(invocation), { path, frontmatter: chat.frontmatter });
+    const { label, path, chat } = opened;
+    const subject = await settingsFor(invocation, { path, frontmatter: chat.frontmatter });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
-    const { diagnostics, blocked } = await diagnose(store, environment, subject.value.evaluated);
+    const { diagnostics, blocked } = await diagnose({ path, chat }, environment, subject.value.evaluated);
     if (blocked && exit === Exit.ok) exit = Exit.diagnostics;
     if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
     else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);

@@ -1,12 +1,11 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
-import { hostOf } from "../host.ts";
+import type { Problem } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
-import { compose, type Runtime } from "../../agent/session.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
-import type { OpenDocument } from "./open.ts";
-import { openEvents } from "./events.ts";
+import { labelOf, type OpenDocument, withDocument } from "./open.ts";
+import { type EventSink, openEvents } from "./events.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
@@ -14,51 +13,87 @@ import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 import { Terminal, wantsTerminal } from "../io/terminal.ts";
 
-/** Composes the runtime, runs `act`, and answers with the exit code. */
+/** How an act ended: by itself, or because it was refused, which has been told. */
+type Ending = Stop | { readonly exit: number };
+
+/** Opens the document, runs `act`, and answers with the exit code. */
 export async function drive(
   invocation: Invocation,
-  document: OpenDocument,
-  act: (runtime: Runtime) => Promise<Stop>,
+  act: (document: OpenDocument) => Promise<Ending>,
 ): Promise<number> {
-  const { messages, environment } = invocation;
-  const events = openEvents(invocation, document);
-  if (!events.ok) return refuse(invocation, events.problem);
-  const quiet = switchOption(invocation.arguments, "quiet") === true;
-  const terminal = messages.printable && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
-  let cursor: number | null = null;
-  let explained = false;
-  const emit = (event: CycleEvent) => {
-    events.value.write(event);
-    if (event.event === "cursor") cursor = event.line;
+  const show = new Show(invocation);
+  try {
+    return await withDocument(invocation, { emit: (event) => show.event(event) }, async (document) => {
+      const problem = show.openEvents(document);
+      if (problem !== null) return refuse(invocation, problem);
+      const ending = await act(document);
+      return "exit" in ending ? ending.exit : show.end(document, ending);
+    });
+  } finally {
+    show.close();
+  }
+}
+
+/** What a person and a program see of a run. */
+class Show {
+  readonly #invocation: Invocation;
+  readonly #label: string;
+  readonly #terminal: Terminal | null;
+  /** Null until it is known which document the run is about. */
+  #events: EventSink | null = null;
+  /** What happened before that. */
+  readonly #early: CycleEvent[] = [];
+  #cursor: number | null = null;
+  /** Whether a diagnostic has told already why nothing goes on. */
+  #explained = false;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+    this.#label = labelOf(invocation);
+    const { messages, environment } = invocation;
+    const quiet = switchOption(invocation.arguments, "quiet") === true;
+    this.#terminal = messages.printable && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
+  }
+
+  /** Opens what takes the events; answers with what is in the way. */
+  openEvents({ mode, session }: OpenDocument): Problem | null {
+    const opened = openEvents(this.#invocation, { mode, path: session.path });
+    if (!opened.ok) return opened.problem;
+    this.#events = opened.value;
+    for (const event of this.#early) this.#events.write(event);
+    return null;
+  }
+
+  event(event: CycleEvent): void {
+    const { messages } = this.#invocation;
+    if (this.#events === null) this.#early.push(event);
+    else this.#events.write(event);
+    if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
     if (event.event === "diagnostic") {
-      explained ||= event.diagnostic.severity === "error";
-      messages.say(diagnosticLine(document.label, event.diagnostic));
+      this.#explained ||= event.diagnostic.severity === "error";
+      messages.say(diagnosticLine(this.#label, event.diagnostic));
     }
-    terminal?.show(event);
-  };
-  try {
-    const runtime = await compose(hostOf(invocation), document.store, {
-      emit,
-      signal: document.interrupts.signal,
-    });
-    if (!runtime.ok) return refuse(invocation, runtime.problem);
-    const { sandbox } = runtime.value;
-    if (document.mode === "file") document.store.inPlaceWhile = () => sandbox.activeCommands > 0;
-    const stop = await act(runtime.value);
-    terminal?.close();
+    this.#terminal?.show(event);
+  }
+
+  /** Says how the run ended; answers with the exit code. */
+  end(document: OpenDocument, stop: Stop): number {
+    this.#terminal?.close();
     const exit = exitOfStop(stop, document.interrupts.received);
-    const { reason, ids, problem } = stop;
-    events.value.write({ event: "stopped", reason, ids, line: stop.line, exit, problem });
-    const { fault } = events.value;
-    if (fault !== null) messages.problem(fault);
-    showCursor(invocation, document, stop.line ?? cursor);
+    const { reason, ids, line, problem } = stop;
+    this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
+    const fault = this.#events?.fault ?? null;
+    if (fault !== null) this.#invocation.messages.problem(fault);
+    showCursor(this.#invocation, document, line ?? this.#cursor);
     // What a diagnostic has said already is not said again.
-    if (stop.reason !== "diagnostics" || !explained) tell(invocation, document, stop);
+    if (reason !== "diagnostics" || !this.#explained) tell(this.#invocation, document, stop);
     return fault !== null && exit === Exit.ok ? Exit.failure : exit;
-  } finally {
-    terminal?.close();
-    events.value.close();
+  }
+
+  close(): void {
+    this.#terminal?.close();
+    this.#events?.close();
   }
 }
 

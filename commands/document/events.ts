@@ -33,13 +33,13 @@ export interface EventSink {
  */
 export function openEvents(
   invocation: Invocation,
-  { mode, store }: { readonly mode: "file" | "filter"; readonly store: { readonly path: string | null } },
+  { mode, path: document }: { readonly mode: "file" | "filter"; readonly path: string | null },
 ): Outcome<EventSink> {
   const path = textOption(invocation.arguments, "events");
   const print = mode === "file" && switchOption(invocation.arguments, "json") === true;
   let file: Deno.FsFile | null = null;
   if (path !== undefined) {
-    if (store.path !== null && realPath(absolutePath(invocation.environment, path)) === store.path) {
+    if (document !== null && realPath(absolutePath(invocation.environment, path)) === document) {
       return failure(
         "usage",
         `--events ${path} names the document itself.`,

@@ -1,30 +1,36 @@
 // `flemma execute`: runs or resolves one call now, whatever its state.
 
-import { withDocument } from "./open.ts";
-import { drive } from "./drive.ts";
-import { Exit } from "../io/exit.ts";
+import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
 import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
 import { numberOption } from "../line/options.ts";
-import { targetIds } from "./targets.ts";
+import { drive } from "./drive.ts";
+import type { OpenDocument } from "./open.ts";
+import { targetsOf } from "./targets.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
-  const { messages } = invocation;
-  return await withDocument(invocation, async (document) => {
-    const { targets, store } = document;
-    if (targets.length === 0 && numberOption(invocation.arguments, "line") === undefined) {
-      messages.say("flemma: execute needs a TARGET: the id of a call, or --line N.");
-      return Exit.usage;
-    }
-    const ids = targetIds(store.chat, targets, invocation.arguments);
-    if (!ids.ok) {
-      messages.problem(ids.problem);
-      return Exit.failure;
-    }
-    const [id] = ids.value;
-    if (id === undefined || ids.value.length > 1) {
-      messages.say(`flemma: execute takes one call, not ${ids.value.join(", ")}.`);
-      return Exit.usage;
-    }
-    return await drive(invocation, document, ({ cycle }) => cycle.executeOne(id));
+  return await drive(invocation, async (document) => {
+    const id = oneCall(invocation, document);
+    return typeof id === "string" ? await document.session.execute(id) : id;
   });
+}
+
+/** The id of the call that is meant, or the exit code after saying what is wrong. */
+function oneCall({ messages, arguments: given }: Invocation, { targets, session }: OpenDocument) {
+  if (targets.length === 0 && numberOption(given, "line") === undefined) {
+    messages.say("flemma: execute needs a TARGET: the id of a call, or --line N.");
+    return { exit: Exit.usage };
+  }
+  const specs = targetsOf(targets, given).map((target): TargetSpec =>
+    typeof target === "string" ? { kind: "id", text: target } : target
+  );
+  const found = resolveAll(session.chat, specs);
+  if (!found.ok) {
+    messages.problem(found.problem);
+    return { exit: Exit.failure };
+  }
+  const [id, ...more] = found.value.ids;
+  if (id !== undefined && more.length === 0) return id;
+  messages.say(`flemma: execute takes one call, not ${found.value.ids.join(", ")}.`);
+  return { exit: Exit.usage };
 }

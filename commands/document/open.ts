@@ -1,29 +1,46 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
+import { type SettingsSubject, type SubjectSettings, subjectSettings } from "../../agent/settings.ts";
+import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import { type FileStore, openFile } from "../../cycle/storage/file_store.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { absolutePath } from "../../base/paths.ts";
-import { checkText } from "../../cycle/storage/read.ts";
-import type { SettingsSubject } from "../../agent/settings.ts";
-import { Exit, exitOf } from "../io/exit.ts";
-import { Interrupts } from "../io/interrupt.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { checkText, knownPath, readDocument } from "../../cycle/storage/read.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { hostOptions } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
-import { numberOption, switchOption, textOption } from "../line/options.ts";
+import { Exit } from "../io/exit.ts";
+import { Interrupts } from "../io/interrupt.ts";
+import { refuse } from "../io/refuse.ts";
 import { passRestThrough, readInput, writeOutput } from "../io/streams.ts";
+import { numberOption, switchOption, textOption } from "../line/options.ts";
+import { asFragment } from "./fragment.ts";
 
-interface Opened {
-  /** How messages call the document: as the person named it. */
+/** The document that a command works on. */
+export interface OpenDocument {
+  readonly mode: "file" | "filter";
+  /** How messages call it: as the person named it. */
   readonly label: string;
   /** Positional arguments after the document. */
   readonly targets: readonly string[];
   readonly interrupts: Interrupts;
+  readonly session: ChatSession;
 }
 
-export type OpenDocument =
-  | (Opened & { readonly mode: "file"; readonly store: FileStore })
-  | (Opened & { readonly mode: "filter"; readonly store: MemoryStore });
+export interface DocumentOptions extends Pick<ChatOptions, "emit"> {
+  /** Whether a piece of a document, as an editor pipes it, is taken for one too. @default false */
+  readonly fragments?: boolean;
+}
+
+/** Everything that a session takes, for the commands that open one: those that only read go without. */
+const loadAgent = () => import("../../agent/open.ts");
+
+/** What the command line calls its document. */
+export function labelOf({ arguments: given }: Invocation): string {
+  const [file] = given.positionals;
+  return file === undefined || file === "-" ? textOption(given, "name") ?? "-" : file;
+}
 
 /**
  * Opens the document a command line names and runs `body` with it. In filter mode the whole document is written to
@@ -31,27 +48,29 @@ export type OpenDocument =
  */
 export async function withDocument(
   invocation: Invocation,
+  options: DocumentOptions,
   body: (document: OpenDocument) => Promise<number>,
 ): Promise<number> {
   const [file, ...targets] = invocation.arguments.positionals;
-  if (file === undefined || file === "-") return await filter(invocation, targets, body);
-  const { messages, environment } = invocation;
-  const opened = await openFile(file, {
-    environment,
-    wait: numberOption(invocation.arguments, "wait") ?? 0,
-    notify: (notice) => messages.notice(notice),
-  });
-  if (!opened.ok) {
-    messages.problem(opened.problem);
-    return exitOf(opened.problem);
-  }
-  const store = opened.value;
+  if (file === undefined || file === "-") return await filter(invocation, targets, options, body);
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const { messages } = invocation;
   const interrupts = new Interrupts((fault) => tellFault(invocation, fault));
   try {
-    return await body({ mode: "file", label: file, targets, interrupts, store });
+    const { openChat } = await loadAgent();
+    const opened = await openChat(file, {
+      ...host.value,
+      emit: options.emit,
+      signal: interrupts.signal,
+      wait: numberOption(invocation.arguments, "wait") ?? 0,
+      notify: (notice) => messages.notice(notice),
+    });
+    if (!opened.ok) return interrupts.received ? Exit.interrupted : refuse(invocation, opened.problem);
+    await using session = opened.value;
+    return await body({ mode: "file", label: file, targets, interrupts, session });
   } finally {
     interrupts.dispose();
-    await store.close();
   }
 }
 
@@ -62,6 +81,7 @@ function tellFault({ messages }: Invocation, fault: string | null): void {
 async function filter(
   invocation: Invocation,
   targets: readonly string[],
+  options: DocumentOptions,
   body: (document: OpenDocument) => Promise<number>,
 ): Promise<number> {
   const { messages } = invocation;
@@ -81,19 +101,17 @@ async function filter(
     messages.close();
   });
   try {
-    const refused = input.complete ? checkText(input.bytes, "standard input") : {
-      code: "document-too-large",
-      message: "standard input: the document is larger than 1 GiB.",
-    };
-    if (refused !== null) {
-      messages.problem(refused);
-      return Exit.failure;
-    }
-    const path = namedPath(invocation);
-    const store = new MemoryStore(input.bytes, path);
-    current = () => store.chat.bytes;
-    const label = textOption(invocation.arguments, "name") ?? "-";
-    const code = await body({ mode: "filter", label, targets, interrupts, store });
+    const refused = refusalOf(input);
+    if (refused !== null) return refuse(invocation, refused);
+    const fragment = options.fragments === true ? asFragment(input.bytes) : null;
+    const opened = await inMemory(invocation, fragment?.bytes ?? input.bytes, {
+      emit: options.emit,
+      signal: interrupts.signal,
+    });
+    if (!opened.ok) return refuse(invocation, opened.problem);
+    await using session = opened.value;
+    current = () => fragment === null ? session.chat.bytes : fragment.unwrap(session.chat.bytes);
+    const code = await body({ mode: "filter", label: labelOf(invocation), targets, interrupts, session });
     const asked = switchOption(invocation.arguments, "exit-code") === true;
     return code === Exit.person && !asked ? Exit.ok : code;
   } finally {
@@ -102,8 +120,22 @@ async function filter(
   }
 }
 
+async function inMemory(
+  invocation: Invocation,
+  bytes: Uint8Array,
+  options: Pick<ChatOptions, "emit" | "signal"> = {},
+): Promise<Outcome<ChatSession>> {
+  const host = hostOptions(invocation);
+  if (!host.ok) return host;
+  const path = textOption(invocation.arguments, "name") ?? null;
+  const { chatInMemory } = await loadAgent();
+  return await chatInMemory(bytes, { ...host.value, ...options, path });
+}
+
+type Input = ReturnType<typeof readInput>;
+
 /** All of standard input, or null after saying why it cannot be read. */
-function inputOf({ messages }: Invocation): ReturnType<typeof readInput> | null {
+function inputOf({ messages }: Invocation): Input | null {
   try {
     return readInput();
   } catch (thrown) {
@@ -112,45 +144,76 @@ function inputOf({ messages }: Invocation): ReturnType<typeof readInput> | null 
   }
 }
 
-/** The path a document from standard input is known by, absolute; null when it has none. */
-function namedPath(invocation: Invocation): string | null {
-  const name = textOption(invocation.arguments, "name");
-  if (name === undefined) return null;
-  const path = absolutePath(invocation.environment, name);
-  try {
-    // The journal knows a document by its real path, whatever link it was named by.
-    return Deno.realPathSync(path);
-  } catch {
-    // Not written yet: then the name as given is all there is.
-    return path;
-  }
-}
-
-/** Opens a document for a report: no lock, nothing written, standard input when no file is named. */
-export async function readForReport(
-  invocation: Invocation,
-  file: string | undefined,
-): Promise<{ readonly label: string; readonly store: FileStore | MemoryStore } | { readonly exit: number }> {
-  const { messages, environment } = invocation;
-  if (file !== undefined && file !== "-") {
-    const opened = await openFile(file, { environment, wait: 0, readOnly: true });
-    if (opened.ok) return { label: file, store: opened.value };
-    messages.problem(opened.problem);
-    return { exit: exitOf(opened.problem) };
-  }
-  const input = inputOf(invocation);
-  if (input === null) return { exit: Exit.failure };
-  const { bytes, complete } = input;
-  const refused = complete ? checkText(bytes, "standard input") : {
+/** Why standard input is no document; null when it is one. */
+function refusalOf({ bytes, complete }: Input): Problem | null {
+  if (complete) return checkText(bytes, "standard input");
+  return {
     code: "document-too-large",
     message: "standard input: the document is larger than 1 GiB.",
   };
-  if (refused !== null) {
-    messages.problem(refused);
-    return { exit: Exit.failure };
+}
+
+/** The bytes of standard input for a report, or the exit code after saying what is wrong with them. */
+function reportInput(invocation: Invocation): Uint8Array | { readonly exit: number } {
+  const input = inputOf(invocation);
+  if (input === null) return { exit: Exit.failure };
+  const refused = refusalOf(input);
+  return refused === null ? input.bytes : { exit: refuse(invocation, refused) };
+}
+
+/** Opens a document only to look at it: no lock, nothing written, standard input when no file is named. */
+export async function openForReport(
+  invocation: Invocation,
+): Promise<{ readonly label: string; readonly session: ChatSession } | { readonly exit: number }> {
+  const [file] = invocation.arguments.positionals;
+  const host = hostOptions(invocation);
+  if (!host.ok) return { exit: refuse(invocation, host.problem) };
+  let opened: Outcome<ChatSession>;
+  if (file === undefined || file === "-") {
+    const bytes = reportInput(invocation);
+    if ("exit" in bytes) return bytes;
+    opened = await inMemory(invocation, bytes);
+  } else {
+    const { openChat } = await loadAgent();
+    opened = await openChat(file, { ...host.value, readOnly: true });
   }
-  const label = textOption(invocation.arguments, "name") ?? "-";
-  return { label, store: new MemoryStore(bytes, namedPath(invocation)) };
+  if (!opened.ok) return { exit: refuse(invocation, opened.problem) };
+  return { label: labelOf(invocation), session: opened.value };
+}
+
+/** A document as a report reads it, nothing evaluated. */
+export interface ReadText {
+  readonly label: string;
+  /** The real path; null when the text has none. */
+  readonly path: string | null;
+  readonly chat: Chat;
+}
+
+/** Reads a document, from standard input when no file is named. */
+export async function readForReport(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<ReadText | { readonly exit: number }> {
+  const { environment } = invocation;
+  if (file !== undefined && file !== "-") {
+    const read = await readDocument(file, environment);
+    if (!read.ok) return { exit: refuse(invocation, read.problem) };
+    return { label: file, path: read.value.realPath, chat: parse(read.value.bytes) };
+  }
+  const bytes = reportInput(invocation);
+  if ("exit" in bytes) return bytes;
+  const name = textOption(invocation.arguments, "name");
+  const path = name === undefined ? null : await knownPath(environment, name);
+  return { label: name ?? "-", path, chat: parse(bytes) };
+}
+
+/** The settings of a document under this command line. */
+export async function settingsFor(
+  invocation: Invocation,
+  subject: SettingsSubject,
+): Promise<Outcome<SubjectSettings>> {
+  const host = hostOptions(invocation);
+  return host.ok ? await subjectSettings(host.value, subject) : host;
 }
 
 /** The document whose policy is asked for, for its settings; no file names none. */
@@ -159,9 +222,8 @@ export async function readSubject(
   file: string | undefined,
 ): Promise<SettingsSubject | { readonly exit: number }> {
   if (file === undefined || file === "-") return { path: null, frontmatter: null };
-  const opened = await readForReport(invocation, file);
-  if ("exit" in opened) return opened;
-  return { path: opened.store.path, frontmatter: opened.store.chat.frontmatter };
+  const read = await readForReport(invocation, file);
+  return "exit" in read ? read : { path: read.path, frontmatter: read.chat.frontmatter };
 }
 
 /** The real path of the document whose policy is asked for; null when none is named. It must exist. */

@@ -10,6 +10,6 @@ import { writeOutput } from "../io/streams.ts";
 export async function run(invocation: Invocation): Promise<number> {
   const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
   if ("exit" in opened) return opened.exit;
-  writeOutput(`${safeJson(toJson(opened.store.chat))}\n`);
+  writeOutput(`${safeJson(toJson(opened.chat))}\n`);
   return Exit.ok;
 }

@@ -1,23 +1,19 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
-import { hostOf } from "../host.ts";
 import { operands } from "../../base/shell_word.ts";
 import { lastMessages } from "../../cycle/storage/kept_messages.ts";
-import { holderOf } from "../../cycle/storage/lock.ts";
 import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
-import { type OpenCall, openCalls } from "../../agent/calls.ts";
-import { compose, type Runtime } from "../../agent/session.ts";
-import { readForReport } from "./open.ts";
+import type { ChatSession, OpenCall } from "../../agent/types.ts";
+import { openForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { refuse } from "../io/refuse.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
@@ -28,25 +24,21 @@ export async function run(invocation: Invocation): Promise<number> {
     if (text === null) invocation.messages.note("flemma: no filter run had to keep its messages yet.");
     return Exit.ok;
   }
-  const opened = await readForReport(invocation, invocation.arguments.positionals[0]);
+  const opened = await openForReport(invocation);
   if ("exit" in opened) return opened.exit;
-  const { label, store } = opened;
-  const runtime = await compose(hostOf(invocation), store, { emit: () => {} });
-  if (!runtime.ok) return refuse(invocation, runtime.problem);
-  for (const notice of runtime.value.loaded.notices) invocation.messages.notice(notice);
-  const { sandbox, journal } = runtime.value;
-  const holder = store.path === null ? null : await holderOf(store.path, invocation.environment);
-  const running = holder === null ? new Set<string>() : new Set(journal.started().keys());
-  const calls = await openCalls(store.chat, runtime.value, running);
-  const { blockers } = runtime.value;
-  const idle = running.size > 0 || store.chat.turns.length === 0 || blockers.length > 0;
-  const steps = idle ? [] : await runtime.value.cycle.plan();
-  const next = running.size > 0 ? "wait" : nextStep(store.chat, steps);
+  const { label } = opened;
+  await using session = opened.session;
+  for (const notice of session.loaded.notices) invocation.messages.notice(notice);
+  const { sandbox, blockers, chat } = session;
+  const holder = await session.holder();
+  const calls = await session.calls();
+  const busy = calls.some(({ status }) => status === "running");
+  const steps = busy ? [] : await session.plan();
+  const next = busy ? "wait" : nextStep(chat, steps);
   if (switchOption(invocation.arguments, "json") === true) {
-    const summary = await sandboxSummary(runtime.value);
-    writeOutput(
-      `${safeJson({ document: store.path ?? label, calls: calls.map(callJson), next, sandbox: summary })}\n`,
-    );
+    const summary = await sandboxSummary(session);
+    const document = session.path ?? label;
+    writeOutput(`${safeJson({ document, calls: calls.map(callJson), next, sandbox: summary })}\n`);
     return Exit.ok;
   }
   const lines = calls.map((call) => {
@@ -82,7 +74,7 @@ async function sandboxSentence(sandbox: RunSandbox): Promise<string> {
   return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
 }
 
-async function sandboxSummary({ sandbox, settings }: Runtime) {
+async function sandboxSummary({ sandbox, settings }: ChatSession) {
   const available = await sandbox.available();
   const { network } = settings.sandbox.policy;
   const backend = sandbox.enabled ? await sandbox.backend() : null;

@@ -1,23 +1,17 @@
 // The command line's own layer of settings.
 
+import type { SettingsOverrides } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
-import { failure, type Outcome } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
 
 type Tree = Record<string, unknown>;
 
-/**
- * Loads the settings of a document (null: unsaved) with what the options say on top. A mistake anywhere fails with
- * exit code 2.
- */
-export async function settingsOf(
-  given: Arguments,
-  environment: Environment,
-  document: string | null,
-): Promise<Outcome<Loaded>> {
+/** What the options say on top of the settings files. Fails with `usage`. */
+export function overridesOf(given: Arguments): Outcome<SettingsOverrides> {
   const overrides: Tree = {};
   const set = (path: string, value: unknown) => {
     if (value !== undefined) setPath(overrides, path.split("."), value);
@@ -32,15 +26,26 @@ export async function settingsOf(
     if (equals < 1) return failure("usage", `--param needs KEY=VALUE, not ${text}.`);
     set(`parameters.${text.slice(0, equals)}`, typedValue(text.slice(equals + 1)));
   }
-  return await loadSettings({
-    environment,
+  return success({
     configPath: textOption(given, "config"),
     noConfig: switchOption(given, "no-config") === true,
     overrides,
     approve: listOption(given, "approve"),
     preset: presetName(textOption(given, "preset")),
-    document,
   });
+}
+
+/**
+ * Loads the settings of a document (null: unsaved) with what the options say on top. A mistake anywhere fails with
+ * exit code 2.
+ */
+export async function settingsOf(
+  given: Arguments,
+  environment: Environment,
+  document: string | null,
+): Promise<Outcome<Loaded>> {
+  const overrides = overridesOf(given);
+  return overrides.ok ? await loadSettings({ ...overrides.value, environment, document }) : overrides;
 }
 
 /** The shell takes `$name` for a variable, so the sign may be left out. */

@@ -1,6 +1,6 @@
 // How the tools of one document are confined, as text for people.
 
-import type { Confinement } from "../../agent/confinement.ts";
+import type { Confinement } from "../../agent/views/confinement.ts";
 import { renderStatus } from "../../sandbox/mod.ts";
 
 /** One fact a line. */

@@ -1,11 +1,9 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
-import { hostOf } from "../host.ts";
 import { type ExitStatus, toolEnvironment } from "../../sandbox/mod.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
-import { readSubject } from "../document/open.ts";
-import { subjectSettings } from "../../agent/settings.ts";
+import { readSubject, settingsFor } from "../document/open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { refuse } from "../io/refuse.ts";
@@ -15,7 +13,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { positionals, rest } = invocation.arguments;
   const subject = await readSubject(invocation, positionals[0]);
   if ("exit" in subject) return subject.exit;
-  const evaluated = await subjectSettings(hostOf(invocation), subject);
+  const evaluated = await settingsFor(invocation, subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
   const { settings, diagnostics } = evaluated.value;
   const blocker = diagnostics.find(({ severity }) => severity === "error");

@@ -1,12 +1,10 @@
 // `flemma sandbox status`: whether and how tools are confined here.
 
-import { hostOf } from "../host.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
-import { confinement } from "../../agent/confinement.ts";
+import { confinement } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "./confinement.ts";
-import { readSubject } from "../document/open.ts";
-import { subjectSettings } from "../../agent/settings.ts";
+import { readSubject, settingsFor } from "../document/open.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
@@ -16,7 +14,7 @@ import { writeOutput } from "../io/streams.ts";
 export async function run(invocation: Invocation): Promise<number> {
   const subject = await readSubject(invocation, invocation.arguments.positionals[0]);
   if ("exit" in subject) return subject.exit;
-  const evaluated = await subjectSettings(hostOf(invocation), subject);
+  const evaluated = await settingsFor(invocation, subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
   const { environment } = invocation;
   const found = await confinement({ environment, path: subject.path, subject: evaluated.value });

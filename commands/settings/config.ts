@@ -1,13 +1,11 @@
 // `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
 
-import { hostOf } from "../host.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
 import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
 import { visible } from "../../base/visible.ts";
-import { documentPath, readForReport } from "../document/open.ts";
-import { subjectSettings } from "../../agent/settings.ts";
+import { documentPath, readForReport, settingsFor } from "../document/open.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -43,9 +41,9 @@ async function view(
 ): Promise<View | { readonly exit: number }> {
   const opened = file === undefined ? null : await readForReport(invocation, file);
   if (opened !== null && "exit" in opened) return opened;
-  const document = await subjectSettings(hostOf(invocation), {
-    path: opened?.store.path ?? null,
-    frontmatter: opened?.store.chat.frontmatter ?? null,
+  const document = await settingsFor(invocation, {
+    path: opened?.path ?? null,
+    frontmatter: opened?.chat.frontmatter ?? null,
   });
   if (!document.ok) return { exit: refuse(invocation, document.problem) };
   return { loaded: document.value.loaded, document: document.value, label: opened?.label ?? null };

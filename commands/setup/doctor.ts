@@ -1,6 +1,5 @@
 // `flemma doctor`: one page about this machine and these settings, to read before asking somebody for help.
 
-import { hostOf } from "../host.ts";
 import { VERSION } from "../version.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Outcome } from "../../base/problem.ts";
@@ -8,10 +7,10 @@ import { resolveCredential } from "../../providers/http/credentials.ts";
 import { getProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
-import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/confinement.ts";
+import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "../sandbox/confinement.ts";
-import { readSubject } from "../document/open.ts";
-import { type SubjectSettings, subjectSettings } from "../../agent/settings.ts";
+import { readSubject, settingsFor } from "../document/open.ts";
+import type { SubjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "../settings/layer_files.ts";
@@ -32,7 +31,7 @@ interface Report {
 export async function run(invocation: Invocation): Promise<number> {
   const subject = await readSubject(invocation, invocation.arguments.positionals[0]);
   if ("exit" in subject) return subject.exit;
-  const evaluated = await subjectSettings(hostOf(invocation), subject);
+  const evaluated = await settingsFor(invocation, subject);
   const report = await examine(invocation, subject.path, evaluated);
   if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(jsonOf(report))}\n`);
   else writeOutput(visible(textOf(report), { lines: true }));

@@ -44,6 +44,28 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
   }
 }
 
+/** The calls that several targets name together, each once, in the order they were named. */
+export interface NamedCalls {
+  readonly ids: readonly string[];
+  /** Those of them that were pointed at one by one: by id or by line. */
+  readonly explicit: ReadonlySet<string>;
+}
+
+/** Finds what all targets name; fails with the first that names nothing. */
+export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<NamedCalls> {
+  const ids = new Set<string>();
+  const explicit = new Set<string>();
+  for (const spec of specs) {
+    const found = resolveTargets(chat, spec);
+    if (!found.ok) return found;
+    for (const id of found.value) {
+      ids.add(id);
+      if (spec.kind === "id" || spec.kind === "line") explicit.add(id);
+    }
+  }
+  return ids.size === 0 ? failure("unknown-call", "No call is meant.") : success({ ids: [...ids], explicit });
+}
+
 /** The call a line belongs to, by the rules of Alt-Enter (tool-cycle 5.4). Lines are 1-based. */
 export function callAtLine(chat: Chat, line: number): Outcome<string> {
   const turn = chat.turns.find(({ place }) => place.start <= line && line <= place.end);

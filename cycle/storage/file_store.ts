@@ -17,6 +17,8 @@ export interface OpenOptions {
   readonly environment: Environment;
   /** Seconds to wait for another run's lock; 0 fails at once. */
   readonly wait: number;
+  /** Aborting it ends the waiting. */
+  readonly signal?: AbortSignal;
   /** Reports read without lock and never write. */
   readonly readOnly?: boolean;
   /** Told of everything a person should know that is no failure. */

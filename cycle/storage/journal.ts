@@ -23,17 +23,19 @@ const COMPACT_BYTES = 256 * 1024;
 export async function openJournal(options: {
   readonly environment: Environment;
   readonly path: string | null;
+  /** Whoever only looks leaves the state folder as it is, and must record nothing. @default false */
+  readonly readOnly?: boolean;
 }): Promise<Outcome<Journal & FileMemory>> {
-  const { environment, path } = options;
+  const { environment, path, readOnly = false } = options;
   const folder = `${stateFolder(environment)}/journal`;
   if (path === null) return success(new RunJournal(environment, "unsaved", null, []));
   const key = await documentKey(path);
   const file = `${folder}/${key}.jsonl`;
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!readOnly) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     const text = await readIfThere(file);
     const entries = readEntries(text);
-    if (text.length > COMPACT_BYTES) await compact(file, entries);
+    if (!readOnly && text.length > COMPACT_BYTES) await compact(file, entries);
     return success(new RunJournal(environment, key, file, entries));
   } catch (thrown) {
     return failure(

@@ -17,6 +17,14 @@ export interface DocumentLock {
   release(): Promise<void>;
 }
 
+export interface LockOptions {
+  readonly environment: Environment;
+  /** Seconds to wait for another run; 0 fails at once. */
+  readonly wait: number;
+  /** Aborting it ends the waiting. */
+  readonly signal?: AbortSignal;
+}
+
 const POLL_MILLISECONDS = 50;
 
 /** A holder without a name is one that looks (status), or that is about to write its name: worth a moment. */
@@ -27,11 +35,12 @@ const NAMELESS_MILLISECONDS = 500;
  *
  * The lock is the system's own on an open file, not the existence of the file: it cannot outlive its holder,
  * whatever namespace the holder's process number belongs to. The text inside only names the holder; finding some
- * after the lock was granted means the holder died without saying goodbye. Fails with `document-locked`.
+ * after the lock was granted means the holder died without saying goodbye. Fails with `document-locked`, or with
+ * `cancelled` when the signal ends the waiting.
  */
 export async function lockDocument(
   realPath: string,
-  options: { readonly environment: Environment; readonly wait: number },
+  options: LockOptions,
 ): Promise<Outcome<DocumentLock>> {
   const folder = `${stateFolder(options.environment)}/locks`;
   const lockPath = `${folder}/${await documentKey(realPath)}.lock`;
@@ -55,6 +64,9 @@ export async function lockDocument(
           `${realPath} is in use by ${who}.`,
           "Wait for it to end, or let this command wait with --wait SECONDS.",
         );
+      }
+      if (options.signal?.aborted === true) {
+        return failure("cancelled", `${realPath} is in use; waiting for it was stopped.`);
       }
       await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
     }

@@ -92,6 +92,20 @@ export function checkText(bytes: Uint8Array, name: string): Problem | null {
   }
 }
 
+/**
+ * The path that a text without a file of its own is known by, absolute. What is remembered of a document goes by its real
+ * path, whatever link named it.
+ */
+export async function knownPath(environment: Environment, named: string): Promise<string> {
+  const path = absolutePath(environment, named);
+  try {
+    return await Deno.realPath(path);
+  } catch {
+    // Not written yet: then the name as given is all there is.
+    return path;
+  }
+}
+
 export function stampOf(info: Deno.FileInfo): Stamp {
   return {
     dev: info.dev,

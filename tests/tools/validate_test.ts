@@ -7,26 +7,23 @@ import { checkInput, completeInput, prepareValidator } from "../../tools/validat
 
 const builtin = new Map(builtinTools().map((tool) => [tool.name, tool]));
 
-function check(name: string, input: unknown): readonly string[] {
+function check(name: string, input: unknown): Promise<readonly string[]> {
   return checkInput(builtin.get(name)!, input as ToolInput);
 }
 
 async function checkSchema(input_schema: JsonSchema, input: unknown): Promise<readonly string[]> {
-  const definition = { name: "t", input_schema };
-  const prepared = await prepareValidator(definition);
-  assert.ok(prepared.ok);
-  return checkInput(definition, input as ToolInput);
+  return await checkInput({ name: "t", input_schema }, input as ToolInput);
 }
 
-Deno.test("complete inputs of the built-in tools are valid", () => {
-  assert.deepEqual(check("bash", { label: "l", command: "ls", timeout: 5 }), []);
-  assert.deepEqual(check("read", { label: "l", path: "a", offset: null, limit: 2 }), []);
-  assert.deepEqual(check("write", { label: "l", path: "a", content: "" }), []);
-  assert.deepEqual(check("edit", { label: "l", path: "a", oldText: "a", newText: "" }), []);
+Deno.test("complete inputs of the built-in tools are valid", async () => {
+  assert.deepEqual(await check("bash", { label: "l", command: "ls", timeout: 5 }), []);
+  assert.deepEqual(await check("read", { label: "l", path: "a", offset: null, limit: 2 }), []);
+  assert.deepEqual(await check("write", { label: "l", path: "a", content: "" }), []);
+  assert.deepEqual(await check("edit", { label: "l", path: "a", oldText: "a", newText: "" }), []);
 });
 
-Deno.test("a missing member that may be null counts as null", () => {
-  assert.deepEqual(check("bash", { label: "l", command: "ls" }), []);
+Deno.test("a missing member that may be null counts as null", async () => {
+  assert.deepEqual(await check("bash", { label: "l", command: "ls" }), []);
   const bash = builtin.get("bash")!;
   assert.deepEqual(completeInput(bash, { label: "l", command: "ls" }), {
     label: "l",
@@ -37,39 +34,42 @@ Deno.test("a missing member that may be null counts as null", () => {
   assert.equal(completeInput(bash, complete), complete);
 });
 
-Deno.test("a missing label of a built-in tool is accepted, one of the wrong type is not", () => {
-  assert.deepEqual(check("write", { path: "a", content: "x" }), []);
-  assert.deepEqual(check("write", { path: "a", content: "x", label: 1 }), ["/label: must be string"]);
+Deno.test("a missing label of a built-in tool is accepted, one of the wrong type is not", async () => {
+  assert.deepEqual(await check("write", { path: "a", content: "x" }), []);
+  assert.deepEqual(await check("write", { path: "a", content: "x", label: 1 }), ["/label: must be string"]);
 });
 
-Deno.test("each problem is a line with the place and what is wrong", () => {
-  assert.deepEqual(check("bash", { command: 1, sandbox: false }), [
+Deno.test("each problem is a line with the place and what is wrong", async () => {
+  assert.deepEqual(await check("bash", { command: 1, sandbox: false }), [
     "/sandbox: is not a member this tool knows",
     "/command: must be string",
   ]);
-  assert.deepEqual(check("bash", {}), ["/command: is missing"]);
-  assert.deepEqual(check("read", { path: "a", offset: "1" }), ["/offset: must be number or null"]);
+  assert.deepEqual(await check("bash", {}), ["/command: is missing"]);
+  assert.deepEqual(await check("read", { path: "a", offset: "1" }), ["/offset: must be number or null"]);
 });
 
-Deno.test("fault 13: members the model adds are refused", () => {
-  assert.notDeepEqual(check("bash", { label: "l", command: "ls", dangerouslyDisableSandbox: true }), []);
-  assert.notDeepEqual(check("edit", { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
+Deno.test("fault 13: members the model adds are refused", async () => {
+  assert.notDeepEqual(
+    await check("bash", { label: "l", command: "ls", dangerouslyDisableSandbox: true }),
+    [],
+  );
+  assert.notDeepEqual(await check("edit", { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
 });
 
-Deno.test("replaceAll is a member of edit only where the setting says so", () => {
+Deno.test("replaceAll is a member of edit only where the setting says so", async () => {
   const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const edit = builtinTools(tools).find(({ name }) => name === "edit")!;
-  assert.deepEqual(checkInput(edit, { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
-  assert.deepEqual(checkInput(edit, { path: "a", oldText: "a", newText: "b" }), []);
+  assert.deepEqual(await checkInput(edit, { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
+  assert.deepEqual(await checkInput(edit, { path: "a", oldText: "a", newText: "b" }), []);
 });
 
-Deno.test("at most five lines are told", () => {
+Deno.test("at most five lines are told", async () => {
   const extra = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x${n}`, 1]));
-  assert.equal(check("bash", { command: "ls", ...extra }).length, 5);
+  assert.equal((await check("bash", { command: "ls", ...extra })).length, 5);
 });
 
-Deno.test("a member name cannot break the line or the pointer", () => {
-  assert.deepEqual(check("bash", { command: "ls", "a/b~c\nd": 1 }), [
+Deno.test("a member name cannot break the line or the pointer", async () => {
+  assert.deepEqual(await check("bash", { command: "ls", "a/b~c\nd": 1 }), [
     "/a~1b~0c d: is not a member this tool knows",
   ]);
 });
@@ -132,8 +132,11 @@ Deno.test("a schema that is itself invalid, or refers to another place, breaks t
   }
 });
 
-Deno.test("checking without preparing is a fault of the program", () => {
-  assert.throws(() => checkInput({ name: "t", input_schema: { type: "object" } }, {}), /not prepared/);
+Deno.test("an input is checked without any step before, and a broken schema is its one problem", async () => {
+  assert.deepEqual(await checkInput({ name: "t", input_schema: { type: "object" } }, {}), []);
+  const [problem, ...more] = await checkInput({ name: "t", input_schema: { type: "nonsense" } }, {});
+  assert.match(problem ?? "", /input schema of the tool t is invalid/);
+  assert.deepEqual(more, []);
 });
 
 Deno.test("the validators in the tree are what the generator makes, and need no module", async () => {

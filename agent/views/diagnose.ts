@@ -1,15 +1,10 @@
 // Everything that is wrong with a document: its text, its first block, its templates and the files they name.
 
-import type { Environment } from "../base/environment.ts";
-import type { Chat, Diagnostic } from "../parser/types.ts";
-import { evaluate } from "../prompt/evaluate.ts";
-import type { SubjectSettings } from "./settings.ts";
-
-/** What is wrong, in document order, and whether it keeps a request from being sent. */
-export interface Diagnosis {
-  readonly diagnostics: readonly Diagnostic[];
-  readonly blocked: boolean;
-}
+import type { Environment } from "../../base/environment.ts";
+import type { Chat, Diagnostic } from "../../parser/types.ts";
+import { evaluate } from "../../prompt/evaluate.ts";
+import type { SubjectSettings } from "../settings.ts";
+import type { Diagnosis } from "../types.ts";
 
 /** Evaluates the document as a request would, and keeps what that finds. Nothing is sent and nothing written. */
 export async function diagnose(

@@ -1,13 +1,13 @@
 // How the tools of one document are confined, and what policy says of each of them, without any call.
 
-import type { Environment } from "../base/environment.ts";
-import { originOf } from "../config/layers/explain.ts";
-import { type SandboxStatus, sandboxStatus } from "../sandbox/mod.ts";
-import { createApproval, sandboxObstacle, type Verdict } from "../tools/approval/mod.ts";
-import { builtinTools } from "../tools/builtin/mod.ts";
-import { ToolRegistry } from "../tools/registry.ts";
-import { sandboxOf } from "./sandbox.ts";
-import type { SubjectSettings } from "./settings.ts";
+import type { Environment } from "../../base/environment.ts";
+import { originOf } from "../../config/layers/explain.ts";
+import { type SandboxStatus, sandboxStatus } from "../../sandbox/mod.ts";
+import { createApproval, sandboxObstacle, type Verdict } from "../../tools/approval/mod.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+import { ToolRegistry } from "../../tools/registry.ts";
+import { sandboxOf } from "../sandbox.ts";
+import type { SubjectSettings } from "../settings.ts";
 
 /** What the sandbox of a document is, and what it approves. */
 export interface Confinement {

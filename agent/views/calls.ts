@@ -1,25 +1,21 @@
 // The calls of a document without a final result, as whoever decides about them has to see them.
 
-import { liveCalls } from "../cycle/plan/open_calls.ts";
-import type { Call, Chat } from "../parser/types.ts";
-import type { Verdict } from "../tools/approval/types.ts";
-import type { OpenCall } from "./types.ts";
-
-export type { OpenCall } from "./types.ts";
+import { liveCalls } from "../../cycle/plan/open_calls.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+import type { OpenCall } from "../types.ts";
 
 /** Who is asked about a call. */
 export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
   preview(call: Call): string;
   previewIsCut(call: Call): boolean;
+  /** Whether a call runs now, here or in another process. */
+  isRunning(id: string): boolean;
 }
 
-/** The open calls in document order; those in `running` run in another process now. */
-export async function openCalls(
-  chat: Chat,
-  sources: CallSources,
-  running: ReadonlySet<string>,
-): Promise<OpenCall[]> {
+/** The open calls in document order. */
+export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenCall[]> {
   const found: OpenCall[] = [];
   for (const call of liveCalls(chat)) {
     const result = chat.result(call.id);
@@ -28,7 +24,7 @@ export async function openCalls(
     found.push({
       id: call.id,
       name: call.name,
-      status: running.has(call.id) ? "running" : status,
+      status: sources.isRunning(call.id) ? "running" : status,
       line: (result?.header ?? call.place).start,
       preview: sources.preview(call),
       previewIsCut: sources.previewIsCut(call),

@@ -1,0 +1,75 @@
+// Opens a document as a session: a file under its lock, or a text that lives elsewhere.
+
+import { processEnvironment } from "../base/environment.ts";
+import { type Outcome, success } from "../base/problem.ts";
+import { openFile } from "../cycle/storage/file_store.ts";
+import { MemoryStore } from "../cycle/storage/memory_store.ts";
+import { checkText, knownPath } from "../cycle/storage/read.ts";
+import type { DocumentStore } from "../cycle/types.ts";
+import { startSession } from "./session.ts";
+import type { ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
+
+/**
+ * Opens a file, which is changed in place under its lock. Nothing is read beyond the document and its settings, and
+ * nothing is probed, until a method needs it.
+ *
+ * ```ts
+ * import { openChat } from "./mod.ts";
+ *
+ * const opened = await openChat("notes.chat");
+ * if (!opened.ok) console.error(opened.problem.message);
+ * else {
+ *   await using chat = opened.value;
+ *   console.log((await chat.advance()).reason);
+ * }
+ * ```
+ *
+ * @param path the document, relative to the working folder; how messages call it
+ * @param options what the host gives along
+ * @returns the session. Fails with `document-missing`, `document-locked` and the other refusals of a document that
+ * cannot be read or written, with `cancelled` when the signal ends the waiting for another run, or with what is wrong in
+ * the settings. A first block that cannot be read is no failure but one of the session's `blockers`.
+ */
+export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
+  const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
+  const notify = options.notify ?? (({ code, message, next }) => {
+    emit?.({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  });
+  const file = await openFile(path, { environment, wait, readOnly, signal, notify });
+  if (!file.ok) return file;
+  const store = file.value;
+  const opened = { store, label: path, locked: !readOnly, close: () => store.close() };
+  const session = await startSession(opened, { ...options, environment, readOnly });
+  if (!session.ok) return session;
+  store.inPlaceWhile = () => session.value.sandbox.activeCommands > 0;
+  return session;
+}
+
+/**
+ * Opens a text that nobody else changes: filter mode, an editor's buffer, a test.
+ *
+ * ```ts
+ * import { chatInMemory } from "./mod.ts";
+ *
+ * const opened = await chatInMemory(new TextEncoder().encode("@You:\nHello\n"));
+ * if (opened.ok) console.log(opened.value.chat.turns.length); // 1
+ * ```
+ *
+ * @param bytes the document; not looked at when a store is given
+ * @param options what the host gives along
+ * @returns the session. Fails with `document-binary` or `document-not-utf8`, or with what is wrong in the settings.
+ */
+export async function chatInMemory(
+  bytes: Uint8Array,
+  options: MemoryOptions = {},
+): Promise<Outcome<ChatSession>> {
+  const { environment = processEnvironment(), path: named = null } = options;
+  const label = options.store?.path ?? named;
+  const refused = checkText(options.store?.chat.bytes ?? bytes, label ?? "the text");
+  if (refused !== null) return { ok: false, problem: refused };
+  const path = named === null ? null : await knownPath(environment, named);
+  const store: DocumentStore = options.store ?? new MemoryStore(bytes, path);
+  const opened = { store, label: label ?? "-", locked: false, close: () => Promise.resolve() };
+  const session = await startSession(opened, { ...options, environment, readOnly: false });
+  return session.ok ? success(session.value) : session;
+}

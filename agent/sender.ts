@@ -1,0 +1,38 @@
+// Sends to the provider of a run; what that needs is loaded when it comes to it.
+
+import { type Outcome, type Problem, success } from "../base/problem.ts";
+import type { SendOptions } from "../cycle/send/send.ts";
+import type { Send } from "../cycle/types.ts";
+import type { Provider } from "../providers/types.ts";
+import type { SubjectSettings } from "./settings.ts";
+
+/** What a sender is made of; the provider is found when it is first needed. */
+export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
+  readonly provider?: Provider;
+};
+
+/** The function that sends. One for the whole run: it says each warning once. */
+export function sender(options: SenderOptions, evaluated: SubjectSettings["evaluated"]): Send {
+  let made: Promise<Send | Problem> | null = null;
+  const make = async (): Promise<Send | Problem> => {
+    const [{ createSend }, provider, frontmatter] = await Promise.all([
+      import("../cycle/send/send.ts"),
+      providerOf(options),
+      evaluated(),
+    ]);
+    return provider.ok ? createSend({ ...options, provider: provider.value, frontmatter }) : provider.problem;
+  };
+  return async (signal) => {
+    const send = await (made ??= make());
+    return typeof send === "function" ? await send(signal) : { kind: "failed", problem: send };
+  };
+}
+
+/** The provider that was handed in, else the one that the settings name. */
+export async function providerOf(
+  { provider, settings }: Pick<SenderOptions, "provider" | "settings">,
+): Promise<Outcome<Provider>> {
+  if (provider !== undefined) return success(provider);
+  const { getProvider } = await import("../providers/registry.ts");
+  return getProvider(settings.provider);
+}

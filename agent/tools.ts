@@ -1,0 +1,97 @@
+// The tools of one document: which there are, which are offered, how one is checked, judged and run.
+
+import type { Environment } from "../base/environment.ts";
+import { parentOf } from "../base/paths.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
+import type { Settings, ToolSettings } from "../config/settings.ts";
+import type { CycleParts } from "../cycle/cycle.ts";
+import type { Emit } from "../cycle/types.ts";
+import type { RunSandbox } from "../sandbox/mod.ts";
+import { createApproval } from "../tools/approval/mod.ts";
+import { builtinTools } from "../tools/builtin/mod.ts";
+import { createContext } from "../tools/context.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+import { ToolRegistry } from "../tools/registry.ts";
+import { runTool } from "../tools/run.ts";
+import { completeInput, prepareValidator } from "../tools/validate.ts";
+import type { OwnResolver, OwnTool } from "./types.ts";
+
+/**
+ * The built-in tools and a host's own, the latter with their schemas compiled, so that inputs are checked without
+ * waiting. Fails with `invalid-tool` or `invalid-tool-schema`.
+ */
+export async function registerTools(
+  settings: ToolSettings,
+  own: readonly OwnTool[] = [],
+): Promise<Outcome<{ readonly tools: ToolRegistry; readonly warnings: readonly Problem[] }>> {
+  const tools = new ToolRegistry();
+  const builtin = tools.register(builtinTools(settings));
+  if (!builtin.ok) return builtin;
+  const registered = tools.register(own);
+  if (!registered.ok) return registered;
+  for (const definition of own) {
+    const prepared = await prepareValidator(definition);
+    if (!prepared.ok) return prepared;
+  }
+  return success({ tools, warnings: registered.value });
+}
+
+/** The tools a request offers: those a document or a list names, else all that are enabled (tools section 3). */
+export function offeredTools(tools: ToolRegistry, names: readonly string[] | null): ToolDefinition[] {
+  if (names === null) return tools.getAll();
+  return tools.getAll({ includeDisabled: true }).filter(({ name }) => names.includes(name));
+}
+
+/** Whose tools are judged and run. */
+export interface ToolsSubject {
+  readonly tools: ToolRegistry;
+  readonly settings: Settings;
+  readonly sandbox: RunSandbox;
+  readonly environment: Environment;
+  /** Absolute path of the document, or null when unsaved. */
+  readonly document: string | null;
+}
+
+/** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */
+export function judgeOf(
+  { tools, settings, sandbox, environment, document }: ToolsSubject,
+  resolvers: readonly OwnResolver[],
+  emit: Emit,
+): Outcome<CycleParts["decide"]> {
+  const approval = createApproval({
+    settings: settings.tools,
+    sandbox,
+    tools,
+    onFault: ({ resolver, message }) => {
+      const told = `The resolver ${resolver} failed: ${message}`;
+      emit({ event: "notice", code: "resolver-fault", message: told });
+    },
+  });
+  for (const { name, ...definition } of resolvers.map(bound)) {
+    if (approval.has(name)) {
+      return failure("resolver-name", `There is an approval resolver named ${name} already.`);
+    }
+    const registered = approval.register(name, definition);
+    if (!registered.ok) return registered;
+  }
+  const dirname = document === null ? null : parentOf(document);
+  return success(({ id, name, input }) =>
+    approval.resolveWithSource(name, input, { toolId: id, document, dirname, cwd: environment.cwd })
+  );
+}
+
+/** Resolvers may be objects of a class: their method is not copied and needs its object. */
+function bound(resolver: OwnResolver): OwnResolver {
+  const { name, priority, description } = resolver;
+  return { name, priority, description, resolve: resolver.resolve.bind(resolver) };
+}
+
+/** Runs one call of a tool in its context. */
+export function runnerOf(subject: ToolsSubject): CycleParts["run"] {
+  return async (call, signal, onOutput) => {
+    const definition = subject.tools.get(call.name);
+    if (definition === undefined) throw new Error(`the tool ${call.name} left the registry during a run`);
+    const context = createContext({ ...subject, definition, toolId: call.id, signal, onOutput });
+    return await runTool(definition, completeInput(definition, call.input), context);
+  };
+}
