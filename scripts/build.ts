@@ -12,10 +12,13 @@ interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-/** What the command line loads late, each as one file: by the import that asks for it. */
+/**
+ * What the command line loads late, each as one file: what the import that asks for it comes to, a path from the root of
+ * the project or a package, and the name of the file.
+ */
 const LATE: Readonly<Record<string, string>> = {
-  "./load.ts": "commands",
-  "./interpreter.generated.ts": "lua",
+  "commands/load.ts": "commands",
+  "lua/interpreter.generated.ts": "lua",
   "yaml": "yaml",
   "ajv": "ajv",
   "ajv/dist/2020.js": "ajv2020",
@@ -30,21 +33,46 @@ const LATE: Readonly<Record<string, string>> = {
  * stand apart.
  */
 export async function bundleProgram(target: string): Promise<number> {
+  const size = await bundle(
+    { root: ROOT, entry: "cli.ts", late: LATE },
+    target,
+    await linkPackages("cli.ts"),
+  );
+  await esbuild.stop();
+  return size;
+}
+
+/** A program to be bundled: its folder, its first module, and what of it makes files of its own. */
+export interface Program {
+  readonly root: string;
+  readonly entry: string;
+  readonly late: Readonly<Record<string, string>>;
+}
+
+/**
+ * Bundles a program in as many files as it says; answers the size of all together in bytes.
+ *
+ * @throws When nothing loads one of the late files late: what it holds would be in another file as well.
+ */
+export async function bundle(
+  { root, entry, late }: Program,
+  target: string,
+  packages: string,
+): Promise<number> {
   const folder = target.replace(/\.js$/, "");
   const name = folder.slice(folder.lastIndexOf("/") + 1);
-  const packages = await linkPackages("cli.ts");
+  const met = new Set<string>();
   await Deno.mkdir(folder, { recursive: true });
-  let size = await build(`${ROOT}/cli.ts`, target, packages, `./${name}`);
-  for (
-    const [entry, part] of [
-      [`${ROOT}/commands/load.ts`, "commands"],
-      [`${ROOT}/lua/interpreter.generated.ts`, "lua"],
-      ["yaml", "yaml"],
-      ["ajv", "ajv"],
-      ["ajv/dist/2020.js", "ajv2020"],
-    ] as const
-  ) size += await build(entry, `${folder}/${part}.js`, packages, ".");
-  await esbuild.stop();
+  const part = (from: string) => lateParts({ root, late, from, met });
+  let size = await build(`${root}/${entry}`, target, packages, part(`./${name}`));
+  for (const [module, name] of Object.entries(late)) {
+    const path = module.endsWith(".ts") ? `${root}/${module}` : module;
+    size += await build(path, `${folder}/${name}.js`, packages, part("."));
+  }
+  const missed = Object.keys(late).filter((module) => !met.has(module));
+  if (missed.length > 0) {
+    throw new Error(`nothing loads ${missed.join(" or ")} late: mend LATE or the import`);
+  }
   return size;
 }
 
@@ -55,8 +83,13 @@ export async function bundleLibrary(target: string): Promise<number> {
   return size;
 }
 
-/** Makes one file. `parts` is where late imports are found from there, or null when all is to be in the file. */
-async function build(entry: string, target: string, packages: string, parts: string | null): Promise<number> {
+/** Makes one file. `parts` leaves out what is loaded late; null when all is to be in the file. */
+async function build(
+  entry: string,
+  target: string,
+  packages: string,
+  parts: esbuild.Plugin | null,
+): Promise<number> {
   const result = await esbuild.build({
     entryPoints: [entry],
     outfile: target,
@@ -73,20 +106,28 @@ async function build(entry: string, target: string, packages: string, parts: str
     absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
-    plugins: parts === null ? [] : [lateParts(parts)],
+    plugins: parts === null ? [] : [parts],
   });
   const [output] = result.outputFiles;
   await Deno.writeTextFile(target, hideImports(output!.text));
   return output!.contents.length;
 }
 
-function lateParts(folder: string): esbuild.Plugin {
+/** Leaves out what is loaded late, and notes in `met` what was. `from` is the way from the file made to the late ones. */
+function lateParts(
+  { root, late, from, met }: Pick<Program, "root" | "late"> & { from: string; met: Set<string> },
+): esbuild.Plugin {
   return {
     name: "late-parts",
     setup(build) {
-      build.onResolve({ filter: /.*/ }, ({ kind, path }) => {
-        const part = kind === "dynamic-import" ? LATE[path] : undefined;
-        return part === undefined ? undefined : { path: `${folder}/${part}.js`, external: true };
+      build.onResolve({ filter: /.*/ }, ({ kind, path, resolveDir }) => {
+        if (kind !== "dynamic-import") return undefined;
+        const module = path.startsWith(".")
+          ? new URL(path, `file://${resolveDir}/`).pathname.slice(root.length + 1)
+          : path;
+        if (!Object.hasOwn(late, module)) return undefined;
+        met.add(module);
+        return { path: `${from}/${late[module]}.js`, external: true };
       });
     },
   };

@@ -1,6 +1,6 @@
 // The one gate: format, lint, types, layers, generated files, and the tests with the documented examples among them.
 
-import { checkTree } from "./gate/layers.ts";
+import { checkTree } from "./gate/layer_faults.ts";
 import { staleFiles } from "./gate/generated.ts";
 import { print, ROOT, run } from "./gate/root.ts";
 

@@ -1,5 +1,4 @@
-// Which room may import which, which part of a room which other part, and that no modules import each other in a
-// circle, not even by their types.
+// The house as tables: which room may import which, which part of a room which other part, and which folders are closed.
 
 /** For each room, the rooms below it. What is not listed is forbidden. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +29,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The floors inside a room, from the top: its own files and its folders by name. What stands on one floor may use what
- * stands on lower ones, and a folder its own files; two that share a floor know nothing of each other.
+ * stands on lower ones, and a folder its own files; two that share a floor know nothing of each other. A room without a
+ * row is flat: it has no folders.
  */
 export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   parser: [
@@ -114,6 +114,9 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["settings.ts"],
     ["types.ts"],
   ],
+  editors: [
+    ["lsp", "acp"],
+  ],
   commands: [
     ["main.ts"],
     ["load.ts"],
@@ -128,127 +131,42 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
 };
 
-/** One import of one module: where it points and whether it survives to run time. */
-export interface Import {
-  readonly specifier: string;
-  readonly typeOnly: boolean;
-}
+/**
+ * Folders that are nobody else's business, with those that may reach into them: a room, a folder of one, or a file. A
+ * folder's own files always may.
+ */
+export const INSIDE: Readonly<Record<string, readonly string[]>> = {
+  "parser/scan": ["parser/text"],
+  "parser/tree": ["parser"],
+  "lua/vm": ["lua", "config/document", "prompt/template"],
+  "lua/library": ["lua", "config/document", "prompt/template"],
+  "config/document": ["config", "agent", "prompt", "commands/settings"],
+  "sandbox/backends": ["sandbox"],
+  "sandbox/network": ["sandbox"],
+  "sandbox/protect": ["sandbox"],
+  "prompt/template": ["prompt", "agent"],
+  "providers/request": ["providers", "cycle/send"],
+  "providers/anthropic": ["providers"],
+  "providers/openai": ["providers"],
+  "providers/vertex": ["providers"],
+  "providers/chat_completions": ["providers"],
+  "cycle/execute": ["cycle"],
+  "cycle/plan": ["cycle", "agent", "commands/document"],
+  "cycle/send": ["cycle", "agent", "mod.ts"],
+  "tools/builtin": ["tools", "agent"],
+  "commands/io": ["commands"],
+  "commands/line": ["commands"],
+  "commands/document": ["commands"],
+  "commands/settings": ["commands"],
+  "commands/sandbox": ["commands"],
+  "commands/setup": ["commands"],
+};
 
-/** The relative imports of a module's text, re-exports and dynamic imports included. */
-export function importsOf(text: string): Import[] {
-  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-  const statements = code.matchAll(
-    /\b(import|export)\s+(type\s+)?(?:[\w*{][^"';]*?\s+from\s+)?"(\.[^"]+)"|\bimport\(\s*"(\.[^"]+)"/g,
-  );
-  return [...statements].map(([, , typeWord, specifier, dynamic]) => ({
-    specifier: (specifier ?? dynamic)!,
-    typeOnly: typeWord !== undefined,
-  }));
-}
+/** Folders with modules that are no rooms: nothing of the program may use them. */
+export const OUTSIDE: readonly string[] = ["bench", "scripts", "tests"];
 
-/** Sentences about every forbidden import and every circle among `modules` (path from the root → text). */
-export function layerFaults(modules: ReadonlyMap<string, string>): string[] {
-  const faults: string[] = [];
-  const graph = new Map<string, string[]>();
-  for (const [path, text] of modules) {
-    const room = roomOf(path);
-    const targets: string[] = [];
-    for (const { specifier } of importsOf(text)) {
-      const target = resolve(path, specifier);
-      if (!modules.has(target)) {
-        // Data imports (JSON and the like) have no layer of their own.
-        if (/\.(ts|js|mjs)$/.test(target)) {
-          faults.push(`${path} imports ${target}, which does not exist in a room`);
-        }
-        continue;
-      }
-      const below = roomOf(target);
-      if (below !== room && !(ROOMS[room] ?? []).includes(below)) {
-        faults.push(`${path} imports ${target}: ${room} may not use ${below}`);
-      }
-      const upwards = below === room ? floorFault(room, path, target) : null;
-      if (upwards !== null) faults.push(upwards);
-      targets.push(target);
-    }
-    graph.set(path, targets);
-  }
-  return [...faults, ...circles(graph)];
-}
+/** So many entries a folder of modules may have before it has to be sorted. */
+export const MOST_ENTRIES = 16;
 
-/** Reads every module of the rooms below `root` and checks it. */
-export async function checkTree(root: string): Promise<string[]> {
-  const modules = new Map<string, string>();
-  for (const room of Object.keys(ROOMS)) await collect(root, room, modules);
-  return layerFaults(modules);
-}
-
-async function collect(root: string, path: string, modules: Map<string, string>): Promise<void> {
-  const full = `${root}/${path}`;
-  if (path.endsWith(".ts")) {
-    if (await exists(full)) modules.set(path, await Deno.readTextFile(full));
-    return;
-  }
-  if (!(await exists(full))) return;
-  for await (const entry of Deno.readDir(full)) {
-    if (entry.isDirectory || entry.name.endsWith(".ts")) {
-      await collect(root, `${path}/${entry.name}`, modules);
-    }
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.stat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
-}
-
-/** Why a file may not use another one of its room; null when it may. */
-function floorFault(room: string, from: string, to: string): string | null {
-  const floors = FLOORS[room];
-  if (floors === undefined) return null;
-  const part = (path: string) => path.split("/")[1]!;
-  const floorOf = (path: string) => floors.findIndex((parts) => parts.includes(part(path)));
-  if (part(from) === part(to)) return null;
-  for (const path of [from, to]) {
-    if (floorOf(path) < 0) return `${path} stands on no floor of ${room}: add ${part(path)} to FLOORS`;
-  }
-  if (floorOf(from) < floorOf(to)) return null;
-  return `${from} imports ${to}: in ${room}, ${part(from)} may not use ${part(to)}`;
-}
-
-function roomOf(path: string): string {
-  return path.includes("/") ? path.slice(0, path.indexOf("/")) : path;
-}
-
-function resolve(from: string, specifier: string): string {
-  const parts = from.split("/").slice(0, -1);
-  for (const part of specifier.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== ".") parts.push(part);
-  }
-  return parts.join("/");
-}
-
-function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
-  const found: string[] = [];
-  const done = new Set<string>();
-  const trail: string[] = [];
-  const visit = (path: string): void => {
-    const seen = trail.indexOf(path);
-    if (seen >= 0) {
-      found.push(`circle: ${[...trail.slice(seen), path].join(" -> ")}`);
-      return;
-    }
-    if (done.has(path)) return;
-    trail.push(path);
-    for (const target of graph.get(path) ?? []) visit(target);
-    trail.pop();
-    done.add(path);
-  };
-  for (const path of graph.keys()) visit(path);
-  return found;
-}
+/** Where folders may be fuller: a test is found by its name. */
+export const UNSORTED: readonly string[] = ["tests"];

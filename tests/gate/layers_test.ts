@@ -1,79 +1,184 @@
+// The house keeps its layers, and each way to break them is told.
+
 import assert from "node:assert/strict";
-import { checkTree, importsOf, layerFaults } from "../../scripts/gate/layers.ts";
+import { checkTree, houseFaults } from "../../scripts/gate/layer_faults.ts";
+import { FLOORS, INSIDE, ROOMS } from "../../scripts/gate/layers.ts";
+import { readHouse } from "../../scripts/gate/module_graph.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
-const tree = (modules: Record<string, string>) => new Map(Object.entries(modules));
+/** The faults of modules, given with what each imports, and of folders, given with the number of their entries. */
+function faults(modules: Record<string, string[]>, folders: Record<string, number> = {}): string[] {
+  return houseFaults({
+    modules: new Map(Object.entries(modules)),
+    folders: new Map(Object.entries(folders)),
+  });
+}
 
-Deno.test("the project itself keeps its layers and has no circular import", async () => {
+/** Reads a house made of the given files. */
+async function house(files: Record<string, string>) {
+  const root = await Deno.makeTempDir({ prefix: "flemma-house-" });
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      const folder = path.slice(0, path.lastIndexOf("/") + 1);
+      await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+      await Deno.writeTextFile(`${root}/${path}`, text);
+    }
+    return await readHouse(root);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+Deno.test("the project itself keeps its layers", async () => {
   assert.deepEqual(await checkTree(ROOT), []);
 });
 
 Deno.test("an import against the layers is a fault that names both modules", () => {
-  const faults = layerFaults(tree({
-    "parser/mod.ts": 'import { loadSettings } from "../config/load.ts";',
-    "config/load.ts": "export const loadSettings = 1;",
-  }));
-  assert.deepEqual(faults, ["parser/mod.ts imports config/load.ts: parser may not use config"]);
+  assert.deepEqual(faults({ "parser/mod.ts": ["config/load.ts"], "config/load.ts": [] }), [
+    "parser/mod.ts imports config/load.ts: parser may not use config",
+  ]);
 });
 
-Deno.test("type imports, re-exports and dynamic imports count for the layers too", () => {
-  for (
-    const text of [
-      'import type { Cycle } from "../cycle/cycle.ts";',
-      'export { Cycle } from "../cycle/cycle.ts";',
-      'export * from "../cycle/cycle.ts";',
-      'const late = await import("../cycle/cycle.ts");',
-      'import "../cycle/cycle.ts";',
-      'import {\n  Cycle,\n} from "../cycle/cycle.ts";',
-    ]
-  ) {
-    const faults = layerFaults(tree({ "tools/a.ts": text, "cycle/cycle.ts": "export class Cycle {}" }));
-    assert.deepEqual(faults, ["tools/a.ts imports cycle/cycle.ts: tools may not use cycle"], text);
+Deno.test("imports downwards and inside a folder are fine", () => {
+  assert.deepEqual(
+    faults({
+      "cycle/plan/a.ts": ["parser/view/b.ts", "cycle/plan/c.ts"],
+      "cycle/plan/c.ts": [],
+      "parser/view/b.ts": [],
+    }),
+    [],
+  );
+});
+
+Deno.test("inside a room a higher floor may not be used, nor a neighbour on the same floor", () => {
+  assert.deepEqual(faults({ "cycle/plan/plan.ts": ["cycle/execute/runs.ts"], "cycle/execute/runs.ts": [] }), [
+    "cycle/plan/plan.ts imports cycle/execute/runs.ts: in cycle, plan may not use execute",
+  ]);
+  assert.deepEqual(faults({ "cycle/send/send.ts": ["cycle/execute/runs.ts"], "cycle/execute/runs.ts": [] }), [
+    "cycle/send/send.ts imports cycle/execute/runs.ts: in cycle, send may not use execute",
+  ]);
+});
+
+Deno.test("a file or folder on no floor is a fault, whether or not anything uses it", () => {
+  assert.deepEqual(faults({ "cycle/novel.ts": [] }), [
+    "cycle/novel.ts stands on no floor of cycle: add novel.ts to FLOORS",
+  ]);
+  assert.deepEqual(faults({ "cycle/novel/a.ts": [] }), [
+    "cycle/novel/a.ts stands on no floor of cycle: add novel to FLOORS",
+  ]);
+});
+
+Deno.test("a folder or file that is no room is a fault, and so is a folder in a room without floors", () => {
+  assert.deepEqual(
+    faults({ "helpers/a.ts": [], "other.ts": [], "base/problem.ts": [], "base/novel/a.ts": [] }),
+    [
+      "helpers is no room: add it to ROOMS",
+      "other.ts is no room: add it to ROOMS",
+      "base has floors from its first folder on: add base to FLOORS",
+    ],
+  );
+});
+
+Deno.test("a closed folder may be entered by those it names and by its own files, by nobody else", () => {
+  const scanned = { "parser/scan/a.ts": ["parser/scan/b.ts"], "parser/scan/b.ts": [] };
+  assert.deepEqual(faults({ ...scanned, "parser/text/chunk.ts": ["parser/scan/a.ts"] }), []);
+  assert.deepEqual(faults({ ...scanned, "parser/tree/nodes.ts": ["parser/scan/a.ts"] }), [
+    "parser/tree/nodes.ts imports parser/scan/a.ts: parser/scan is closed to parser/tree",
+  ]);
+  assert.deepEqual(faults({ ...scanned, "mod.ts": ["parser/scan/b.ts"] }), [
+    "mod.ts imports parser/scan/b.ts: parser/scan is closed to mod.ts",
+  ]);
+});
+
+Deno.test("a circle is told with its whole way", () => {
+  assert.deepEqual(
+    faults({
+      "tools/approval/a.ts": ["tools/approval/b.ts"],
+      "tools/approval/b.ts": ["tools/approval/a.ts"],
+    }),
+    ["circle: tools/approval/a.ts -> tools/approval/b.ts -> tools/approval/a.ts"],
+  );
+});
+
+Deno.test("an import of a missing module is a fault, one of data is not", () => {
+  assert.deepEqual(
+    faults({ "tools/approval/a.ts": ["tools/approval/gone.ts", "tools/approval/data.json"] }),
+    [
+      "tools/approval/a.ts imports tools/approval/gone.ts, which does not exist in a room",
+    ],
+  );
+});
+
+Deno.test("a source folder holds at most 16 entries; folders of tests may hold more", () => {
+  assert.deepEqual(faults({}, { "tools": 16, "scripts/gate": 17, "tests/cli": 30 }), [
+    "scripts/gate has 17 entries: sort it, 16 are enough for a folder",
+  ]);
+});
+
+Deno.test("the tables speak of each other's rooms, and each room uses only those that stand before it", () => {
+  const rooms = Object.keys(ROOMS);
+  for (const [at, room] of rooms.entries()) {
+    for (const below of ROOMS[room]!) {
+      assert.ok(rooms.indexOf(below) < at && rooms.includes(below), `${room} ${below}`);
+    }
+  }
+  for (const room of Object.keys(FLOORS)) assert.ok(rooms.includes(room), room);
+  for (const closed of Object.keys(INSIDE)) {
+    const [room = "", part = ""] = closed.split("/");
+    assert.ok(FLOORS[room]?.flat().includes(part), closed);
   }
 });
 
-Deno.test("imports downwards and inside a room are fine", () => {
-  const faults = layerFaults(tree({
-    "cycle/plan/a.ts": 'import { x } from "../../parser/view/b.ts";\nimport { y } from "./c.ts";',
-    "cycle/plan/c.ts": "export const y = 1;",
-    "parser/view/b.ts": "export const x = 1;",
-  }));
-  assert.deepEqual(faults, []);
+Deno.test("every way to import counts: by types, for later, for its effects, of data, and passed on", async () => {
+  for (
+    const text of [
+      'import type { Cycle } from "../cycle/cycle.ts";',
+      'export type C = import("../cycle/cycle.ts").Cycle;',
+      'export { Cycle } from "../cycle/cycle.ts";',
+      'export * from "../cycle/cycle.ts";',
+      'export const late = () => import("../cycle/cycle.ts");',
+      "export const late = () => import(`../cycle/cycle.ts`);",
+      "import '../cycle/cycle.ts';",
+      'import {\n  Cycle, // "\n} from "../cycle/cycle.ts";',
+      'export const text = `/*`;\nimport { Cycle } from "../cycle/cycle.ts";\nexport const more = `*/`;',
+    ]
+  ) {
+    const { modules } = await house({ "tools/a.ts": text, "cycle/cycle.ts": "export class Cycle {}" });
+    assert.deepEqual(modules.get("tools/a.ts"), ["cycle/cycle.ts"], text);
+  }
+  const data = await house({
+    "tools/a.ts": 'import x from "./x.json" with { type: "json" };',
+    "tools/x.json": "1",
+  });
+  assert.deepEqual(data.modules.get("tools/a.ts"), ["tools/x.json"]);
 });
 
-Deno.test("inside a room only lower floors may be used, and a file without a floor is told", () => {
-  const faults = layerFaults(tree({
-    "cycle/plan/plan.ts": 'import type { Runs } from "../execute/runs.ts";',
-    "cycle/execute/runs.ts": 'import "../novel.ts";',
-    "cycle/novel.ts": "",
-  }));
-  assert.deepEqual(faults, [
-    "cycle/plan/plan.ts imports cycle/execute/runs.ts: in cycle, plan may not use execute",
-    "cycle/novel.ts stands on no floor of cycle: add novel.ts to FLOORS",
-  ]);
+Deno.test("what only looks like an import does not count", async () => {
+  const text = [
+    '// import { a } from "./b.ts";',
+    '/* import "./b.ts"; */',
+    "const text = `",
+    'import "./b.ts";`;',
+    "const regex = /import('.\\/b.ts')/;",
+  ].join("\n");
+  const { modules } = await house({ "tools/a.ts": text, "tools/b.ts": "" });
+  assert.deepEqual(modules.get("tools/a.ts"), []);
 });
 
-Deno.test("a circle is told with its whole way; a circle of types is one too", () => {
-  const circle = {
-    "tools/approval/a.ts": 'import { b } from "./b.ts";',
-    "tools/approval/b.ts": 'import { a } from "./a.ts";',
-  };
-  assert.deepEqual(layerFaults(tree(circle)), [
-    "circle: tools/approval/a.ts -> tools/approval/b.ts -> tools/approval/a.ts",
-  ]);
-  const types = { ...circle, "tools/approval/b.ts": 'import type { a } from "./a.ts";' };
-  assert.deepEqual(layerFaults(tree(types)), [
-    "circle: tools/approval/a.ts -> tools/approval/b.ts -> tools/approval/a.ts",
-  ]);
+Deno.test("modules that nothing imports are read too; those of tests, benches and scripts are not", async () => {
+  const { modules, folders } = await house({
+    "tools/alone.ts": "",
+    "tests/a_test.ts": "",
+    "bench/b.ts": "",
+    "scripts/c.ts": "",
+    ".cache/d.ts": "",
+    "docs/page.md": "",
+    "cli.ts": 'import "./tools/gone.ts";',
+  });
+  assert.deepEqual([...modules], [["cli.ts", ["tools/gone.ts"]], ["tools/alone.ts", []]]);
+  assert.deepEqual([...folders].sort(), [["bench", 1], ["scripts", 1], ["tests", 1], ["tools", 1]]);
 });
 
-Deno.test("an import of a missing module is a fault", () => {
-  const faults = layerFaults(tree({ "tools/approval/a.ts": 'import { b } from "./gone.ts";' }));
-  assert.deepEqual(faults, [
-    "tools/approval/a.ts imports tools/approval/gone.ts, which does not exist in a room",
-  ]);
-});
-
-Deno.test("commented imports do not count", () => {
-  assert.deepEqual(importsOf('// import { a } from "./a.ts";\n/* import "./b.ts"; */\n'), []);
+Deno.test("a module that cannot be read as code stops the check instead of passing it", async () => {
+  await assert.rejects(house({ "tools/a.ts": "import {" }), /a\.ts/);
 });

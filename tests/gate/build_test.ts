@@ -1,0 +1,66 @@
+// What is loaded late is cut off by what an import comes to, not by how it is written, and nothing is cut in vain.
+
+import assert from "node:assert/strict";
+import * as esbuild from "esbuild";
+import { bundle, bundleProgram } from "../../scripts/build.ts";
+
+/** Bundles the given modules; answers the text of each file that was made. */
+async function bundled(files: Record<string, string>, late: Record<string, string>) {
+  const root = await Deno.makeTempDir({ prefix: "flemma-build-" });
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      await Deno.mkdir(`${root}/${path.slice(0, path.lastIndexOf("/") + 1)}`, { recursive: true });
+      await Deno.writeTextFile(`${root}/${path}`, text);
+    }
+    await bundle({ root, entry: "main.ts", late }, `${root}/out.js`, root);
+    const made = ["out.js", ...Object.values(late).map((name) => `out/${name}.js`)];
+    return await Promise.all(made.map((path) => Deno.readTextFile(`${root}/${path}`)));
+  } finally {
+    await esbuild.stop();
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+const FILES = {
+  "main.ts": 'import "./other/a.ts";\nexport const late = () => import("./parts/load.ts");',
+  "parts/load.ts": 'export const part = "the part";',
+  "other/a.ts": 'export const other = () => import("./load.ts");\nconsole.log(other);',
+  "other/load.ts": 'export const twin = "of the same name";',
+};
+
+Deno.test("a file is made for a late import wherever it stands, and not for another one written alike", async () => {
+  const [first, part] = await bundled(FILES, { "parts/load.ts": "part" });
+  assert.ok(!first!.includes("the part") && first!.includes("of the same name"), first);
+  assert.match(first!, /\.\/out\/part\.js/);
+  assert.ok(part!.includes("the part"), part);
+  const elsewhere = {
+    ...FILES,
+    "main.ts": 'import "./other/a.ts";',
+    "other/a.ts": 'export const other = () => import("../parts/load.ts");\nconsole.log(other);',
+  };
+  const [moved] = await bundled(elsewhere, { "parts/load.ts": "part" });
+  assert.ok(!moved!.includes("the part"), moved);
+});
+
+Deno.test("a late file that nothing loads late fails the build and is named", async () => {
+  const unused = { ...FILES, "parts/unused.ts": "export {};" };
+  await assert.rejects(
+    bundled(unused, { "parts/load.ts": "part", "parts/unused.ts": "unused" }),
+    /nothing loads parts\/unused\.ts late/,
+  );
+  const early = { ...FILES, "main.ts": 'import { part } from "./parts/load.ts";\nconsole.log(part);' };
+  await assert.rejects(bundled(early, { "parts/load.ts": "part" }), /nothing loads parts\/load\.ts late/);
+});
+
+Deno.test("the program is a first file of some 20 KB, which help and version need alone, and five that come later", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
+  try {
+    await bundleProgram(`${folder}/flemma.js`);
+    const late = [...Deno.readDirSync(`${folder}/flemma`)].map(({ name }) => name).sort();
+    assert.deepEqual(late, ["ajv.js", "ajv2020.js", "commands.js", "lua.js", "yaml.js"]);
+    const { size } = await Deno.stat(`${folder}/flemma.js`);
+    assert.ok(size < 28_000, `${size} bytes`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
