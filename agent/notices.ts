@@ -19,7 +19,9 @@ export function noticing(emit: Emit, sandbox: RunSandbox): Emit {
     if (SANDBOX_EVENTS.has(event.event)) {
       const notices: readonly Problem[] = sandbox.notices().slice(told);
       told += notices.length;
-      for (const { code, message } of notices) emit({ event: "notice", code, message });
+      for (const { code, message, next } of notices) {
+        emit({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+      }
     }
     emit(event);
   };

@@ -10,9 +10,10 @@ export function sandboxOf(
   environment: Environment,
   path: string | null,
   { settings, loaded: { files } }: SubjectSettings,
+  more: { readonly lookAnew?: boolean } = {},
 ): RunSandbox {
   const protect = protectedPaths({ environment, document: path, configFiles: files });
-  return createSandbox({ settings: settings.sandbox, environment, document: path, protect });
+  return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 
 /** What stays read-only for tools even where its folder is writable: document, configuration, state. */

@@ -8,9 +8,12 @@ import { type Before, before, settle } from "./protect/repair.ts";
 import { backends } from "./backends/builtin.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
 import { detect } from "./backends/detect.ts";
+import { judge, type Verdict } from "./backends/judge.ts";
+import { forgetVerdict, keepVerdict, keptVerdict } from "./backends/kept_verdict.ts";
+import { isOfMachine, readMachine } from "./backends/machine.ts";
 import { FsSnapshot } from "./paths/fs_snapshot.ts";
 import { hostOf } from "./process/host.ts";
-import { makeAskedFolders, mountablePolicy, withoutVanished } from "./protect/mountable.ts";
+import { emptyPolicy, makeAskedFolders, mountablePolicy, withoutVanished } from "./protect/mountable.ts";
 import { ownCode } from "./protect/own_code.ts";
 import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy/policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./backends/probe.ts";
@@ -33,6 +36,11 @@ export interface SandboxOptions {
   readonly protect: readonly string[];
   /** @default the registry of this process */
   readonly registry?: BackendRegistry;
+  /**
+   * Whether what earlier runs found out about the backends is left aside: for who asks because something is wrong.
+   * @default false
+   */
+  readonly lookAnew?: boolean;
 }
 
 /** The policy as it can be mounted, and what to compare with afterwards. */
@@ -71,9 +79,16 @@ export class RunSandbox implements Sandbox {
   readonly #retried = new Map<string, BackendConfig>();
   readonly #notices = new Map<string, Problem>();
   #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
+  readonly #lookAnew: boolean;
+  /** Whether the last command's set-up failed: a second time in a row is told. */
+  #failedBefore = false;
+  #refused: Problem | null = null;
   #active = 0;
 
-  constructor({ settings, environment, document, protect, registry = backends }: SandboxOptions) {
+  constructor(
+    { settings, environment, document, protect, registry = backends, lookAnew = false }: SandboxOptions,
+  ) {
+    this.#lookAnew = lookAnew;
     this.#settings = structuredClone(settings);
     this.#registry = registry;
     this.enabled = settings.enabled;
@@ -116,7 +131,11 @@ export class RunSandbox implements Sandbox {
     if (!this.enabled) return failure("sandbox-disabled", "The sandbox is switched off.");
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
-    if (!found.ok) return found;
+    if (!found.ok) {
+      // A call that waits because of it must not wait without a reason.
+      this.#note([found.problem]);
+      return found;
+    }
     if (this.host.root && this.#policy.value.allow_privileged) {
       return failure(
         "sandbox-privileged-root",
@@ -129,13 +148,18 @@ export class RunSandbox implements Sandbox {
 
   /**
    * The backend commands are wrapped by, present and probed under this policy. Found once, and again when a
-   * backend was registered or removed meanwhile.
+   * backend was registered or removed meanwhile, or when the answer was for the moment only.
    */
   backend(): Promise<Outcome<BackendEntry>> {
     const { generation } = this.#registry;
     if (this.#detected?.generation !== generation) {
-      const answer = detect(this.#registry, this.mode, (entry) => this.#check(entry));
-      this.#detected = { generation, answer };
+      const answer = detect(this.#registry, this.mode, (entry) => this.#judge(entry));
+      const detected = this.#detected = { generation, answer };
+      answer.then((found) => {
+        // A failure that may pass is not kept: the next call is judged by the next moment.
+        const passing = !found.ok && found.problem.code === "backend-setup";
+        if (passing && this.#detected === detected) this.#detected = undefined;
+      });
     }
     return this.#detected!.answer;
   }
@@ -148,13 +172,18 @@ export class RunSandbox implements Sandbox {
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
-      if (this.mode !== "auto") return found;
+      if (this.mode !== "auto" || found.problem.code !== "backend-unavailable") {
+        this.#note([found.problem]);
+        this.#refused = found.problem;
+        return found;
+      }
       this.#note([runningBare(found.problem)]);
       return success(bare(inner));
     }
     while (this.#settling !== undefined) await this.#settling;
     const policy = this.#begin(this.#policy.value);
-    const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner);
+    const config = this.#configOf(found.value);
+    const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner, config);
     if (wrapped.ok) return success(this.#track(wrapped.value, inner));
     await this.#end();
     return wrapped;
@@ -203,6 +232,11 @@ export class RunSandbox implements Sandbox {
     return findSockets(this.host.environment, this.#policy.value);
   }
 
+  /** Why the last command that may not run bare did not run at all; null when there was none. */
+  get refused(): Problem | null {
+    return this.#refused;
+  }
+
   /** What a backend that works does and does not do beyond the policy, in sentences. */
   hardeningOf(entry: BackendEntry): readonly string[] {
     if (!this.#policy.ok) return [];
@@ -222,24 +256,62 @@ export class RunSandbox implements Sandbox {
     return await entry.version?.(this.#configOf(entry), this.host) ?? null;
   }
 
-  /** Presence, then a run of the empty command under this policy. */
-  async #check(entry: BackendEntry): Promise<Outcome<void>> {
-    if (!this.#policy.ok) return this.#policy;
+  /** Presence, then runs of the empty command: under this policy, and where that fails under the empty one. */
+  async #judge(entry: BackendEntry): Promise<Verdict> {
+    if (!this.#policy.ok) return { kind: "unknown", problem: this.#policy.problem };
+    const resolved = this.#policy.value;
     const config = this.#configOf(entry);
     const present = await entry.available(config, this.host);
-    if (!present.ok) return present;
-    if (entry.probe) return await entry.probe(this.#policy.value, config);
-    const { policy } = this.#mountable(this.#policy.value);
-    const preparation = await this.#wrap(entry, this.#policy.value, policy, EMPTY_COMMAND);
+    if (!present.ok) return { kind: "cannot", problem: present.problem };
+    if (entry.probe) {
+      const answer = await entry.probe(resolved, config);
+      return answer.ok ? { kind: "works", config } : { kind: "unknown", problem: answer.problem };
+    }
+    const empty = emptyPolicy(resolved.allow_privileged);
+    const programOf = () => this.#programOf(entry, empty, config);
+    const kept = this.#lookAnew ? null : await keptVerdict(entry.name, programOf, this.host);
+    if (kept !== null) return { kind: "cannot", problem: kept };
+    const verdict = await judge(config, {
+      real: async (config) => {
+        const answer = await this.#try(entry, resolved, this.#mountable(resolved).policy, config);
+        // What stood there a moment ago may be what failed.
+        if (!answer.ok) this.#snapshot = undefined;
+        return answer;
+      },
+      empty: (config) => this.#try(entry, { ...resolved, ...empty }, empty, config),
+      less: (config, problem) => entry.retry?.(config, problem) ?? null,
+      ofMachine: (said) => isOfMachine(said, readMachine()),
+    });
+    if (verdict.kind === "works") this.#retried.set(entry.name, verdict.config);
+    if (verdict.kind === "cannot") await keepVerdict(entry.name, programOf, verdict.problem, this.host);
+    else if (this.#lookAnew) await forgetVerdict(entry.name, this.host);
+    return verdict;
+  }
+
+  /** Runs the empty command. */
+  async #try(
+    entry: BackendEntry,
+    resolved: ResolvedPolicy,
+    mountable: MountablePolicy,
+    config: BackendConfig,
+  ): Promise<Outcome<void>> {
+    const preparation = await this.#wrap(entry, resolved, mountable, EMPTY_COMMAND, config);
     if (!preparation.ok) return preparation;
-    const answer = await probe(preparation.value, this.host);
-    const other = answer.ok ? null : entry.retry?.(config, answer.problem) ?? null;
-    if (other === null) return answer;
-    this.#retried.set(entry.name, other);
-    const second = await this.#check(entry);
-    // With the person's own settings the reason is plainer.
-    if (!second.ok) this.#retried.delete(entry.name);
-    return second.ok ? second : answer;
+    return await probe(preparation.value, this.host, { again: this.#lookAnew });
+  }
+
+  /** The program behind a backend that tells its own set-up apart; null for others, about which nothing is kept. */
+  async #programOf(
+    entry: BackendEntry,
+    empty: MountablePolicy,
+    config: BackendConfig,
+  ): Promise<string | null> {
+    if (!entry.prepare) return null;
+    const prepared = await entry.prepare(empty, config, EMPTY_COMMAND, this.host);
+    if (!prepared.ok) return null;
+    await prepared.value.dispose();
+    const [program = ""] = prepared.value.fingerprint;
+    return program.startsWith("/") ? program : null;
   }
 
   async #wrap(
@@ -247,8 +319,8 @@ export class RunSandbox implements Sandbox {
     resolved: ResolvedPolicy,
     mountable: MountablePolicy,
     inner: readonly string[],
+    config: BackendConfig,
   ): Promise<Outcome<BackendPreparation>> {
-    const config = this.#configOf(entry);
     try {
       if (entry.prepare) return await entry.prepare(mountable, config, inner, this.host);
       const argv = entry.wrap(resolved, config, inner);
@@ -316,10 +388,13 @@ export class RunSandbox implements Sandbox {
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
         if (problem !== null) {
-          // The tool result holds the short sentence; cause and remedy are for the person.
-          this.#note([problem]);
+          // The tool result holds the short sentence; cause and remedy are for the person, once it failed twice.
+          if (this.#failedBefore) this.#note([problem]);
+          this.#snapshot = undefined;
+          this.#detected = undefined;
           await forgetProbe(preparation.fingerprint, inner, this.host);
         }
+        this.#failedBefore = problem !== null;
         return problem;
       },
       dispose: async () => {

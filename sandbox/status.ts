@@ -1,6 +1,7 @@
 // What the sandbox is at this moment, as one value and as text for a person (sandbox section 10).
 
-import type { Problem } from "../base/problem.ts";
+import type { Outcome, Problem } from "../base/problem.ts";
+import type { BackendEntry } from "./backends/registry.ts";
 import type { ResourceLimits } from "../config/settings.ts";
 import { exists } from "./process/host.ts";
 import type { DroppedEntry } from "./policy/policy.ts";
@@ -10,6 +11,8 @@ export interface SandboxStatus {
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
+  /** What becomes of a command now: with a backend, without one, or without a policy. */
+  readonly commands: "confined" | "unconfined" | "refused";
   /** The backend that wraps commands, or null. */
   readonly backend: string | null;
   readonly description: string | null;
@@ -49,6 +52,7 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
   const answer = await sandbox.available();
   const backend = sandbox.enabled ? await sandbox.backend() : null;
   const entry = backend?.ok ? backend.value : null;
+  const commands = fateOf(sandbox, backend);
   const policy = sandbox.policy();
   const resolved = policy.ok ? policy.value : null;
   const sockets = sandbox.sockets();
@@ -56,6 +60,7 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
   return {
     enabled: sandbox.enabled,
     mode: sandbox.mode,
+    commands,
     backend: entry?.name ?? null,
     description: entry?.description ?? null,
     version: entry === null ? null : await sandbox.versionOf(entry),
@@ -79,8 +84,16 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     hardening: entry === null
       ? []
       : hardening(sandbox, sandbox.hardeningOf(entry), resolved?.allow_privileged),
-    notices: sandbox.notices(),
+    // The reason of an answer stands above already.
+    notices: sandbox.notices().filter(({ message }) => answer.ok || message !== answer.problem.message),
   };
+}
+
+/** The same question as a command's: wrapped, bare, or not at all (sandbox section 5). */
+function fateOf(sandbox: RunSandbox, backend: Outcome<BackendEntry> | null): SandboxStatus["commands"] {
+  if (backend === null) return "unconfined";
+  if (backend.ok) return backend.value.confines === false ? "unconfined" : "confined";
+  return sandbox.mode === "auto" && backend.problem.code === "backend-unavailable" ? "unconfined" : "refused";
 }
 
 /** 0 when the sandbox is usable or switched off on purpose, 1 when it is wanted and does not work (cli section 7). */
@@ -88,36 +101,33 @@ export function statusExitCode(status: SandboxStatus): 0 | 1 {
   return status.enabled && !status.available ? 1 : 0;
 }
 
-/** The status as lines of plain text, the verdict first. */
+/**
+ * The status as lines of plain text, the verdict first. What holds for commands stands only where they are confined; of
+ * the rest the program's own tools keep what a disabled sandbox does not lift.
+ */
 export function renderStatus(status: SandboxStatus): string {
   const lines = [verdict(status)];
   if (status.enabled && status.error?.next) lines.push(`  ${status.error.next}`);
   lines.push(`backend   ${backendLine(status)}`);
-  lines.push(`network   ${status.network}${status.hosts.length > 0 ? `: ${status.hosts.join(", ")}` : ""}`);
-  lines.push(`privilege ${status.privileged ? "kept (allow_privileged)" : "dropped"}`);
-  lines.push("writable");
-  if (status.writable.length === 0) lines.push("  nothing");
-  for (const { path, entry, exists } of status.writable) {
-    lines.push(`  ${path}${entry === path ? "" : `  from ${entry}`}${exists ? "" : "  (missing)"}`);
-  }
-  for (const { entry, reason } of status.dropped) lines.push(`  left out: ${entry} because ${reason}`);
+  const confined = status.commands === "confined";
+  if (confined) {
+    lines.push(`network   ${status.network}${status.hosts.length > 0 ? `: ${status.hosts.join(", ")}` : ""}`);
+    lines.push(`privilege ${status.privileged ? "kept (allow_privileged)" : "dropped"}`);
+  } else if (status.commands === "unconfined") {
+    lines.push("commands  run with all your rights: files, network, sockets and privileges");
+    lines.push("  what follows holds for the tools of this program only");
+  } else lines.push("commands  do not run", "  what follows holds for the other tools of this program");
+  if (status.enabled) lines.push(...writableLines(status));
   lines.push("protected");
   if (status.protected.length === 0) lines.push("  nothing");
   for (const { path, exists } of status.protected) lines.push(`  ${path}${exists ? "" : "  (missing)"}`);
-  if (status.backend === null && status.protected.length > 0) {
-    lines.push("  without a backend only the tools write and edit are kept from them, not commands");
+  if (status.enabled) {
+    const hidden = status.hidden.filter(({ exists }) => exists);
+    lines.push("hidden");
+    if (hidden.length === 0) lines.push("  nothing");
+    for (const { path } of hidden) lines.push(`  ${path}`);
   }
-  const hidden = status.hidden.filter(({ exists }) => exists);
-  lines.push("hidden");
-  if (hidden.length === 0) lines.push("  nothing");
-  for (const { path } of hidden) lines.push(`  ${path}`);
-  const { masked, kept, blocked } = status.sockets;
-  lines.push(`sockets${blocked ? "   all refused" : ""}`);
-  for (const path of masked) lines.push(`  ${path}  masked`);
-  for (const path of kept) lines.push(`  ${path}  kept`);
-  if (masked.length + kept.length === 0 && !blocked) lines.push("  none found to mask");
-  const limits = Object.entries(status.limits).map(([name, value]) => `${name} ${value}`);
-  lines.push(`limits    ${limits.length === 0 ? "none" : limits.join(", ")}`);
+  if (confined) lines.push(...confinementLines(status));
   for (const sentence of status.hardening) lines.push(`hardening ${sentence}`);
   for (const { message, next } of status.notices) {
     lines.push(`notice    ${message}${next ? ` ${next}` : ""}`);
@@ -125,12 +135,35 @@ export function renderStatus(status: SandboxStatus): string {
   return `${lines.join("\n")}\n`;
 }
 
-function verdict({ enabled, available, mode, error }: SandboxStatus): string {
+function writableLines({ writable, dropped }: SandboxStatus): string[] {
+  return [
+    "writable",
+    ...(writable.length === 0 ? ["  nothing"] : []),
+    ...writable.map(({ path, entry, exists }) =>
+      `  ${path}${entry === path ? "" : `  from ${entry}`}${exists ? "" : "  (missing)"}`
+    ),
+    ...dropped.map(({ entry, reason }) => `  left out: ${entry} because ${reason}`),
+  ];
+}
+
+/** Sockets and limits, which only a backend keeps. */
+function confinementLines({ sockets: { masked, kept, blocked }, limits }: SandboxStatus): string[] {
+  const set = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+  return [
+    `sockets${blocked ? "   all refused" : ""}`,
+    ...masked.map((path) => `  ${path}  masked`),
+    ...kept.map((path) => `  ${path}  kept`),
+    ...(masked.length + kept.length === 0 && !blocked ? ["  none found to mask"] : []),
+    `limits    ${set.length === 0 ? "none" : set.join(", ")}`,
+  ];
+}
+
+function verdict({ enabled, available, commands, error }: SandboxStatus): string {
   if (!enabled) return "sandbox   off";
   if (available) return "sandbox   on, and it works";
-  const effect = error?.code === "backend-unavailable" && mode === "auto"
+  const effect = commands === "unconfined"
     ? "commands would run bare"
-    : error?.code === "sandbox-privileged-root"
+    : commands === "confined"
     ? "commands are wrapped all the same"
     : "commands are refused";
   return `sandbox   on, but not usable (${effect}): ${error?.message ?? "the reason is not known."}`;

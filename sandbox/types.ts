@@ -59,7 +59,10 @@ export interface Host {
 
 /** Turns a policy and a command into another command. Same rules as approval resolvers for names and order. */
 export interface Backend {
-  /** Presence only; whether it works is found out by the probe. A throwing backend counts as unavailable. */
+  /**
+   * Presence only; whether it works is found out by the probe. A failure says that this backend is not here at all:
+   * then commands may run bare under `auto`. One that throws is not known, and stops them.
+   */
   available(config: BackendConfig, host: Host): Outcome<void> | Promise<Outcome<void>>;
   /** Pure: the argument list of sandbox 7.1 and nothing else. */
   wrap(policy: Policy, config: BackendConfig, inner: readonly string[]): Outcome<string[]>;
@@ -84,6 +87,12 @@ export interface Backend {
   /** @default 50 */
   readonly priority?: number;
   readonly description?: string;
+  /**
+   * Whether it stands around commands by itself. One that does not is passed over where a better one failed for a
+   * reason that may pass.
+   * @default true
+   */
+  readonly confines?: boolean;
 }
 
 /** A failure of the backend itself, before the command could start. */
@@ -91,6 +100,8 @@ export interface SetupFailure extends Problem {
   readonly code: "sandbox-setup-failed";
   /** A word for what failed, where a backend may know another way: `proc` or `seccomp`. */
   readonly part?: string;
+  /** Everything the backend said. */
+  readonly said: string;
   /** One short sentence for a tool result: nothing ran, and trying again will not help. */
   readonly forModel: string;
 }

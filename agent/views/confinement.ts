@@ -29,7 +29,8 @@ export interface ConfinedSubject {
 /** Probes the sandbox and asks what it approves. */
 export async function confinement({ environment, path, subject }: ConfinedSubject): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
-  const sandbox = sandboxOf(environment, path, subject);
+  // Who asks this wants to know what is so now.
+  const sandbox = sandboxOf(environment, path, subject, { lookAnew: true });
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
     hasCapability: (tool, capability) =>

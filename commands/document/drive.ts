@@ -80,7 +80,9 @@ class Show {
   /** Says how the run ended; answers with the exit code. */
   end(document: OpenDocument, stop: Stop): number {
     this.#terminal?.close();
-    const exit = exitOfStop(stop, document.interrupts.received);
+    const stopped = exitOfStop(stop, document.interrupts.received);
+    // The model was told that its command did not run; whoever set up this machine has to be told too.
+    const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
     this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
     const fault = this.#events?.fault ?? null;

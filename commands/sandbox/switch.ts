@@ -26,6 +26,7 @@ export async function run(invocation: Invocation): Promise<number> {
       environment,
       document: document.value,
       protect: protectedPaths({ environment, document: document.value, configFiles: loaded.value.files }),
+      lookAnew: true,
     });
     const backend = await sandbox.available();
     if (!backend.ok) return refuse(invocation, backend.problem);

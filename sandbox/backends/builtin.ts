@@ -14,13 +14,17 @@ import type { Backend, BackendConfig, Host, Policy } from "../types.ts";
 /** Milliseconds a program may take to tell its version. */
 const VERSION_LIMIT = 2000;
 
+/** Why bubblewrap is not here at all. */
+const ABSENT: ReadonlySet<string> = new Set(["program-not-found", "other-system"]);
+
 /** Bubblewrap, on Linux. */
 export const bwrap: Backend = {
   priority: 100,
   description: "Bubblewrap: read-only file system with writable exceptions, in namespaces of its own",
   available: (config, host) => {
     const found = bwrapProgram(config, host);
-    return found.ok ? success(undefined) : found;
+    // One that is there and may not be used, such as one that a command planted, is no reason to go without.
+    return found.ok || !ABSENT.has(found.problem.code) ? success(undefined) : found;
   },
   wrap: wrapBwrap,
   prepare: prepareBwrap,
@@ -45,7 +49,7 @@ registerBuiltinBackends(backends);
 
 function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {
   if (Deno.build.os !== "linux") {
-    return failure("program-not-found", "Bubblewrap exists on Linux only.");
+    return failure("other-system", "Bubblewrap exists on Linux only.");
   }
   const settings = bwrapSettings(config);
   if (!settings.ok) return settings;

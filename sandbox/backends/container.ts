@@ -6,6 +6,7 @@ import type { Backend, BackendConfig, Host } from "../types.ts";
 /** Commands run as they are; what confines them stands around this whole program. */
 export const container: Backend = {
   priority: 10,
+  confines: false,
   description: "container (by your word): nothing is confined inside it",
   available: trusted,
   wrap: (_policy, _config, inner) => success([...inner]),

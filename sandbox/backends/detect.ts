@@ -1,20 +1,22 @@
 // Which backend serves a run: the named one, or the first that works (sandbox section 5 and 6.2).
 
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import type { Verdict } from "./judge.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**
- * Asks the backends that `mode` allows; `check` answers for one of them, presence and probe. A backend that
- * throws counts as unavailable.
+ * Asks the backends that `mode` allows; `judge` answers for one of them, presence and probe. One that throws is not
+ * known. Where a backend failed for a reason that may pass, only another that confines by itself takes its place.
  *
- * Fails with `unknown-backend`, or with `backend-unavailable` and the reason of every backend that was asked.
+ * Fails with `unknown-backend`; with `backend-unavailable` and the reason of every backend that was asked when none can
+ * work on this machine; with `backend-setup` when one of them might: then nothing may run bare (safety S16).
  */
 export async function detect(
   registry: BackendRegistry,
   mode: string,
-  check: (entry: BackendEntry) => Promise<Outcome<void>>,
+  judge: (entry: BackendEntry) => Promise<Verdict>,
 ): Promise<Outcome<BackendEntry>> {
-  if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), check);
+  if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), judge);
   const named = registry.get(mode);
   if (named === null) {
     const known = registry.getAll().map(({ name }) => name);
@@ -24,32 +26,41 @@ export async function detect(
       `Set sandbox.backend to ${["auto", "required", ...known].join(", ")}.`,
     );
   }
-  return await firstWorking([named], check);
+  return await firstWorking([named], judge);
 }
+
+/** Reasons that say nothing about this machine, where another backend has a better one. */
+const UNTOLD: ReadonlySet<string> = new Set(["other-system", "container-not-trusted"]);
 
 async function firstWorking(
   entries: readonly BackendEntry[],
-  check: (entry: BackendEntry) => Promise<Outcome<void>>,
+  judge: (entry: BackendEntry) => Promise<Verdict>,
 ): Promise<Outcome<BackendEntry>> {
-  const reasons: string[] = [];
-  let next: string | undefined;
+  const reasons: Problem[] = [];
+  let unknown: Problem | null = null;
   for (const entry of entries) {
-    const answer = await guarded(entry, check);
-    if (answer.ok) return success(entry);
-    reasons.push(`${entry.name}: ${answer.problem.message}`);
-    next ??= answer.problem.next;
+    if (unknown !== null && entry.confines === false) continue;
+    const verdict = await guarded(entry, judge);
+    if (verdict.kind === "works") return success(entry);
+    if (verdict.kind === "unknown") unknown ??= verdict.problem;
+    reasons.push({ ...verdict.problem, message: `${entry.name}: ${verdict.problem.message}` });
   }
-  const why = reasons.length === 0 ? "no backend is registered." : reasons.join(" ");
+  if (unknown !== null) return { ok: false, problem: { ...unknown, code: "backend-setup" } };
+  const telling = reasons.filter(({ code }) => !UNTOLD.has(code));
+  const told = telling.length > 0 ? telling : reasons;
+  const why = told.length === 0 ? "no backend is registered." : told.map(({ message }) => message).join(" ");
+  const next = told.find(({ next }) => next !== undefined)?.next;
   return failure("backend-unavailable", `No sandbox works here: ${why}`, next);
 }
 
 async function guarded(
   entry: BackendEntry,
-  check: (entry: BackendEntry) => Promise<Outcome<void>>,
-): Promise<Outcome<void>> {
+  judge: (entry: BackendEntry) => Promise<Verdict>,
+): Promise<Verdict> {
   try {
-    return await check(entry);
+    return await judge(entry);
   } catch (thrown) {
-    return failure("backend-failed", thrownText(thrown));
+    const message = `The sandbox backend ${entry.name} failed: ${thrownText(thrown)}`;
+    return { kind: "unknown", problem: { code: "backend-failed", message } };
   }
 }

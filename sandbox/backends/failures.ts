@@ -50,7 +50,7 @@ const CAUSES: readonly Cause[] = [
     remedy: () => "Raise sysctl user.max_user_namespaces (as root), or nest fewer sandboxes.",
   },
   {
-    pattern: /Can't mount proc/,
+    pattern: /Can't mount proc on [^\n]*: (?:Operation not permitted|Permission denied)/,
     cause: () => "a process namespace of its own is refused",
     remedy: () => ALLOW_IN_CONTAINER,
     part: "proc",
@@ -77,7 +77,8 @@ const CAUSES: readonly Cause[] = [
     remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to one.",
   },
   {
-    pattern: /seccomp|PR_SET_NO_NEW_PRIVS/i,
+    // Only where the kernel has no filters: want of memory must not take the filter away.
+    pattern: /PR_SET_(?:SECCOMP|NO_NEW_PRIVS)\S*: (?:Invalid argument|Function not implemented)/,
     cause: () => "the filter for system calls is refused",
     remedy: () => "Set sandbox.policy.block_unix_sockets to false: without it the filter is not insisted on.",
     part: "seccomp",
@@ -101,6 +102,7 @@ export function classifySetupFailure(stderr: string, container: boolean): SetupF
     code: "sandbox-setup-failed",
     message: `The sandbox could not be set up, so the command did not run: ${cause}.${hint}`,
     next,
+    said: stderr,
     forModel:
       `The sandbox could not be set up (${cause}); nothing ran. Do not try again, a person must mend this.`,
     ...(part === undefined ? {} : { part }),

@@ -20,12 +20,16 @@ const worked = new Set<string>();
 /**
  * Runs `preparation`, which must hold the empty command, unless the same arguments are known to have worked: in
  * this process, or by a file that holds boot, user, program (inode and time) and arguments. A file that cannot be
- * read is as good as none. Disposes of the preparation.
+ * read is as good as none. With `again` it runs in any case. Disposes of the preparation.
  */
-export async function probe(preparation: BackendPreparation, host: Host): Promise<Outcome<void>> {
+export async function probe(
+  preparation: BackendPreparation,
+  host: Host,
+  { again = false } = {},
+): Promise<Outcome<void>> {
   try {
     const identity = await identityOf(preparation.fingerprint);
-    if (identity !== null && (worked.has(identity) || await isRecorded(identity, host))) {
+    if (!again && identity !== null && (worked.has(identity) || await isRecorded(identity, host))) {
       worked.add(identity);
       return success(undefined);
     }

@@ -26,11 +26,12 @@ export class BackendRegistry {
     if (name.includes(".")) {
       throw new TypeError(`The name of a sandbox backend must not contain a dot: "${name}".`);
     }
-    const { priority = DEFAULT_PRIORITY, description } = backend;
+    const { priority = DEFAULT_PRIORITY, description, confines } = backend;
     this.#entries.set(name, {
       name,
       priority,
       description,
+      confines,
       available: backend.available.bind(backend),
       wrap: backend.wrap.bind(backend),
       prepare: backend.prepare?.bind(backend),

@@ -46,7 +46,7 @@ export const seatbelt: Backend = {
 };
 
 async function available(_config: BackendConfig, _host: Host): Promise<Outcome<void>> {
-  if (Deno.build.os !== "darwin") return failure("program-not-found", "Seatbelt exists on macOS only.");
+  if (Deno.build.os !== "darwin") return failure("other-system", "Seatbelt exists on macOS only.");
   try {
     const { isFile } = await Deno.stat(PROGRAM);
     if (isFile) return success(undefined);

@@ -9,6 +9,26 @@ import { isInside } from "../../base/paths.ts";
 import { findSockets } from "../policy/sockets.ts";
 import type { HiddenPath, MountablePolicy } from "../types.ts";
 
+/** The policy that a machine is tried with: nothing writable, the network on, nothing protected (safety S16). */
+export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
+  return {
+    rw_paths: [],
+    inner: [],
+    network: true,
+    network_allow: [],
+    allow_privileged,
+    protect: [],
+    links: [],
+    deny_read: [],
+    hidden: [],
+    sockets: [],
+    runtime: [],
+    masked: [],
+    block_unix_sockets: false,
+    limits: {},
+  };
+}
+
 /** Makes the folders that were asked for (`create: true`); before the look, so that they are among what exists. */
 export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
   const notices: Problem[] = [];

@@ -3,19 +3,24 @@
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "./harness.ts";
 
-/** What bubblewrap prints → what the person is told. */
-const FAILURES: readonly (readonly [printed: string, cause: RegExp])[] = [
+/** What bubblewrap prints → what the person is told, and whether only the machine itself can be the reason. */
+const FAILURES: readonly (readonly [printed: string, cause: RegExp, ofMachine: boolean])[] = [
   [
     "bwrap: No permissions to create a new namespace, likely because the kernel does not allow it",
     /user namespaces are not permitted/,
+    true,
   ],
-  ["bwrap: setting up uid map: Permission denied", /AppArmor restricts user namespaces/],
-  ["bwrap: Creating new namespace failed: max_user_namespaces exceeded", /number or the depth of namespaces/],
-  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /process namespace of its own/],
-  ["bwrap: Failed to make / slave: Permission denied", /how mounts propagate/],
-  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /network namespace of its own/],
-  ["bwrap: Can't find source path /gone: No such file or directory", /the path \/gone vanished/],
-  ["bwrap: something nobody has seen yet", /something nobody has seen yet/],
+  ["bwrap: setting up uid map: Permission denied", /AppArmor restricts user namespaces/, true],
+  [
+    "bwrap: Creating new namespace failed: max_user_namespaces exceeded",
+    /number or the depth of namespaces/,
+    false,
+  ],
+  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /process namespace of its own/, true],
+  ["bwrap: Failed to make / slave: Permission denied", /how mounts propagate/, true],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /network namespace of its own/, true],
+  ["bwrap: Can't find source path /gone: No such file or directory", /the path \/gone vanished/, false],
+  ["bwrap: something nobody has seen yet", /something nobody has seen yet/, false],
 ];
 
 const MODES = ["auto", "required", "bwrap"] as const;
@@ -41,7 +46,7 @@ function plant(place: Scene, line: string, mode: string): void {
   place.settings(`sandbox: { backend: ${mode}, ${policy}, backends: { bwrap: { path: ${file} } } }\n`);
 }
 
-for (const [line, cause] of FAILURES) {
+for (const [line, cause, ofMachine] of FAILURES) {
   Deno.test(`a bwrap that fails with "${line}" approves nothing, and is told with cause and remedy`, async () => {
     await withScene(async (place) => {
       for (const mode of MODES) {
@@ -58,13 +63,15 @@ for (const [line, cause] of FAILURES) {
         const open = await place.run(["advance", "--no-autopilot", "open.chat"]);
         assert.equal(open.code, 3);
         assert.match(place.read("open.chat"), /status=pending/);
+        assert.match(open.stderr, cause, "what keeps it from running by itself");
         assert.ok(!place.exists("runs.txt"));
 
         place.write("approved.chat", withBash(APPROVED));
         const approved = await place.run(["advance", "--no-autopilot", "approved.chat"]);
-        assert.equal(approved.code, 0);
+        const bare = mode === "auto" && ofMachine;
+        assert.equal(approved.code, bare ? 0 : 1);
         const result = place.read("approved.chat").split("**Tool Result:**")[1]!;
-        if (mode === "auto") {
+        if (bare) {
           assert.match(result, /^ `call_1`\n\n```\ndone\n/);
           assert.match(approved.stderr, /without (?:a |the )?sandbox|bare/);
           assert.equal(place.read("runs.txt"), "ran\n");
@@ -72,6 +79,9 @@ for (const [line, cause] of FAILURES) {
         } else {
           assert.match(result, /^ `call_1` \(error\)\n\n```\n[^\n]*[Ss]andbox/);
           assert.match(result, /nothing ran|did not run|nothing was run/i);
+          assert.doesNotMatch(result, /macOS|trusted/, "the model gets the short sentence");
+          assert.match(approved.stderr, cause);
+          assert.equal(approved.stderr.split(cause).length, 2, "once");
           assert.ok(!place.exists("runs.txt"));
         }
       }

@@ -43,7 +43,7 @@ async function argvOf(sandbox: RunSandbox): Promise<readonly string[] | string> 
   return prepared.ok ? prepared.value.argv : prepared.problem.code;
 }
 
-Deno.test("auto takes the first backend that works and passes over broken and throwing ones", () =>
+Deno.test("auto takes the first backend that works and passes over absent, throwing and failing ones", () =>
   inFolder(async (root) => {
     const throwing: Backend = {
       ...naming("throwing", success(undefined), 90),
@@ -78,6 +78,36 @@ Deno.test("auto without a working backend runs bare, says so once, and is not av
     assert.deepEqual(more, []);
     const answer = await sandbox.available();
     assert.equal(answer.ok ? "available" : answer.problem.code, "backend-unavailable");
+  }));
+
+Deno.test("auto stops where a backend throws or fails for a reason that may pass, and takes no container instead", () =>
+  inFolder(async (root) => {
+    const failing: Backend = { ...naming("failing"), probe: () => Promise.resolve(BROKEN) };
+    const throwing: Backend = {
+      ...naming("throwing"),
+      available: () => {
+        throw new Error("no");
+      },
+    };
+    const container: Backend = { ...naming("container", success(undefined), 1), confines: false };
+    assert.equal(await argvOf(withBackends(root, "auto", { failing })), "backend-setup");
+    assert.equal(await argvOf(withBackends(root, "auto", { throwing })), "backend-setup");
+    assert.equal(await argvOf(withBackends(root, "auto", { failing, container })), "backend-setup");
+    const absent = naming("absent", BROKEN);
+    assert.deepEqual(await argvOf(withBackends(root, "auto", { absent, container })), ["container", "cmd"]);
+  }));
+
+Deno.test("what stopped a command is forgotten: the next one is judged by the next moment", () =>
+  inFolder(async (root) => {
+    let works = false;
+    const passing: Backend = {
+      ...naming("passing"),
+      probe: () => Promise.resolve(works ? success(undefined) : BROKEN),
+    };
+    const sandbox = withBackends(root, "auto", { passing });
+    assert.equal(await argvOf(sandbox), "backend-setup");
+    works = true;
+    assert.deepEqual(await argvOf(sandbox), ["passing", "cmd"]);
   }));
 
 Deno.test("required and a named backend never run bare", () =>
@@ -221,18 +251,19 @@ function fakeBwrap(root: string, words: string): string {
   );
 }
 
-const FAILURES = [
-  "bwrap: setting up uid map: Permission denied",
-  "bwrap: No permissions to create a new namespace",
-  "bwrap: Creating new namespace failed: max_user_namespaces exceeded (ENOSPC)",
-  "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
-  "bwrap: Failed to make / slave: Permission denied",
-  "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
-  "bwrap: Can't find source path /gone: No such file or directory",
-  "bwrap: something nobody has seen",
+/** What a bwrap may say, and whether it means that this machine has no sandbox to give. */
+const FAILURES: [words: string, ofMachine: boolean][] = [
+  ["bwrap: setting up uid map: Permission denied", true],
+  ["bwrap: No permissions to create a new namespace", true],
+  ["bwrap: Creating new namespace failed: max_user_namespaces exceeded (ENOSPC)", false],
+  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", true],
+  ["bwrap: Failed to make / slave: Permission denied", true],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", true],
+  ["bwrap: Can't find source path /gone: No such file or directory", false],
+  ["bwrap: something nobody has seen", false],
 ];
 
-for (const words of FAILURES) {
+for (const [words, ofMachine] of FAILURES) {
   Deno.test(`a bwrap that fails with "${words}" after a good probe is told as a set-up failure`, () =>
     inFolder(async (root) => {
       plant(root, "project/");
@@ -240,10 +271,12 @@ for (const words of FAILURES) {
       const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
       const ran: Ran = await runPrepared(sandbox, ["cat", "file"]);
       assert.deepEqual([ran.setup, ran.code, ran.err], ["sandbox-setup-failed", 1, `${words}\n`]);
+      assert.deepEqual(sandbox.notices(), [], "once may be chance, and is tried again");
+      assert.equal((await runPrepared(sandbox, ["cat", "file"])).setup, "sandbox-setup-failed");
       assert.deepEqual(sandbox.notices().map(({ code }) => code), ["sandbox-setup-failed"]);
     }));
 
-  Deno.test(`a bwrap that always fails with "${words}" is not available, although it is there`, () =>
+  Deno.test(`a bwrap that always fails with "${words}" lets commands ${ofMachine ? "run bare" : "stop"} under auto`, () =>
     inFolder(async (root) => {
       plant(root, "project/", "system/");
       const path = script(
@@ -254,12 +287,17 @@ for (const words of FAILURES) {
       const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
       const answer = await sandbox.available();
       assert.ok(!answer.ok);
-      assert.equal(answer.problem.code, "backend-unavailable");
+      const code = ofMachine ? "backend-unavailable" : "backend-setup";
+      assert.equal(answer.problem.code, code);
       assert.match(answer.problem.message, /could not be set up/);
       assert.ok(answer.problem.next);
-      assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+      assert.deepEqual(await argvOf(sandbox), ofMachine ? ["cmd"] : code);
+      assert.deepEqual(
+        sandbox.notices().map(({ code }) => code),
+        ofMachine ? ["backend-unavailable", "running-bare"] : ["backend-setup"],
+      );
       const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
-      assert.equal(await argvOf(required), "backend-unavailable");
+      assert.equal(await argvOf(required), code);
     }));
 }
 
@@ -332,4 +370,83 @@ Deno.test("a failed probe is not remembered beyond the run, and a failed set-up 
     assert.equal(records().length, 1);
     assert.equal((await runPrepared(sandbox, ["cat", "x"])).setup, "sandbox-setup-failed");
     assert.deepEqual(records(), []);
+  }));
+
+Deno.test("that this machine has no sandbox is kept, until somebody looks anew or the program is another one", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "system/");
+    const path = `${root}/system/bwrap`;
+    const fake = (works: boolean) => {
+      Deno.writeTextFileSync(`${path}.new`, "", { mode: 0o755 });
+      script(
+        `${path}.new`,
+        `printf x >> ${root}/runs`,
+        works ? "" : `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
+        `echo '{ "child-pid": 1 }' >&9; echo '{ "exit-code": 0 }' >&9`,
+      );
+    };
+    const ask = (more: { lookAnew?: boolean } = {}) =>
+      createSandbox({
+        settings: settings({ policy: { rw_paths: ["urn:flemma:cwd"] }, backends: { bwrap: { path } } }),
+        environment: world(root, {}, `${root}/project`),
+        document: null,
+        protect: [],
+        ...more,
+      });
+    fake(false);
+    Deno.renameSync(`${path}.new`, path);
+    const { mtime } = Deno.statSync(path);
+    assert.deepEqual(await argvOf(ask()), ["cmd"]);
+    const runs = runsOf(root);
+    assert.ok(runs >= 2, "the policy of the run, and the empty one");
+    assert.deepEqual(await argvOf(ask()), ["cmd"]);
+    assert.equal(runsOf(root), runs, "kept");
+    // The same file with the same time, for the settings of the kernel cannot be changed here.
+    fake(true);
+    Deno.writeFileSync(path, Deno.readFileSync(`${path}.new`));
+    Deno.utimeSync(path, mtime!, mtime!);
+    assert.deepEqual(await argvOf(ask()), ["cmd"], "still kept");
+    assert.ok((await ask({ lookAnew: true }).available()).ok);
+    assert.ok((await ask().available()).ok, "taken back");
+
+    Deno.removeSync(path);
+    fake(false);
+    Deno.renameSync(`${path}.new`, path);
+    assert.deepEqual(await argvOf(ask()), ["cmd"]);
+    fake(true);
+    Deno.renameSync(`${path}.new`, path);
+    assert.ok((await ask().available()).ok, "another program");
+  }));
+
+Deno.test("a kept verdict that somebody else could have written is no verdict", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "system/");
+    const path = script(
+      `${root}/system/bwrap`,
+      `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
+    );
+    const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
+    assert.deepEqual(await argvOf(ask()), ["cmd"]);
+    const kept = `${root}/home/.local/state/flemma/none-bwrap`;
+    const text = Deno.readTextFileSync(kept);
+    const lie = text.replace(/"message":"[^"]*"/, '"message":"A lie."');
+    const told = async (): Promise<boolean> => {
+      const answer = await ask().available();
+      return !answer.ok && answer.problem.message.includes("A lie.");
+    };
+    Deno.writeTextFileSync(kept, lie);
+    assert.ok(await told());
+    Deno.chmodSync(kept, 0o622);
+    assert.ok(!await told(), "writable for others");
+    Deno.removeSync(kept);
+    Deno.writeTextFileSync(`${root}/lie`, lie);
+    Deno.symlinkSync(`${root}/lie`, kept);
+    assert.ok(!await told(), "a link");
+    Deno.removeSync(kept);
+    Deno.writeTextFileSync(kept, "{");
+    assert.ok(!await told(), "cut short");
+    if (Deno.uid() !== 0) return;
+    Deno.writeTextFileSync(kept, lie, { mode: 0o600 });
+    Deno.chownSync(kept, 64123, 64123);
+    assert.ok(!await told(), "of somebody else");
   }));

@@ -24,6 +24,7 @@ Deno.test("the status of a working sandbox names backend, version, paths with th
       {
         enabled: true,
         mode: "auto",
+        commands: "confined",
         backend: "bwrap",
         description: "string",
         version: "string",
@@ -69,9 +70,17 @@ Deno.test("a bwrap that is there and cannot work makes the status fail with its 
     assert.equal(statusExitCode(status), 1);
     assert.equal(status.backend, null);
     assert.equal(status.available, false);
-    assert.match(renderStatus(status), /not usable \(commands would run bare\): .*AppArmor/);
+    assert.equal(status.commands, "unconfined");
+    const text = renderStatus(status);
+    assert.match(text, /not usable \(commands would run bare\): .*AppArmor/);
+    assert.doesNotMatch(text, /macOS|container\.trusted/, "only what matters");
+    assert.match(text, /^commands {2}run with all your rights.*\n.*tools of this program only$/m);
+    assert.doesNotMatch(text, /^(network|privilege|sockets|limits)/m, "nothing keeps these");
+    assert.match(text, /^writable\n {2}.*project/m);
     const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
-    assert.match(renderStatus(await sandboxStatus(required)), /commands are refused/);
+    const refused = await sandboxStatus(required);
+    assert.equal(refused.commands, "refused");
+    assert.match(renderStatus(refused), /commands are refused(.*\n)*commands {2}do not run/);
   }));
 
 Deno.test("a sandbox that is switched off is a status like another", () =>
@@ -79,7 +88,9 @@ Deno.test("a sandbox that is switched off is a status like another", () =>
     plant(root, "project/");
     const status = await sandboxStatus(projectSandbox(root, { enabled: false }));
     assert.equal(statusExitCode(status), 0);
-    assert.match(renderStatus(status), /^sandbox {3}off\n/);
+    const text = renderStatus(status);
+    assert.match(text, /^sandbox {3}off\n(.*\n)*commands {2}run with all your rights/);
+    assert.doesNotMatch(text, /^(network|privilege|writable|hidden|sockets|limits)/m, "nothing keeps these");
   }));
 
 Deno.test("an invalid policy is shown as the error it is", () =>

@@ -148,11 +148,19 @@ Deno.test("8.1 rule 3: when nothing may be wrapped nothing runs, and the error b
   inScene(async (place) => {
     const sandbox: Sandbox = {
       ...openSandbox(),
-      prepare: () => Promise.resolve(failure("backend-unavailable", "There is no bwrap.")),
+      prepare: () => Promise.resolve(failure("unknown-urn", "There is no such place.")),
     };
     assert.match(
       await bashError(place, "touch made", { sandbox }),
-      /^Sandbox: There is no bwrap\. .*not repeat/,
+      /^Sandbox: There is no such place\. .*not repeat/,
+    );
+    const reasons = {
+      ...sandbox,
+      prepare: () => Promise.resolve(failure("backend-unavailable", "No bwrap. No …")),
+    };
+    assert.equal(
+      await bashError(place, "touch made", { sandbox: reasons }),
+      "Sandbox: no sandbox works here, so nothing ran. Do not repeat the call; a person has to mend this first.",
     );
     await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
   }));
@@ -338,11 +346,35 @@ Deno.test("8.1 rule 10: a sandbox that could not be set up is not told as the co
       argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
       setupFailure: (stderr) => {
         told = stderr;
-        return Promise.resolve({ code: "sandbox-setup-failed", message: "m", forModel: "Nothing ran." });
+        return Promise.resolve({
+          code: "sandbox-setup-failed",
+          message: "m",
+          said: stderr,
+          forModel: "Nothing ran.",
+        });
       },
     });
     assert.equal(await bashError(place, "true", { sandbox }), "Sandbox: Nothing ran.");
     assert.equal(told, "bwrap: no namespaces\n");
+  }));
+
+Deno.test("a set-up that failed once is tried once more, and only the command that ran has output", () =>
+  inScene(async (place) => {
+    let attempts = 0;
+    const failing = { argv: ["/bin/sh", "-c", "echo nothing; exit 1"] };
+    const sandbox: Sandbox = {
+      ...openSandbox(),
+      prepare: (inner) =>
+        preparing(
+          ++attempts > 1 ? { argv: inner } : {
+            ...failing,
+            setupFailure: (said) =>
+              Promise.resolve({ code: "sandbox-setup-failed", message: "m", said, forModel: "Nothing ran." }),
+          },
+        ).prepare(inner),
+    };
+    assert.equal(await bash(place, "echo ran", { sandbox }), "ran");
+    assert.equal(attempts, 2);
   }));
 
 Deno.test("8.1 rule 10: what was prepared is given back however the call ends", () =>

@@ -3,7 +3,6 @@
 import type { Problem } from "../../base/problem.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { type ExitStatus, type Running, spawn } from "../../sandbox/process/spawn.ts";
-import type { Prepared } from "../../sandbox/types.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { overflowPath, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
@@ -93,7 +92,27 @@ async function runCommand(
 
   // Both streams become one pipe inside the shell, so their order is kept and the pipe for errors belongs to
   // whatever stands around the shell.
-  const prepared = await context.sandbox.prepare([shell.value, "-c", `exec 2>&1\n${command}`]);
+  const argv = [shell.value, "-c", `exec 2>&1\n${command}`];
+  const started = { argv, cwd, seconds };
+  // A set-up may fail by what others do at that moment. Nothing ran then, so nothing runs twice (safety S16).
+  return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
+}
+
+/** What is to be run. */
+interface Command {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly seconds: number;
+}
+
+/** Runs it once; null when the sandbox could not be set up and this was not the `last` attempt. */
+async function attempt<Last extends boolean>(
+  { argv, cwd, seconds }: Command,
+  context: ExecutionContext,
+  truncate: TruncateSettings,
+  last: Last,
+): Promise<ExecutionResult | (Last extends true ? never : null)> {
+  const prepared = await context.sandbox.prepare(argv);
   if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
   try {
     if (context.signal.aborted) return failed(STOPPED);
@@ -117,7 +136,15 @@ async function runCommand(
         await collector.abandon();
         return failed(STOPPED);
       }
-      return await resultOf(end, await collector.finish(), prepared.value, seconds);
+      const failure = end.reason === "timeout"
+        ? null
+        : await prepared.value.setupFailure(end.stderr, end.status.signal);
+      if (failure !== null && !last) {
+        await collector.abandon();
+        return null as Last extends true ? never : null;
+      }
+      const output = await collector.finish();
+      return failure === null ? resultOf(end, output, seconds) : failed(`Sandbox: ${failure.forModel}`);
     } finally {
       await running.value.kill();
     }
@@ -226,18 +253,11 @@ class Progress {
   }
 }
 
-async function resultOf(
-  end: End,
-  output: string,
-  prepared: Prepared,
-  seconds: number,
-): Promise<ExecutionResult> {
+function resultOf(end: End, output: string, seconds: number): ExecutionResult {
   if (end.reason === "timeout") {
     return failed(joined(output, `The command was ended after ${plural(seconds, "second")}.`));
   }
   const { code, signal } = end.status;
-  const failure = await prepared.setupFailure(end.stderr, signal);
-  if (failure !== null) return failed(`Sandbox: ${failure.forModel}`);
   // A shell that fails before it reaches its first line says so on the other pipe.
   const shown = output || (code === 0 ? "" : end.stderr.trim()) || NO_OUTPUT;
   if (signal !== null) return failed(joined(shown, `The command was ended by the signal ${signal}.`));
@@ -282,7 +302,12 @@ function sentences(problem: Problem): string {
 
 /** For the model: what stands in the way is not the command, and another try changes nothing. */
 function sandboxSentence(problem: Problem): string {
-  return `Sandbox: ${problem.message} Do not repeat the call; a person has to mend this first.`;
+  if ("forModel" in problem) return `Sandbox: ${problem.forModel}`;
+  // The reasons of all backends are for the person, who is told them.
+  const what = problem.code === "backend-unavailable"
+    ? "no sandbox works here, so nothing ran."
+    : problem.message;
+  return `Sandbox: ${what} Do not repeat the call; a person has to mend this first.`;
 }
 
 function plural(count: number, noun: string): string {

@@ -396,7 +396,9 @@ Deno.test("a bwrap planted in the project is never run", () =>
     assert.equal((await runInside(sandbox, "echo hi")).out, "hi\n");
     const named = projectSandbox(root, { backend: "bwrap", backends: { bwrap: { path: "./bwrap" } } });
     const prepared = await named.prepare(["true"]);
-    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "backend-unavailable");
+    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "backend-setup");
+    const auto = projectSandbox(root, { backends: { bwrap: { path: "./bwrap" } } });
+    assert.ok(!(await auto.prepare(["true"])).ok, "a planted one is no reason to run bare");
     assert.ok(!exists(mark));
   }));
 

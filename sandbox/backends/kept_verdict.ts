@@ -1,0 +1,112 @@
+// The verdict that no sandbox can work here, kept until the machine is another one (safety S16).
+
+import type { Problem } from "../../base/problem.ts";
+import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
+import type { Host } from "../types.ts";
+import { type Machine, readMachine } from "./machine.ts";
+
+/** What the verdict rests on: boot, user, program and settings of the kernel. */
+interface Ground {
+  readonly boot: string;
+  readonly user: number | null;
+  readonly path: string;
+  readonly dev: number;
+  readonly ino: number | null;
+  readonly mtime: number | null;
+  readonly machine: Machine;
+}
+
+/** The path of the program behind a backend; null where there is none to tell by, then nothing is kept. */
+export type ProgramOf = () => Promise<string | null>;
+
+/** The verdict about a backend, or null when there is none that holds now. */
+export async function keptVerdict(
+  backend: string,
+  programOf: ProgramOf,
+  host: Host,
+): Promise<Problem | null> {
+  for (const folder of runtimeFolders(host.environment)) {
+    const text = ownText(fileOf(folder, backend));
+    if (text === null) continue;
+    const ground = groundOf(await programOf());
+    const kept = parsed(text);
+    if (ground !== null && kept !== null && kept.ground === JSON.stringify(ground)) return kept.problem;
+  }
+  return null;
+}
+
+/** Keeps the verdict; where that cannot be done it is found again next time. */
+export async function keepVerdict(
+  backend: string,
+  programOf: ProgramOf,
+  problem: Problem,
+  host: Host,
+): Promise<void> {
+  const folder = makeRuntimeFolder(host.environment);
+  const ground = groundOf(await programOf());
+  if (folder === null || ground === null) return;
+  const { code, message, next } = problem;
+  const text = JSON.stringify({ ground: JSON.stringify(ground), problem: { code, message, next } });
+  const file = fileOf(folder, backend);
+  const draft = `${file}.${crypto.randomUUID()}`;
+  try {
+    await Deno.writeTextFile(draft, text, { createNew: true, mode: 0o600 });
+    await Deno.rename(draft, file);
+  } catch {
+    // It costs a few milliseconds next time; it is no reason to fail.
+  }
+}
+
+/** Takes the verdict back: somebody looked anew, and it works. */
+export async function forgetVerdict(backend: string, host: Host): Promise<void> {
+  for (const folder of runtimeFolders(host.environment)) {
+    try {
+      await Deno.remove(fileOf(folder, backend));
+    } catch {
+      // Not kept there.
+    }
+  }
+}
+
+/** The file's text if this user alone can have written it: somebody else's word must not take the wall away. */
+function ownText(file: string): string | null {
+  try {
+    const { isFile, uid, mode } = Deno.lstatSync(file);
+    if (!isFile || uid !== Deno.uid() || ((mode ?? 0o777) & 0o022) !== 0) return null;
+    return Deno.readTextFileSync(file);
+  } catch {
+    return null;
+  }
+}
+
+function parsed(text: string): { ground: string; problem: Problem } | null {
+  try {
+    const { ground, problem } = JSON.parse(text);
+    return typeof ground === "string" && typeof problem?.message === "string" ? { ground, problem } : null;
+  } catch {
+    return null; // Cut short or spoilt; it is found again.
+  }
+}
+
+function groundOf(path: string | null): Ground | null {
+  if (path === null) return null;
+  try {
+    const boot = Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
+    const { dev, ino, mtime } = Deno.statSync(path);
+    return {
+      boot,
+      user: Deno.uid(),
+      path,
+      dev,
+      ino,
+      mtime: mtime?.getTime() ?? null,
+      machine: readMachine(),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function fileOf(folder: string, backend: string): string {
+  return `${folder}/none-${encodeURIComponent(backend)}`;
+}

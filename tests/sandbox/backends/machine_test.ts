@@ -1,0 +1,84 @@
+// When `auto` may run bare: only where the machine itself has no sandbox to give (safety S16). One row a condition.
+
+import assert from "node:assert/strict";
+import { isOfMachine, type Machine, readMachine } from "../../../sandbox/backends/machine.ts";
+
+const MACHINE: Machine = { settings: { "user/max_user_namespaces": "15000" }, userNamespaces: true };
+const ZERO: Machine = { ...MACHINE, settings: { "user/max_net_namespaces": "0" } };
+const NONE: Machine = { ...MACHINE, userNamespaces: false };
+
+const LIMITED =
+  "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)";
+const OLD_KERNEL =
+  "bwrap: Creating new namespace failed, likely because the kernel does not support user namespaces.  bwrap must be " +
+  "installed setuid on such systems.";
+
+const ROWS: [says: string, ofMachine: boolean, machine?: Machine][] = [
+  ["/dev/shm/flemma-0/status-1: 1: exec: /usr/bin/bwrap: not found", true],
+  ["sh: line 1: exec: /usr/bin/bwrap: No such file or directory", true],
+  ["sh: line 1: exec: /usr/bin/bwrap: Permission denied", false],
+  ["bwrap: execvp /bin/sh: No such file or directory", false],
+  [
+    "bwrap: No permissions to creating new namespace, likely because the kernel does not allow non-privileged user " +
+    "namespaces. On e.g. debian this can be enabled with 'sysctl kernel.unprivileged_userns_clone=1'.",
+    true,
+  ],
+  ["bwrap: No permissions to create a new namespace", true],
+  ["bwrap: No permissions to open /newroot", false],
+  ["bwrap: Creating new namespace failed: Operation not permitted", true],
+  ["bwrap: Creating new namespace failed: Resource temporarily unavailable", false],
+  ["bwrap: Creating new namespace failed: Cannot allocate memory", false],
+  [OLD_KERNEL, false],
+  [OLD_KERNEL, true, NONE],
+  ["bwrap: setting up uid map: Permission denied", true],
+  ["bwrap: setting up uid map: Operation not permitted", false],
+  ["bwrap: setting up gid map: Permission denied", false],
+  [LIMITED, false],
+  [LIMITED, true, ZERO],
+  ["bwrap: Creating new namespace failed: No space left on device", false, ZERO],
+  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", true],
+  ["bwrap: Can't mount proc on /newroot/proc: Permission denied", true],
+  ["bwrap: Can't mount proc on /newroot/proc: Cannot allocate memory", false],
+  ["bwrap: Can't mount tmpfs on /newroot/tmp: Operation not permitted", false],
+  ["bwrap: Failed to make / slave: Permission denied", true],
+  ["bwrap: Failed to make / slave: Cannot allocate memory", false],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", true],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Device or resource busy", false],
+  ["bwrap: Can't find source path /tmp/gone: No such file or directory", false],
+  ["bwrap: something nobody has seen", false],
+  ["", false],
+  // A backend dies of what it says last, and at the beginning of a line.
+  ["bwrap: setting up uid map: Permission denied\nbwrap: Can't find source path /x: No such file", false],
+  ["bwrap: warning\nbwrap: setting up uid map: Permission denied\n", true],
+  ["bwrap: Can't find source path /a\tbwrap: setting up uid map: Permission denied", false],
+];
+
+for (const [says, ofMachine, machine = MACHINE] of ROWS) {
+  const kind = machine === ZERO
+    ? ", with a limit of 0,"
+    : machine === NONE
+    ? ", without user namespaces,"
+    : "";
+  Deno.test(`"${says.trim().slice(0, 90)}"${kind} is ${ofMachine ? "" : "not "}a cause of the machine`, () => {
+    assert.equal(isOfMachine(says, machine), ofMachine);
+  });
+}
+
+Deno.test("each limit on namespaces that is 0 counts, and any other value does not", () => {
+  for (const kind of ["user", "pid", "mnt", "uts", "ipc", "net"]) {
+    const settings = (value: string) => ({
+      ...MACHINE,
+      settings: { [`user/max_${kind}_namespaces`]: value },
+    });
+    assert.ok(isOfMachine(LIMITED, settings("0")), kind);
+    assert.ok(!isOfMachine(LIMITED, settings("1")), kind);
+  }
+  assert.ok(!isOfMachine(LIMITED, { ...MACHINE, settings: { "kernel/unprivileged_userns_clone": "0" } }));
+});
+
+Deno.test("the settings of this kernel are read as they are", { ignore: Deno.build.os !== "linux" }, () => {
+  const machine = readMachine();
+  const limit = Deno.readTextFileSync("/proc/sys/user/max_user_namespaces").trim();
+  assert.equal(machine.settings["user/max_user_namespaces"], limit);
+  assert.equal(machine.userNamespaces, true);
+});
