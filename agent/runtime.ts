@@ -59,7 +59,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   for (const { code, message, next } of loaded.notices) {
     tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   }
-  const opened = await openJournal({ environment, path, readOnly: options.readOnly });
+  const opened = await openJournal({ environment, path });
   if (!opened.ok) return opened;
   const sandbox = sandboxOf(environment, path, subject.value);
   const registered = await registerTools(settings.tools, options.tools);

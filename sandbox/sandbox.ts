@@ -334,9 +334,6 @@ export class RunSandbox implements Sandbox {
   #mountable(resolved: ResolvedPolicy): PolicySnapshot {
     // Most commands follow one another without a change near anything that matters; then the last look holds.
     if (this.#snapshot?.before.look.holds()) return this.#snapshot;
-    // Made before the protected paths are looked at, so that it is among those that exist.
-    makeRuntimeFolder(this.host.environment);
-    this.#note(makeAskedFolders(resolved));
     const start = this.#atStart().protection;
     const snapshot = new FsSnapshot();
     const now = traceProtected(this.#protectedNow(snapshot), this.host.environment.cwd, snapshot);
@@ -365,7 +362,13 @@ export class RunSandbox implements Sandbox {
    * all of them: what it found cannot be moved by any, and what appeared since is judged when all are over.
    */
   #begin(resolved: ResolvedPolicy): MountablePolicy {
-    if (this.#active === 0) this.#runSnapshot = this.#mountable(resolved);
+    if (this.#active === 0) {
+      // Made before the protected paths are looked at, so that they are among those that exist; and only for a command
+      // that runs, never for a report.
+      makeRuntimeFolder(this.host.environment);
+      this.#note(makeAskedFolders(resolved));
+      this.#runSnapshot = this.#mountable(resolved);
+    }
     const { policy } = this.#runSnapshot!;
     return this.#active++ === 0 ? policy : withoutVanished(policy);
   }

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { originOf } from "../../config/layers/explain.ts";
-import { type SandboxStatus, sandboxStatus } from "../../sandbox/mod.ts";
+import { type SandboxStatus, sandboxStatus, withheldVariables } from "../../sandbox/mod.ts";
 import { createApproval, sandboxObstacle, type Verdict } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
@@ -16,6 +16,8 @@ export interface Confinement {
   readonly enabledBy: string;
   /** Why the sandbox does not approve `bash` by itself; null when it does. */
   readonly obstacle: string | null;
+  /** Names of variables of this moment that tools do not get. */
+  readonly withheld: readonly string[];
 }
 
 /** Whose confinement is asked for. */
@@ -41,6 +43,10 @@ export async function confinement({ environment, path, subject }: ConfinedSubjec
     status: await sandboxStatus(sandbox),
     enabledBy: originOf(logs, catalog, "sandbox.enabled"),
     obstacle,
+    withheld: withheldVariables(environment.variables, settings.tools.env, {
+      sandboxed: sandbox.enabled,
+      kept: sandbox.keptVariables(),
+    }),
   };
 }
 

@@ -4,7 +4,8 @@ import type { Confinement } from "../../agent/views/confinement.ts";
 import { renderStatus } from "../../sandbox/mod.ts";
 
 /** One fact a line. */
-export function renderConfinement({ status, enabledBy, obstacle }: Confinement): string {
+export function renderConfinement({ status, enabledBy, obstacle, withheld }: Confinement): string {
   const approval = obstacle === null ? "bash runs without asking" : `bash asks first: ${obstacle}`;
-  return `${renderStatus(status)}set by    ${enabledBy}\napproval  ${approval}\n`;
+  const names = withheld.length === 0 ? "none of the variables set now" : withheld.join(", ");
+  return `${renderStatus(status)}withheld  ${names}\nset by    ${enabledBy}\napproval  ${approval}\n`;
 }

@@ -18,10 +18,10 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
   const { environment } = invocation;
   const found = await confinement({ environment, path: subject.path, subject: evaluated.value });
-  const { status, enabledBy, obstacle } = found;
+  const { status, enabledBy, obstacle, withheld } = found;
   if (switchOption(invocation.arguments, "json") === true) {
     const auto_approval = { bash: obstacle === null, because: obstacle };
-    writeOutput(`${safeJson({ ...status, enabled_by: enabledBy, auto_approval })}\n`);
+    writeOutput(`${safeJson({ ...status, withheld, enabled_by: enabledBy, auto_approval })}\n`);
   } else writeOutput(visible(renderConfinement(found), { lines: true }));
   return statusExitCode(status);
 }

@@ -2,6 +2,7 @@
 
 import { VERSION } from "../version.ts";
 import { stateFolder } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { resolveCredential } from "../../providers/http/credentials.ts";
 import { getProvider, providerNames } from "../../providers/registry.ts";
@@ -82,11 +83,22 @@ function toolJson({ name, verdict: { decision, source } }: ToolRow): Report["too
   return { name, source: "built in", approval: `${decision} by ${source}` };
 }
 
+/** The folder itself, or the one it would be made in: a report makes none. */
+async function nearestFolder(folder: string): Promise<string> {
+  try {
+    await Deno.lstat(folder);
+    return folder;
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound) || folder === "/") throw thrown;
+    return await nearestFolder(parentOf(folder));
+  }
+}
+
 /** Why nothing can be kept in the state folder; null when it can. */
 async function stateProblem(folder: string): Promise<string | null> {
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: "doctor-" }));
+    const dir = await nearestFolder(folder);
+    await Deno.remove(await Deno.makeTempFile({ dir, prefix: "doctor-" }));
     return null;
   } catch (thrown) {
     return `nothing can be written there: ${thrown instanceof Error ? thrown.message : String(thrown)}`;

@@ -3,6 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { parentOf } from "../../base/paths.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { Approval, FileMemory, Journal } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
@@ -19,24 +20,22 @@ type Entry =
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
 
-/** The journal of the document at `path`, or one that ends with the process when it is null (unsaved). */
+/**
+ * The journal of the document at `path`, or one that ends with the process when it is null (unsaved). Opening only reads:
+ * folder and file are made, and a large file is rewritten, when there is something to record.
+ */
 export async function openJournal(options: {
   readonly environment: Environment;
   readonly path: string | null;
-  /** Whoever only looks leaves the state folder as it is, and must record nothing. @default false */
-  readonly readOnly?: boolean;
 }): Promise<Outcome<Journal & FileMemory>> {
-  const { environment, path, readOnly = false } = options;
+  const { environment, path } = options;
   const folder = `${stateFolder(environment)}/journal`;
-  if (path === null) return success(new RunJournal(environment, "unsaved", null, []));
+  if (path === null) return success(new RunJournal(environment, "unsaved", null, [], false));
   const key = await documentKey(path);
   const file = `${folder}/${key}.jsonl`;
   try {
-    if (!readOnly) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     const text = await readIfThere(file);
-    const entries = readEntries(text);
-    if (!readOnly && text.length > COMPACT_BYTES) await compact(file, entries);
-    return success(new RunJournal(environment, key, file, entries));
+    return success(new RunJournal(environment, key, file, readEntries(text), text.length > COMPACT_BYTES));
   } catch (thrown) {
     return failure(
       "state-unwritable",
@@ -55,11 +54,20 @@ class RunJournal implements Journal, FileMemory {
   readonly #started = new Map<string, string>();
   readonly #files = new Map<string, string>();
   #written = false;
+  /** The file is to be rewritten before the next record. */
+  #overgrown: boolean;
 
-  constructor(environment: Environment, key: string, file: string | null, entries: readonly Entry[]) {
+  constructor(
+    environment: Environment,
+    key: string,
+    file: string | null,
+    entries: readonly Entry[],
+    overgrown: boolean,
+  ) {
     this.#environment = environment;
     this.#key = key;
     this.#file = file;
+    this.#overgrown = overgrown;
     for (const entry of entries) this.#apply(entry);
   }
 
@@ -115,6 +123,10 @@ class RunJournal implements Journal, FileMemory {
   async #record(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) this.#apply(entry);
     if (this.#file === null) return;
+    await Deno.mkdir(parentOf(this.#file), { recursive: true, mode: 0o700 });
+    // Read again: a filter of the same document may have recorded something since.
+    if (this.#overgrown) await compact(this.#file, readEntries(await readIfThere(this.#file)));
+    this.#overgrown = false;
     const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
     using file = await Deno.open(this.#file, { create: true, append: true, read: true, mode: 0o600 });
     const { size } = await file.stat();

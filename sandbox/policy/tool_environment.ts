@@ -1,41 +1,124 @@
 // The variables a tool's child processes see: the caller's, without secrets and without prompts that wait (S7).
 
 import type { ToolSettings } from "../../config/settings.ts";
-import { OTHER_CREDENTIALS, PROVIDER_CREDENTIALS } from "./credentials.ts";
+import { isCredential } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
+
+/** Said by the editor that tools get. An editor that does nothing and succeeds would rewrite history in silence. */
+const NO_EDITOR = [
+  "There is no editor here. Give the text on the command line:",
+  "git commit -m TEXT, or --no-edit to keep the one there is.",
+  "To go on with a rebase, cherry-pick or revert: GIT_EDITOR=true git ... --continue.",
+  "To finish a merge: git commit --no-edit.",
+  "For git rebase -i: GIT_SEQUENCE_EDITOR=COMMAND, where COMMAND changes the list in the file it is given.",
+].join(" ");
+
+/** A command for `sh -c`, as git and its like run an editor; what follows it are the files to edit. */
+const FAILING_EDITOR = `sh -c 'echo "${NO_EDITOR}" >&2; exit 1' editor`;
 
 /** Keeps programs from opening a pager, an editor or a question, where nobody could answer, and from colours. */
 const UNATTENDED: Readonly<Record<string, string>> = {
   PAGER: "cat",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
-  GIT_EDITOR: "true",
+  EDITOR: FAILING_EDITOR,
+  VISUAL: FAILING_EDITOR,
+  GIT_EDITOR: FAILING_EDITOR,
+  GIT_SEQUENCE_EDITOR: FAILING_EDITOR,
   NO_COLOR: "1",
 };
 
+/** Editors of single programs, which are stronger than EDITOR where somebody has set them. */
+const OTHER_EDITORS: readonly string[] = [
+  "CVSEDITOR",
+  "FCEDIT",
+  "HGEDITOR",
+  "JJ_EDITOR",
+  "KUBE_EDITOR",
+  "SUDO_EDITOR",
+  "SVN_EDITOR",
+  "SYSTEMD_EDITOR",
+];
+
 /**
- * Filters `variables` for tools. Credentials of model providers are dropped, and inside the sandbox the addresses
- * of sockets that act with the person's authority (12.4); `kept` names those whose sockets the policy keeps. `pass`
- * brings variables back, `block` drops more and is stronger; both hold names, in which `*` stands for anything. The
- * unattended variables are always set.
+ * What leads `cd` and git somewhere else than to the folder a command runs in: git sets some of them for its hooks and
+ * aliases, from which this program may have been started. Those of git are what `git rev-parse --local-env-vars` lists,
+ * without the settings somebody may give by variables.
+ */
+const MISLEADING: readonly string[] = [
+  "CDPATH",
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_COMMON_DIR",
+  "GIT_DIR",
+  "GIT_GRAFT_FILE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_INDEX_FILE",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_NAMESPACE",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_PREFIX",
+  "GIT_QUARANTINE_PATH",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_SHALLOW_FILE",
+  "GIT_WORK_TREE",
+];
+
+/** Shorter values than these (a port, a word) are nobody's key, and may well stand in two variables. */
+const SHORTEST_KEY = 16;
+
+export interface EnvironmentOptions {
+  readonly sandboxed: boolean;
+  /** Variables whose sockets the policy keeps. */
+  readonly kept?: readonly string[];
+}
+
+type Variables = Readonly<Record<string, string>>;
+type EnvSettings = ToolSettings["env"];
+
+/**
+ * Filters `variables` for tools. Credentials of model providers are dropped, whatever else holds the same value, what
+ * leads git and `cd` elsewhere, and inside the sandbox the addresses of sockets that act with the person's authority
+ * (12.4). `pass` brings variables back, `block` drops more and is stronger; both hold names, in which `*` stands for
+ * anything. The unattended variables are always set, unless `pass` or `block` holds their very name.
  */
 export function toolEnvironment(
-  variables: Readonly<Record<string, string>>,
-  settings: ToolSettings["env"],
-  { sandboxed, kept = [] }: { sandboxed: boolean; kept?: readonly string[] },
+  variables: Variables,
+  settings: EnvSettings,
+  options: EnvironmentOptions,
 ): Record<string, string> {
-  const withheld = new Set([
-    ...Object.values(PROVIDER_CREDENTIALS).flat(),
-    ...OTHER_CREDENTIALS,
-    ...(sandboxed ? SOCKET_VARIABLES.filter((name) => !kept.includes(name)) : []),
-  ]);
+  const withheld = new Set(withheldVariables(variables, settings, options));
+  const left = Object.entries(variables).filter(([name]) => !withheld.has(name));
+  const overridden = OTHER_EDITORS.filter((name) => Object.hasOwn(variables, name));
+  const unattended = {
+    ...UNATTENDED,
+    ...Object.fromEntries(overridden.map((name) => [name, FAILING_EDITOR])),
+  };
+  const asked = ({ block, pass }: EnvSettings, name: string) =>
+    block.includes(name) || (pass.includes(name) && Object.hasOwn(variables, name));
+  return {
+    ...Object.fromEntries(left),
+    ...Object.fromEntries(Object.entries(unattended).filter(([name]) => !asked(settings, name))),
+  };
+}
+
+/** The names among `variables` that tools do not get, sorted. */
+export function withheldVariables(
+  variables: Variables,
+  settings: EnvSettings,
+  { sandboxed, kept = [] }: EnvironmentOptions,
+): string[] {
+  const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
   const blocked = settings.block.map(namePattern);
   const passed = settings.pass.map(namePattern);
-  const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
-  const left = Object.entries(variables).filter(([name]) =>
-    !matches(blocked, name) && (!withheld.has(name) || matches(passed, name))
-  );
-  return { ...Object.fromEntries(left), ...UNATTENDED };
+  const secret = ([name]: readonly [string, string]) => isCredential(name) && !matches(passed, name);
+  const values = new Set(Object.entries(variables).filter(secret).map(([, value]) => value));
+  const isKept = (name: string) => !sandboxed || kept.includes(name) || !SOCKET_VARIABLES.includes(name);
+  return Object.entries(variables).filter(([name, value]) => {
+    if (matches(blocked, name)) return true;
+    if (matches(passed, name)) return false;
+    return isCredential(name) || (value.length >= SHORTEST_KEY && values.has(value)) ||
+      MISLEADING.includes(name) || !isKept(name);
+  }).map(([name]) => name).sort();
 }
 
 function namePattern(pattern: string): RegExp {

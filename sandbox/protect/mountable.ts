@@ -50,7 +50,9 @@ export function mountablePolicy(
   const present = policy.writable.filter(({ path, entry, byDefault }) => {
     if (["/dev", "/proc"].some((hidden) => isInside(path, hidden))) notices.push(hiddenPath(path));
     const reason = snapshot.has(path) ? absence(path) : "does not exist";
-    if (reason !== null && !(byDefault && reason === "does not exist")) {
+    // One that is to be made will be there when a command runs.
+    const expected = byDefault || policy.create.includes(path);
+    if (reason !== null && !(expected && reason === "does not exist")) {
       notices.push(absentPath(path, entry, reason));
     }
     return reason === null;

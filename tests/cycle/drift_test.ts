@@ -154,7 +154,7 @@ Deno.test("memory that cannot be written is told of and does not stop the reques
   await withPlace(async (place) => {
     place.write("notes.md", "one");
     const memory = await place.memory();
-    await Deno.remove(`${place.folder}/state`, { recursive: true });
+    await Deno.writeTextFile(`${place.folder}/state`, "no folder");
     const told = await place.send("@You:\nSee @./notes.md.\n", memory);
     assert.equal(told.length, 1);
     assert.match(told[0]!, /^file_drift_unrecorded .*cannot be kept: /);

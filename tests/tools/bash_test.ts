@@ -174,8 +174,11 @@ Deno.test("8.1 rule 4, faults 29 and 52: there is no terminal, and programs are 
   inScene(async (place) => {
     assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
     assert.equal(
-      await bash(place, "test -t 0 || test -t 1 || echo none; echo $GIT_EDITOR $PAGER"),
-      "none\ntrue cat",
+      await bash(
+        place,
+        "test -t 0 || test -t 1 || echo none; echo $PAGER; $EDITOR f 2>/dev/null || echo no editor",
+      ),
+      "none\ncat\nno editor",
     );
     assert.equal(
       await bash(

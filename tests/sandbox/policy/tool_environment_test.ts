@@ -1,10 +1,26 @@
 // Which variables reach a tool (S7).
 
 import assert from "node:assert/strict";
-import { OTHER_CREDENTIALS, PROVIDER_CREDENTIALS } from "../../../sandbox/policy/credentials.ts";
-import { toolEnvironment } from "../../../sandbox/mod.ts";
+import {
+  isCredential,
+  MAKERS,
+  OTHER_CREDENTIALS,
+  PROVIDER_CREDENTIALS,
+} from "../../../sandbox/policy/credentials.ts";
+import { toolEnvironment, withheldVariables } from "../../../sandbox/mod.ts";
+import { inFolder } from "../fixture.ts";
 
 const NOTHING = { block: [], pass: [] };
+
+/** The names among `names` that reach a tool. */
+function reach(
+  names: readonly string[],
+  settings = NOTHING as { block: string[]; pass: string[] },
+): string[] {
+  const variables = Object.fromEntries(names.map((name) => [name, `value of ${name}`]));
+  const kept = toolEnvironment(variables, settings, { sandboxed: true });
+  return names.filter((name) => kept[name] === `value of ${name}`);
+}
 
 Deno.test("credentials of model providers never reach a tool, whether confined or not", () => {
   const secrets = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
@@ -18,9 +34,78 @@ Deno.test("credentials of model providers never reach a tool, whether confined o
   }
 });
 
-Deno.test("no name stands twice in the list of credentials", () => {
+Deno.test("a credential is known by its maker, whatever the rest of its name", () => {
+  const names = [
+    ..."CLAUDE_API_KEY OPENAI_KEY AZURE_API_KEY AI_GATEWAY_API_KEY LANGSMITH_API_KEY openai_api_key".split(
+      " ",
+    ),
+    ..."OpenAI_Api_Key ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN ANTHROPIC_API_KEY_2 OPENAI_KEY3".split(
+      " ",
+    ),
+    ..."VITE_OPENAI_API_KEY NEXT_PUBLIC_GEMINI_API_KEY MY_ANTHROPIC_KEY OPENAIKEY OPENAI_APIKEY".split(" "),
+    ..."OPENAI_API_KEYS API_KEY_OPENAI TEAM_TOKEN_HF HF_TOKEN HUGGINGFACEHUB_API_TOKEN OPENAI_SECRET".split(
+      " ",
+    ),
+    ..."AZURE_OPENAI_AD_TOKEN GOOGLE_GENERATIVE_AI_API_KEY DEEPSEEK_API_KEY LANGFUSE_SECRET_KEY".split(" "),
+    ..."XAI_API_KEY ZAI_API_KEY KIMI_API_KEY DASHSCOPE_API_KEY WATSONX_APIKEY OPENROUTER_API_KEY".split(" "),
+    ..."CODESTRAL_API_KEY MISTRAL_API_KEY GROQ_API_KEY CEREBRAS_API_KEY REPLICATE_API_TOKEN".split(" "),
+    ..."VOYAGE_API_KEY JINA_API_KEY COHERE_API_KEY CO_API_KEY PERPLEXITY_API_KEY NVIDIA_NIM_API_KEY".split(
+      " ",
+    ),
+    ..."TOGETHER_AI_API_KEY FIREWORKS_AI_API_KEY GITHUB_COPILOT_TOKEN OPENCODE_API_KEY".split(" "),
+  ];
+  assert.deepEqual(names.filter((name) => !isCredential(name)), []);
+  for (const maker of MAKERS) {
+    for (const end of ["_API_KEY", "_KEY", "_TOKEN", "_ACCESS_TOKEN"]) {
+      assert.ok(isCredential(maker + end), maker + end);
+      assert.ok(isCredential((maker + end).toLowerCase()), maker + end);
+    }
+  }
+});
+
+Deno.test("what is no model provider's key reaches a tool", () => {
+  const names = [
+    ..."MAPS_API_KEY GOOGLE_MAPS_API_KEY STRIPE_API_KEY GITHUB_TOKEN AWS_SECRET_ACCESS_KEY NPM_TOKEN".split(
+      " ",
+    ),
+    ..."OPENAI_MAX_TOKENS CLAUDE_CODE_MAX_OUTPUT_TOKENS ANTHROPIC_MODEL OPENAI_BASE_URL OPENAI_ORG_ID".split(
+      " ",
+    ),
+    ..."MONKEY TURKEY_TOKEN SNOPENAI_KEY OPENAI_KEYBOARD KEYBOARD HALF_API_KEY XPOE_TOKEN PATH HOME CI".split(
+      " ",
+    ),
+    ..."GIT_AUTHOR_NAME GIT_CONFIG_COUNT GIT_CONFIG_GLOBAL GIT_SSH_COMMAND".split(" "),
+  ];
+  assert.deepEqual(reach(names), names);
+});
+
+Deno.test("no maker and no name stands twice", () => {
   const all = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
   assert.equal(new Set(all).size, all.length);
+  assert.equal(new Set(MAKERS).size, MAKERS.length);
+});
+
+Deno.test("a variable of another name that holds the same key is withheld with it", () => {
+  const key = "sk-ant-0123456789abcdef";
+  const variables = { ANTHROPIC_API_KEY: key, MY_LLM: key, OLLAMA_API_KEY: "ollama", USER: "ollama" };
+  const kept = (pass: string[]) =>
+    Object.keys(toolEnvironment(variables, { block: [], pass }, { sandboxed: true }))
+      .filter((name) => name in variables);
+  assert.deepEqual(kept([]), ["USER"]);
+  assert.deepEqual(kept(["MY_LLM"]), ["MY_LLM", "USER"]);
+  assert.deepEqual(kept(["ANTHROPIC_API_KEY"]), ["ANTHROPIC_API_KEY", "MY_LLM", "USER"]);
+});
+
+Deno.test("what leads git and cd elsewhere is taken out unless it is passed", () => {
+  const names = [
+    ..."GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_PREFIX CDPATH GIT_COMMON_DIR".split(
+      " ",
+    ),
+    ..."GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_GRAFT_FILE GIT_SHALLOW_FILE GIT_QUARANTINE_PATH"
+      .split(" "),
+  ];
+  assert.deepEqual(reach(names), []);
+  assert.deepEqual(reach(names, { block: [], pass: ["GIT_DIR", "CD*"] }), ["GIT_DIR", "CDPATH"]);
 });
 
 Deno.test("addresses of agents are withheld inside the sandbox only", () => {
@@ -44,13 +129,90 @@ Deno.test("a person blocks and passes by name and by pattern, and blocking is st
   assert.deepEqual(kept(["*"], ["*"]), []);
 });
 
-Deno.test("programs are kept from paging, asking and colouring, whatever the caller has set", () => {
-  const kept = toolEnvironment({ PAGER: "less", GIT_EDITOR: "vim" }, NOTHING, { sandboxed: true });
-  assert.deepEqual(kept, {
+Deno.test("the names withheld are listed, never the values", () => {
+  const variables = { OPENAI_API_KEY: "o", GIT_DIR: "/x", SSH_AUTH_SOCK: "/s", NPM_TOKEN: "n", PATH: "/bin" };
+  const settings = { block: ["NPM_*"], pass: [] };
+  assert.deepEqual(
+    withheldVariables(variables, settings, { sandboxed: true, kept: ["SSH_AUTH_SOCK"] }),
+    ["GIT_DIR", "NPM_TOKEN", "OPENAI_API_KEY"],
+  );
+  assert.deepEqual(withheldVariables({ PATH: "/bin" }, NOTHING, { sandboxed: true }), []);
+});
+
+Deno.test("programs are kept from paging, asking, editing and colouring, whatever the caller has set", () => {
+  const caller = { PAGER: "less", GIT_EDITOR: "vim", EDITOR: "vim", HGEDITOR: "vim", NO_COLOR: "" };
+  const kept = toolEnvironment(caller, NOTHING, { sandboxed: true });
+  const { EDITOR, ...rest } = kept;
+  assert.match(EDITOR!, /exit 1/);
+  assert.deepEqual(rest, {
     PAGER: "cat",
     GIT_PAGER: "cat",
     GIT_TERMINAL_PROMPT: "0",
-    GIT_EDITOR: "true",
+    VISUAL: EDITOR,
+    GIT_EDITOR: EDITOR,
+    GIT_SEQUENCE_EDITOR: EDITOR,
+    HGEDITOR: EDITOR,
     NO_COLOR: "1",
   });
+  const asked = toolEnvironment(caller, { block: ["NO_COLOR"], pass: ["EDITOR", "VISUAL", "*"] }, {
+    sandboxed: true,
+  });
+  assert.equal(asked.EDITOR, "vim");
+  assert.ok(!("NO_COLOR" in asked));
+  // Nothing was there to be passed, and a pattern does not mean to wait for an editor.
+  assert.equal(asked.VISUAL, EDITOR);
+  assert.equal(asked.GIT_EDITOR, EDITOR);
 });
+
+Deno.test("git fails where it would open an editor, says what to do, and that works", () =>
+  inFolder(async (folder) => {
+    const env = {
+      ...toolEnvironment({ PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", EDITOR: "true" }, NOTHING, {
+        sandboxed: false,
+      }),
+      HOME: folder,
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_AUTHOR_NAME: "a",
+      GIT_AUTHOR_EMAIL: "a@example.org",
+      GIT_COMMITTER_NAME: "a",
+      GIT_COMMITTER_EMAIL: "a@example.org",
+    };
+    const sh = async (command: string) => {
+      const { code, stdout, stderr } = await new Deno.Command("sh", {
+        args: ["-c", command],
+        cwd: folder,
+        clearEnv: true,
+        env,
+        stdin: "null",
+      }).output();
+      return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
+    };
+    const set = await sh(
+      "git init -q -b main . && echo 1 > f && git add f && git commit -qm one && git checkout -qb side && " +
+        "echo 2 > f && git commit -qam two && git checkout -q main && echo 3 > f && git commit -qam three",
+    );
+    assert.equal(set.code, 0, set.err);
+    for (const command of ["git commit --amend", "git rebase -i HEAD~1", "git commit --allow-empty"]) {
+      const { code, err } = await sh(command);
+      assert.notEqual(code, 0, command);
+      assert.match(err, /no editor here.*-m TEXT.*--no-edit/, command);
+    }
+    assert.equal((await sh("git log --oneline | wc -l")).out.trim(), "2");
+    assert.equal((await sh("git commit --amend --no-edit && git commit --amend -m again")).code, 0);
+    const sequence = await sh("GIT_SEQUENCE_EDITOR='sed -i s/^pick/drop/' git rebase -i HEAD~1");
+    assert.equal(sequence.code, 0, sequence.err);
+    assert.equal(
+      (await sh("echo 3 > f && git commit -qam three && git rebase side; echo 23 > f; git add f")).code,
+      0,
+    );
+    const stopped = await sh("git rebase --continue");
+    assert.match(stopped.err, /GIT_EDITOR=true git \.\.\. --continue/);
+    assert.equal((await sh("GIT_EDITOR=true git rebase --continue")).code, 0);
+    assert.equal(
+      (await sh("git checkout -qb other HEAD~1 && echo 9 > f && git commit -qam nine; git merge main")).code,
+      1,
+    );
+    await sh("echo 239 > f; git add f");
+    assert.match((await sh("git merge --continue")).err, /no editor here/);
+    assert.equal((await sh("git commit --no-edit")).code, 0);
+  }));

@@ -1,0 +1,60 @@
+// Reports look and write nothing: no folder, no file, no change of one.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Scene, withScene } from "./harness.ts";
+
+/** Every path of the scene with what it holds; the runtime folder apart, where a probe's answer is kept. */
+function everything({ folder }: Scene): string[] {
+  const found: string[] = [];
+  const visit = (path: string) => {
+    for (const { name, isDirectory } of Deno.readDirSync(path)) {
+      const inner = `${path}/${name}`;
+      if (inner === `${folder}/run`) continue;
+      found.push(isDirectory ? `${inner}/` : `${inner} ${Deno.readTextFileSync(inner)}`);
+      if (isDirectory) visit(inner);
+    }
+  };
+  visit(folder);
+  return found.sort();
+}
+
+const REPORTS: readonly (readonly string[])[] = [
+  ["status", "a.chat"],
+  ["status", "--json", "a.chat"],
+  ["check", "a.chat"],
+  ["parse", "--json", "a.chat"],
+  ["config", "show", "a.chat"],
+  ["config", "check", "a.chat"],
+  ["config", "path", "a.chat"],
+  ["config", "get", "sandbox.policy.rw_paths", "a.chat"],
+  ["sandbox", "status", "a.chat"],
+  ["trust", "--list"],
+  ["session", "show", "a.chat"],
+  ["send", "--dry-run", "a.chat"],
+  ["doctor"],
+];
+
+Deno.test("no report makes the folders that a document asks for, or anything else", () =>
+  withScene(async (place) => {
+    const block =
+      "```lua\nflemma.opt.sandbox.policy.rw_paths:append({ path = 'out/deep', create = true })\n" +
+      "flemma.opt.model = 'claude-sonnet-4-5'\n```\n";
+    const call = callsDocument([{
+      id: "call_1",
+      command: "echo ran > out/deep/ran.txt",
+      status: "approved",
+    }]);
+    place.write("a.chat", block + call);
+    const before = everything(place);
+    for (const words of REPORTS) {
+      const { code, stderr } = await place.run(words, { env: { ANTHROPIC_API_KEY: "k" } });
+      assert.ok([0, 1, 3].includes(code), `${words.join(" ")}: ${code} ${stderr}`);
+      assert.deepEqual(everything(place), before, words.join(" "));
+    }
+    const status = await place.run(["sandbox", "status", "a.chat"]);
+    assert.doesNotMatch(status.stdout, /does not exist/);
+    await place.run(["approve", "a.chat", "call_1"]);
+    assert.ok(!place.exists("out"), "approving runs nothing and makes nothing");
+    await place.run(["advance", "--no-autopilot", "a.chat"]);
+    assert.equal(place.read("out/deep/ran.txt"), "ran\n");
+  }));
