@@ -1,8 +1,9 @@
 // The tools of a run by name (tools 2).
 
+import { isObject } from "../base/is_object.ts";
 import { nearest } from "../base/nearest.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
-import type { JsonSchema, ToolDefinition } from "./definition.ts";
+import type { ToolDefinition } from "./definition.ts";
 import { byBytes } from "../base/order.ts";
 
 /** A definition as it is registered: the name may come from the call, the description may be left out. */
@@ -191,10 +192,6 @@ function firstOf(questions: readonly (() => string | null)[]): string | null {
     if (answer !== null) return answer;
   }
   return null;
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isList(value: string | Registration | readonly Registration[]): value is readonly Registration[] {

@@ -3,6 +3,7 @@
 // Built-in tools carry a validator generated ahead of time. For other schemas Ajv is loaded, which costs some
 // 50 ms, at the first check of an input or before by `prepareValidator`.
 
+import { isObject } from "../base/is_object.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./definition.ts";
 
@@ -78,7 +79,7 @@ export function knownProblems(definition: Partial<Checked>, input: ToolInput): r
  */
 export function completeInput(definition: Pick<ToolDefinition, "input_schema">, input: ToolInput): ToolInput {
   const { required, properties } = definition.input_schema;
-  if (!Array.isArray(required) || !isRecord(properties)) return input;
+  if (!Array.isArray(required) || !isObject(properties)) return input;
   const missing = required.filter((name): name is string =>
     typeof name === "string" && !Object.hasOwn(input, name) && admitsNull(properties[name])
   );
@@ -87,7 +88,7 @@ export function completeInput(definition: Pick<ToolDefinition, "input_schema">, 
 }
 
 function admitsNull(schema: unknown): boolean {
-  if (!isRecord(schema)) return false;
+  if (!isObject(schema)) return false;
   const { type, anyOf, oneOf } = schema;
   if (type === "null" || schema.const === null) return true;
   if (Array.isArray(type)) return type.includes("null");
@@ -158,8 +159,4 @@ function sentence({ keyword, params, message }: SchemaError): string {
     default:
       return (message ?? `does not meet ${keyword}`).replace(/\s*\n\s*/g, " ");
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 // Evaluates a document's first block: JSON and YAML here, Lua by the engine that is handed in.
 
+import { isObject } from "../../base/is_object.ts";
 import type { Frontmatter } from "../../parser/types.ts";
-import { isObject, kindOf } from "../schema/check.ts";
+import { kindOf } from "../schema/check.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
 import type { LayerLog } from "../layers/log.ts";

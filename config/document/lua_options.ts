@@ -1,6 +1,7 @@
 // `flemma.opt`: tables that stand for the settings tree, through which a Lua block reads all layers and writes its own
 // (frontmatter-config 3.4).
 
+import { isObject } from "../../base/is_object.ts";
 import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
@@ -277,10 +278,6 @@ export class Options {
 
 /** What Lua is given for a call: the tool's name, a copy of its input, and names as the founding pages have them. */
 function policyArguments([tool, input, context]: readonly unknown[]): readonly unknown[] {
-  const { toolId, document } = isRecord(context) ? context : {};
+  const { toolId, document } = isObject(context) ? context : {};
   return [tool, input, { tool_id: toolId, bufnr: BUFFER_NUMBER, filename: document }];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

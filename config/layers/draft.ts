@@ -1,7 +1,8 @@
 // A layer in the making: every write is checked when it is made, reads see all layers (frontmatter-config 3.4).
 
+import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { checkValue, isObject, kindOf, mismatchSentence, takesObjects } from "../schema/check.ts";
+import { checkValue, kindOf, mismatchSentence, takesObjects } from "../schema/check.ts";
 import { findKey, type Place } from "../schema/keys.ts";
 import { LayerLog, resolveScalar, sameValue } from "./log.ts";
 import { modulesIn } from "../schema/module_path.ts";

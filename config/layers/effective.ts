@@ -1,7 +1,7 @@
 // From layers to the tree of settings the other rooms read: presets of models resolved, approval sorted by who speaks.
 
+import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { isObject } from "../schema/check.ts";
 import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
 import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";

@@ -1,7 +1,7 @@
 // Settings as a person looks at them: every key with its value and the layers it comes from.
 
+import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { isObject } from "../schema/check.ts";
 import { isPresetPath, listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
 import { findKey } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";

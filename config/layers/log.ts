@@ -1,6 +1,7 @@
 // Layers as logs of operations, and what a key comes to when they are replayed (frontmatter-config 2.1 to 2.4).
 
-import { isObject, sameItem } from "../schema/check.ts";
+import { isObject } from "../../base/is_object.ts";
+import { sameItem } from "../schema/check.ts";
 import type { Layer, Operation } from "../types.ts";
 import type { Presets } from "../settings.ts";
 

@@ -1,6 +1,6 @@
 // Which writes take rights away and give none: all that an untrusted project may do, and for some keys a document.
 
-import { isObject } from "../schema/check.ts";
+import { isObject } from "../../base/is_object.ts";
 import type { Op } from "../types.ts";
 import type { Key } from "../schema/define.ts";
 

@@ -1,5 +1,6 @@
 // The parameters of a preset as writes to settings: which key each name means, and whether its value fits.
 
+import { isObject } from "../../base/is_object.ts";
 import { checkValue, mismatchSentence } from "../schema/check.ts";
 import { LayerLog } from "./log.ts";
 import type { ApprovalPreset } from "../settings.ts";
@@ -89,8 +90,7 @@ function leaves(
     const node = group?.node === "group" && Object.hasOwn(group.members, name)
       ? group.members[name]
       : undefined;
-    const opens = typeof value === "object" && value !== null && !Array.isArray(value) &&
-      (node?.node === "group" || name === "experimental");
-    return opens ? leaves(value as Record<string, unknown>, node, path) : [[path, value]];
+    const opens = isObject(value) && (node?.node === "group" || name === "experimental");
+    return opens ? leaves(value, node, path) : [[path, value]];
   });
 }

@@ -1,6 +1,7 @@
 // Presets: named approvals, providers, models and parameters; both spellings, one registry (frontmatter-config 1.5).
 
-import { isObject, kindOf } from "../schema/check.ts";
+import { isObject } from "../../base/is_object.ts";
+import { kindOf } from "../schema/check.ts";
 import type { LayerLog } from "./log.ts";
 import { readModeline } from "../schema/modeline.ts";
 import type { Fault } from "../types.ts";

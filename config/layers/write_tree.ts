@@ -1,7 +1,8 @@
 // Plain data as a layer: walks a tree of settings with its operators and writes it to a draft (frontmatter-config 4.2).
 
+import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { isObject, takesObjects } from "../schema/check.ts";
+import { takesObjects } from "../schema/check.ts";
 import { findKey } from "../schema/keys.ts";
 import { type Fault, type LayerDraft, MOST_FINDINGS, type Op } from "../types.ts";
 

@@ -1,5 +1,6 @@
 // Whether a value is what a key may hold, said in words a person understands.
 
+import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Type } from "./define.ts";
 
@@ -82,10 +83,6 @@ export function mismatchSentence(key: string, { expected, found, suggestion, hin
 /** Whether a type takes plain objects as values. */
 export function takesObjects(type: Type): boolean {
   return type.is === "map" || type.is === "any" || type.is === "custom";
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Equality of list items: exact for strings, by content for the few items that are objects. */

@@ -1,6 +1,6 @@
 // Settings that go into a request: general parameters, and the same again for each provider.
 
-import { isObject } from "./check.ts";
+import { isObject } from "../../base/is_object.ts";
 import {
   BOOLEAN,
   type Group,

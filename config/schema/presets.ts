@@ -1,6 +1,6 @@
 // The shape of a preset, in both of its homes.
 
-import { isObject } from "./check.ts";
+import { isObject } from "../../base/is_object.ts";
 import { group, key, type Type } from "./define.ts";
 
 /** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. Presets.ts reads both. */

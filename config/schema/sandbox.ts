@@ -1,6 +1,6 @@
 // Settings of the sandbox: its policy, its limits, its backends.
 
-import { isObject } from "./check.ts";
+import { isObject } from "../../base/is_object.ts";
 import { isModulePath } from "./module_path.ts";
 import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../settings.ts";
 import { BOOLEAN, group, hostKey, key, policyKey, STRING, STRINGS, type Type } from "./define.ts";

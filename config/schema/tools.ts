@@ -1,6 +1,6 @@
 // Settings of tools: which are offered, which run unasked, how they run.
 
-import { isObject } from "./check.ts";
+import { isObject } from "../../base/is_object.ts";
 import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,

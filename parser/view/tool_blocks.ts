@@ -1,5 +1,6 @@
 // Tool blocks of a message: header, fence and body of a call or a result, read from its nodes.
 
+import { isObject } from "../../base/is_object.ts";
 import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { readStatus, type StatusReading } from "./status.ts";
@@ -117,8 +118,4 @@ export function callInput(text: string): Record<string, unknown> | string {
   }
   if (Array.isArray(value)) return "it is an array";
   return isObject(value) ? value : `it is ${value === null ? "null" : `a ${typeof value}`}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,5 +1,6 @@
 // The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
 
+import { isObject } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
 import { compactJson } from "../request/json.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
@@ -49,9 +50,9 @@ export class AnthropicReader implements StreamReader {
   }
 
   event(data: unknown, headers: Headers | null = null): Effect[] {
-    if (!isRecord(data)) return [];
+    if (!isObject(data)) return [];
     const effects: Effect[] = [];
-    const output = isRecord(data.usage) ? data.usage.output_tokens : undefined;
+    const output = isObject(data.usage) ? data.usage.output_tokens : undefined;
     if (typeof output === "number") effects.push({ kind: "usage", usage: { output } });
     switch (data.type) {
       case "message_start":
@@ -63,7 +64,7 @@ export class AnthropicReader implements StreamReader {
       case "content_block_stop":
         return [...effects, ...this.#stop(indexOf(data))];
       case "message_delta":
-        if (isRecord(data.delta) && typeof data.delta.stop_reason === "string") {
+        if (isObject(data.delta) && typeof data.delta.stop_reason === "string") {
           this.#stopReason = data.delta.stop_reason;
         }
         return effects;
@@ -77,7 +78,7 @@ export class AnthropicReader implements StreamReader {
   }
 
   #start(index: number, block: unknown): Effect[] {
-    if (!isRecord(block)) return [];
+    if (!isObject(block)) return [];
     if (block.type === "tool_use") {
       const name = toolName(text(block.name), this.#offered);
       this.#open.set(index, { kind: "tool", id: text(block.id), name, start: block.input, json: "" });
@@ -96,7 +97,7 @@ export class AnthropicReader implements StreamReader {
   }
 
   #delta(index: number, delta: unknown): Effect[] {
-    if (!isRecord(delta)) return [];
+    if (!isObject(delta)) return [];
     if (delta.type === "text_delta") {
       return text(delta.text) === "" ? [] : [{ kind: "text", text: text(delta.text) }];
     }
@@ -152,7 +153,7 @@ export class AnthropicReader implements StreamReader {
 }
 
 function startUsage(message: unknown): Effect[] {
-  const usage = isRecord(message) && isRecord(message.usage) ? message.usage : {};
+  const usage = isObject(message) && isObject(message.usage) ? message.usage : {};
   const counts: { -readonly [K in keyof Usage]?: number } = {};
   if (typeof usage.input_tokens === "number") counts.input = usage.input_tokens;
   if (typeof usage.cache_read_input_tokens === "number") counts.cache_read = usage.cache_read_input_tokens;
@@ -164,9 +165,9 @@ function startUsage(message: unknown): Effect[] {
 
 /** The JSON text of a finished input, or null when it is no JSON object. No input at all means `{}`. */
 function toolInput(json: string, start: unknown): string | null {
-  const source = json.trim() !== "" ? json : isRecord(start) ? JSON.stringify(start) : "{}";
+  const source = json.trim() !== "" ? json : isObject(start) ? JSON.stringify(start) : "{}";
   try {
-    return isRecord(JSON.parse(source)) ? compactJson(source) : null;
+    return isObject(JSON.parse(source)) ? compactJson(source) : null;
   } catch {
     return null;
   }
@@ -178,8 +179,4 @@ function indexOf(data: JsonObject): number {
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function isRecord(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

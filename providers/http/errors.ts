@@ -1,5 +1,6 @@
 // What went wrong between us and a provider, as a value with a class and a hint (providers section 11).
 
+import { isObject } from "../../base/is_object.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";
 
 /** What an error body says, apart from the wrapping. */
@@ -10,15 +11,15 @@ export interface ErrorText {
 
 /** The message of a decoded error body in one of the known shapes; null when it has none of them. */
 export function extractError(body: unknown): ErrorText | null {
-  if (!isRecord(body)) return null;
+  if (!isObject(body)) return null;
   const { error, message, errors } = body;
-  if (isRecord(error) && typeof error.message === "string") {
+  if (isObject(error) && typeof error.message === "string") {
     return { type: typeof error.type === "string" ? error.type : null, message: error.message };
   }
   if (typeof error === "string") return { type: null, message: error };
   if (typeof message === "string") return { type: null, message };
   const first: unknown = Array.isArray(errors) ? errors[0] : null;
-  return isRecord(first) && typeof first.message === "string" ? { type: null, message: first.message } : null;
+  return isObject(first) && typeof first.message === "string" ? { type: null, message: first.message } : null;
 }
 
 /** `TYPE — MESSAGE`, or the message alone. */
@@ -108,8 +109,4 @@ export function rateLimitDetails(headers: Headers): readonly string[] {
     .filter(([name]) => name === "retry-after" || name.includes("ratelimit"))
     .map(([name, value]) => `${name}: ${value}`)
     .sort();
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

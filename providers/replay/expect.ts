@@ -1,5 +1,6 @@
 // Compares a request with what a script expects of it, and says in words what is missing.
 
+import { isObject } from "../../base/is_object.ts";
 import type { Expectation, ResultExpectation, TextExpectation } from "./script.ts";
 
 /** The parts of a request body that a script can speak about. */
@@ -13,11 +14,11 @@ export interface RequestView {
 
 /** Reads a decoded request body; whatever it lacks is empty. */
 export function viewRequest(body: unknown): RequestView {
-  const request = isRecord(body) ? body : {};
-  const messages = list(request.messages).filter(isRecord);
+  const request = isObject(body) ? body : {};
+  const messages = list(request.messages).filter(isObject);
   const last = messages.findLast((message) => message.role === "user");
   const results = new Map<string, { text: string; isError: boolean }>();
-  for (const block of messages.flatMap((message) => list(message.content)).filter(isRecord)) {
+  for (const block of messages.flatMap((message) => list(message.content)).filter(isObject)) {
     if (block.type !== "tool_result") continue;
     results.set(String(block.tool_use_id), { text: textOf(block.content), isError: block.is_error === true });
   }
@@ -25,7 +26,7 @@ export function viewRequest(body: unknown): RequestView {
     system: textOf(request.system),
     user: textOf(last?.content),
     results,
-    tools: list(request.tools).filter(isRecord).map((tool) => String(tool.name)),
+    tools: list(request.tools).filter(isObject).map((tool) => String(tool.name)),
   };
 }
 
@@ -71,15 +72,11 @@ function excerpt(text: string): string {
 
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
-  return list(content).filter(isRecord).map((block) => typeof block.text === "string" ? block.text : "").join(
+  return list(content).filter(isObject).map((block) => typeof block.text === "string" ? block.text : "").join(
     "",
   );
 }
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // A replay script: the model's words, request by request, and what each request must hold (docs/replay.md).
 
+import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/nearest.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
@@ -68,7 +69,7 @@ export async function parseReplayScript(text: string): Promise<Outcome<ReplayScr
   const decoded = await decode(text);
   if (!decoded.ok) return decoded;
   const value = decoded.value;
-  const replies = isRecord(value) ? value.replies : value;
+  const replies = isObject(value) ? value.replies : value;
   if (!Array.isArray(replies)) {
     return failure(
       "replay-script",
@@ -115,7 +116,7 @@ function listOf(check: Check): Check {
 
 function tableOf(check: Check): Check {
   return (value, path) =>
-    isRecord(value)
+    isObject(value)
       ? Object.entries(value).flatMap(([key, member]) => check(member, `${path}.${key}`))
       : [`${path}: a table is needed`];
 }
@@ -123,7 +124,7 @@ function tableOf(check: Check): Check {
 /** A table of known members; those in `needed` must be there. */
 function members(known: Readonly<Record<string, Check>>, needed: readonly string[] = []): Check {
   return (value, path) => {
-    if (!isRecord(value)) return [`${path}: a table is needed`];
+    if (!isObject(value)) return [`${path}: a table is needed`];
     const missing = needed.filter((key) => !(key in value)).map((key) => `${path}: ${key} is missing`);
     const wrong = Object.entries(value).flatMap(([key, member]) => {
       const check = known[key];
@@ -164,7 +165,7 @@ const BLOCKS: Readonly<Record<string, Check>> = {
 };
 
 const block: Check = (value, path) => {
-  const kind = isRecord(value) ? Object.keys(BLOCKS).find((key) => key in value) : undefined;
+  const kind = isObject(value) ? Object.keys(BLOCKS).find((key) => key in value) : undefined;
   if (kind === undefined) return [`${path}: one of text, thinking, redacted, tool_use is needed`];
   return BLOCKS[kind]!(value, path);
 };
@@ -177,7 +178,3 @@ const replyProblems = members({
   chunk: isCount,
   fault,
 });
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,5 +1,6 @@
 // The parameters of one request: a provider's own table over the general one (providers sections 8.1, 8.2).
 
+import { isObject } from "../../base/is_object.ts";
 import type { Parameters, Settings, Thinking, ThinkingLevel } from "../../config/settings.ts";
 import type { Model } from "../models.ts";
 
@@ -33,12 +34,12 @@ export function resolveParameters(settings: Settings, provider: string): Request
 
 function providerTable(parameters: Parameters, provider: string): Readonly<Record<string, unknown>> {
   const table = new Map<string, unknown>(Object.entries(parameters)).get(provider);
-  return isRecord(table) ? table : {};
+  return isObject(table) ? table : {};
 }
 
 function overlayThinking(general: Thinking, own: unknown): Thinking {
   if (isLevel(own)) return { ...general, level: own };
-  if (!isRecord(own)) return general;
+  if (!isObject(own)) return general;
   return {
     level: pick(own.level, isLevel, general.level),
     foreign: pick(own.foreign, isForeign, general.foreign),
@@ -47,10 +48,6 @@ function overlayThinking(general: Thinking, own: unknown): Thinking {
 
 function pick<T>(value: unknown, is: (value: unknown) => value is T, otherwise: T): T {
   return is(value) ? value : otherwise;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isNumber(value: unknown): value is number {
