@@ -1,5 +1,6 @@
 // The three standard streams: reading all of the input, writing all of the output, and whether two of them are one.
 
+import { concat } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";
 
 /** Bytes of standard input that are kept in memory; more is passed on as it comes. */
@@ -12,11 +13,11 @@ export function readInput(): { readonly bytes: Uint8Array; readonly complete: bo
   while (length <= MAX_INPUT_BYTES) {
     const piece = new Uint8Array(64 * 1024);
     const got = Deno.stdin.readSync(piece);
-    if (got === null) return { bytes: join(pieces, length), complete: true };
+    if (got === null) return { bytes: concat(pieces), complete: true };
     pieces.push(piece.subarray(0, got));
     length += got;
   }
-  return { bytes: join(pieces, length), complete: false };
+  return { bytes: concat(pieces), complete: false };
 }
 
 /** Copies what is left of standard input to standard output. */
@@ -82,14 +83,4 @@ function statDescriptor(descriptor: number): Deno.FileInfo | null {
     }
   }
   return null;
-}
-
-function join(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }

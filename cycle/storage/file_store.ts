@@ -1,5 +1,6 @@
 // A document in a file: locked, read once, written after every step, and watched for other writers (cli section 4).
 
+import { sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { shellWord } from "../../base/shell_word.ts";
@@ -9,7 +10,7 @@ import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore } from "../types.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
 import { continues, mergeDocuments } from "./merge.ts";
-import { checkWritable, readDocument, sameBytes, sameStamp, type Stamp, stampOf } from "./read.ts";
+import { checkWritable, readDocument, sameStamp, type Stamp, stampOf } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./rescue.ts";
 import { appendFile, MAX_APPEND_BYTES, overwriteFile, replaceFile } from "./write.ts";
 

@@ -1,8 +1,9 @@
 // What becomes of our text when somebody else changed the file meanwhile: a three-way merge by lines, or a conflict.
 
+import { commonPrefix } from "../../base/bytes.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat, Result } from "../../parser/types.ts";
-import { checkText, commonPrefix } from "./read.ts";
+import { checkText } from "./read.ts";
 
 /** Base lines `from` to `to` (0-based, half-open) became the lines `lines`. */
 interface Hunk {

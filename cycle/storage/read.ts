@@ -121,20 +121,6 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
     a.ctime === b.ctime;
 }
 
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  return commonPrefix(a, b) === a.length;
-}
-
-/** Number of equal leading bytes. */
-export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
-  const end = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < end && a[at] === b[at]) at++;
-  return at;
-}
-
 /** Reads to the end; the size is only a hint, since the file may grow meanwhile. */
 async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array> {
   let buffer = new Uint8Array(sizeHint + 1);

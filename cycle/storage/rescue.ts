@@ -1,9 +1,9 @@
 // In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
 
+import { commonPrefix, sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
-import { commonPrefix, sameBytes } from "./read.ts";
 import { createFile, overwriteFile } from "./write.ts";
 
 /** Keeps the old and the new text of one document while it is overwritten. */

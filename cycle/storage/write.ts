@@ -1,6 +1,7 @@
 // Putting bytes on disk so that at every moment either the old or the new document can be had (cli 4.2, S10).
 
-import { commonPrefix, type Stamp, stampOf } from "./read.ts";
+import { commonPrefix } from "../../base/bytes.ts";
+import { type Stamp, stampOf } from "./read.ts";
 
 /** Largest text that is appended; more goes through a whole new file. One page cannot be torn by a signal. */
 export const MAX_APPEND_BYTES = 16 * 1024;

@@ -3,6 +3,7 @@
 // The list is flat. A document of 10 MB has about 640 chunks, so making a new list for an edit costs a few
 // microseconds; a tree of chunks would save nothing that could be measured.
 
+import { concat } from "../../base/bytes.ts";
 import { Chunk, cut, fitsOne } from "./chunk.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
@@ -253,15 +254,4 @@ function hasBom(bytes: Uint8Array): boolean {
 function endsWithFeed(parts: readonly Uint8Array[]): boolean {
   const last = parts.at(-1);
   return last === undefined || last[last.length - 1] === LF;
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!;
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

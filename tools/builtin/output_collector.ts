@@ -1,6 +1,7 @@
 // Collects the output of a process in bounded memory: the last bytes, counts, and the whole in a file once it
 // is over the limits (tools 8.1 rules 6 and 7).
 
+import { concat } from "../../base/bytes.ts";
 import type { Truncation } from "../definition.ts";
 import { OverflowFile, overflowNotice, withNotice } from "../overflow.ts";
 import { characterStart, truncateTail } from "../truncate.ts";
@@ -9,7 +10,6 @@ import { characterStart, truncateTail } from "../truncate.ts";
 export const TAIL_BYTES = 128 * 1024;
 
 const LF = 10;
-const NOTHING = new Uint8Array(0);
 
 export interface CollectorOptions {
   readonly maxLines: number;
@@ -175,17 +175,4 @@ function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;
   return count;
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks;
-  if (only === undefined) return NOTHING;
-  if (chunks.length === 1) return only;
-  const all = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

@@ -1,0 +1,28 @@
+// Bytes as they lie in memory: joined, compared.
+
+/** All parts in one piece. A single part is answered as it is, not copied. */
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+/** Whether two pieces hold the same bytes. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  return commonPrefix(a, b) === a.length;
+}
+
+/** Number of equal leading bytes. */
+export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a[at] === b[at]) at++;
+  return at;
+}
