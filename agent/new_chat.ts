@@ -1,10 +1,10 @@
 // Makes a document and notes that it was made here, so that its own settings are believed (S15).
 
+import { createFile } from "../base/files.ts";
 import { type Environment, processEnvironment } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import { openJournal } from "../cycle/storage/journal.ts";
-import { createFile } from "../cycle/storage/write.ts";
 import { parse } from "../parser/mod.ts";
 import type { Chat } from "../parser/types.ts";
 import type { NewChatContent } from "./types.ts";

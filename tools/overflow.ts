@@ -1,5 +1,6 @@
 // Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
 
+import { removeIfThere } from "../base/files.ts";
 import { parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { type Problem, thrownText } from "../base/problem.ts";
@@ -102,7 +103,7 @@ export class OverflowFile {
   /** Takes the file away again, for output that turned out to fit after all. */
   async discard(): Promise<void> {
     this.close();
-    if (this.#written > 0) await removeIfPresent(this.path);
+    if (this.#written > 0) await removeIfThere(this.path);
     this.#written = 0;
   }
 }
@@ -110,16 +111,8 @@ export class OverflowFile {
 /** Makes a new file for this person only. What stands at the path is removed first, so that a planted link is not followed. */
 async function createPrivate(path: string): Promise<Deno.FsFile> {
   await Deno.mkdir(parentOf(path), { recursive: true });
-  await removeIfPresent(path);
+  await removeIfThere(path);
   return await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
-}
-
-async function removeIfPresent(path: string): Promise<void> {
-  try {
-    await Deno.remove(path);
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-  }
 }
 
 /** What the notice says besides the numbers. */

@@ -1,5 +1,6 @@
 // Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
 
+import { replaceSmallFile } from "../../base/files.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** More than any settings are. */
@@ -66,17 +67,8 @@ export async function changeJson(
       if (before.value !== null) await Deno.remove(path);
       return success(undefined);
     }
-    const temporary = `${path}.${crypto.randomUUID()}`;
-    try {
-      await Deno.writeTextFile(temporary, `${JSON.stringify(after.value, null, 2)}\n`, {
-        mode: 0o600,
-        createNew: true,
-      });
-      await Deno.rename(temporary, path);
-    } catch (thrown) {
-      await Deno.remove(temporary).catch(() => {});
-      throw thrown;
-    }
+    const text = `${JSON.stringify(after.value, null, 2)}\n`;
+    await replaceSmallFile(path, new TextEncoder().encode(text), { durable: false });
     return success(undefined);
   } catch (thrown) {
     return failure(

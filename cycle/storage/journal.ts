@@ -1,13 +1,13 @@
 // What one document's runs remember outside of it: who approved what, what was started, what was overwritten, which
 // content of other files was sent.
 
+import { createFile, replaceSmallFile, writeAll } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { Approval, FileMemory, Journal } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
-import { createFile, writeAll } from "./write.ts";
 
 type Entry =
   | ({ readonly kind: "approval"; readonly id: string } & Approval)
@@ -220,9 +220,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const written = entries.filter((entry) => entry.kind === "written").slice(0, 1);
   const kept = [...written, ...approvals.values(), ...started.values(), ...files.values()];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
-  const temporary = `${file}.${crypto.randomUUID().slice(0, 8)}.tmp`;
-  await createFile(temporary, new TextEncoder().encode(lines.join("")));
-  await Deno.rename(temporary, file);
+  await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });
 }
 
 async function readIfThere(path: string): Promise<string> {

@@ -1,10 +1,11 @@
 // In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
 
+import { createFile, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { commonPrefix, sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
-import { createFile, overwriteFile } from "./write.ts";
+import { overwriteFile } from "./write.ts";
 
 /** Keeps the old and the new text of one document while it is overwritten. */
 export class OverwriteGuard {
@@ -101,22 +102,11 @@ export async function saveAside(
   ) {
     try {
       if (path.startsWith(folder)) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-      const temporary = `${path}.tmp`;
-      await removeIfThere(temporary);
-      await createFile(temporary, bytes);
-      await Deno.rename(temporary, path);
+      await replaceSmallFile(path, bytes, { durable: true });
       return { path };
     } catch (thrown) {
       error = thrownText(thrown);
     }
   }
   return { error };
-}
-
-async function removeIfThere(path: string): Promise<void> {
-  try {
-    await Deno.remove(path);
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-  }
 }

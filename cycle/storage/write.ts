@@ -1,5 +1,6 @@
 // Putting bytes on disk so that at every moment either the old or the new document can be had (cli 4.2, S10).
 
+import { writeAll } from "../../base/files.ts";
 import { commonPrefix } from "../../base/bytes.ts";
 import { type Stamp, stampOf } from "./read.ts";
 
@@ -66,23 +67,6 @@ export async function appendFile(path: string, expected: Stamp, bytes: Uint8Arra
     throw thrown;
   }
   return stampOf(await file.stat());
-}
-
-/** Writes a new file durably; fails when one of that name exists. */
-export async function createFile(path: string, bytes: Uint8Array, mode = 0o600): Promise<void> {
-  using file = await Deno.open(path, { createNew: true, write: true, mode });
-  try {
-    await writeAll(file, bytes);
-    await file.sync();
-  } catch (thrown) {
-    await Deno.remove(path);
-    throw thrown;
-  }
-}
-
-export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) written += await file.write(bytes.subarray(written));
 }
 
 async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Promise<void> {

@@ -1,5 +1,6 @@
 // Whether a sandbox works is found out by running nothing in it, under the very arguments of the policy (S13).
 
+import { replaceSmallFile } from "../../base/files.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { runBriefly } from "../process/run_helper.ts";
 import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
@@ -117,11 +118,9 @@ async function record(identity: string, host: Host): Promise<void> {
   const folder = makeRuntimeFolder(host.environment);
   if (folder === null) return;
   const path = `${folder}/${await fileName(identity)}`;
-  const draft = `${path}.${crypto.randomUUID()}`;
   try {
     await removeOldest(folder);
-    await Deno.writeTextFile(draft, identity, { createNew: true, mode: 0o600 });
-    await Deno.rename(draft, path);
+    await replaceSmallFile(path, new TextEncoder().encode(identity), { durable: false });
   } catch {
     // The answer costs a few milliseconds next time; it is no reason to fail.
   }

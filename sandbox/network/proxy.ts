@@ -1,5 +1,6 @@
 // The only way out for a command with a network list: a proxy on a socket that asks the list about every host (12.2).
 
+import { writeAll } from "../../base/files.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { type HostRule, mayAskFor, mayConnect } from "./rules.ts";
 
@@ -106,10 +107,6 @@ async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
     await writeAll(to, buffer.subarray(0, count));
   }
   await to.closeWrite();
-}
-
-async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
 function encode(text: string): Uint8Array {

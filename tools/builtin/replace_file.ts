@@ -1,6 +1,7 @@
 // Replacing the content of a file: who may, in which order, and so that the old content survives any failure
 // (tools 8.3, sandbox 8).
 
+import { writeAll } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
@@ -182,10 +183,6 @@ async function takeOver(path: string, from: Deno.FileInfo): Promise<boolean> {
   }
   if (from.mode !== null) await Deno.chmod(path, from.mode & 0o7777);
   return true;
-}
-
-async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
-  for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
 }
 
 /**
