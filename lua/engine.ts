@@ -5,6 +5,7 @@
 
 import { DEFAULT_LIMITS, type Limits } from "./vm/budget.ts";
 import { Cell } from "./vm/cell.ts";
+import type { Interpreter } from "./vm/machine.ts";
 import { type CellWorld, Library } from "./library/library.ts";
 
 /** A started cell with its library. */
@@ -13,11 +14,11 @@ export interface Engine {
   readonly library: Library;
 }
 
-let compiled: Promise<WebAssembly.Module> | null = null;
+let compiled: Promise<Interpreter> | null = null;
 
 /** Starts a fresh cell that shares nothing with others but the compiled machine code. */
 export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIMITS): Promise<Engine> {
-  compiled ??= unpack().then((wasm) => WebAssembly.compile(wasm));
+  compiled ??= unpack();
   const cell = await Cell.start(await compiled, limits);
   let library: Library | null = null;
   const raised = cell.evaluate((inner) => {
@@ -29,8 +30,8 @@ export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIM
 }
 
 /** The interpreter is data of 150 KB in a module of its own, so that a bundle can keep it apart. */
-async function unpack(): Promise<Uint8Array<ArrayBuffer>> {
-  const { INTERPRETER, INTERPRETER_SIZE } = await import("./interpreter.generated.ts");
+async function unpack(): Promise<Interpreter> {
+  const { ABOVE_ASCII, INTERPRETER, INTERPRETER_SIZE } = await import("./interpreter.generated.ts");
   const inflate = new DecompressionStream("deflate-raw");
   const writer = inflate.writable.getWriter();
   const written = writer.write(fromBase64(INTERPRETER)).then(() => writer.close());
@@ -42,7 +43,7 @@ async function unpack(): Promise<Uint8Array<ArrayBuffer>> {
     length += chunk.value.length;
   }
   await written;
-  return wasm;
+  return { module: await WebAssembly.compile(wasm), aboveAscii: ABOVE_ASCII };
 }
 
 function fromBase64(base64: string): Uint8Array<ArrayBuffer> {

@@ -7,3 +7,6 @@ export const INTERPRETER = "7L0LmF1VeT+8bnufM7PPzKzAgDETcZ1NhEGIxBKGGFCy8pcEMIJF
 
 /** Bytes of the module. */
 export const INTERPRETER_SIZE = 271581;
+
+/** Address of what Lua takes the bytes above ASCII for, one byte each. */
+export const ABOVE_ASCII = 9649;

@@ -2,7 +2,7 @@
 
 import { Budget, DEFAULT_LIMITS, type Excess, type Limits } from "./budget.ts";
 import { toDialect } from "./dialect.ts";
-import { type Machine, startMachine } from "./machine.ts";
+import { type Interpreter, type Machine, startMachine } from "./machine.ts";
 import { Stack, TYPE, typeName } from "./stack.ts";
 
 /** A function of ours that Lua code can call: arguments on the stack from 1, answers how many results it pushed. */
@@ -83,10 +83,10 @@ export class Cell extends Stack {
   }
 
   /** Starts a machine and a state in it, with nothing but an empty registry. */
-  static async start(module: WebAssembly.Module, limits: Limits = DEFAULT_LIMITS): Promise<Cell> {
+  static async start(interpreter: Interpreter, limits: Limits = DEFAULT_LIMITS): Promise<Cell> {
     const budget = new Budget(limits);
     let cell: Cell | null = null;
-    const machine = await startMachine(module, {
+    const machine = await startMachine(interpreter, {
       allocate: (_data, pointer, oldSize, newSize) => cell!.#allocate(pointer, oldSize, newSize),
       hook: (_state, record) => cell!.#hook(record),
       call: () => cell!.call(),
@@ -168,9 +168,11 @@ export class Cell extends Stack {
   /**
    * Compiles a chunk of a document and pushes its function, or answers what is wrong with it. Compiling is not
    * interrupted, and long chains of branches cost the square of their length, so the size is limited instead.
+   *
+   * @param written characters of it that the document wrote, where the rest is ours @default all
    */
-  load(code: string, name: string): SyntaxFault | null {
-    if (code.length > MOST_CODE) return { message: `it is longer than ${MOST_CODE / 1024} KiB`, line: null };
+  load(code: string, name: string, written = code.length): SyntaxFault | null {
+    if (written > MOST_CODE) return { message: `it is longer than ${MOST_CODE / 1024} KiB`, line: null };
     this.spend(STEPS_PER_LOAD + code.length);
     const text = toDialect(code);
     return typeof text === "string" ? this.loadNative(text, name) : text;

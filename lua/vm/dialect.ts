@@ -16,8 +16,9 @@ const TOKEN = new RegExp(
     String.raw`(?<long>(?:--)?\[(?<level>=*)\[)`,
     String.raw`(?<quoted>"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?)`,
     String
-      .raw`(?<number>(?:0[xX][\da-fA-F]*\.?[\da-fA-F]*(?:[pP][+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\w*)`,
-    String.raw`(?<name>[A-Za-z_]\w*)`,
+      .raw`(?<number>(?:0[xX][\da-fA-F]*\.?[\da-fA-F]*(?:[pP][+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[\w\u0080-\uffff]*)`,
+    // Every byte above ASCII is a letter, as in LuaJIT.
+    String.raw`(?<name>[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)`,
     String.raw`(?<operator>\.\.\.?|//|<<|>>|[<>=~]=|::|[^])`,
   ].join("|"),
   "y",

@@ -125,6 +125,15 @@ const ADAPTER = new Uint8Array([
   1, 0x6d, 0, 4,
 ]);
 
+/** What the interpreter is made from: its module, and the address of what it takes the bytes above ASCII for. */
+export interface Interpreter {
+  readonly module: WebAssembly.Module;
+  readonly aboveAscii: number;
+}
+
+/** The mark of a letter in Lua's table of characters. */
+const LETTER = 1;
+
 /** What C's longjmp is thrown as; anything else that flies through is a fault and must fly on. */
 const LONG_JUMP = Infinity;
 const PAGE = 65536;
@@ -134,7 +143,7 @@ const PAGE = 65536;
  * bookkeeping of the cell says.
  */
 export async function startMachine(
-  module: WebAssembly.Module,
+  { module, aboveAscii }: Interpreter,
   host: MachineHost,
   mostMemory: number,
 ): Promise<Machine> {
@@ -144,6 +153,8 @@ export async function startMachine(
   lua = instance.exports as unknown as LuaExports;
   lua.emscripten_stack_init();
   lua.__wasm_call_ctors();
+  // As in LuaJIT: a name may hold any letter of any language.
+  new Uint8Array(lua.memory.buffer).fill(LETTER, aboveAscii, aboveAscii + 128);
   const adapter = new WebAssembly.Instance(new WebAssembly.Module(ADAPTER), {
     h: { a: host.allocate, k: host.hook, c: host.call, e: host.enter, m: host.explain },
   }).exports;

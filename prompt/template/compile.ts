@@ -7,6 +7,8 @@ export interface Chunk {
   readonly code: string;
   /** Segment and line of the document for each line of the chunk; line 1 is at 0. Null for lines of ours. */
   readonly lines: readonly (ChunkLine | null)[];
+  /** Characters that count against the limit on code: those of the tags, and a few for each tag. */
+  readonly written: number;
 }
 
 export interface ChunkLine {
@@ -22,12 +24,16 @@ export interface ChunkLine {
  */
 const EMIT = "__emit";
 const SHOW = "__show";
+/** What a tag counts beside its code, so that the statements around many small ones stay few too. */
+const TAG = 8;
 
 /** Makes the chunk. Segments that are neither text nor tag are put out like text. */
 export function compileChunk(segments: readonly Segment[]): Chunk {
   const out: string[] = [`local ${EMIT}, ${SHOW} = ...`];
   const lines: (ChunkLine | null)[] = [null];
+  let written = 0;
   const addTag = (code: string, index: number, segment: TemplateSegment) => {
+    written += TAG + segment.code.length;
     for (const [offset, text] of code.split("\n").entries()) {
       out.push(text);
       lines.push({ index, line: Math.min(segment.place.start + offset, segment.place.end) });
@@ -43,7 +49,7 @@ export function compileChunk(segments: readonly Segment[]): Chunk {
       lines.push(null);
     }
   });
-  return { code: out.join("\n"), lines };
+  return { code: out.join("\n"), lines, written };
 }
 
 /** An expression on its own, to see whether it is one: what closes the function around it is none. */

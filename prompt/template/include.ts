@@ -167,7 +167,7 @@ class Includes {
       cell.pop(1);
     }
     const chunk = compileChunk(segments);
-    const fault = cell.load(chunk.code, name);
+    const fault = cell.load(chunk.code, name, chunk.written);
     if (fault !== null) refuse(fault.message, chunk.lines[(fault.line ?? 0) - 1]?.line ?? 1);
     library.bind(environment);
     const kept = trimTexts(segments);

@@ -111,7 +111,7 @@ export class Templates {
   #runChunk(turn: Turn, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     const chunk = compileChunk(turn.segments);
-    const fault = cell.load(chunk.code, chunkName(turn));
+    const fault = cell.load(chunk.code, chunkName(turn), chunk.written);
     if (fault !== null) {
       const place = chunk.lines[(fault.line ?? 0) - 1] ?? chunk.lines.findLast((line) => line !== null);
       this.#reportSyntax(fault.message, turn, place?.line ?? turn.place.start);

@@ -11,11 +11,15 @@ const TARGET = "lua/interpreter.generated.ts";
  * One byte of it is changed. Lua 5.4 looks whether the text of a float holds only the characters of this constant and
  * then appends ".0"; Lua 5.1 and LuaJIT, which documents are written for, do not. With an empty constant nothing is
  * ever appended.
+ *
+ * Beside it stands the address of a part of Lua's table of characters: what the bytes above ASCII are. In Lua 5.4 they
+ * are nothing, in LuaJIT letters, so that `größe` is a name; the machine marks them at its start.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const version = await pinnedVersion();
   const wasm = await Deno.readFile(`${await packageFolder(version)}/dist/glue.wasm`);
   blankConstant(wasm, "\0-0123456789\0");
+  const above = addressAboveAscii(wasm);
   const deflated = new Blob([wasm]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const text = new Uint8Array(await new Response(deflated).arrayBuffer()).toBase64();
   return [{
@@ -31,6 +35,9 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
       `/** Bytes of the module. */`,
       `export const INTERPRETER_SIZE = ${wasm.length};`,
       "",
+      `/** Address of what Lua takes the bytes above ASCII for, one byte each. */`,
+      `export const ABOVE_ASCII = ${above};`,
+      "",
     ].join("\n"),
   }];
 }
@@ -43,6 +50,70 @@ function blankConstant(wasm: Uint8Array, constant: string): void {
     throw new Error(`${PACKAGE}: the constant ${JSON.stringify(constant)} does not stand in the module once`);
   }
   wasm[at + 1] = 0;
+}
+
+/** The rows of Lua's table of characters (lctype.c) from the blank to the last one of ASCII that is not zero. */
+const CHARACTERS = [0x0c, ...many(15, 0x04), ...many(10, 0x16), ...many(7, 0x04), ...many(6, 0x15)]
+  .concat(many(20, 0x05), many(4, 0x04), [0x05, 0x04], many(6, 0x15), many(20, 0x05), many(4, 0x04));
+
+/**
+ * Where the 128 bytes above ASCII stand in that table once the module is in memory. They are zero, and trailing zeros
+ * are left out of a module, so the place is the end of the data that holds the rest of the table.
+ */
+function addressAboveAscii(wasm: Uint8Array): number {
+  const rows = latin1(CHARACTERS);
+  const found = dataSegments(wasm).flatMap(({ address, data }) => {
+    const at = latin1(data).indexOf(rows);
+    return at < 0
+      ? []
+      : [{ address: address + at + CHARACTERS.length, next: data[at + CHARACTERS.length] ?? 0 }];
+  });
+  if (found.length !== 1 || found[0]!.next !== 0) {
+    throw new Error(`${PACKAGE}: the table of characters does not stand in the module once`);
+  }
+  // Past the delete character, the last one of ASCII.
+  return found[0]!.address + 1;
+}
+
+const DATA_SECTION = 11;
+
+/** The data of a module and where in memory each piece of it goes. */
+function dataSegments(wasm: Uint8Array): { readonly address: number; readonly data: Uint8Array }[] {
+  let at = 8;
+  const number = (): number => {
+    for (let value = 0, shift = 0;; shift += 7) {
+      const byte = wasm[at++]!;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < wasm.length) {
+    const section = wasm[at++]!;
+    const end = number() + at;
+    if (section !== DATA_SECTION) {
+      at = end;
+      continue;
+    }
+    return Array.from({ length: number() }, () => {
+      // Active, in memory 0, at `i32.const ADDRESS; end`: all that the linker writes.
+      if (wasm[at] !== 0 || wasm[at + 1] !== 0x41) throw new Error(`${PACKAGE}: its data has another form`);
+      at += 2;
+      const address = number();
+      at++;
+      const length = number();
+      at += length;
+      return { address, data: wasm.subarray(at - length, at) };
+    });
+  }
+  return [];
+}
+
+function latin1(bytes: Iterable<number>): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+}
+
+function many(count: number, value: number): number[] {
+  return Array<number>(count).fill(value);
 }
 
 async function pinnedVersion(): Promise<string> {
