@@ -146,7 +146,7 @@ function inputOf({ messages }: Invocation): Input | null {
 
 /** Why standard input is no document; null when it is one. */
 function refusalOf({ bytes, complete }: Input): Problem | null {
-  if (complete) return checkText(bytes, "standard input");
+  if (complete) return checkText(bytes, null);
   return {
     code: "document-too-large",
     message: "standard input: the document is larger than 1 GiB.",

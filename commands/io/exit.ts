@@ -18,6 +18,7 @@ export const Exit = {
 const CODES: Readonly<Record<string, number>> = {
   "config-invalid": Exit.usage,
   "config-missing": Exit.usage,
+  "config-unread": Exit.usage,
   "config-unreadable": Exit.usage,
   "usage": Exit.usage,
   "provider-unknown": Exit.usage,

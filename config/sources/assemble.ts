@@ -9,6 +9,7 @@ import type { LayerLog } from "../layers/log.ts";
 import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Fault, Layer } from "../types.ts";
+import { operands } from "../../base/shell_word.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session_overrides.ts";
@@ -23,7 +24,11 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   const { environment } = options;
   const lines: string[] = [];
   const warnings: string[] = [];
-  const notices: Problem[] = [];
+  const notices: Problem[] = sources.unread.map(({ path, read }) => ({
+    code: "config-unread",
+    message: `${path} is not read, because ${read} is.`,
+    next: `Keep one of the two: rm ${operands(path)}`,
+  }));
   const logs: LayerLog[] = [];
   const places = new Map<Layer, (fault: Fault) => string>();
 

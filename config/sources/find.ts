@@ -8,6 +8,7 @@ import { parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { LayerLog } from "../layers/log.ts";
 import type { Settings } from "../settings.ts";
+import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
 
 export interface LoadOptions {
@@ -50,11 +51,27 @@ export interface Sources {
   readonly global: { readonly path: string; readonly text: string } | null;
   readonly project: { readonly path: string; readonly text: string } | null;
   readonly session: boolean;
+  /** Files that look like settings and are not read, each with the one that is. */
+  readonly unread: readonly UnreadFile[];
 }
+
+export interface UnreadFile {
+  readonly path: string;
+  readonly read: string;
+}
+
+/** Names of a person's settings file, the first that is there counts. */
+const GLOBAL_NAMES = ["config.yaml", "config.yml", "config.json"];
+/** The one name of a project's settings file. */
+const PROJECT_NAME = "config.yaml";
+/** Names that people give a settings file and nobody reads. */
+const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
+  ["yaml", "yml", "json", "toml", "lua"].map((ending) => `${name}.${ending}`)
+);
 
 /** The files of all layers. */
 export function findSources(options: LoadOptions): Outcome<Sources> {
-  if (options.noConfig) return success({ global: null, project: null, session: false });
+  if (options.noConfig) return success({ global: null, project: null, session: false, unread: [] });
   const global = findGlobal(options);
   if (!global.ok) return global;
   const { cwd } = options.environment;
@@ -62,10 +79,21 @@ export function findSources(options: LoadOptions): Outcome<Sources> {
   const project = findProject(options.environment, document === null ? cwd : parentOf(document));
   if (!project.ok) return project;
   const session = isThere(sessionFolder(options.environment).path);
-  return success({ global: global.value, project: project.value, session });
+  return success({
+    global: global.value.source,
+    project: project.value.source,
+    session,
+    unread: [...global.value.unread, ...project.value.unread],
+  });
 }
 
-function findGlobal(options: LoadOptions): Outcome<Sources["global"]> {
+/** The settings file of a layer, and files beside it that only look like one. */
+interface Found {
+  readonly source: { readonly path: string; readonly text: string } | null;
+  readonly unread: readonly UnreadFile[];
+}
+
+function findGlobal(options: LoadOptions): Outcome<Found> {
   const { variables, cwd } = options.environment;
   const named = options.configPath ?? (variables.FLEMMA_CONFIG || undefined);
   if (named !== undefined) {
@@ -78,33 +106,84 @@ function findGlobal(options: LoadOptions): Outcome<Sources["global"]> {
         "Check --config and FLEMMA_CONFIG, or use --no-config.",
       );
     }
-    return text.ok ? success({ path, text: text.value! }) : text;
+    return text.ok ? success({ source: { path, text: text.value! }, unread: [] }) : text;
   }
-  if (variables.FLEMMA_CONFIG === "") return success(null);
+  if (variables.FLEMMA_CONFIG === "") return success({ source: null, unread: [] });
   const folder = configFolder(options.environment);
-  for (const name of ["config.yaml", "config.yml", "config.json"]) {
+  // Without the folder one look tells whether it is missing or only out of reach; every start pays for each look.
+  const names = mayBeThere(folder) ? GLOBAL_NAMES : GLOBAL_NAMES.slice(0, 1);
+  for (const [index, name] of names.entries()) {
     const path = `${folder}/${name}`;
     const text = readIfThere(path);
     if (!text.ok) return text;
-    if (text.value !== null) return success({ path, text: text.value });
+    if (text.value === null) continue;
+    return success({
+      source: { path, text: text.value },
+      unread: besides(folder, GLOBAL_NAMES.slice(0, index + 1), path),
+    });
   }
-  return success(null);
+  const [other] = besides(folder, GLOBAL_NAMES, `${folder}/${GLOBAL_NAMES[0]}`);
+  return other === undefined ? success({ source: null, unread: [] }) : notRead(other);
 }
 
 /**
  * The project file that belongs to a folder: the first `.flemma/config.yaml` upwards to the home or a repository
  * root, whichever comes first (5.3).
  */
-function findProject(environment: Environment, folder: string): Outcome<Sources["project"]> {
+function findProject(environment: Environment, folder: string): Outcome<Found> {
   for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
-    const path = `${at}/.flemma/config.yaml`;
-    const text = readIfThere(path);
-    if (!text.ok) return text;
-    if (text.value !== null) return success({ path, text: text.value });
+    const found = mayBeThere(`${at}/.flemma`) ? projectIn(`${at}/.flemma`) : null;
+    if (found !== null && !(found.ok && found.value.source === null)) return found;
     if (at === "" || at === environment.home.replace(/\/+$/, "") || isThere(`${at}/.git`)) {
-      return success(null);
+      return success({ source: null, unread: [] });
     }
   }
+}
+
+/** Whether anything stands there, or that cannot be told: reading it says why. */
+function mayBeThere(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    return true;
+  }
+}
+
+function projectIn(folder: string): Outcome<Found> {
+  const path = `${folder}/${PROJECT_NAME}`;
+  const text = readIfThere(path);
+  if (!text.ok) return text;
+  const unread = besides(folder, [PROJECT_NAME], path);
+  if (text.value !== null) return success({ source: { path, text: text.value }, unread });
+  return unread.length > 0 ? notRead(unread[0]!) : success({ source: null, unread });
+}
+
+/** Files of the folder that look like settings beside those of the given names; `read` is the one that counts. */
+function besides(folder: string, names: readonly string[], read: string): UnreadFile[] {
+  const there = namesIn(folder);
+  return OTHER_NAMES.filter((name) => there.has(name) && !names.includes(name))
+    .map((name) => ({ path: `${folder}/${name}`, read }));
+}
+
+/** Nothing for a folder that is missing or may not be listed: then there is nothing to tell about it. */
+function namesIn(folder: string): ReadonlySet<string> {
+  try {
+    return new Set([...Deno.readDirSync(folder)].map(({ name }) => name));
+  } catch (thrown) {
+    const { NotFound, NotADirectory, PermissionDenied } = Deno.errors;
+    if ([NotFound, NotADirectory, PermissionDenied].some((kind) => thrown instanceof kind)) return new Set();
+    throw thrown;
+  }
+}
+
+/** A settings file of a wrong name alone: nothing of what it says would be in force. */
+function notRead({ path, read }: UnreadFile): { readonly ok: false; readonly problem: Problem } {
+  const asItIs = /\.(?:ya?ml|json)$/.test(path);
+  return failure(
+    "config-unread",
+    `${path} is not read: settings stand in ${read}.`,
+    asItIs ? `Rename it: mv ${operands(path, read)}` : `Write what it says into ${read}, and remove it.`,
+  );
 }
 
 function readIfThere(path: string, options?: { readonly named: boolean }): Outcome<string | null> {
@@ -112,6 +191,6 @@ function readIfThere(path: string, options?: { readonly named: boolean }): Outco
   return text.ok ? text : failure(
     "config-unreadable",
     `The configuration file ${text.problem.message}`,
-    "Make it a readable text file, or use --no-config.",
+    text.problem.next,
   );
 }

@@ -1,34 +1,76 @@
 // Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
 
 import { replaceSmallFile } from "../../base/files.ts";
+import { parentOf } from "../../base/paths.ts";
+import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** More than any settings are. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * The text of a file, or null when there is none. Fails with `file-unreadable`. Read at once: these files are small or
+ * The text of a file, or null when there is none. Fails with `file-unreadable`, and so does a link that leads nowhere:
+ * somebody keeps the file, only not here at the moment. Read at once: these files are small or
  * missing, and every start asks for several, each of which would cost more to wait for than to read.
  *
  * @param options.named the person named this path, so it may also be a device or a pipe; what is only found may not,
  * for reading it might never end
  */
 export function readText(path: string, options: { readonly named?: boolean } = {}): Outcome<string | null> {
-  const unreadable = (reason: string) =>
-    failure("file-unreadable", `${path} cannot be read: ${reason}.`, "Make it a readable text file.");
+  const unreadable = (reason: string, next = "Make it a readable text file.") =>
+    failure("file-unreadable", `${path} cannot be read: ${reason}.`, next);
   try {
+    const { isFile, isDirectory, size } = Deno.statSync(path);
+    if (isDirectory) return unreadable("it is a folder");
     if (options.named !== true) {
-      const { isFile, isDirectory, size } = Deno.statSync(path);
-      if (!isFile) return unreadable(isDirectory ? "it is a folder" : "it is no regular file");
+      if (!isFile) return unreadable("it is no regular file");
       if (size > MOST_BYTES) return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
     }
-    return success(Deno.readTextFileSync(path));
+    const bytes = Deno.readFileSync(path);
+    const fault = textFault(bytes);
+    if (fault !== null) {
+      return unreadable(faultWords(fault), textRemedy(fault, path));
+    }
+    return success(new TextDecoder().decode(bytes));
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
-      return success(null);
+    if (isAbsent(thrown)) {
+      const reason = whyNothingIsThere(path);
+      return reason === null ? success(null) : unreadable(reason, "Put it right, or remove it.");
     }
     return unreadable(thrownText(thrown));
   }
+}
+
+/**
+ * What stands in the way to a file that is not there: a link that leads nowhere, or a file where its folder should be;
+ * null when the file or its folder was simply never made.
+ */
+function whyNothingIsThere(path: string): string | null {
+  for (let at = path; at !== "/"; at = parentOf(at)) {
+    try {
+      if (Deno.lstatSync(at).isSymlink && leadsNowhere(at)) {
+        return `${at} is a link to ${Deno.readLinkSync(at)}, which is not there`;
+      }
+      return at === path || Deno.statSync(at).isDirectory ? null : `${at} is no folder`;
+    } catch (thrown) {
+      if (!isAbsent(thrown)) return thrownText(thrown);
+    }
+  }
+  return null;
+}
+
+function leadsNowhere(link: string): boolean {
+  try {
+    Deno.statSync(link);
+    return false;
+  } catch (thrown) {
+    if (isAbsent(thrown)) return true;
+    throw thrown;
+  }
+}
+
+function isAbsent(thrown: unknown): boolean {
+  return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
 }
 
 /** Parses a file of ours. A broken one is an error: guessing what it said could widen rights. */

@@ -3,6 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
+import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { absolutePath } from "../../base/paths.ts";
 
 /** Largest document, in bytes. */
@@ -75,21 +76,18 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
   }
 }
 
-/** Refuses bytes that are no text: NUL bytes, or not UTF-8. */
-export function checkText(bytes: Uint8Array, name: string): Problem | null {
-  const nul = bytes.indexOf(0);
-  if (nul >= 0) {
-    return {
-      code: "document-binary",
-      message: `${name}: the text holds a NUL byte (at byte ${nul}), so this is not a text document.`,
-    };
-  }
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return null;
-  } catch {
-    return { code: "document-not-utf8", message: `${name}: the text is not valid UTF-8.` };
-  }
+/**
+ * Refuses bytes that are no text: NUL bytes, or not UTF-8.
+ *
+ * @param path as the person named it, or null for standard input
+ */
+export function checkText(bytes: Uint8Array, path: string | null): Problem | null {
+  const fault = textFault(bytes);
+  return fault === null ? null : {
+    code: fault.kind === "nul" ? "document-binary" : "document-not-utf8",
+    message: `${path ?? "standard input"}: ${faultWords(fault)}.`,
+    next: textRemedy(fault, path),
+  };
 }
 
 /**

@@ -1,0 +1,100 @@
+// Where bytes that should be text are none, and how to make text of them.
+
+import { operands, shellWord } from "./shell_word.ts";
+
+/** The first byte that keeps bytes from being a text of this program. */
+export interface TextFault {
+  readonly kind: "nul" | "not-utf8";
+  /** 1-based. */
+  readonly line: number;
+  /** In bytes, 1-based. */
+  readonly column: number;
+  readonly byte: number;
+  /** What the bytes are probably written in; null when that cannot be told. */
+  readonly encoding: string | null;
+}
+
+/** Bytes that are looked at to tell two-byte encodings. */
+const SAMPLE = 200;
+/** Fewer tell nothing. */
+const LEAST_SAMPLE = 8;
+
+/** Finds the first byte at fault: NUL, or one that is not UTF-8; null when all is text. */
+export function textFault(bytes: Uint8Array): TextFault | null {
+  const wide = wideEncoding(bytes);
+  const nul = bytes.indexOf(0);
+  const text = nul < 0 ? bytes : bytes.subarray(0, nul);
+  const bad = isUtf8(text) ? -1 : firstBadByte(text);
+  const at = bad >= 0 ? bad : nul;
+  if (at < 0) return null;
+  const lineStart = at === 0 ? 0 : bytes.lastIndexOf(0x0a, at - 1) + 1;
+  let line = 1;
+  for (let end = bytes.indexOf(0x0a); end >= 0 && end < at; end = bytes.indexOf(0x0a, end + 1)) line++;
+  const kind = bad >= 0 || wide !== null ? "not-utf8" : "nul";
+  return {
+    kind,
+    line,
+    column: at - lineStart + 1,
+    byte: bytes[at]!,
+    encoding: kind === "nul" ? null : wide ?? "ISO-8859-1",
+  };
+}
+
+/** What is wrong and where, as a sentence without its full stop. */
+export function faultWords({ kind, byte, line, column }: TextFault): string {
+  const place = `line ${line}, column ${column}`;
+  if (kind === "nul") return `${place}: the text holds a NUL byte`;
+  return `${place}: the text is not valid UTF-8 (byte 0x${byte.toString(16).padStart(2, "0").toUpperCase()})`;
+}
+
+/** What makes a text of the file, with the command where there is a file (`path` is not null). */
+export function textRemedy({ encoding }: TextFault, path: string | null): string {
+  if (path === null) return encoding === null ? "Look whether this is the right text." : "Save it as UTF-8.";
+  const target = `> ${shellWord(`${path}.utf8`)}`;
+  if (encoding !== null) {
+    return `Save it as UTF-8, for instance: iconv -f ${encoding} -t UTF-8 ${operands(path)} ${target}`;
+  }
+  return `Look whether this is the right file; to take NUL bytes out: tr -d '\\000' < ${
+    shellWord(path)
+  } ${target}`;
+}
+
+/** UTF-16 by its mark, or by a NUL in every other byte as ASCII text has it there. */
+function wideEncoding(bytes: Uint8Array): string | null {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return "UTF-16";
+  const sample = bytes.subarray(0, SAMPLE);
+  if (sample.length < LEAST_SAMPLE) return null;
+  const nuls = [0, 0];
+  sample.forEach((byte, at) => {
+    if (byte === 0) nuls[at % 2]!++;
+  });
+  const [even = 0, odd = 0] = nuls;
+  const most = sample.length / 3;
+  return odd > most && even === 0 ? "UTF-16LE" : even > most && odd === 0 ? "UTF-16BE" : null;
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    // That is the answer.
+    return false;
+  }
+}
+
+/** The first byte that begins no whole character; slow, and only asked where there is one. */
+function firstBadByte(bytes: Uint8Array): number {
+  let at = 0;
+  for (let length = 1; length > 0; at += length) length = characterLength(bytes, at);
+  return at;
+}
+
+/** Bytes of the character that begins here; 0 when none does. */
+function characterLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0xff;
+  if (first < 0x80) return 1;
+  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+}

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { loadSettings } from "../../config/load.ts";
+import { inWorld, type World } from "./world.ts";
+
+const RESTRICTS = "tools: { auto_approve: [] }\n";
+
+async function refusal(world: World, options: { configPath?: string } = {}) {
+  const loaded = await loadSettings({ environment: world.environment(), ...options });
+  return loaded.ok ? null : loaded.problem;
+}
+
+Deno.test("a settings file that is there and cannot be read stops the program and is named, the person's and a project's", async () => {
+  const kinds: readonly (readonly [string, RegExp, (path: string) => Promise<unknown>])[] = [
+    [
+      "a link to nothing",
+      /is a link to .*gone.*, which is not there/,
+      (path) => Deno.symlink("gone.yaml", path),
+    ],
+    ["a link to a link to nothing", /is a link to .*, which is not there/, async (path) => {
+      await Deno.symlink("gone", `${path}.2`);
+      await Deno.symlink(`${path}.2`, path);
+    }],
+    ["a link that leads to itself", /cannot be read: .*link/i, (path) => Deno.symlink(path, path)],
+    ["a link below a file", /is a link to .*, which is not there/, async (path) => {
+      await Deno.writeTextFile(`${path}.2`, "");
+      await Deno.symlink(`${path}.2/x`, path);
+    }],
+    ["a folder", /it is a folder/, (path) => Deno.mkdir(path)],
+    ["a pipe", /it is no regular file/, (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
+    ["a link to a device", /it is no regular file/, (path) => Deno.symlink("/dev/zero", path)],
+    [
+      "Latin-1",
+      /line 2, column 4: the text is not valid UTF-8 \(byte 0xE4\)/,
+      (path) => Deno.writeFile(path, new Uint8Array([0x23, 0x0a, 0x23, 0xc3, 0xa4, 0xe4, 0x0a])),
+    ],
+    ["UTF-16", /not valid UTF-8/, (path) => Deno.writeFile(path, new Uint8Array([0xff, 0xfe, 0x23, 0]))],
+    ["NUL", /line 1, column 3: the text holds a NUL byte/, (path) => Deno.writeTextFile(path, "# \0\n")],
+  ];
+  for (const where of ["home/.config/flemma", "project/.flemma"]) {
+    for (const [what, reason, make] of kinds) {
+      await inWorld(async (world) => {
+        const path = `${world.folder}/${where}/config.yaml`;
+        await Deno.mkdir(`${world.folder}/${where}`, { recursive: true });
+        await make(path);
+        const problem = await refusal(world);
+        assert.equal(problem?.code, "config-unreadable", `${what} in ${where}`);
+        assert.ok(problem.message.includes(path), problem.message);
+        assert.match(problem.message, reason);
+        assert.notEqual(problem.next, undefined);
+      });
+    }
+  }
+});
+
+Deno.test("a socket in the place of a settings file is refused", async () => {
+  await inWorld(async (world) => {
+    await Deno.mkdir(`${world.project}/.flemma`);
+    using _listener = Deno.listen({ transport: "unix", path: `${world.project}/.flemma/config.yaml` });
+    assert.match((await refusal(world))?.message ?? "", /it is no regular file/);
+  });
+});
+
+Deno.test("a folder of settings that is a link to nothing, or a file, counts as settings that cannot be read", async () => {
+  for (const where of ["home/.config/flemma", "home/.config", "project/.flemma"]) {
+    await inWorld(async (world) => {
+      const path = `${world.folder}/${where}`;
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      await Deno.symlink("/nowhere/at/all", path);
+      assert.match(
+        (await refusal(world))?.message ?? "",
+        /is a link to \/nowhere\/at\/all, which is not there/,
+        where,
+      );
+      await Deno.remove(path);
+      await Deno.writeTextFile(path, RESTRICTS);
+      assert.match((await refusal(world))?.message ?? "", /is no folder/, where);
+      await Deno.remove(path);
+      await Deno.mkdir(path);
+      assert.equal(await refusal(world), null, where);
+    });
+  }
+});
+
+Deno.test("a file that was named must be there, and may be a device but no folder and no link to nothing", async () => {
+  await inWorld(async (world) => {
+    await Deno.symlink("gone", `${world.project}/link.yaml`);
+    const named = (configPath: string) => refusal(world, { configPath });
+    assert.equal((await named("none.yaml"))?.code, "config-missing");
+    assert.match((await named("link.yaml"))?.message ?? "", /is a link to gone, which is not there/);
+    assert.match((await named("."))?.message ?? "", /it is a folder/);
+    assert.equal(await named("/dev/null"), null);
+  });
+});
+
+Deno.test("session overrides behind a link to nothing stop the program too: they may be the only restriction", async () => {
+  await inWorld(async (world) => {
+    await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
+    await Deno.symlink("gone", `${world.folder}/run/flemma/session/default.json`);
+    assert.match((await refusal(world))?.message ?? "", /is a link to gone/);
+  });
+});
+
+Deno.test("of two settings files side by side the one that is not read is told, with what takes it away", async () => {
+  for (
+    const [folder, read, other] of [
+      ["home/.config/flemma", "config.yaml", "config.yml"],
+      ["home/.config/flemma", "config.yaml", "config.json"],
+      ["home/.config/flemma", "config.yml", "config.json"],
+      ["home/.config/flemma", "config.json", "settings.yaml"],
+      ["home/.config/flemma", "config.yaml", "config.toml"],
+      ["project/.flemma", "config.yaml", "config.yml"],
+      ["project/.flemma", "config.yaml", "config.json"],
+    ] as const
+  ) {
+    await inWorld(async (world) => {
+      await world.write(`${world.folder}/${folder}/${read}`, "{}\n");
+      const told = async () => {
+        const loaded = await loadSettings({ environment: world.environment() });
+        assert.ok(loaded.ok);
+        return loaded.value.notices.map(({ message, next }) => `${message} ${next}`);
+      };
+      assert.deepEqual(await told(), []);
+      const path = `${world.folder}/${folder}/${other}`;
+      await world.write(path, RESTRICTS);
+      assert.deepEqual(await told(), [
+        `${path} is not read, because ${world.folder}/${folder}/${read} is. Keep one of the two: rm ${path}`,
+      ]);
+    });
+  }
+});
+
+Deno.test("a settings file of a wrong name alone stops the program: nothing of what it says would hold", async () => {
+  for (
+    const [folder, name, next] of [
+      ["home/.config/flemma", "settings.yaml", /^Rename it: mv .*settings\.yaml .*config\.yaml$/],
+      ["home/.config/flemma", "flemma.json", /^Rename it/],
+      ["home/.config/flemma", "config.toml", /^Write what it says into .*config\.yaml, and remove it\.$/],
+      ["project/.flemma", "config.yml", /^Rename it: mv .*config\.yml .*config\.yaml$/],
+      ["project/.flemma", "settings.json", /^Rename it/],
+      ["project/.flemma", "config.lua", /^Write what it says/],
+    ] as const
+  ) {
+    await inWorld(async (world) => {
+      await world.write(`${world.folder}/${folder}/${name}`, RESTRICTS);
+      const problem = await refusal(world);
+      assert.equal(problem?.code, "config-unread", name);
+      assert.match(problem.next ?? "", next);
+    });
+  }
+});
+
+Deno.test("every refusal to read settings ends a command with 2 and names the file", async () => {
+  await inWorld(async (world) => {
+    await Deno.mkdir(`${world.home}/.config/flemma`, { recursive: true });
+    await Deno.symlink("/gone", `${world.home}/.config/flemma/config.yaml`);
+    for (const words of [["config", "check"], ["config", "show"], ["sandbox", "status"]]) {
+      const { code, err, out } = await world.run(...words);
+      assert.equal(code, 2, words.join(" "));
+      assert.match(err + out, /config\.yaml is a link to \/gone, which is not there/);
+    }
+  });
+});
