@@ -55,6 +55,8 @@ export interface Fault {
   readonly suggestion?: string;
   /** The keys as they were written, to find the place in the source. */
   readonly written?: readonly string[];
+  /** Keys below those, where a part of the value is at fault. */
+  readonly below?: readonly string[];
   /** The fault is in the last key of `written` rather than in its value. */
   readonly atKey?: boolean;
   /** The one item of the value that is at fault, to find its place in the source. */

@@ -2,7 +2,14 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { checkValue, kindOf, mismatchSentence, takesObjects } from "../schema/check.ts";
+import {
+  itemMismatches,
+  kindOf,
+  type Mismatch,
+  mismatches,
+  mismatchSentence,
+  takesObjects,
+} from "../schema/check.ts";
 import { findKey, type Place } from "../schema/keys.ts";
 import { LayerLog, resolveScalar, sameValue } from "./log.ts";
 import { modulesIn } from "../schema/module_path.ts";
@@ -111,7 +118,8 @@ class Draft implements LayerDraft {
   apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[] {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return [found.fault];
-    return this.#write(op, found.place, value).map((fault) => ({ written: keys, ...fault }));
+    return this.#write(op, found.place, value)
+      .map(({ below = [], ...fault }) => ({ written: [...keys, ...below], ...fault }));
   }
 
   finish(): readonly Fault[] {
@@ -139,9 +147,7 @@ class Draft implements LayerDraft {
     }
     const members = isObject(value) ? value : group.short?.(value);
     if (members === undefined) {
-      return [
-        fault("config_not_assignable", key, `"${key}" expects a table of settings, found ${kindOf(value)}`),
-      ];
+      return [fault("config_not_assignable", key, noGroup(key, group, value))];
     }
     const faults: Fault[] = [];
     for (const [name, member] of Object.entries(members)) {
@@ -197,11 +203,10 @@ class Draft implements LayerDraft {
     for (const item of items) {
       if (this.log.operations.length >= MOST_OPERATIONS) return [...faults, tooMany(name)];
       const waits = op === "remove" ? null : waiting(name, key, item);
-      const mismatch = op === "remove" ? null : checkValue(key.type.item, item);
+      const wrong = op === "remove" ? [] : itemMismatches(key.type.item, item);
       if (waits !== null) faults.push(waits);
-      else if (mismatch !== null) {
-        faults.push(invalid(name, { ...mismatch, expected: `items that are ${mismatch.expected}` }));
-      } else this.log.push({ op, path, value: item });
+      else if (wrong.length > 0) faults.push(...wrong.map((mismatch) => invalid(path, mismatch)));
+      else this.log.push({ op, path, value: item });
       if (this.#lua && faults.length > 0) break;
     }
     return faults;
@@ -236,11 +241,13 @@ class Draft implements LayerDraft {
     if (Array.isArray(value) && key.type.is !== "list" && !takesObjects(key.type)) {
       return [fault("config_not_a_list", name, `"${name}" holds one value, not a list`)];
     }
-    const mismatch = checkValue(key.type, value);
-    if (mismatch !== null) {
+    const wrong = mismatches(key.type, value);
+    if (wrong.length > 0) {
       // A short form is told as it was written, not as what it stands for.
-      const written = key.type.is === "custom" ? checkValue(key.type, given) : null;
-      return [invalid(name, written ?? mismatch)];
+      const written = key.type.is === "custom" && !isObject(given) ? mismatches(key.type, given) : [];
+      return (written.length > 0 ? written : wrong).slice(0, MOST_FINDINGS).map((each) =>
+        invalid(path, each)
+      );
     }
     this.log.push({ op: "set", path, value });
     return [];
@@ -331,6 +338,14 @@ function placeInOrder(others: readonly LayerLog[], log: LayerLog): readonly Laye
   return [...others, log].sort((a, b) => rank(a.layer) - rank(b.layer));
 }
 
+function noGroup(key: string, group: Group, value: unknown): string {
+  const hint = group.hint?.(value);
+  if (group.short !== undefined && hint !== undefined) {
+    return `"${key}" takes true, false or settings, found ${kindOf(value)}: ${hint}`;
+  }
+  return `"${key}" expects a table of settings, found ${kindOf(value)}`;
+}
+
 function notAList(path: readonly string[], node: Key | Group): Fault {
   const key = path.join(".");
   return fault(
@@ -340,10 +355,14 @@ function notAList(path: readonly string[], node: Key | Group): Fault {
   );
 }
 
-function invalid(name: string, mismatch: NonNullable<ReturnType<typeof checkValue>>): Fault {
+function invalid(path: readonly string[], mismatch: Mismatch): Fault {
+  const { at, part, isUnknown, suggestion } = mismatch;
+  const code = isUnknown ? "config_unknown_key" : "config_invalid_value";
   return {
-    ...fault("config_invalid_value", name, mismatchSentence(name, mismatch)),
-    ...(mismatch.suggestion === undefined ? {} : { suggestion: mismatch.suggestion }),
+    ...fault(code, [...path, ...at].join("."), mismatchSentence(path.join("."), mismatch)),
+    ...(suggestion === undefined ? {} : { suggestion }),
+    ...(at.length === 0 ? {} : { below: at }),
+    ...(isUnknown ? { atKey: true } : part === undefined ? {} : { item: part }),
   };
 }
 

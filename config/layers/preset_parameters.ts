@@ -1,7 +1,7 @@
 // The parameters of a preset as writes to settings: which key each name means, and whether its value fits.
 
 import { isObject } from "../../base/is_object.ts";
-import { checkValue, mismatchSentence } from "../schema/check.ts";
+import { mismatches, mismatchSentence } from "../schema/check.ts";
 import { LayerLog } from "./log.ts";
 import type { ApprovalPreset } from "../settings.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../schema/schema.ts";
@@ -41,8 +41,8 @@ export function presetWrites(preset: ApprovalPreset, name: string): PresetWrites
       continue;
     }
     const value = node.long === undefined ? given : node.long(given);
-    const mismatch = checkValue(node.type, value);
-    if (mismatch !== null) {
+    const [mismatch] = mismatches(node.type, value);
+    if (mismatch !== undefined) {
       return {
         ok: false,
         key: path.join("."),

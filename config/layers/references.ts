@@ -1,6 +1,9 @@
 // Checks that need to know what is registered: tools and presets that settings name and nobody has.
 
-import type { Catalog } from "../schema/catalog.ts";
+import { BUILTIN_BACKENDS, type Catalog } from "../schema/catalog.ts";
+import { foreignTool } from "../schema/hints.ts";
+import { isModulePath, modulesIn } from "../schema/module_path.ts";
+import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";
 import { nearest } from "../../base/nearest.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
@@ -15,12 +18,18 @@ export function referenceFaults(
   catalog: Catalog,
 ): readonly Fault[] {
   const faults: Fault[] = [];
+  const providers = [...Object.keys(PROVIDER_TABLES), ...Object.keys(catalog.providers ?? {})];
+  const backends = [...BUILTIN_BACKENDS, ...(catalog.backends ?? [])];
   const isFull = () => faults.length >= MOST_FINDINGS;
   const tools = catalog.tools.map((tool) => tool.name);
   const presets = allPresets(logs, profileOf(logs));
   const isKnown = (name: string) =>
     name.startsWith("$") ? Object.hasOwn(presets, name) : tools.includes(name);
-  const near = (name: string) => nearest(name, name.startsWith("$") ? Object.keys(presets) : tools, 3);
+  const near = (name: string) => {
+    if (name.startsWith("$")) return nearest(name, Object.keys(presets), 3);
+    const known = foreignTool(name);
+    return known !== null && tools.includes(known) ? known : nearest(name, tools, 3);
+  };
   const hint = (name: string | null) => (name === null ? "" : `; did you mean "${name}"?`);
   for (const { value } of log.on("tools")) {
     for (const name of [value].flat() as string[]) {
@@ -40,42 +49,91 @@ export function referenceFaults(
       });
     }
   }
-  const warn = (key: string, name: string, what: string): void => {
-    const written = key.split(".");
+  /** A name that is no tool: without effect where it would grant; where it takes away, a slip is an error. */
+  const tell = (key: string, name: string, takesAway: boolean): void => {
+    const what = name.startsWith("$") ? "the preset" : "the tool";
     const suggestion = near(name);
+    const isSlip = takesAway && (suggestion !== null || !/^[\w:.$-]+$/.test(name));
     faults.push({
-      code: "config_ignored_value",
-      severity: "warning",
+      code: isSlip ? "config_unknown_tool" : "config_ignored_value",
+      severity: isSlip ? "error" : "warning",
       key,
       message: `"${key}" names ${what} "${name}", which does not exist${hint(suggestion)}`,
       ...(suggestion === null ? {} : { suggestion }),
-      written,
+      written: key.split("."),
       item: name,
     });
   };
   for (const { op, value } of log.on("tools.auto_approve")) {
-    if (op === "remove") continue;
     for (const name of [value].flat()) {
       if (isFull()) return faults;
-      if (typeof name !== "string" || isKnown(name) || /[/.]/.test(name)) continue;
-      warn("tools.auto_approve", name, name.startsWith("$") ? "the preset" : "the tool");
+      if (typeof name !== "string" || isKnown(name) || modulesIn(name).length > 0) continue;
+      tell("tools.auto_approve", name, op === "remove");
     }
   }
   for (const home of [["presets"], ["tools", "presets"]]) {
     for (const path of log.below(home)) {
       const preset = log.on(path.join(".")).at(-1)!.value as ApprovalPreset;
-      for (const name of [...preset.approve ?? [], ...preset.deny ?? []]) {
+      const named = [
+        ...(preset.approve ?? []).map((name) => ({ name, takesAway: false })),
+        ...(preset.deny ?? []).map((name) => ({ name, takesAway: true })),
+      ];
+      for (const { name, takesAway } of named) {
         if (isFull()) return faults;
         if (name.startsWith("$")) {
           faults.push({
             code: "config_ignored_value",
-            severity: "warning",
+            severity: takesAway ? "error" : "warning",
             key: path.join("."),
             message: `"${path.join(".")}" names the preset "${name}"; presets do not refer to presets`,
+            written: path,
+            item: name,
           });
-        } else if (!isKnown(name)) warn(path.join("."), name, "the tool");
+        } else if (!isKnown(name)) tell(path.join("."), name, takesAway);
       }
+      if (preset.provider !== undefined) faults.push(...providerFaults(path.join("."), preset.provider));
     }
   }
-  return faults;
+  for (const { value } of log.on("provider")) {
+    if (typeof value === "string") faults.push(...providerFaults("provider", value));
+  }
+  for (const { value } of log.on("sandbox.backend")) {
+    if (typeof value === "string") faults.push(...backendFaults(value));
+  }
+  for (const path of log.below(["providers"])) faults.push(...unknownTable(path, 1, "provider", providers));
+  for (const path of log.below(["sandbox", "backends"])) {
+    faults.push(...unknownTable(path, 2, "backend", backends));
+  }
+  return faults.slice(0, MOST_FINDINGS);
+
+  function providerFaults(key: string, name: string): Fault[] {
+    return unknownName(key, name, "provider", providers);
+  }
+
+  function backendFaults(name: string): Fault[] {
+    return unknownName("sandbox.backend", name, "backend", ["auto", "required", ...backends]);
+  }
+}
+
+/** A name that must be one of a few, unless it is the path of a module. */
+function unknownName(key: string, name: string, what: string, known: readonly string[]): Fault[] {
+  if (known.includes(name) || isModulePath(name)) return [];
+  const suggestion = nearest(name, known, 3);
+  const end = suggestion === null ? `; there are ${known.join(", ")}` : `; did you mean "${suggestion}"?`;
+  return [{
+    code: "config_invalid_value",
+    severity: "error",
+    key,
+    message: `"${key}" names the ${what} "${name}", which does not exist${end}`,
+    ...(suggestion === null ? {} : { suggestion }),
+    written: key.split("."),
+    item: name,
+  }];
+}
+
+/** A table of settings for something that does not exist; `at` is where in the path its name stands. */
+function unknownTable(path: readonly string[], at: number, what: string, known: readonly string[]): Fault[] {
+  const key = path.slice(0, at + 1);
+  return unknownName(key.join("."), path[at]!, what, known)
+    .map(({ item: _item, ...fault }) => ({ ...fault, written: key, atKey: true }));
 }

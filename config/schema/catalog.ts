@@ -13,9 +13,14 @@ export interface Catalog {
   readonly tools: readonly ToolFact[];
   /** Further tables of parameters by provider, for providers from elsewhere. */
   readonly providers?: Readonly<Record<string, Group>>;
+  /** Backends of the sandbox from elsewhere. */
+  readonly backends?: readonly string[];
 }
 
 /** What this program brings along, for callers that have no registry at hand. */
 export const BUILTIN_CATALOG: Catalog = {
   tools: [{ name: "bash" }, { name: "read" }, { name: "edit" }, { name: "write" }],
 };
+
+/** Backends of the sandbox that this program brings along. */
+export const BUILTIN_BACKENDS: readonly string[] = ["bwrap", "seatbelt", "container"];

@@ -3,6 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Type } from "./define.ts";
+import { numberHint, switchHint } from "./values.ts";
 
 /** Tables and lists of data in each other; the same holds for values of Lua. Deeper ones are nobody's settings. */
 export const MOST_LEVELS = 100;
@@ -13,8 +14,14 @@ export function isTooDeep(value: unknown, level = 0): boolean {
   return level > MOST_LEVELS || Object.values(value).some((member) => isTooDeep(member, level + 1));
 }
 
-/** What is wrong with a value, or null. */
+/** One thing that is wrong with a value. */
 export interface Mismatch {
+  /** Keys below the value, where it is a part that is wrong. */
+  readonly at: readonly string[];
+  /** The part itself: an item of a list or a member, to find its place in the source. */
+  readonly part?: unknown;
+  /** The last of `at` is no key of this value; `expected` is of no account. */
+  readonly isUnknown?: boolean;
   /** Completes the sentence `"KEY" expects …`. */
   readonly expected: string;
   readonly found: string;
@@ -23,61 +30,90 @@ export interface Mismatch {
   readonly hint?: string;
 }
 
-export function checkValue(type: Type, value: unknown): Mismatch | null {
-  const wrong = (expected: string): Mismatch => ({ expected, found: kindOf(value) });
+/** Everything that is wrong with a value; empty when it fits. */
+export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
+  const wrong = (expected: string, hint?: string): Mismatch[] => [{
+    at: [],
+    expected,
+    found: kindOf(value),
+    ...(hint === undefined ? {} : { hint }),
+  }];
   switch (type.is) {
     case "any":
-      return null;
+      return [];
     case "boolean":
-      return typeof value === "boolean" ? null : wrong("true or false");
+      return typeof value === "boolean" ? [] : wrong("true or false", switchHint(value));
     case "string":
-      return typeof value === "string" && value !== "" ? null : wrong("a string that is not empty");
-    case "number": {
-      const least = type.min;
-      const fits = typeof value === "number" && Number.isFinite(value) &&
-        (least === undefined || value >= least);
-      return fits ? null : wrong(least === undefined ? "a number" : `a number of at least ${least}`);
-    }
+      return typeof value === "string" && value !== "" ? [] : wrong("a string that is not empty");
+    case "number":
     case "integer": {
-      const least = type.min;
-      const fits = typeof value === "number" && Number.isSafeInteger(value) &&
-        (least === undefined || value >= least);
-      return fits
-        ? null
-        : wrong(least === undefined ? "a whole number" : `a whole number of at least ${least}`);
+      const isOne = type.is === "number" ? Number.isFinite(value) : Number.isSafeInteger(value);
+      const least = type.min === undefined ? "" : ` of at least ${type.min}`;
+      const fits = isOne && (type.min === undefined || Number(value) >= type.min);
+      const expected = `a ${type.is === "number" ? "" : "whole "}number${least}`;
+      return fits ? [] : wrong(expected, numberHint(value));
     }
     case "word":
       return typeof value === "string" && type.words.includes(value)
-        ? null
+        ? []
         : withSuggestion(wrong(`one of ${type.words.join(", ")}`), value, type.words);
-    case "custom": {
-      if (type.accepts(value)) return null;
-      const hint = type.hint?.(value);
-      return { ...withSuggestion(wrong(type.expected), value, type.words ?? []), ...(hint ? { hint } : {}) };
-    }
-    case "list": {
-      if (!Array.isArray(value)) return wrong("a list");
-      for (let at = 0; at < value.length; at++) {
-        const item = checkValue(type.item, value[at]);
-        if (item !== null) return { ...item, expected: `a list whose every item is ${item.expected}` };
+    case "custom":
+      return customMismatches(type, value, wrong);
+    case "list":
+      if (!Array.isArray(value)) {
+        return wrong("a list", typeof value === "string" ? `write [${value}]` : undefined);
       }
-      return null;
-    }
-    case "map": {
+      return value.flatMap((item) => itemMismatches(type.item, item));
+    case "map":
       if (!isObject(value)) return wrong("a mapping");
-      for (const member of Object.values(value)) {
-        const inner = checkValue(type.of, member);
-        if (inner !== null) return { ...inner, expected: `a mapping whose every value is ${inner.expected}` };
-      }
-      return null;
-    }
+      return Object.entries(value).flatMap(([name, member]) =>
+        below(name, member, mismatches(type.of, member))
+      );
   }
 }
 
-/** Completes a sentence from a mismatch. */
-export function mismatchSentence(key: string, { expected, found, suggestion, hint }: Mismatch): string {
+/** The same of one item of a list. */
+export function itemMismatches(type: Type, item: unknown): readonly Mismatch[] {
+  return mismatches(type, item).map((found) => ({
+    part: item,
+    ...found,
+    expected: found.at.length > 0 ? found.expected : `items that are ${found.expected}`,
+  }));
+}
+
+function customMismatches(
+  type: Type & { readonly is: "custom" },
+  value: unknown,
+  wrong: (expected: string, hint?: string) => Mismatch[],
+): readonly Mismatch[] {
+  if (type.accepts(value)) return [];
+  const { members } = type;
+  if (members !== undefined && isObject(value)) {
+    const inner = Object.entries(value).flatMap(([name, member]): readonly Mismatch[] => {
+      if (Object.hasOwn(members, name)) return below(name, member, mismatches(members[name]!, member));
+      const near = nearest(name, Object.keys(members));
+      const suggestion = near === null ? {} : { suggestion: near };
+      return [{ at: [name], isUnknown: true, expected: "", found: name, ...suggestion }];
+    });
+    if (inner.length > 0) return inner;
+  }
+  const found = wrong(type.expected, type.hint?.(value));
+  const suggestion = type.suggest?.(value);
+  if (suggestion !== undefined) return found.map((each) => ({ ...each, suggestion }));
+  return withSuggestion(found, value, type.words ?? []);
+}
+
+function below(name: string, member: unknown, found: readonly Mismatch[]): readonly Mismatch[] {
+  return found.map((each) => ({ part: member, ...each, at: [name, ...each.at] }));
+}
+
+/** A sentence from a mismatch of the value at `key`. */
+export function mismatchSentence(key: string, { at, isUnknown, expected, found, ...more }: Mismatch): string {
+  const { suggestion, hint } = more;
+  const name = [key, ...at].join(".");
   const near = suggestion === undefined ? "" : `; did you mean "${suggestion}"?`;
-  return `"${key}" expects ${expected}, found ${found}${hint === undefined ? "" : `: ${hint}`}${near}`;
+  if (isUnknown) return `unknown key "${name}"${near}`;
+  return `"${name}" expects ${expected}, found ${found}${hint === undefined ? "" : `: ${hint}`}${near}`;
 }
 
 /** Whether a type takes plain objects as values. */
@@ -90,9 +126,9 @@ export function sameItem(a: unknown, b: unknown): boolean {
   return a === b || (isObject(a) && isObject(b) && JSON.stringify(a) === JSON.stringify(b));
 }
 
-function withSuggestion(mismatch: Mismatch, value: unknown, words: readonly string[]): Mismatch {
+function withSuggestion(found: Mismatch[], value: unknown, words: readonly string[]): Mismatch[] {
   const near = typeof value === "string" ? nearest(value, words) : null;
-  return near === null ? mismatch : { ...mismatch, suggestion: near };
+  return near === null ? found : found.map((each) => ({ ...each, suggestion: near }));
 }
 
 export function kindOf(value: unknown): string {

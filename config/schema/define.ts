@@ -18,8 +18,12 @@ export type Type =
     readonly expected: string;
     accepts(value: unknown): boolean;
     readonly words?: readonly string[];
+    /** What a value that is a table may hold: each member that is wrong is told by itself. */
+    readonly members?: Readonly<Record<string, Type>>;
     /** Says more about a refused value, as the end of the sentence. */
     hint?(value: unknown): string | undefined;
+    /** The right word for a refused value, where there is one. */
+    suggest?(value: unknown): string | undefined;
     /** JSON Schema of the accepted values. */
     readonly json: Readonly<Record<string, unknown>>;
   };
@@ -70,6 +74,8 @@ export interface Group {
   readonly others?: Node;
   /** Turns a bare value into the object it stands for; undefined when it stands for none. */
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
+  /** What to write instead of a bare value that stands for none. */
+  readonly hint?: (value: unknown) => string | undefined;
   /** The list the group itself is (only `tools`). */
   readonly list?: Key;
   /** Members are presets: a name that begins with `$` is a name here, not an operator. */

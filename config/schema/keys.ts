@@ -3,6 +3,7 @@
 import type { Catalog } from "./catalog.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Fault } from "../types.ts";
+import { foreignHint } from "./hints.ts";
 import { MOVED, SCHEMA } from "./schema.ts";
 import type { Group, Node } from "./define.ts";
 
@@ -97,11 +98,16 @@ function unknown(
 ): Found {
   const key = [...path, name.slice(0, 80)].join(".");
   const moved = Object.hasOwn(MOVED, key) ? MOVED[key] : undefined;
+  const near1 = moved === undefined ? nearest(name, names, 1) : null;
+  const foreign = moved === undefined && near1 === null ? foreignHint(path, name) : null;
+  const told = moved !== undefined || foreign !== null;
   // The very name at another depth is surer than a similar one here.
-  const elsewhere = moved === undefined ? placesOf(name).slice(0, 3) : [];
-  const near = moved === undefined && elsewhere.length === 0 ? nearest(name, names) : null;
+  const elsewhere = told ? [] : placesOf(name).slice(0, 3);
+  const near = told || elsewhere.length > 0 ? null : nearest(name, names);
   const hint = moved !== undefined
     ? `: it ${moved}`
+    : foreign !== null
+    ? `: ${foreign}`
     : near !== null
     ? `; did you mean "${[...path, near].join(".")}"?`
     : elsewhere.length > 0

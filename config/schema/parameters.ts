@@ -18,6 +18,11 @@ const LEVELS = ["minimal", "low", "medium", "high", "max"];
 
 export const DEFAULT_THINKING = { level: "high", foreign: "preserve" } as const;
 
+function isLevel(level: unknown): boolean {
+  return level === false || (typeof level === "number" && level >= 0) ||
+    (typeof level === "string" && LEVELS.includes(level));
+}
+
 const thinkingType: Type = {
   is: "custom",
   expected: `a level (${LEVELS.join(", ")}), a number of tokens, false, or { level, foreign }`,
@@ -29,9 +34,17 @@ const thinkingType: Type = {
   accepts(value) {
     if (!isObject(value)) return false;
     const { level, foreign, ...rest } = value;
-    const fits = level === false || (typeof level === "number" && level >= 0) ||
-      (typeof level === "string" && LEVELS.includes(level));
-    return fits && (foreign === "preserve" || foreign === "drop") && Object.keys(rest).length === 0;
+    return isLevel(level) && (foreign === "preserve" || foreign === "drop") && Object.keys(rest).length === 0;
+  },
+  members: {
+    level: {
+      is: "custom",
+      expected: `one of ${LEVELS.join(", ")}, a number of tokens or false`,
+      words: LEVELS,
+      accepts: isLevel,
+      json: {},
+    },
+    foreign: word("preserve", "drop"),
   },
   json: {
     anyOf: [

@@ -1,21 +1,28 @@
 // Settings of the sandbox: its policy, its limits, its backends.
 
 import { isObject } from "../../base/is_object.ts";
+import { mismatches } from "./check.ts";
 import { isModulePath } from "./module_path.ts";
 import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../settings.ts";
-import { BOOLEAN, group, hostKey, key, policyKey, STRING, STRINGS, type Type } from "./define.ts";
+import { BOOLEAN, group, hostKey, key, natural, policyKey, STRING, STRINGS, type Type } from "./define.ts";
+import { HIDDEN_WORDS, pathItem, pathMistake, PROTECT_WORDS, socketMistake } from "./sandbox_words.ts";
 import { asEnabled } from "./switch.ts";
+import { SANDBOX_MODES, switchHint } from "./values.ts";
+
+const path = pathItem([], "a path");
 
 const rwPathType: Type = {
   is: "custom",
   expected: "a path, or { path, create }",
   accepts(value) {
-    if (typeof value === "string") return value !== "";
-    if (!isObject(value)) return false;
-    const { path, create, ...rest } = value;
-    return typeof path === "string" && path !== "" && (create === undefined || typeof create === "boolean") &&
+    if (!isObject(value)) return fits(path, value);
+    const { path: inner, create, ...rest } = value;
+    return fits(path, inner) && (create === undefined || typeof create === "boolean") &&
       Object.keys(rest).length === 0;
   },
+  members: { path, create: BOOLEAN },
+  hint: (value) => typeof value === "string" ? pathMistake(value)?.hint : undefined,
+  suggest: (value) => typeof value === "string" ? pathMistake(value)?.suggestion : undefined,
   json: {
     anyOf: [
       { type: "string" },
@@ -29,13 +36,38 @@ const rwPathType: Type = {
   },
 };
 
+/** A host as a rule of the network names it; the whole grammar is the sandbox's, here are the usual slips. */
+const host: Type = {
+  is: "custom",
+  expected: "a host such as example.org, example.org:8080, *.example.org, an address or a range of addresses",
+  accepts: (value) =>
+    typeof value === "string" && /^[^\s/@]+(?:\/\d{1,3}(?::(?:\d+|\*))?)?$/.test(value) && value !== "*",
+  hint: (value) =>
+    value === "*"
+      ? "all hosts are `network: true`"
+      : typeof value === "string" && /[/\s@]/.test(value)
+      ? "write the host alone"
+      : undefined,
+  suggest: (value) => typeof value === "string" ? hostIn(value) : undefined,
+  json: { type: "string" },
+};
+
+/** The host of an address as browsers have it; undefined when there is none. */
+function hostIn(value: string): string | undefined {
+  const found = /^\s*(?:[a-z][a-z\d+.-]*:\/\/)?(?:[^/@\s]*@)?([^/\s?#@]+)(?:[/?#]\S*)?\s*$/i.exec(value)?.[1];
+  return found === undefined || found === value || !found.includes(".") ? undefined : found;
+}
+
+const HOSTS: Type = { is: "list", item: host };
+
 const networkType: Type = {
   is: "custom",
   expected: "true, false, or { allow } with a list of hosts",
   accepts: (value) =>
     typeof value === "boolean" ||
-    (isObject(value) && Object.keys(value).join() === "allow" && Array.isArray(value.allow) &&
-      value.allow.every((host) => typeof host === "string" && host !== "")),
+    (isObject(value) && Object.keys(value).join() === "allow" && fits(HOSTS, value.allow)),
+  members: { allow: HOSTS },
+  hint: (value) => Array.isArray(value) ? "write { allow: [HOST] }" : switchHint(value),
   json: {
     anyOf: [{ type: "boolean" }, {
       type: "object",
@@ -53,15 +85,22 @@ const limitsType: Type = {
   expected: `a table of whole numbers above 0: ${LIMITS.join(", ")}`,
   accepts: (value) =>
     isObject(value) &&
-    Object.entries(value).every(([name, size]) =>
-      LIMITS.includes(name) && Number.isSafeInteger(size) && Number(size) > 0
-    ),
+    Object.entries(value).every(([name, size]) => LIMITS.includes(name) && fits(natural(1), size)),
+  members: Object.fromEntries(LIMITS.map((name) => [name, natural(1)])),
   json: {
     type: "object",
     properties: Object.fromEntries(LIMITS.map((name) => [name, { type: "integer", minimum: 1 }])),
     additionalProperties: false,
   },
 };
+
+const socketItem = pathItem([], "a path or the name of a group", socketMistake);
+const hiddenItem = pathItem(HIDDEN_WORDS, `a path or ${HIDDEN_WORDS.join(", ")}`);
+const protectItem = pathItem(PROTECT_WORDS, `a path or one of ${PROTECT_WORDS.join(", ")}`);
+
+function fits(type: Type, value: unknown): boolean {
+  return mismatches(type, value).length === 0;
+}
 
 export const sandbox = group("The sandbox around shell commands.", {
   enabled: key(BOOLEAN, "Run tools inside it.", { default: true, narrows: "true" }),
@@ -84,23 +123,31 @@ export const sandbox = group("The sandbox around shell commands.", {
       },
     ),
     allow_privileged: key(BOOLEAN, "Whether privileges are kept.", { default: false, narrows: "false" }),
-    sockets: policyKey(STRINGS, "Host sockets that stay reachable: paths, or names of groups.", {
-      default: [],
-    }),
+    sockets: policyKey(
+      { is: "list", item: socketItem },
+      "Host sockets that stay reachable: paths, or names of groups.",
+      {
+        default: [],
+      },
+    ),
     block_unix_sockets: policyKey(BOOLEAN, "No local sockets at all.", {
       default: false,
       who: ["G", "P", "M", "C"],
       narrows: "true",
       documentNarrows: true,
     }),
-    deny_read: policyKey(STRINGS, "Paths that cannot be read; `$secrets` stands for a shipped list.", {
-      default: [],
-      who: ["G", "P", "M", "C"],
-      narrows: "append",
-      documentNarrows: true,
-    }),
+    deny_read: policyKey(
+      { is: "list", item: hiddenItem },
+      "Paths that cannot be read; `$secrets` stands for a shipped list.",
+      {
+        default: [],
+        who: ["G", "P", "M", "C"],
+        narrows: "append",
+        documentNarrows: true,
+      },
+    ),
     protect: policyKey(
-      STRINGS,
+      { is: "list", item: protectItem },
       "Paths that stay read-only inside writable ones; a `$word` stands for a shipped list.",
       {
         default: DEFAULT_PROTECT,
@@ -131,4 +178,10 @@ export const sandbox = group("The sandbox around shell commands.", {
       others: hostKey({ is: "any" }, "A setting the backend reads.", { optional: true }),
     }),
   }),
-}, { short: asEnabled });
+}, {
+  short: asEnabled,
+  hint: (value) =>
+    typeof value === "string" && Object.hasOwn(SANDBOX_MODES, value)
+      ? `write ${SANDBOX_MODES[value]}`
+      : switchHint(value),
+});

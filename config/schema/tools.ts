@@ -17,6 +17,7 @@ import {
 } from "./define.ts";
 import { presets } from "./presets.ts";
 import { asEnabled } from "./switch.ts";
+import { switchHint } from "./values.ts";
 
 /** An item of `auto_approve`: a tool name, a `$preset`, or a module path. */
 const approvalItem: Type = {
@@ -42,6 +43,16 @@ const resolverItem: Type = {
     return typeof path === "string" && isModulePath(path) && Object.keys(rest).length === 0 &&
       (priority === undefined || Number.isFinite(priority)) &&
       (name === undefined || (typeof name === "string" && name !== "" && !name.includes(".")));
+  },
+  members: {
+    path: {
+      is: "custom",
+      expected: "a path to a TypeScript file",
+      accepts: (value) => typeof value === "string" && isModulePath(value),
+      json: { type: "string" },
+    },
+    priority: { is: "number" },
+    name: STRING,
   },
   json: {
     type: "object",
@@ -161,7 +172,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   autopilot: group("Going on without being asked.", {
     enabled: key(BOOLEAN, "Go on by itself after results.", { default: true, narrows: "false" }),
     max_turns: key(natural(), "Replies with tool calls before it stops.", { default: 100, narrows: "lower" }),
-  }, { short: asEnabled }),
+  }, { short: asEnabled, hint: switchHint }),
   max_concurrent: key(natural(), "Calls of one document that may run at once; 0 means no limit.", {
     default: 2,
     narrows: "lower",

@@ -69,10 +69,3 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
 
 /** Of a git folder: what git runs, reads as orders to run something, or takes for the way to another such folder. */
 export const GIT_HOOKS: readonly string[] = ["hooks", "config", "config.worktree", "commondir"];
-
-/** Every word a list of protected paths may hold. */
-export const PROTECT_WORDS: readonly string[] = [
-  "$git",
-  ...Object.keys(PROJECT_HOOKS),
-  ...Object.keys(HOME_HOOKS),
-];

@@ -9,7 +9,8 @@ import {
   type SandboxSettings,
 } from "../../config/settings.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
-import { HOME_HOOKS, PROTECT_WORDS } from "./hooks.ts";
+import { HOME_HOOKS } from "./hooks.ts";
+import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
@@ -183,7 +184,7 @@ function protectLists(
   lists: Pick<ResolvedPolicy, "protectWords" | "protectAsked" | "protectHome">;
   notices: readonly Problem[];
 }> {
-  const known = (entry: string) => PROTECT_WORDS.includes(entry);
+  const known = (entry: string) => PROTECT_WORDS.some((word) => word === entry);
   // `$git` misspelt must not read as an unset variable that protects nothing; variables are written large.
   const odd = entries.find((entry) => /^\$[a-z]+$/.test(entry) && !known(entry));
   if (odd !== undefined) {

@@ -1,6 +1,7 @@
 // Sockets of the host that give authority: which there are, which stay, and the variables that name them (12.4, S11).
 
 import type { Environment } from "../../base/environment.ts";
+import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
@@ -13,7 +14,7 @@ interface SocketGroup {
 }
 
 /** By the name a policy may list. Data; add a line where one is missing. */
-export const SOCKET_GROUPS: Readonly<Record<string, SocketGroup>> = {
+export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
   docker: {
     paths: [
       "/run/docker.sock",

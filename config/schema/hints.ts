@@ -1,0 +1,254 @@
+// What people write who know another agent, and what it is called here. Data; add a row where a word is missing.
+
+import { SANDBOX_MODES } from "./values.ts";
+
+interface Hint {
+  /** Names as they are written elsewhere; blanks between them. Case, `-` and `_` make no difference. */
+  readonly words: string;
+  /** Ends the sentence that begins with the unknown key. */
+  readonly says: string;
+  /** Whoever writes this means to take rights away, and where that is done here. */
+  readonly restricts?: string;
+}
+
+const APPROVAL =
+  "what runs unasked is listed in tools.auto_approve; a preset with deny (tools.presets) forbids";
+
+const HINTS: readonly Hint[] = [
+  // Approval.
+  {
+    words:
+      "permissions permission approval approval_policy approvalMode approvals permission_mode defaultMode " +
+      "approval_mode confirm confirmation confirm_tool_calls gptel-confirm-tool-calls autoApprovalSettings",
+    says: APPROVAL,
+    restricts: "tools.auto_approve",
+  },
+  {
+    words:
+      "allow allowed allowed_tools alwaysAllow always_allow allow_list allowlist whitelist tools.allow trusted_tools",
+    says: "tools that run unasked are listed in tools.auto_approve, tools that are offered in tools",
+    restricts: "tools.auto_approve",
+  },
+  {
+    words: "deny denied deny_list denylist blacklist blocklist forbidden block tools.deny tools.block " +
+      "tools.forbid disallowed disallowed_tools",
+    says: "tools are forbidden by a preset with deny that tools.auto_approve names " +
+      "(tools.presets: { $never: { deny: [bash] } }), or taken off the offer by tools: { $remove: [bash] }",
+    restricts: "tools.presets",
+  },
+  {
+    words: "ask tools.ask tools.confirm requires_approval require_confirmation tools.require_confirmation",
+    says: "what tools.auto_approve does not name is asked about",
+    restricts: "tools.auto_approve",
+  },
+  {
+    words:
+      "disabled_tools disable_tools disabledTools tools.disable tools.disabled tools.exclude exclude_tools",
+    says: "take tools off the offer with tools: { $remove: [NAME] }",
+    restricts: "tools",
+  },
+  {
+    words: "enabled_tools enabledTools tools.enable tools.enabled use_tools gptel-use-tools",
+    says: "tools holds the list of offered tools; tools: [] offers none",
+  },
+  {
+    words:
+      "yolo full_auto fullAuto dangerously_skip_permissions dangerouslySkipPermissions yes_always yes-always " +
+      "auto_run bypassPermissions trust_all autopilot_mode",
+    says: "tools.require_approval: false approves what nothing else decides; the sandbox stays",
+  },
+  {
+    words: "additionalDirectories additional_directories add_dirs",
+    says: "folders that commands may write are sandbox.policy.rw_paths",
+  },
+  {
+    words: "autoAllowBashIfSandboxed auto_allow_bash_if_sandboxed",
+    says: "that is tools.auto_approve_sandboxed",
+  },
+  // The sandbox.
+  {
+    words: "sandbox_mode sandboxMode sandbox.mode",
+    says: `that is sandbox.policy: ${SANDBOX_MODES["read-only"]} for read-only; the sandbox is on by itself`,
+    restricts: "sandbox.policy",
+  },
+  {
+    words: "sandbox_workspace_write sandbox_permissions",
+    says: "that is sandbox.policy with rw_paths and network",
+    restricts: "sandbox.policy",
+  },
+  {
+    words: "ro_paths readonly_paths read_only read_only_paths readonly ro deny_write sandbox.policy.read",
+    says:
+      "everything is read-only that sandbox.policy.rw_paths does not list; sandbox.policy.protect keeps paths inside it",
+    restricts: "sandbox.policy.rw_paths",
+  },
+  {
+    words:
+      "writable writable_roots writable_paths write_paths allow_write sandbox.paths sandbox.write sandbox.policy.write " +
+      "allowed_directories",
+    says: "that is sandbox.policy.rw_paths",
+    restricts: "sandbox.policy.rw_paths",
+  },
+  {
+    words: "deny_paths denied_paths hidden hide ignore ignore_files ignorePatterns secrets_paths no_read",
+    says: "paths that nobody inside may read are sandbox.policy.deny_read",
+    restricts: "sandbox.policy.deny_read",
+  },
+  {
+    words: "network_access networkAccess allow_network net internet offline sandbox.policy.net",
+    says: "that is sandbox.policy.network: false, or { allow: [HOST] }",
+    restricts: "sandbox.policy.network",
+  },
+  {
+    words: "allowed_hosts allowedDomains allowed_domains domains hosts sandbox.policy.network.hosts",
+    says: "that is sandbox.policy.network: { allow: [HOST] }",
+    restricts: "sandbox.policy.network",
+  },
+  {
+    words: "allowUnixSockets allow_unix_sockets unix_sockets",
+    says: "that is sandbox.policy.sockets",
+    restricts: "sandbox.policy.sockets",
+  },
+  { words: "excludedCommands excluded_commands", says: "no command runs outside of the sandbox by its name" },
+  {
+    words: "docker container image dockerfile",
+    says: "an outer container counts with sandbox.backends.container.trusted; this program starts none",
+  },
+  {
+    words: "memory_limit max_memory cpu_limit ulimits",
+    says: "that is sandbox.policy.limits",
+    restricts: "sandbox.policy.limits",
+  },
+  // Variables and keys.
+  {
+    words: "env environment env_vars shell_environment_policy.set",
+    says: "variables of commands are tools.bash.env, what is kept from them tools.env.block",
+  },
+  { words: "shell_environment_policy", says: "that is tools.env: block and pass" },
+  {
+    words:
+      "api_key apiKey api-key key token auth_token api_key_name api_key_cmd apiKeyHelper anthropic_api_key " +
+      "anthropic-api-key openai_api_key openai-api-key gptel-api-key credentials auth preferred_auth_method",
+    says: "keys stand in no file of settings; put yours into the environment, for instance ANTHROPIC_API_KEY",
+  },
+  {
+    words: "base_url baseUrl baseURL api_base apiBase api_url endpoint url host proxy model_providers",
+    says: "that is providers.NAME.base_url",
+  },
+  { words: "headers extra_headers organization org", says: "requests have no further headers here" },
+  // The model.
+  {
+    words: "model_provider modelProvider backend gptel-backend adapter adapters llm api",
+    says: "who is asked is provider",
+  },
+  {
+    words: "small_model smallModel weak_model fast_model summary_model",
+    says: "there is one model; presets name others",
+  },
+  {
+    words: "system system_prompt systemPrompt system_message prompt instructions custom_instructions " +
+      "gptel-directives directives developer_instructions base_instructions",
+    says: "what the model is told first is written in the document below @System:",
+  },
+  {
+    words:
+      "reasoning_effort model_reasoning_effort reasoningEffort reasoning extended_thinking alwaysThinkingEnabled " +
+      "maxThinkingTokens thinking_tokens budget_tokens thinking_level",
+    says: "that is thinking: minimal, low, medium, high, max, a number of tokens, or false",
+  },
+  {
+    words:
+      "max_output_tokens maxTokens max_completion_tokens model_max_output_tokens num_predict gptel-max-tokens",
+    says: "that is max_tokens",
+  },
+  { words: "gptel-temperature temp", says: "that is temperature" },
+  { words: "gptel-model default_model", says: "that is model" },
+  {
+    words: "top_p top_k stop seed presence_penalty frequency_penalty stop_sequences",
+    says: "this parameter is not sent; temperature is",
+  },
+  { words: "context_window model_context_window num_ctx", says: "what fits is known of each model" },
+  { words: "stream streaming gptel-stream", says: "replies are streamed; --no-stream for one run" },
+  { words: "profile profiles agent agents mode modes", says: "named sets of settings are presets" },
+  { words: "cache cache_prompts prompt_caching", says: "that is cache_retention: short, long or none" },
+  // Running.
+  {
+    words: "max_steps max_iterations max_loops max_tool_calls recursion_limit turns_limit",
+    says: "that is tools.autopilot.max_turns",
+  },
+  {
+    words: "auto auto_submit auto_continue loop autonomous",
+    says: "going on without being asked is tools.autopilot",
+    restricts: "tools.autopilot",
+  },
+  { words: "command_timeout tool_timeout shell_timeout bash_timeout", says: "that is tools.default_timeout" },
+  { words: "parallel concurrency max_parallel parallel_tool_calls", says: "that is tools.max_concurrent" },
+  { words: "retries max_retries retry", says: "failed requests are tried again by themselves" },
+  // What is not a setting here.
+  { words: "mcp mcpServers mcp_servers servers", says: "servers of tools are not asked by this version" },
+  {
+    words: "hooks notify notifications_command",
+    says: "commands of yours at events are not run by this version",
+  },
+  {
+    words: "theme tui display statusLine keybinds file_opener outputStyle strategies interactions",
+    says: "what is shown belongs to your editor",
+  },
+  {
+    words: "telemetry analytics autoupdate auto_update share",
+    says: "this program sends nothing but requests, and does not update itself",
+  },
+  {
+    words: "history conversation_dir save_dir logs_dir",
+    says: "the document is the conversation, and stays where you keep it",
+  },
+  { words: "log log_level logLevel verbose debug", says: "that is logging.level" },
+  { words: "plugins plugin extensions", says: "files of tools are tools.modules" },
+  {
+    words: "memory rules rules_file context_files read_files",
+    says: "files are attached by a reference in the document, for instance @./AGENTS.md",
+  },
+];
+
+const BY_WORD: ReadonlyMap<string, Hint> = new Map(
+  HINTS.flatMap((hint) => hint.words.split(/\s+/).map((word) => [plainly(word), hint] as const)),
+);
+
+/** What an unknown key is called here, as the end of a sentence; null when nobody knows the word. */
+export function foreignHint(path: readonly string[], name: string): string | null {
+  const whole = BY_WORD.get(plainly([...path, name].join(".")));
+  return (whole ?? BY_WORD.get(plainly(name)))?.says ?? null;
+}
+
+/** Where that which a foreign word restricts is restricted here; null when the word restricts nothing. */
+export function foreignRestriction(name: string): string | null {
+  // A single common word says nothing on its own; what joins words, or is known as a rule, does.
+  const isRule = /[-_]|[a-z][A-Z]/.test(name) || plainly(name) === "permissions" ||
+    plainly(name) === "permission";
+  return isRule ? BY_WORD.get(plainly(name))?.restricts ?? null : null;
+}
+
+/** Tools as others call them, by the name they have here. */
+const FOREIGN_TOOLS: Readonly<Record<string, string>> = {
+  bash:
+    "shell terminal exec execute execute_command exec_command run_command run_shell_command run_terminal_cmd cmd sh BashTool",
+  read: "cat view view_file read_file ReadFile open_file",
+  write: "write_file create create_file WriteFile NotebookWrite",
+  edit:
+    "edit_file str_replace str_replace_editor str_replace_based_edit_tool apply_patch patch MultiEdit replace",
+};
+
+const TOOL_BY_WORD: ReadonlyMap<string, string> = new Map(
+  Object.entries(FOREIGN_TOOLS).flatMap(([tool, words]) =>
+    [tool, ...words.split(" ")].map((word) => [plainly(word), tool] as const)
+  ),
+);
+
+/** The tool that somebody means who calls it as another agent does. */
+export function foreignTool(name: string): string | null {
+  return TOOL_BY_WORD.get(plainly(name)) ?? null;
+}
+
+function plainly(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, "");
+}

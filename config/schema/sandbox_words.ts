@@ -1,0 +1,117 @@
+// Words that stand in lists of paths for what the sandbox knows by name, and how an entry that misses one is told.
+
+import { nearest } from "../../base/nearest.ts";
+import { type Type } from "./define.ts";
+
+/** The word of `deny_read`. */
+export const HIDDEN_WORDS = ["$secrets"] as const;
+
+/** The words of `protect`. */
+export const PROTECT_WORDS = ["$git", "$project", "$shell", "$data"] as const;
+
+/** Groups of sockets by the name that `sockets` may list. */
+export const SOCKET_GROUP_NAMES = [
+  "docker",
+  "podman",
+  "containerd",
+  "crio",
+  "lxd",
+  "libvirt",
+  "snapd",
+  "systemd",
+  "wsl",
+  "tailscale",
+  "system-bus",
+  "session-bus",
+  "ssh",
+  "gpg",
+  "tmux",
+  "screen",
+  "x11",
+  "wayland",
+  "nvim",
+  "emacs",
+  "vscode",
+  "terminal",
+] as const;
+
+export type ProtectWord = typeof PROTECT_WORDS[number];
+export type SocketGroupName = typeof SOCKET_GROUP_NAMES[number];
+
+const URNS = ["urn:flemma:cwd", "urn:flemma:buffer:path"];
+
+interface Mistake {
+  readonly hint: string;
+  readonly suggestion?: string;
+}
+
+/**
+ * What keeps an entry of a list of paths from meaning anything, or null. Whatever looks like a word, a variable or a
+ * pattern and is none would be taken for the name of a file that nobody has, and hide or open nothing.
+ */
+export function pathMistake(entry: string, words: readonly string[] = []): Mistake | null {
+  if (words.includes(entry)) return null;
+  if (entry.startsWith("urn:")) {
+    return URNS.includes(entry) ? null : mistake("there is no such place", entry, URNS);
+  }
+  const variable = /^\$([A-Za-z_][\w-]*)$/.exec(entry)?.[1];
+  if (variable !== undefined) {
+    const word = words.find((each) => plainly(each) === plainly(entry));
+    if (word !== undefined) return { hint: "words are written small", suggestion: word };
+    // Variables are written large; a small word that is none stands for nothing.
+    return /[a-z]/.test(variable) ? mistake("this word stands for nothing", entry, words) : null;
+  }
+  if (/^\$\{[A-Za-z_]\w*:-.+\}$/s.test(entry)) return null;
+  if (/^(?:\$HOME|\$\{HOME\})(?=\/|$)/.test(entry)) {
+    return { hint: "your home is written ~", suggestion: entry.replace(/^(?:\$HOME|\$\{HOME\})/, "~") };
+  }
+  const braced = /^\$\{([A-Za-z_]\w*)\}$/.exec(entry)?.[1];
+  if (braced !== undefined) return { hint: "a variable stands alone", suggestion: `$${braced}` };
+  if (/^\$|\$\{/.test(entry)) {
+    return { hint: "only a whole $NAME or ${NAME:-path} is replaced; write the path out" };
+  }
+  if (/^~[^/]/.test(entry)) return { hint: "only ~ and ~/… stand for a home" };
+  if (/[*?]|\[.*\]/.test(entry)) {
+    return { hint: "patterns have no meaning here; name the file or its folder" };
+  }
+  const bare = words.find((word) => word === `$${entry}`);
+  return bare === undefined
+    ? null
+    : { hint: `a folder of that name is written ./${entry}`, suggestion: bare };
+}
+
+/** The same of a list of sockets: groups by name, everything else is a path with a slash in it. */
+export function socketMistake(entry: string): Mistake | null {
+  const names: readonly string[] = SOCKET_GROUP_NAMES;
+  if (names.includes(entry)) return null;
+  if (entry.startsWith("$") && names.includes(entry.slice(1))) {
+    return { hint: "names of groups have no $", suggestion: entry.slice(1) };
+  }
+  if (/^[$~]|^urn:|\//.test(entry)) return pathMistake(entry);
+  const near = nearest(entry, names);
+  return near === null
+    ? { hint: `a socket is written as a path, a group is one of ${names.join(", ")}` }
+    : { hint: "there is no such group of sockets", suggestion: near };
+}
+
+/** A list item that is a path, or one of the words. */
+export function pathItem(words: readonly string[], expected: string, wrong = pathMistake): Type {
+  const found = (value: unknown) => typeof value === "string" ? wrong(value, words) : null;
+  return {
+    is: "custom",
+    expected,
+    accepts: (value) => typeof value === "string" && value !== "" && found(value) === null,
+    hint: (value) => found(value)?.hint,
+    suggest: (value) => found(value)?.suggestion,
+    json: { type: "string" },
+  };
+}
+
+function mistake(hint: string, entry: string, words: readonly string[]): Mistake {
+  const near = nearest(entry, words);
+  return near === null ? { hint } : { hint, suggestion: near };
+}
+
+function plainly(word: string): string {
+  return word.toLowerCase();
+}

@@ -1,0 +1,100 @@
+// Names that say a person means settings, wherever they stand: how a text that was meant to restrict is told from a
+// variable.
+
+import { distance } from "../../base/nearest.ts";
+import type { Group, Node } from "./define.ts";
+import { foreignRestriction } from "./hints.ts";
+import { SCHEMA } from "./schema.ts";
+
+/** A name, and where what it means belongs. */
+export interface SettingsWord {
+  /** The path below the root of the settings, e.g. `tools.auto_approve`. */
+  readonly path: string;
+  /** The name means nothing but settings, whatever it stands beside. */
+  readonly sure: boolean;
+}
+
+/** Names at the top of the tree that other texts are full of too. */
+const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
+/** Too common a word to say anything. */
+const COMMON: ReadonlySet<string> = new Set(["enabled"]);
+/** What a person may call the whole tree. */
+const WHOLE: ReadonlySet<string> = new Set([
+  "config",
+  "configuration",
+  "frontmatter",
+  "opt",
+  "options",
+  "opts",
+  "settings",
+]);
+
+const WORDS: ReadonlyMap<string, SettingsWord> = collect();
+
+/** What a name of the top of a block or file means when it means settings; null for any other name. */
+export function settingsWord(name: string): SettingsWord | null {
+  const first = name.split(".", 1)[0]!;
+  const plain = plainly(first);
+  const known = WORDS.get(plain);
+  if (known !== undefined) return known;
+  const foreign = foreignRestriction(first);
+  if (foreign !== null) return { path: foreign, sure: true };
+  for (const [word, meant] of WORDS) {
+    if (meant.sure && word.length > 5 && distance(plain, word) === 1) return meant;
+  }
+  return null;
+}
+
+/** Whether a value that stands under a name for the whole tree (`config`, `opt`) holds settings. */
+export function holdsSettings(name: string, members: Iterable<string>): boolean {
+  return WHOLE.has(plainly(name)) && [...members].some((member) => settingsWord(member)?.sure === true);
+}
+
+/** Where a text reads as settings: a word and a sign of assignment or member behind it. */
+const ASSIGNED = /(?:^|[{,;])[ \t]*["']?([A-Za-z_][\w-]*)["']?[ \t]*(?:[:.[]|=(?!=))/gm;
+
+/** The first name in a text that is assigned to and means settings, with its line in the text, from 0. */
+export function settingsIn(
+  text: string,
+  isMeant: (word: SettingsWord) => boolean = () => true,
+): { readonly name: string; readonly word: SettingsWord; readonly line: number } | null {
+  for (const found of text.matchAll(ASSIGNED)) {
+    const name = found[1]!;
+    const word = settingsWord(name);
+    if (word === null || !isMeant(word)) continue;
+    const at = found.index + found[0].indexOf(name);
+    return { name, word, line: text.slice(0, at).split("\n").length - 1 };
+  }
+  return null;
+}
+
+function plainly(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, "");
+}
+
+function collect(): Map<string, SettingsWord> {
+  const words = new Map<string, SettingsWord>();
+  const add = (name: string, path: string, sure: boolean) => {
+    if (!words.has(plainly(name))) words.set(plainly(name), { path, sure });
+  };
+  add("flemma", "", true);
+  for (const [name, node] of Object.entries(SCHEMA.members)) {
+    if (node.node !== "editor") add(name, name, SURE_GROUPS.has(name));
+  }
+  for (const [alias, path] of Object.entries(SCHEMA.aliases ?? {})) add(alias, path.join("."), false);
+  // What takes rights away, and short names of it.
+  const visit = (node: Node, path: readonly string[]): void => {
+    const name = path.at(-1) ?? "";
+    if (node.node === "key") {
+      if (node.narrows !== undefined && !COMMON.has(name)) add(name, path.join("."), name.includes("_"));
+    } else if (node.node === "group") {
+      for (const [alias, target] of path.length > 0 ? Object.entries(node.aliases ?? {}) : []) {
+        add(alias, [...path, ...target].join("."), false);
+      }
+      for (const [member, inner] of Object.entries(node.members)) visit(inner, [...path, member]);
+    }
+  };
+  for (const name of SURE_GROUPS) visit(SCHEMA.members[name] as Group, [name]);
+  add("autopilot", "tools.autopilot", false);
+  return words;
+}
