@@ -5,7 +5,7 @@ import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { openJournal } from "../cycle/storage/journal.ts";
 import type { DocumentStore, FileMemory, Journal, Send } from "../cycle/types.ts";
-import type { Call, Diagnostic, Frontmatter } from "../parser/types.ts";
+import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import type { Verdict } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
@@ -14,7 +14,7 @@ import { checkInput } from "../tools/validate.ts";
 import { noticing } from "./notices.ts";
 import { sandboxOf } from "./sandbox.ts";
 import { sender } from "./sender.ts";
-import { type SubjectSettings, subjectSettings } from "./settings.ts";
+import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";
 import { cautious, distrust, wary } from "./stranger.ts";
 import { judgeOf, offeredTools, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
@@ -22,8 +22,8 @@ import { recording } from "./written.ts";
 
 /** What holds for a document until its first block changes. */
 export interface Runtime {
-  /** The first block that all this is made from. */
-  readonly frontmatter: Frontmatter | null;
+  /** What of the document all this is made from. */
+  readonly blocks: Blocks;
   readonly subject: SubjectSettings;
   readonly sandbox: RunSandbox;
   readonly journal: Journal;
@@ -52,8 +52,8 @@ export type RuntimeOptions = ChatOptions & {
 export async function compose(store: DocumentStore, options: RuntimeOptions): Promise<Outcome<Runtime>> {
   const { environment, emit: tell = () => {} } = options;
   const { path, chat } = store;
-  const { frontmatter } = chat;
-  const subject = await subjectSettings(options, { path, frontmatter });
+  const blocks = blocksOf(chat);
+  const subject = await subjectSettings(options, { path, ...blocks });
   if (!subject.ok) return subject;
   const { settings, loaded, diagnostics, evaluated } = subject.value;
   for (const { code, message, next } of loaded.notices) {
@@ -110,11 +110,11 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     preview,
     send,
     emit,
-    blockers: () => sameBlock(store.chat.frontmatter, frontmatter) ? blockers : [changedBlock(store)],
+    blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers : [changedBlock(store)],
     signal: options.signal,
   });
   return success({
-    frontmatter,
+    blocks,
     subject: subject.value,
     sandbox,
     journal,
@@ -129,9 +129,10 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   });
 }
 
-/** Whether two first blocks say the same. */
-export function sameBlock(a: Frontmatter | null, b: Frontmatter | null): boolean {
-  return a === b || (a !== null && b !== null && a.language === b.language && a.code === b.code);
+/** Whether two versions of a document say the same about settings. */
+export function saySame(a: Blocks, b: Blocks): boolean {
+  return a.frontmatter?.language === b.frontmatter?.language && a.frontmatter?.code === b.frontmatter?.code &&
+    a.preamble?.text === b.preamble?.text;
 }
 
 /** Stops a run whose first block was changed beneath it: what it allows and forbids is not known any more. */

@@ -17,8 +17,9 @@ import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import type { Verdict } from "../tools/approval/types.ts";
-import { compose, type Runtime, type RuntimeOptions, sameBlock } from "./runtime.ts";
+import { compose, type Runtime, type RuntimeOptions, saySame } from "./runtime.ts";
 import { sendOnly } from "./send_only.ts";
+import { blocksOf } from "./settings.ts";
 import { providerOf } from "./sender.ts";
 import type { CallTarget, ChatSession, Diagnosis, OpenCall } from "./types.ts";
 import { openCalls } from "./views/calls.ts";
@@ -298,7 +299,7 @@ export class Session implements ChatSession {
 
   async #compose(): Promise<Outcome<Runtime>> {
     const { store } = this.#opened;
-    const stale = !sameBlock(this.#runtime.frontmatter, store.chat.frontmatter);
+    const stale = !saySame(this.#runtime.blocks, blocksOf(store.chat));
     if (!stale || this.#work.size > 0) return success(this.#runtime);
     const made = await compose(store, this.#options);
     if (made.ok) this.#runtime = made.value;

@@ -8,7 +8,7 @@ import type { DocumentSettings } from "../config/document/first_block.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings, Settings } from "../config/settings.ts";
-import type { Frontmatter } from "../parser/types.ts";
+import type { Chat, Frontmatter, Preamble } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/file_log.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
@@ -20,11 +20,22 @@ export type SettingsHost = Pick<ChatOptions, "settings" | "tools" | "print"> & {
   readonly environment: Environment;
 };
 
+/** What of a document speaks about settings. */
+export interface Blocks {
+  readonly frontmatter: Frontmatter | null;
+  /** What stands before the first message beside the first block. */
+  readonly preamble: Preamble | null;
+}
+
 /** A document as far as its settings go. */
-export interface SettingsSubject {
+export interface SettingsSubject extends Blocks {
   /** Absolute path, or null when unsaved. */
   readonly path: string | null;
-  readonly frontmatter: Frontmatter | null;
+}
+
+/** What of a document speaks about settings; no document says nothing. */
+export function blocksOf(chat: Pick<Chat, "frontmatter" | "preamble"> | null): Blocks {
+  return { frontmatter: chat?.frontmatter ?? null, preamble: chat?.preamble ?? null };
 }
 
 export interface SubjectSettings extends DocumentSettings {
@@ -41,7 +52,7 @@ export interface SubjectSettings extends DocumentSettings {
  */
 export async function subjectSettings(
   host: SettingsHost,
-  { path, frontmatter }: SettingsSubject,
+  { path, frontmatter, preamble }: SettingsSubject,
 ): Promise<Outcome<SubjectSettings>> {
   const { environment } = host;
   const catalog = catalogOf(host.tools);
@@ -56,7 +67,13 @@ export async function subjectSettings(
   const reserved = frontmatter === null
     ? undefined
     : (await import("../config/document/reserved.ts")).BUILTIN_NAMES;
-  const said = await documentSettings({ loaded: loaded.value, frontmatter, runLua: lua?.run, reserved });
+  const said = await documentSettings({
+    loaded: loaded.value,
+    frontmatter,
+    preamble,
+    runLua: lua?.run,
+    reserved,
+  });
   const document = await keepHidden(said, loaded.value.settings, {
     environment,
     document: path,

@@ -7,10 +7,11 @@ import type { DocumentSettings, FrontmatterOptions } from "./document/first_bloc
  * them means that the cycle must not go on, because a restriction may not have been applied (3.7).
  */
 export async function documentSettings(options: FrontmatterOptions): Promise<DocumentSettings> {
-  const { frontmatter, loaded } = options;
-  if (frontmatter === null) {
-    return { settings: loaded.settings, variables: {}, diagnostics: [], logs: loaded.logs };
-  }
-  const { evaluate } = await import("./document/first_block.ts");
-  return await evaluate({ ...options, frontmatter });
+  const { frontmatter, preamble = null, loaded } = options;
+  const none = { settings: loaded.settings, variables: {}, diagnostics: [], logs: loaded.logs };
+  if (frontmatter === null && preamble === null) return none;
+  const { evaluate, misplaced } = await import("./document/first_block.ts");
+  const said = frontmatter === null ? none : await evaluate({ ...options, frontmatter });
+  if (preamble === null) return said;
+  return { ...said, diagnostics: [...said.diagnostics, ...misplaced(preamble, frontmatter !== null)] };
 }

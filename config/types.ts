@@ -40,6 +40,7 @@ export type FaultCode =
   | "config_unknown_operator"
   | "config_unknown_tool"
   | "config_unavailable"
+  | "config_without_effect"
   | "config_ignored_value";
 
 /** What is wrong with one key of a layer (frontmatter-config 3.7). */

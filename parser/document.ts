@@ -12,7 +12,7 @@ import { readStructure, type Structure, updateStructure } from "./tree/structure
 import * as Term from "./tree/terms.generated.ts";
 import { spanText, Text } from "./text/text.ts";
 import { ChatTurn } from "./view/turn.ts";
-import type { Call, Chat, Diagnostic, Frontmatter, Result, Turn } from "./types.ts";
+import type { Call, Chat, Diagnostic, Frontmatter, Preamble, Result, Turn } from "./types.ts";
 
 /** What an earlier version had looked at, as far as the messages are the same and stand at the same place. */
 interface Past {
@@ -110,6 +110,14 @@ export class Document implements Chat {
       start: 1,
       end: text.lineOf(block.codeEnd) + 1,
     };
+  }
+
+  get preamble(): Preamble | null {
+    const { head } = this.#structure;
+    const text = this.content;
+    const from = head.frontmatter?.end ?? text.origin;
+    const preamble = text.text(from, head.length);
+    return preamble.trim() === "" ? null : { text: preamble, start: text.lineOf(from) + 1 };
   }
 
   get turns(): readonly ChatTurn[] {

@@ -55,6 +55,13 @@ export interface Place {
   readonly end: number;
 }
 
+/** Text before the first message that belongs to no first block and is never sent. */
+export interface Preamble {
+  readonly text: string;
+  /** Line of its first character, 1-based. */
+  readonly start: number;
+}
+
 /** The first block of a document. */
 export interface Frontmatter extends Place {
   readonly language: string;
@@ -170,6 +177,8 @@ export interface Chat {
   readonly eol: "\n" | "\r\n";
   readonly bom: boolean;
   readonly frontmatter: Frontmatter | null;
+  /** What stands before the first message beside the first block; null when there is nothing but blank lines. */
+  readonly preamble: Preamble | null;
   readonly turns: readonly Turn[];
   /** Number of messages. */
   readonly turnCount: number;

@@ -1,5 +1,6 @@
 // `flemma check`: diagnostics, one a line.
 
+import { blocksOf } from "../../agent/settings.ts";
 import { diagnose } from "../../agent/views/diagnose.ts";
 import { visible } from "../../base/visible.ts";
 import { diagnosticJson, diagnosticLine } from "../io/diagnostics.ts";
@@ -23,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
       continue;
     }
     const { label, path, chat } = opened;
-    const subject = await settingsFor(invocation, { path, frontmatter: chat.frontmatter });
+    const subject = await settingsFor(invocation, { path, ...blocksOf(chat) });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
     const { diagnostics, blocked } = await diagnose({ path, chat }, environment, subject.value.evaluated);

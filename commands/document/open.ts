@@ -1,6 +1,11 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
-import { type SettingsSubject, type SubjectSettings, subjectSettings } from "../../agent/settings.ts";
+import {
+  blocksOf,
+  type SettingsSubject,
+  type SubjectSettings,
+  subjectSettings,
+} from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
@@ -221,9 +226,9 @@ export async function readSubject(
   invocation: Invocation,
   file: string | undefined,
 ): Promise<SettingsSubject | { readonly exit: number }> {
-  if (file === undefined || file === "-") return { path: null, frontmatter: null };
+  if (file === undefined || file === "-") return { path: null, ...blocksOf(null) };
   const read = await readForReport(invocation, file);
-  return "exit" in read ? read : { path: read.path, frontmatter: read.chat.frontmatter };
+  return "exit" in read ? read : { path: read.path, ...blocksOf(read.chat) };
 }
 
 /** The real path of the document whose policy is asked for; null when none is named. It must exist. */

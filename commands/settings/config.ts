@@ -1,5 +1,6 @@
 // `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
 
+import { blocksOf } from "../../agent/settings.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
 import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
@@ -43,7 +44,7 @@ async function view(
   if (opened !== null && "exit" in opened) return opened;
   const document = await settingsFor(invocation, {
     path: opened?.path ?? null,
-    frontmatter: opened?.chat.frontmatter ?? null,
+    ...blocksOf(opened?.chat ?? null),
   });
   if (!document.ok) return { exit: refuse(invocation, document.problem) };
   return { loaded: document.value.loaded, document: document.value, label: opened?.label ?? null };

@@ -1,7 +1,7 @@
 // Evaluates a document's first block: JSON and YAML here, Lua by the engine that is handed in.
 
 import { isObject } from "../../base/is_object.ts";
-import type { Frontmatter } from "../../parser/types.ts";
+import type { Frontmatter, Preamble } from "../../parser/types.ts";
 import { kindOf } from "../schema/check.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
@@ -16,6 +16,9 @@ import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
 import { MOST_FINDINGS } from "../types.ts";
 import type { SourceTree } from "../sources/yaml.ts";
+import { misplacedBlocks } from "./misplaced_block.ts";
+import { idleSettings, mentionsSettings } from "./idle_settings.ts";
+import { settingsWord } from "../schema/words.ts";
 import { writeTree } from "../layers/write_tree.ts";
 
 /** A diagnostic of the block, with what an editor can offer. */
@@ -38,6 +41,8 @@ export interface DocumentSettings {
 export interface FrontmatterOptions {
   readonly loaded: Loaded;
   readonly frontmatter: Frontmatter | null;
+  /** What stands before the first message beside the block: something there may have been meant to be it. @default none */
+  readonly preamble?: Preamble | null;
   /** Runs a Lua block. Without it such a block is an error: nobody knows what it would allow or forbid. */
   readonly runLua?: RunChunk;
   /** Names of the template environment that a variable may not replace. */
@@ -69,6 +74,7 @@ export async function evaluate(
   const effective = effectiveSettings(logs, { catalog, denied, approved });
   const problems: ChunkProblem[] = [
     ...result.problems,
+    ...idleVariables(result.variables ?? {}),
     ...[...draft.finish(), ...draft.warnings].map((fault) => located(fault, result.lineOf)),
     // What the other layers got wrong was told when they were loaded.
     ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
@@ -80,6 +86,14 @@ export async function evaluate(
     diagnostics: [...unique.values()].map((problem) => diagnosticOf(frontmatter, problem)),
     logs,
   };
+
+  /** Variables that are named as if they were settings: they set nothing, whatever they were meant to. */
+  function idleVariables(variables: Readonly<Record<string, unknown>>): ChunkProblem[] {
+    return idleSettings(variables, frontmatter.code, language === "lua").map((problem) => ({
+      ...problem,
+      ...(problem.line === undefined ? {} : { line: problem.line + 1 }),
+    }));
+  }
 
   async function run(): Promise<BlockResult> {
     switch (language) {
@@ -110,6 +124,13 @@ export async function evaluate(
       }],
     };
   }
+}
+
+/** What stands before the first message as if it were settings, and is in no first block. */
+export function misplaced(preamble: Preamble, hasBlock: boolean): FrontmatterDiagnostic[] {
+  return misplacedBlocks(preamble, hasBlock).map(({ end, ...problem }) =>
+    diagnosticOf({ start: problem.line, end }, problem)
+  );
 }
 
 function placed(logs: DocumentSettings["logs"], log: DocumentSettings["logs"][number]) {
@@ -166,12 +187,15 @@ function runData(
   lineOf: (fault: Fault) => number | undefined,
 ): BlockResult {
   if (!isObject(value)) {
+    const meant = mentionsSettings(value);
     return {
       variables: {},
       problems: [{
         code: "frontmatter_not_object",
-        severity: "warning",
-        message: `the first block holds ${kindOf(value)} instead of an object, so it says nothing`,
+        severity: meant ? "error" : "warning",
+        message: `the first block holds ${kindOf(value)} instead of an object, so it says nothing${
+          meant ? "; settings stand below the member flemma" : ""
+        }`,
       }],
     };
   }
@@ -179,7 +203,8 @@ function runData(
   const { flemma, ...members } = value;
   const kept: [string, unknown][] = [];
   for (const [name, member] of Object.entries(members)) {
-    if (member === null) continue;
+    // No variable, but perhaps a setting in the wrong place.
+    if (member === null && settingsWord(name) === null) continue;
     if (options.reserved?.has(name)) {
       problems.push({
         code: "config_ignored_value",
@@ -223,7 +248,10 @@ function problemOf({ code, severity, key, message, suggestion, line }: Fault): C
 }
 
 /** A finding as a diagnostic of the whole block. */
-function diagnosticOf(frontmatter: Frontmatter, problem: ChunkProblem): FrontmatterDiagnostic {
+function diagnosticOf(
+  frontmatter: Pick<Frontmatter, "start" | "end">,
+  problem: ChunkProblem,
+): FrontmatterDiagnostic {
   const { code, severity, line, key, suggestion } = problem;
   const message = problem.message.length > LONGEST_MESSAGE
     ? `${problem.message.slice(0, LONGEST_MESSAGE)}…`

@@ -58,7 +58,9 @@ export function runBlock(
       return 0;
     }
     library.bind(environment);
-    cell.callFunction(0, 0);
+    cell.callFunction(0, 1);
+    settings.checkReturned();
+    settings.checkFlemma(environment.reference);
     library.pushDefined(environment);
     exported = record(toValue(cell, -1));
     variables = cell.keep();

@@ -6,6 +6,7 @@ import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Library } from "../../lua/library/library.ts";
+import { settingsWord } from "../schema/words.ts";
 import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
 
 /** A read or write of settings was at fault. */
@@ -31,6 +32,8 @@ export class Options {
   /** Numbers of the paths, so that a loop over the same settings makes no new ones. */
   readonly #numbers = new Map<string, number>();
   readonly #mark: number;
+  /** Where the `flemma` table is kept that the block was given. */
+  #flemma = 0;
   readonly #metatable: number;
   readonly #methods: Readonly<Record<string, number>>;
 
@@ -62,11 +65,87 @@ export class Options {
     };
   }
 
-  /** Pushes the `flemma` table. */
+  /**
+   * Pushes the `flemma` table. Its one member is `opt`; whatever else is written to it looks like a setting and would
+   * set nothing.
+   */
   pushFlemma(): void {
-    this.#cell.pushTable();
+    const cell = this.#cell;
     this.#pushProxy([]);
-    this.#cell.setMember(-2, "opt");
+    const opt = cell.keep();
+    cell.pushTable();
+    cell.pushTable();
+    cell.pushFunction((inner) => {
+      const name = inner.text(2);
+      if (name === "opt") inner.pushKept(opt);
+      else if (name !== null && settingsWord(name) !== null) this.#notAMember(name);
+      else inner.pushNil();
+      return 1;
+    });
+    cell.setMember(-2, "__index");
+    cell.pushFunction((inner) => this.#notAMember(inner.text(2) ?? "?"));
+    cell.setMember(-2, "__newindex");
+    cell.setMetatable(-2);
+    cell.pushCopy(-1);
+    this.#flemma = cell.keep();
+  }
+
+  /** Ends the block when its `flemma` was replaced: what was written to another table set nothing. */
+  checkFlemma(environment: number): void {
+    const cell = this.#cell;
+    cell.pushKept(environment);
+    cell.pushMember(-1, "flemma");
+    cell.pushKept(this.#flemma);
+    const isKept = cell.same(-1, -2);
+    cell.pop(3);
+    if (!isKept) {
+      this.#withoutEffect(
+        "flemma",
+        '"flemma" was replaced in this block, and what is written to another table sets nothing',
+      );
+    }
+  }
+
+  /** Ends the block when the value on top, which it returned, holds settings; takes the value off. */
+  checkReturned(): void {
+    const cell = this.#cell;
+    if (cell.type(-1) === TYPE.table && this.#pathAt(-1) === null) {
+      cell.pushNil();
+      while (cell.next(-2)) {
+        cell.pop(1);
+        // Asked of a copy: reading a number as text would change the key under the loop.
+        const name = cell.type(-1) === TYPE.string ? cell.text(-1) : null;
+        if (name !== null && settingsWord(name)?.sure) {
+          this.#withoutEffect(name, `the block returns "${name}", and what a block returns sets nothing`);
+        }
+      }
+    }
+    cell.pop(1);
+  }
+
+  #notAMember(name: string): never {
+    if (name === "opt") {
+      return this.#withoutEffect(
+        "flemma.opt",
+        '"flemma.opt" cannot be replaced; its members are set one by one',
+      );
+    }
+    return this.#withoutEffect(
+      `flemma.${name}`,
+      `"flemma" has no member "${name}", so this sets nothing`,
+      `flemma.opt.${settingsWord(name)?.path || name}`,
+    );
+  }
+
+  #withoutEffect(key: string, message: string, suggestion = "flemma.opt.NAME"): never {
+    const told = `${message}: write ${suggestion} = …`;
+    return this.#raise([{
+      code: "config_without_effect",
+      severity: "error",
+      key,
+      message: told,
+      suggestion,
+    }]);
   }
 
   #makeMetatable(): number {

@@ -4,6 +4,7 @@ import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { takesObjects } from "../schema/check.ts";
 import { findKey } from "../schema/keys.ts";
+import type { Node } from "../schema/define.ts";
 import { type Fault, type LayerDraft, MOST_FINDINGS, type Op } from "../types.ts";
 
 export interface TreeOptions {
@@ -35,6 +36,7 @@ function visit(
   if (!found.ok) return [found.fault];
   const { node, path, member } = found.place;
   if (node.node === "editor") return [];
+  if (value === null && options.nullIsAbsent && restricts(node)) return [nothingSaid(keys, path)];
   if (value === null && (options.nullIsAbsent || node.node === "group")) return [];
   if (!isObject(value) || member !== undefined) return draft.apply("set", keys, value);
   const names = Object.keys(value);
@@ -76,4 +78,22 @@ function visit(
     faults.push(...visit(draft, [...keys, name], value[name], options));
   }
   return faults;
+}
+
+/** Whether somebody who leaves the value out may have meant to take something away. */
+function restricts(node: Node): boolean {
+  if (node.node === "group") return node.list !== undefined;
+  return node.node === "key" && (node.narrows !== undefined || node.type.is === "list");
+}
+
+function nothingSaid(written: readonly string[], path: readonly string[]): Fault {
+  const key = path.join(".");
+  return {
+    code: "config_invalid_value",
+    severity: "error",
+    key,
+    message:
+      `"${key}" has no value here, so it says nothing; write [] for an empty list, or leave the line out`,
+    written,
+  };
 }

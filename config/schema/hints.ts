@@ -184,6 +184,7 @@ const HINTS: readonly Hint[] = [
   { words: "command_timeout tool_timeout shell_timeout bash_timeout", says: "that is tools.default_timeout" },
   { words: "parallel concurrency max_parallel parallel_tool_calls", says: "that is tools.max_concurrent" },
   { words: "retries max_retries retry", says: "failed requests are tried again by themselves" },
+  { words: "flemma opt settings config options", says: "what it holds is written one level higher" },
   // What is not a setting here.
   { words: "mcp mcpServers mcp_servers servers", says: "servers of tools are not asked by this version" },
   {

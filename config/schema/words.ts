@@ -56,12 +56,12 @@ const ASSIGNED = /(?:^|[{,;])[ \t]*["']?([A-Za-z_][\w-]*)["']?[ \t]*(?:[:.[]|=(?
 /** The first name in a text that is assigned to and means settings, with its line in the text, from 0. */
 export function settingsIn(
   text: string,
-  isMeant: (word: SettingsWord) => boolean = () => true,
+  isMeant: (word: SettingsWord, name: string) => boolean = () => true,
 ): { readonly name: string; readonly word: SettingsWord; readonly line: number } | null {
   for (const found of text.matchAll(ASSIGNED)) {
     const name = found[1]!;
     const word = settingsWord(name);
-    if (word === null || !isMeant(word)) continue;
+    if (word === null || !isMeant(word, name)) continue;
     const at = found.index + found[0].indexOf(name);
     return { name, word, line: text.slice(0, at).split("\n").length - 1 };
   }

@@ -136,6 +136,7 @@ async function evaluated(vector: Vector, folder: string) {
   const first = await documentSettings({
     loaded: loaded.value,
     frontmatter: chat.frontmatter,
+    preamble: chat.preamble,
     runLua: lua.run,
   });
   const frontmatter = { variables: first.variables, diagnostics: first.diagnostics, lua };

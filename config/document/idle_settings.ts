@@ -1,0 +1,60 @@
+// What a first block holds as if it set something, where it can only be a variable or nothing at all.
+
+import { isObject } from "../schema/check.ts";
+import { holdsSettings, settingsIn, type SettingsWord, settingsWord } from "../schema/words.ts";
+import type { ChunkProblem } from "../types.ts";
+
+/**
+ * The variables of a block that are named like settings.
+ *
+ * @returns errors; `line` counts lines of the code from 1, where the name is found in it
+ */
+export function idleSettings(
+  variables: Readonly<Record<string, unknown>>,
+  code: string,
+  isLua: boolean,
+): ChunkProblem[] {
+  return Object.entries(variables).flatMap(([name, value]) => {
+    const word = settingsWord(name);
+    const whole = isObject(value) && holdsSettings(name, Object.keys(value));
+    if (word === null && !whole) return [];
+    const line = lineOf(name, code);
+    return [{
+      code: "config_without_effect",
+      severity: "error",
+      key: name,
+      message: `"${name}" is a variable of templates here and sets nothing: ${remedy(word, isLua)}; ` +
+        "a variable needs another name",
+      ...(word === null || word.path === "" ? {} : { suggestion: suggestion(word, isLua) }),
+      ...(line === null ? {} : { line }),
+    }];
+  });
+}
+
+/** Whether a value that is no table of members was meant to set something: a list of settings, or lines of Lua. */
+export function mentionsSettings(value: unknown): boolean {
+  if (typeof value === "string") return settingsIn(value) !== null;
+  return Array.isArray(value) && value.some((item) => isObject(item) && nameInside(item) !== null);
+}
+
+/** The first member of a table whose name means settings. */
+export function nameInside(table: Readonly<Record<string, unknown>>): string | null {
+  return Object.keys(table).find((name) => settingsWord(name) !== null) ?? null;
+}
+
+function remedy(word: SettingsWord | null, isLua: boolean): string {
+  if (word === null || word.path === "") {
+    return isLua ? "write flemma.opt.NAME = …" : 'write what it holds below "flemma:"';
+  }
+  return isLua ? `write ${suggestion(word, true)} = …` : `write it below "flemma:" as ${word.path}`;
+}
+
+function suggestion({ path }: SettingsWord, isLua: boolean): string {
+  return `${isLua ? "flemma.opt" : "flemma"}.${path}`;
+}
+
+function lineOf(name: string, code: string): number | null {
+  const escaped = name.replaceAll(/[^\w]/g, "\\$&");
+  const at = new RegExp(`(?:^|[{,;\\s"'])${escaped}["']?[ \\t]*[:=.[]`, "m").exec(code);
+  return at === null ? null : code.slice(0, at.index + at[0].indexOf(name)).split("\n").length;
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { documentSettings } from "../../config/frontmatter.ts";
+import { loadSettings } from "../../config/load.ts";
+import { parse } from "../../parser/mod.ts";
+import { luaRunner } from "../lua/lua.ts";
+import { REFUSED, WORKS } from "./restricting_blocks.ts";
+
+async function evaluate(text: string) {
+  const environment = { cwd: "/", home: "/", variables: {} };
+  const overrides = { tools: { auto_approve: ["bash"] } };
+  const loaded = await loadSettings({ environment, noConfig: true, overrides });
+  assert.ok(loaded.ok);
+  const { frontmatter, preamble } = parse(new TextEncoder().encode(text));
+  const runLua = await luaRunner();
+  return await documentSettings({ loaded: loaded.value, frontmatter, preamble, runLua });
+}
+
+/** The errors as `check` prints them. */
+async function errors(block: string, spelt = (text: string) => text): Promise<string[]> {
+  const { diagnostics } = await evaluate(spelt(`${block}\n@You:\nHi\n`));
+  return diagnostics.filter(({ severity }) => severity === "error")
+    .map(({ message, line, start }) => `:${line ?? start}:1: ${message}`);
+}
+
+async function warnings(block: string): Promise<string[]> {
+  const { diagnostics } = await evaluate(`${block}\n@You:\nHi\n`);
+  assert.deepEqual(diagnostics.filter(({ severity }) => severity === "error"), []);
+  return diagnostics.map(({ code }) => code);
+}
+
+Deno.test("a first block that restricts is content, in every language and spelling there is", async () => {
+  for (const [spelling, block] of WORKS) assert.deepEqual(await errors(block), [], spelling);
+});
+
+Deno.test("a block that means to restrict and would set nothing is one error, at its line, with what to write", async () => {
+  for (const [spelling, block, told] of REFUSED) {
+    const found = await errors(block);
+    assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
+    assert.match(found[0]!, told, spelling);
+  }
+});
+
+Deno.test("with CR LF and with a byte order mark they are the same errors", async () => {
+  for (const [spelling, block, told] of REFUSED) {
+    for (
+      const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]
+    ) {
+      const found = await errors(block, spelt);
+      assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
+      assert.match(found[0]!, told, spelling);
+    }
+  }
+});
+
+Deno.test("a block that nothing closes is an error where it holds settings", async () => {
+  assert.match(
+    (await errors("```yaml\nflemma:\n  tools: []\n"))[0] ?? "",
+    /"flemma" in line 2 .*no line ``` closes/,
+  );
+  assert.deepEqual(await warnings("```lua\nx = 1\n"), ["frontmatter_misplaced"]);
+});
+
+Deno.test("what holds no setting and is no first block is told, or nothing at all, and blocks nothing", async () => {
+  const told = ["frontmatter_misplaced"];
+  const rows: readonly (readonly [string, string, readonly string[]])[] = [
+    ["variables behind an info string", "```lua foo\nx = 1\n```\n", told],
+    ["variables in four backticks", "````lua\nx = 1\n````\n", told],
+    ["variables below a heading", "# Plan\n```yaml\nwho: QA\n```\n", told],
+    ["front matter of notes", "---\ntitle: Plan\n---\n", told],
+    ["a second block, whatever it holds", "```yaml\na: 1\n```\n```yaml\nflemma: { tools: [] }\n```\n", told],
+    ["code of another language", "Build it:\n```sh\nmake tools\n```\n", []],
+    ["prose", "Tools: a hammer.\nThe model: none. Network is off.\n", []],
+    ["prose behind a line", "Plan\n---\ntools and sandbox\n", []],
+    ["a list of words", "- tools: hammer\n", []],
+  ];
+  for (const [what, block, codes] of rows) assert.deepEqual(await warnings(block), codes, what);
+});
+
+Deno.test("a line that slipped above a first block is an error even when that holds no setting: its variables are gone", async () => {
+  assert.match((await errors("\n```lua\nx = 1\n```\n"))[0] ?? "", /^:2:1: What it says has no effect/);
+  assert.deepEqual(await warnings("\n```sh\nx = 1\n```\n"), []);
+});
+
+Deno.test("variables that only resemble settings are variables", async () => {
+  const data = {
+    model_name: "x",
+    tool: 1,
+    limit: 2,
+    networks: [],
+    timeouts: 3,
+    config: { color: "red" },
+    path: "p",
+  };
+  assert.deepEqual(await errors(`\`\`\`json\n${JSON.stringify(data)}\n\`\`\`\n`), []);
+  const lua =
+    "model_name = 1\ntool = 2\nlocal tools = flemma.opt.tools\nlocal sandbox = true\nopts = { color = 1 }";
+  assert.deepEqual(await errors(`\`\`\`lua\n${lua}\nreturn flemma.opt\n\`\`\`\n`), []);
+});
+
+Deno.test("reading what flemma does not have is nothing, unless it is named like a setting", async () => {
+  assert.deepEqual(await errors("```lua\nif flemma.version then error('x') end\n```\n"), []);
+  assert.match(
+    (await errors("```lua\nlocal s = flemma.sandbox\n```\n"))[0] ?? "",
+    /write flemma\.opt\.sandbox/,
+  );
+  assert.match((await errors("```lua\nflemma.x = 1\n```\n"))[0] ?? "", /"flemma" has no member "x"/);
+  assert.match((await errors("```lua\nflemma[1] = 1\n```\n"))[0] ?? "", /"flemma" has no member/);
+});
+
+Deno.test("a name without a value below flemma is an error where a list or a restriction belongs, else absent", async () => {
+  for (
+    const key of [
+      "tools",
+      "tools.auto_approve",
+      "sandbox.policy.rw_paths",
+      "sandbox.policy.network",
+      "sandbox.enabled",
+    ]
+  ) {
+    for (
+      const block of [
+        `\`\`\`yaml\nflemma:\n  ${key}:\n\`\`\`\n`,
+        `\`\`\`json\n{"flemma": {"${key}": null}}\n\`\`\`\n`,
+      ]
+    ) {
+      assert.match((await errors(block))[0] ?? "", /has no value here/, block);
+    }
+  }
+  assert.deepEqual(await errors("```yaml\nflemma:\n  model:\n  temperature:\n  sandbox:\n```\n"), []);
+});
