@@ -1,6 +1,6 @@
 // What a first block holds as if it set something, where it can only be a variable or nothing at all.
 
-import { isObject } from "../schema/check.ts";
+import { isObject } from "../../base/is_object.ts";
 import { holdsSettings, settingsIn, type SettingsWord, settingsWord } from "../schema/words.ts";
 import type { ChunkProblem } from "../types.ts";
 
