@@ -1,5 +1,5 @@
 /**
- * The library: documents, settings, tools, approval, sandbox, providers and the cycle, for other programs.
+ * The library: documents, and the whole agent loop on them, for other programs.
  *
  * Reading a document needs nothing else:
  *
@@ -10,61 +10,178 @@
  * console.log(chat.turns[0]?.role); // You
  * ```
  *
+ * {@linkcode openChat} opens a file with everything its loop takes, {@linkcode chatInMemory} a text that lives elsewhere,
+ * and {@linkcode newChat} makes a document. What goes wrong is a value: functions answer with an {@linkcode Outcome}, a
+ * run with a {@linkcode Stop}.
+ *
  * @module
  */
 
 import { liveEnvironment } from "./base/environment.ts";
+import type { Outcome } from "./base/problem.ts";
+import { loadSettings as load } from "./config/load.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
+import type { LoadedSettings, SettingsOptions } from "./config/sources/find.ts";
 import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./sandbox/api.ts";
 import { backends } from "./sandbox/mod.ts";
 
-export * from "./parser/mod.ts";
-export { proseOf } from "./parser/prose.ts";
-export { editBetween, offsetAt, offsetAtUnits, positionAt, unitsAt } from "./parser/utf16.ts";
+export * from "./agent/mod.ts";
 export { type Environment, processEnvironment } from "./base/environment.ts";
 export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
-export { loadSettings } from "./config/load.ts";
-export { DEFAULT_SETTINGS, type Settings } from "./config/settings.ts";
-export type { Loaded, LoadOptions } from "./config/sources/find.ts";
+export type { FirstBlock, FrontmatterDiagnostic } from "./config/document/first_block.ts";
+export {
+  type ApprovalPreset,
+  type AutoApprove,
+  type AutoApproveFunction,
+  DEFAULT_SETTINGS,
+  type DocumentApproval,
+  type FrontmatterLimits,
+  type NetworkList,
+  type Parameters,
+  type ProviderParameters,
+  type ResolverFile,
+  type ResourceLimits,
+  type RwPath,
+  type SandboxSettings,
+  type Settings,
+  type Thinking,
+  type ThinkingLevel,
+  type ToolSettings,
+  type TrustSettings,
+} from "./config/settings.ts";
+export type { LoadedSettings, SettingsOptions, SettingsOverrides } from "./config/sources/find.ts";
+export type { Rest, Step } from "./cycle/plan/plan.ts";
+export type { Resolution } from "./cycle/plan/resolution.ts";
+export type { TargetSpec } from "./cycle/plan/targets.ts";
+export type { Prepared } from "./cycle/send/request.ts";
+export type { Holder } from "./cycle/storage/lock.ts";
+export { MemoryStore } from "./cycle/storage/memory_store.ts";
+export type { AutopilotState, CycleEvent, DocumentStore, Emit, Stop, StopReason } from "./cycle/types.ts";
+export { unescapeTurn } from "./parser/edits/escape.ts";
+export { insertBlocks, type Insertion, writeResult } from "./parser/edits/placement.ts";
+export {
+  type FinalBlock,
+  isPlaceholder,
+  placeholderStyle,
+  rejectWith,
+  setStatus,
+  stripStatus,
+  type WrittenStyle,
+} from "./parser/edits/result_block.ts";
+export { applyEdits, diagnosticJson, type Edit, parse, toJson, update } from "./parser/mod.ts";
+export { type Prose, proseOf } from "./parser/prose.ts";
+export type * from "./parser/types.ts";
+export { editBetween, offsetAt, offsetAtUnits, type Position, positionAt, unitsAt } from "./parser/utf16.ts";
+export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
+export { getProvider } from "./providers/registry.ts";
+export {
+  parseReplayScript,
+  type Replay,
+  type ReplayedRequest,
+  type ReplayScript,
+  type ScriptedReply,
+  startReplay,
+} from "./providers/replay/server.ts";
+export type {
+  Expectation,
+  Fault,
+  ReplyBlock,
+  ResultExpectation,
+  TextExpectation,
+} from "./providers/replay/script.ts";
+export type {
+  Effect,
+  ErrorClass,
+  OfferedTool,
+  Provider,
+  ProviderError,
+  ProviderRequest,
+  RequestInput,
+  StreamReader,
+  Usage,
+} from "./providers/types.ts";
+export {
+  createSandboxApi,
+  type Detected,
+  type Result as SandboxResult,
+  type SandboxApi,
+  type SandboxApiAliases,
+  type SandboxApiOptions,
+  type Wrapped,
+} from "./sandbox/api.ts";
 export {
   type Backend,
+  type BackendEntry,
   BackendRegistry,
   backends,
   createSandbox,
+  type MountablePolicy,
   type Policy,
+  type Prepared as PreparedCommand,
+  type ResolvedPolicy,
   resolvePolicy,
+  type RunSandbox,
   type Sandbox,
   type SandboxOptions,
   type SandboxStatus,
   sandboxStatus,
+  type SetupFailure,
   toolEnvironment,
 } from "./sandbox/mod.ts";
-export {
-  builtinTools,
-  checkInput,
-  createContext,
-  type ExecutionContext,
-  type ExecutionResult,
-  previewCall,
-  runTool,
-  type ToolDefinition,
-  ToolRegistry,
-} from "./tools/mod.ts";
+export type { PathContext } from "./sandbox/paths/expand.ts";
+export type { DroppedEntry, WritablePath } from "./sandbox/policy/policy.ts";
+export type { FoundSockets } from "./sandbox/policy/sockets.ts";
+export type { BackendConfig, BackendPreparation, HiddenPath, Host } from "./sandbox/types.ts";
 export {
   type ApprovalContext,
+  type ApprovalParts,
   ApprovalRegistry,
   createApproval,
   type Decision,
   type ResolverDefinition,
+  type ResolverEntry,
+  type ResolverFault,
   type Verdict,
 } from "./tools/approval/mod.ts";
-export { evaluate, type Prompt } from "./prompt/mod.ts";
-export { getProvider } from "./providers/registry.ts";
-export type { Provider, ProviderRequest } from "./providers/types.ts";
-export { type Replay, startReplay } from "./providers/replay/server.ts";
-export { Cycle, type CycleParts, type DocumentStore, type Journal, type Stop } from "./cycle/mod.ts";
-export { createSend } from "./cycle/send/send.ts";
-export { createSandboxApi, type SandboxApi, type SandboxApiOptions } from "./sandbox/api.ts";
+export type { BuiltinSettings } from "./tools/builtin/mod.ts";
+export type { PluginSandbox, PluginTruncate, WrappedCommand } from "./tools/context.ts";
+export type { InputValidator, Limits, Truncate, Truncation } from "./tools/definition.ts";
+export type { Previewed } from "./tools/preview.ts";
+export type { GetAllOptions } from "./tools/registry.ts";
+export type { Checked } from "./tools/validate.ts";
+export {
+  builtinTools,
+  checkInput,
+  type ContextOptions,
+  createContext,
+  type ExecutionContext,
+  type ExecutionResult,
+  type JsonSchema,
+  type PluginContext,
+  type Preview,
+  previewCall,
+  type Registration,
+  runTool,
+  type ToolDefinition,
+  type ToolInput,
+  ToolRegistry,
+} from "./tools/mod.ts";
+
+/**
+ * Loads the settings of a document without its first block, from every file that holds for it and what is said on top.
+ *
+ * ```ts
+ * import { loadSettings, processEnvironment } from "./mod.ts";
+ *
+ * const loaded = await loadSettings({ environment: processEnvironment(), noConfig: true });
+ * if (loaded.ok) console.log(loaded.value.settings.provider); // anthropic
+ * ```
+ *
+ * @param options whose settings
+ * @returns the settings. Any mistake in a file or option is a failure: a wrong policy is never half applied. The problem
+ * `config-invalid` lists every mistake, one a line, as `FILE:LINE:COL: sentence`.
+ */
+export const loadSettings: (options: SettingsOptions) => Promise<Outcome<LoadedSettings>> = load;
 
 /**
  * The sandbox of this process under the default settings, with the plugin's names beside ours; a document is its

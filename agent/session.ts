@@ -2,9 +2,9 @@
 
 import { type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
-import type { DocumentSettings } from "../config/document/first_block.ts";
+import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Loaded } from "../config/sources/find.ts";
+import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
 import { resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
@@ -73,11 +73,11 @@ export class Session implements ChatSession {
     return this.#runtime.subject.settings;
   }
 
-  get loaded(): Loaded {
+  get loaded(): LoadedSettings {
     return this.#runtime.subject.loaded;
   }
 
-  get document(): DocumentSettings {
+  get document(): FirstBlock {
     return this.#runtime.subject;
   }
 

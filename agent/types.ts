@@ -2,9 +2,9 @@
 
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
-import type { DocumentSettings, FrontmatterDiagnostic } from "../config/document/first_block.ts";
+import type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Loaded, LoadOptions } from "../config/sources/find.ts";
+import type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";
 import type { Step } from "../cycle/plan/plan.ts";
 import type { TargetSpec } from "../cycle/plan/targets.ts";
 import type { Prepared } from "../cycle/send/request.ts";
@@ -16,12 +16,6 @@ import type { Provider } from "../providers/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
 import type { Registration } from "../tools/registry.ts";
-
-/** What a host says on top of the settings files: a layer as a value. */
-export type SettingsOverrides = Pick<
-  LoadOptions,
-  "configPath" | "noConfig" | "overrides" | "preset" | "approve"
->;
 
 /** A tool beside the built-in ones. */
 export type OwnTool = Registration & { readonly name: string };
@@ -126,9 +120,9 @@ export interface ChatSession extends AsyncDisposable {
   /** What holds for the document, its first block included. */
   readonly settings: Settings;
   /** The settings without the document's, their files, notices and origins. */
-  readonly loaded: Loaded;
+  readonly loaded: LoadedSettings;
   /** What the first block says of settings and variables, with its findings. */
-  readonly document: DocumentSettings;
+  readonly document: FirstBlock;
   /** The wall around the document's tools. */
   readonly sandbox: RunSandbox;
   /** Whether the loop goes on by itself now. */

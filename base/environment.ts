@@ -1,5 +1,6 @@
 // The world a run starts in, read once: directory, home, variables. Everything below gets it as a value.
 
+/** The world a run starts in. */
 export interface Environment {
   /** Absolute working directory of the process. */
   readonly cwd: string;

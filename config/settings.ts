@@ -3,7 +3,9 @@
 /** Unified thinking level; a number is a token budget, `false` and `0` switch thinking off. */
 export type ThinkingLevel = "minimal" | "low" | "medium" | "high" | "max" | number | false;
 
+/** How much a model may think before it answers. */
 export interface Thinking {
+  /** The level that is asked for. */
   readonly level: ThinkingLevel;
   /** What becomes of thinking that another provider wrote. */
   readonly foreign: "preserve" | "drop";
@@ -11,17 +13,25 @@ export interface Thinking {
 
 /** Model parameters (providers section 8). Provider tables may repeat every general one. */
 export interface Parameters {
+  /** Tokens that a reply may have, or a share of what the model allows, such as `50%`. */
   readonly max_tokens: number | string;
+  /** How freely the model chooses; null leaves it to the provider. */
   readonly temperature: number | null;
   /** Seconds for the whole reply. */
   readonly timeout: number;
   /** Seconds until the connection stands. */
   readonly connect_timeout: number;
+  /** How long the provider keeps the beginning of a conversation at hand. */
   readonly cache_retention: "short" | "long" | "none";
+  /** How much the model may think. */
   readonly thinking: Thinking;
+  /** Parameters for Anthropic alone. */
   readonly anthropic: ProviderParameters;
+  /** Parameters for OpenAI alone. */
   readonly openai?: ProviderParameters;
+  /** Parameters for Vertex AI alone. */
   readonly vertex?: ProviderParameters;
+  /** Parameters for Moonshot alone. */
   readonly moonshot?: ProviderParameters;
 }
 
@@ -30,9 +40,13 @@ export type ProviderParameters = Readonly<Record<string, unknown>>;
 
 /** A preset as both homes of presets make it; the members that approval does not need are for `model = "$name"`. */
 export interface ApprovalPreset {
+  /** Names of tools that it approves. */
   readonly approve?: readonly string[];
+  /** Names of tools that it denies. */
   readonly deny?: readonly string[];
+  /** The provider it switches to. */
   readonly provider?: string;
+  /** The model it switches to. */
   readonly model?: string;
   /** Parameters by their name below `parameters`, as written; `null` clears. */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -40,7 +54,9 @@ export interface ApprovalPreset {
 
 export type Presets = Readonly<Record<string, ApprovalPreset>>;
 
+/** Settings of tools, their approval and the loop. */
 export interface ToolSettings {
+  /** Whether a call that no policy approves waits for a person. */
   readonly require_approval: boolean;
   /**
    * The policy of the person: names, `$presets` and module paths, or a function; `null` = no policy at all. What the
@@ -57,19 +73,27 @@ export interface ToolSettings {
   readonly document: DocumentApproval | null;
   /** The tool list that layers made; null = every tool that is not disabled by default. */
   readonly offered: readonly string[] | null;
+  /** Whether a working sandbox approves what only acts inside of it. */
   readonly auto_approve_sandboxed: boolean;
   /** Files with approval resolvers of the person; paths are absolute. */
   readonly resolvers: readonly ResolverFile[];
+  /** Presets of approvals by name, each with its `$`. */
   readonly presets: Readonly<Record<string, ApprovalPreset>>;
+  /** Whose rules of approval hold where founding documents and the plugin differ. */
   readonly approval_profile: "founding" | "v0.11";
+  /** Whether a module of resolvers that cannot be used denies instead of asking. */
   readonly approval_strict: boolean;
+  /** Whether the loop goes on by itself, and after how many replies with calls it stops. */
   readonly autopilot: { readonly enabled: boolean; readonly max_turns: number };
   /** Calls of one document that may run at once; 0 = no limit. */
   readonly max_concurrent: number;
   /** Seconds. */
   readonly default_timeout: number;
+  /** How a new placeholder spells its status; `auto` takes what the document has. */
   readonly status_style: "fence" | "header" | "auto";
+  /** Where the cursor is asked to go after a result. */
   readonly cursor_after_result: "result" | "stay" | "next";
+  /** How much of a tool's output stands in the document, and where the rest goes. */
   readonly truncate: {
     readonly max_lines: number;
     readonly max_bytes: number;
@@ -77,16 +101,21 @@ export interface ToolSettings {
     readonly max_file_size: number;
     readonly output_path_format: string;
   };
+  /** Variables that tools do not see, and ones that they see against the rules. */
   readonly env: { readonly block: readonly string[]; readonly pass: readonly string[] };
   /** `tools.NAME`: free settings of one tool. */
   readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
+/** A file of code with a resolver of approvals. */
 export interface ResolverFile {
+  /** Absolute path of the module. */
   readonly path: string;
   /** @default 50 */
+  /** Who is asked first; higher goes before lower. @default 50 */
   readonly priority?: number;
   /** @default the path */
+  /** How verdicts call it. @default the path */
   readonly name?: string;
 }
 
@@ -94,6 +123,7 @@ export interface ResolverFile {
 export interface DocumentApproval {
   /** The whole policy as it stands for this document. */
   readonly auto_approve: AutoApprove | null;
+  /** Names taken out of `auto_approve` although a preset in it may hold them. */
   readonly excluded: readonly string[];
   /** All presets for this document; its own may stand in for the person's, but only in its own policy. */
   readonly presets: Readonly<Record<string, ApprovalPreset>>;
@@ -103,18 +133,23 @@ export interface DocumentApproval {
   readonly removed: readonly string[];
 }
 
+/** A policy as code: answers like a resolver. */
 export type AutoApproveFunction = (
   tool: string,
   input: Readonly<Record<string, unknown>>,
   context: { readonly toolId: string; readonly document: string | null },
 ) => unknown;
 
+/** A policy of approvals: names, `$presets` and module paths, or a function. */
 export type AutoApprove = readonly string[] | AutoApproveFunction;
 
+/** The wall around tools. */
 export interface SandboxSettings {
+  /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly backend: string;
+  /** What is allowed inside. */
   readonly policy: {
     readonly rw_paths: readonly RwPath[];
     /** All of it, none of it, or the listed hosts (sandbox 12.2). */
@@ -129,33 +164,42 @@ export interface SandboxSettings {
     readonly protect?: readonly string[];
     readonly limits?: ResourceLimits | null;
   };
+  /** Settings of single backends by name. */
   readonly backends: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** `example.org:443`, `*.example.org`, an address or a range of addresses. */
 export interface NetworkList {
+  /** The hosts that can be reached. */
   readonly allow: readonly string[];
 }
 
 /** What one command may use; absent means unlimited (12.3). */
 export interface ResourceLimits {
+  /** Seconds of processor time. */
   readonly cpu_seconds?: number;
   /** Bytes of address space of one process. */
   readonly memory?: number;
   /** Bytes of one file. */
   readonly file_size?: number;
+  /** Number of processes. */
   readonly processes?: number;
+  /** Number of open files. */
   readonly open_files?: number;
   /** Bytes of a private /tmp that replaces the host's. */
   readonly tmp_size?: number;
 }
 
+/** A writable path; with `create` it is made when it is missing. */
 export type RwPath = string | { readonly path: string; readonly create?: boolean };
 
 /** Limits on a document's Lua code. */
 export interface FrontmatterLimits {
+  /** Steps of the Lua machine. */
   readonly max_steps: number;
+  /** Seconds. */
   readonly max_seconds: number;
+  /** Memory in units of a million bytes. */
   readonly max_memory_mb: number;
 }
 
@@ -165,15 +209,23 @@ export interface TrustSettings {
   readonly documents: "always" | "unsandboxed" | "ask";
 }
 
+/** All settings as every room reads them. */
 export interface Settings {
+  /** Name of the provider that is sent to. */
   readonly provider: string;
   /** Never a `$preset`: that is resolved to the preset's provider, model and parameters. */
   readonly model: string | null;
+  /** Parameters of the model. */
   readonly parameters: Parameters;
+  /** Where single providers are reached, by name. */
   readonly providers: Readonly<Record<string, { readonly base_url?: string | null }>>;
+  /** Tools, approval and the loop. */
   readonly tools: ToolSettings;
+  /** The wall around tools. */
   readonly sandbox: SandboxSettings;
+  /** Limits on a first block. */
   readonly frontmatter: FrontmatterLimits;
+  /** Whose documents are believed. */
   readonly trust: TrustSettings;
 }
 

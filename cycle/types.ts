@@ -10,6 +10,7 @@ import type { ProviderError, Usage } from "../providers/types.ts";
 export interface DocumentStore {
   /** Absolute path, or null when unsaved. */
   readonly path: string | null;
+  /** The document now; a new object after every change. */
   readonly chat: Chat;
   /**
    * Applies edits that refer to the current `chat` and makes them durable. Fails, with the document as the
@@ -49,6 +50,7 @@ export interface FileMemory {
   recordFiles(files: readonly FileRead[]): Promise<void>;
 }
 
+/** What the loop of a document does: nothing, works, waits for a reply, waits for a person. */
 export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
 /** What happens, as it happens; printed as JSON lines or drawn on a terminal. */
@@ -83,6 +85,7 @@ export type CycleEvent =
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
   | { readonly event: "cursor"; readonly line: number };
 
+/** Takes what happens. It must not throw. */
 export type Emit = (event: CycleEvent) => void;
 
 /** How a send ended. The document already holds whatever arrived. */
@@ -112,6 +115,7 @@ export type StopReason =
 
 /** How a run of the cycle ended, and what a person has to look at. */
 export interface Stop {
+  /** The kind of rest. */
   readonly reason: StopReason;
   /** The calls the reason is about, in document order. */
   readonly ids: readonly string[];

@@ -4,13 +4,14 @@
 import type { Parser, Tree } from "@lezer/common";
 import type { Message } from "./tree/message.ts";
 import { ChatTurn } from "./view/turn.ts";
-import type { TextSegment, Turn } from "./types.ts";
+import type { SyntaxTree, TextSegment, Turn } from "./types.ts";
 
 /** A text of a message as Markdown. */
 export interface Prose {
+  /** The text that was parsed. */
   readonly segment: TextSegment;
   /** Positions are UTF-16 code units of `segment.value`. */
-  readonly tree: Tree;
+  readonly tree: SyntaxTree;
 }
 
 /** Trees by the position of their text in the message: a message that edits leave alone keeps its trees. */

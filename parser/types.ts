@@ -1,6 +1,7 @@
 // The typed view of a document: what every other room knows of the format. Values are computed when asked for.
 
-import type { Tree } from "@lezer/common";
+/** A syntax tree of the package `@lezer/common`, as editors use it. */
+export type SyntaxTree = InstanceType<(typeof import("@lezer/common"))["Tree"]>;
 
 /** Severity of a diagnostic. An `error` blocks sending. */
 export type Severity = "error" | "warning";
@@ -31,12 +32,17 @@ export interface Diagnostic {
   readonly code: string;
   /** The family: `tool_use`, `tool_result`, `parse`, `frontmatter`, `template`, `file`, … */
   readonly type: string;
+  /** Whether the finding blocks sending. */
   readonly severity: Severity;
   /** One full sentence for a person. */
   readonly message: string;
+  /** First line it is about. */
   readonly start?: number;
+  /** Last line it is about. */
   readonly end?: number;
+  /** First column, in bytes. */
   readonly startCol?: number;
+  /** Last column, in bytes. */
   readonly endCol?: number;
   /** The call or result id the finding is about, where there is one. */
   readonly id?: string;
@@ -49,14 +55,19 @@ export interface Diagnostic {
  * their last one: the line end behind them is not theirs. Only a message's place holds its last line end.
  */
 export interface Place {
+  /** Offset of the first byte. */
   readonly from: number;
+  /** Offset just past the last byte. */
   readonly to: number;
+  /** First line. */
   readonly start: number;
+  /** Last line. */
   readonly end: number;
 }
 
 /** Text before the first message that belongs to no first block and is never sent. */
 export interface Preamble {
+  /** The text. */
   readonly text: string;
   /** Line of its first character, 1-based. */
   readonly start: number;
@@ -64,7 +75,9 @@ export interface Preamble {
 
 /** The first block of a document. */
 export interface Frontmatter extends Place {
+  /** The word behind the opening fence, e.g. `lua`. */
   readonly language: string;
+  /** The lines between the fences. */
   readonly code: string;
 }
 
@@ -79,10 +92,14 @@ export type StatusStyle = "fence" | "header" | "pending-fence";
 
 /** Extra tokens of a result header, kept for round trips: an array when all were positional. */
 export type Meta = readonly MetaValue[] | { readonly [key: string]: MetaValue };
+/** One value among the extra tokens of a result header. */
 export type MetaValue = string | number | boolean | null | readonly MetaValue[];
 
+/** Text of a message between its blocks. */
 export interface TextSegment {
+  /** Tells it from the other segments. */
   readonly kind: "text";
+  /** The text, line ends as they stand. */
   readonly value: string;
   /** Absent for the one empty text of an empty message. */
   readonly place?: Place;
@@ -90,57 +107,83 @@ export interface TextSegment {
 
 /** `{{ … }}` (expression) or `{% … %}` (code); `code` is everything between the delimiters. */
 export interface TemplateSegment {
+  /** Tells the two forms apart. */
   readonly kind: "expression" | "code";
+  /** Everything between the delimiters. */
   readonly code: string;
+  /** Whether blank text before it is taken away (`{{-`). */
   readonly trimBefore: boolean;
+  /** Whether blank text behind it is taken away (`-}}`). */
   readonly trimAfter: boolean;
+  /** Where it stands. */
   readonly place: Place;
+  /** Column of its first byte. */
   readonly startCol: number;
+  /** Column behind its last byte. */
   readonly endCol: number;
 }
 
+/** What the model thought, between its tags. */
 export interface ThinkingSegment {
+  /** Tells it from the other segments. */
   readonly kind: "thinking";
   /** Raw lines between the tags; `unescape` of parser/edits/escape.ts gives what is sent (S1). */
   readonly content: string;
+  /** The provider's proof that the text is its own. */
   readonly signature?: { readonly provider: string; readonly value: string };
+  /** Whether the provider keeps the text to itself. */
   readonly redacted: boolean;
+  /** Where it stands. */
   readonly place: Place;
 }
 
+/** The marker below a reply that was cut short. */
 export interface AbortSegment {
+  /** Tells it from the other segments. */
   readonly kind: "aborted";
+  /** Why the reply was cut short. */
   readonly message: string;
+  /** Where it stands. */
   readonly place: Place;
 }
 
 /** A `**Tool Use:**` block with a readable body. */
 export interface Call {
+  /** Tells it from the other segments. */
   readonly kind: "tool_use";
+  /** The id, by which a result answers it. */
   readonly id: string;
+  /** The tool it asks for. */
   readonly name: string;
   /** The decoded JSON object. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The body exactly as it stands in the document. */
   readonly inputText: string;
+  /** The message it stands in. */
   readonly turn: Turn;
+  /** Where it stands. */
   readonly place: Place;
 }
 
 /** A `**Tool Result:**` block with a closed fence. */
 export interface Result {
+  /** Tells it from the other segments. */
   readonly kind: "tool_result";
   /** The id of the call it answers. */
   readonly id: string;
+  /** What the block waits for; `error` and null are final. */
   readonly status: Status | null;
   /** The spelling the status was read from; `null` when there is no status. */
   readonly style: StatusStyle | null;
+  /** The extra tokens of its header; null when there are none. */
   readonly meta: Meta | null;
   /** The lines between the fences joined by LF, nothing trimmed. Empty means no byte. */
   readonly content: string;
   /** The body parsed for templates; empty for lifecycle states. */
   readonly segments: readonly (TextSegment | TemplateSegment)[];
+  /** The message it stands in. */
   readonly turn: Turn;
+  /** Where it stands. */
   readonly place: Place;
   /** The header line without its line end. */
   readonly header: Place;
@@ -150,6 +193,7 @@ export interface Result {
   readonly ticks: number;
 }
 
+/** One piece of a message. */
 export type Segment = TextSegment | TemplateSegment | ThinkingSegment | AbortSegment | Call | Result;
 
 /** One message: a role marker and what follows it up to the next marker outside a fence. */
@@ -160,8 +204,11 @@ export interface Turn {
   readonly index: number;
   /** From the marker to the last byte before the next marker, stripped blank lines included. */
   readonly place: Place;
+  /** What the message is made of, in order. */
   readonly segments: readonly Segment[];
+  /** Its readable calls. */
   readonly calls: readonly Call[];
+  /** Its readable results. */
   readonly results: readonly Result[];
 }
 
@@ -171,14 +218,19 @@ export interface Chat {
   readonly bytes: Uint8Array;
   /** Number of bytes. */
   readonly byteLength: number;
-  readonly tree: Tree;
+  /** The syntax tree, as editors use it. */
+  readonly tree: SyntaxTree;
+  /** Number of lines. */
   readonly lineCount: number;
   /** CR LF only when every line of the document ends so. */
   readonly eol: "\n" | "\r\n";
+  /** Whether it begins with a byte order mark. */
   readonly bom: boolean;
+  /** The first block; null when there is none. */
   readonly frontmatter: Frontmatter | null;
   /** What stands before the first message beside the first block; null when there is nothing but blank lines. */
   readonly preamble: Preamble | null;
+  /** All messages in order. */
   readonly turns: readonly Turn[];
   /** Number of messages. */
   readonly turnCount: number;
@@ -190,6 +242,7 @@ export interface Chat {
   readonly results: readonly Result[];
   /** Result headers without a readable body: a person may be at work there (tool-cycle 3.1). */
   readonly brokenResults: readonly { readonly id: string; readonly line: number }[];
+  /** All findings in document order. */
   readonly diagnostics: readonly Diagnostic[];
   /** The last call with this id. */
   call(id: string): Call | undefined;

@@ -10,6 +10,7 @@ import type { Chat } from "./types.ts";
 
 /** A place between two characters of a line. */
 export interface Position {
+  /** 0-based. */
   readonly line: number;
   /** UTF-16 code units from the beginning of the line. */
   readonly character: number;

@@ -2,6 +2,7 @@
 
 import type { Diagnostic } from "../parser/types.ts";
 
+/** One piece of a message as the model gets it. */
 export type Part =
   | { readonly kind: "text"; readonly text: string }
   | {
@@ -40,8 +41,11 @@ export type Part =
   }
   | { readonly kind: "unsupported_file"; readonly filename: string };
 
+/** One message as the model gets it. */
 export interface PromptMessage {
+  /** Whose message it is. */
   readonly role: "user" | "assistant";
+  /** What it is made of, in order. */
   readonly parts: readonly Part[];
 }
 
@@ -53,12 +57,15 @@ export interface FileRead {
   readonly hash: string;
 }
 
+/** A conversation, ready for a provider. */
 export interface Prompt {
   /** Null when the document has no `@System:` message. */
   readonly system: string | null;
+  /** All messages in order; roles alternate. */
   readonly history: readonly PromptMessage[];
   /** Calls without a final result; the provider adds a synthetic error result for each. */
   readonly unresolved: readonly { readonly id: string; readonly name: string }[];
+  /** What was found while it was made. */
   readonly diagnostics: readonly Diagnostic[];
   /** True when a diagnostic has severity `error`. */
   readonly blocked: boolean;

@@ -6,37 +6,57 @@ import type { Prompt } from "../prompt/types.ts";
 
 /** What a tool looks like to a provider. */
 export interface OfferedTool {
+  /** The name the model calls. */
   readonly name: string;
+  /** What it is good for, for the model. */
   readonly description: string;
+  /** JSON Schema of its input. */
   readonly input_schema: Readonly<Record<string, unknown>>;
+  /** JSON Schema of its output. */
   readonly output_schema?: Readonly<Record<string, unknown>>;
+  /** Whether the provider holds inputs to the schema. */
   readonly strict?: boolean;
 }
 
+/** A request, ready to be posted. */
 export interface ProviderRequest {
+  /** The method of HTTP. */
   readonly method: "POST";
+  /** The whole address. */
   readonly url: string;
+  /** Header lines, the key among them. */
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes of the body, as text. */
   readonly body: string;
 }
 
+/** What a request is made from. */
 export interface RequestInput {
+  /** The conversation. */
   readonly prompt: Prompt;
+  /** The tools that are offered. */
   readonly tools: readonly OfferedTool[];
+  /** What holds for the document. */
   readonly settings: Settings;
   /** Absolute path of the document, or null. */
   readonly document: string | null;
+  /** The secret. */
   readonly key: string;
+  /** Where the provider is reached, without a slash at the end. */
   readonly baseUrl: string;
 }
 
 /** Token counts of one request; each report replaces the earlier one. */
 export interface Usage {
+  /** Tokens that were sent. */
   readonly input: number;
+  /** Tokens of the reply. */
   readonly output: number;
+  /** Tokens of thinking. */
   readonly thoughts: number;
+  /** Tokens that the provider had at hand. */
   readonly cache_read: number;
+  /** Tokens that the provider keeps at hand from now on. */
   readonly cache_write: number;
 }
 
@@ -58,6 +78,7 @@ export type Effect =
   }
   | { readonly kind: "error"; readonly error: ProviderError };
 
+/** What kind of thing went wrong. */
 export type ErrorClass =
   | "context_overflow"
   | "authentication"
@@ -68,7 +89,9 @@ export type ErrorClass =
   | "cancelled"
   | "other";
 
+/** What went wrong between us and a provider. */
 export interface ProviderError extends Problem {
+  /** The kind of error. */
   readonly class: ErrorClass;
   /** Lines to show below the message, e.g. rate-limit headers. */
   readonly details: readonly string[];
@@ -82,14 +105,19 @@ export interface StreamReader {
   readonly closed: boolean;
 }
 
+/** One provider's API. */
 export interface Provider {
+  /** The name that settings use. */
   readonly name: string;
   /** Shown to people, e.g. `Anthropic`. */
   readonly display: string;
+  /** Where it is reached unless settings say otherwise. */
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order. */
   readonly keyVariables: readonly string[];
+  /** The model unless settings name one. */
   readonly defaultModel: string;
+  /** The request for a conversation, and what had to be left out or changed, in sentences. */
   buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] };
   /** A reader for one reply; `offered` lets it give tools their own names back. */
   reader(offered?: readonly OfferedTool[]): StreamReader;

@@ -14,7 +14,9 @@ export interface SandboxApiOptions<Document> {
   settings(document: Document | null): SandboxSettings;
   /** The document's absolute path, or null when it is unsaved. */
   path(document: Document): string | null;
+  /** Directory, home and variables. */
   readonly environment: Environment;
+  /** The backends to choose from. */
   readonly registry: BackendRegistry;
   /** Further paths nobody inside may change. */
   protect?(document: Document | null): readonly string[];
@@ -37,6 +39,7 @@ export type Wrapped =
   }
   | { readonly ok: false; readonly error: string };
 
+/** Which backend works here. */
 export interface Detected {
   /** Name of the first backend that works, or null. */
   readonly name: string | null;
@@ -46,45 +49,71 @@ export interface Detected {
 
 /** The functions of section 9. Each makes the sandbox of its document anew, so settings may change in between. */
 export interface SandboxApi<Document> {
+  /** The settings in force, the switch of this process on top. */
   resolveConfig(document?: Document | null): SandboxSettings;
+  /** Whether commands are wrapped. */
   isEnabled(document?: Document | null): boolean;
   /** Throws an `Error` for a policy that cannot be resolved, such as one with an unknown URN. */
   getPolicy(document: Document | null): Policy;
+  /** The command as it has to be run. */
   wrapCommand(inner: readonly string[], document: Document | null): Promise<Wrapped>;
+  /** Whether tools may write to an absolute path. */
   isPathWritable(path: string, document: Document | null): boolean;
+  /** Whether tools may read an absolute path. */
   isPathReadable(path: string, document: Document | null): boolean;
   /** Ok when the sandbox is off; else whether the backend of the settings works. */
   validateBackend(document?: Document | null): Promise<Result>;
   /** Ignores whether the sandbox is on, and which backend is set. */
   detectAvailableBackend(document?: Document | null): Promise<Detected>;
+  /** Adds a backend; the same name again replaces it. */
   register(name: string, backend: Backend): void;
+  /** Takes a backend away; false when there was none. */
   unregister(name: string): boolean;
+  /** The backend of that name; null when there is none. */
   get(name: string): BackendEntry | null;
+  /** Whether there is a backend of that name. */
   has(name: string): boolean;
+  /** All backends in the order in which they are tried. */
   getAll(): BackendEntry[];
+  /** Number of backends. */
   count(): number;
+  /** Takes all backends away. */
   clear(): void;
   /** Registers the built-in backends that are missing and forgets what was detected. */
   setup(): void;
   /** Switches the sandbox for this process, above every setting. */
   setEnabled(enabled: boolean): void;
+  /** Takes the switch of this process back. */
   resetEnabled(): void;
+  /** The switch of this process; null when it is not set. */
   getOverride(): boolean | null;
 }
 
 /** The same under the names of the plugin. */
 export interface SandboxApiAliases<Document> {
+  /** See `resolveConfig`. */
   resolve_config: SandboxApi<Document>["resolveConfig"];
+  /** See `isEnabled`. */
   is_enabled: SandboxApi<Document>["isEnabled"];
+  /** See `getPolicy`. */
   get_policy: SandboxApi<Document>["getPolicy"];
+  /** See `wrapCommand`. */
   wrap_command: SandboxApi<Document>["wrapCommand"];
+  /** See `isPathWritable`. */
   is_path_writable: SandboxApi<Document>["isPathWritable"];
+  /** See `isPathReadable`. */
   is_path_readable: SandboxApi<Document>["isPathReadable"];
+  /** See `validateBackend`. */
   validate_backend: SandboxApi<Document>["validateBackend"];
+  /** See `detectAvailableBackend`. */
   detect_available_backend: SandboxApi<Document>["detectAvailableBackend"];
+  /** See `getAll`. */
   get_all: SandboxApi<Document>["getAll"];
+  /** See `setEnabled`. */
   set_enabled: SandboxApi<Document>["setEnabled"];
+  /** See `resetEnabled`. */
   reset_enabled: SandboxApi<Document>["resetEnabled"];
+  /** See `getOverride`. */
   get_override: SandboxApi<Document>["getOverride"];
 }
 

@@ -27,14 +27,18 @@ import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts"
 import { findSockets, type FoundSockets, variablesOfKept } from "./policy/sockets.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy, Prepared, Sandbox } from "./types.ts";
 
+/** What a sandbox is made of. */
 export interface SandboxOptions {
+  /** What is allowed inside. */
   readonly settings: SandboxSettings;
+  /** Directory, home and variables. */
   readonly environment: Environment;
   /** Path of the document, or null when it is unsaved. */
   readonly document: string | null;
   /** Paths nobody inside may change: document, settings, state. They need not exist. */
   readonly protect: readonly string[];
   /** @default the registry of this process */
+  /** The backends to choose from. @default the built-in ones */
   readonly registry?: BackendRegistry;
   /**
    * Whether what earlier runs found out about the backends is left aside: for who asks because something is wrong.
@@ -56,9 +60,11 @@ export function createSandbox(options: SandboxOptions): RunSandbox {
 
 /** A sandbox that can also describe itself, for status and for who writes protected files. */
 export class RunSandbox implements Sandbox {
+  /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
+  /** The machine underneath. */
   readonly host: Host;
   readonly #settings: SandboxSettings;
   readonly #registry: BackendRegistry;
@@ -85,6 +91,7 @@ export class RunSandbox implements Sandbox {
   #refused: Problem | null = null;
   #active = 0;
 
+  /** The policy is fixed here; nothing is probed yet. */
   constructor(
     { settings, environment, document, protect, registry = backends, lookAnew = false }: SandboxOptions,
   ) {

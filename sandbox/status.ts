@@ -7,7 +7,9 @@ import { exists } from "./process/host.ts";
 import type { DroppedEntry } from "./policy/policy.ts";
 import type { RunSandbox } from "./sandbox.ts";
 
+/** How tools are confined. */
 export interface SandboxStatus {
+  /** Whether the settings want a sandbox. */
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
@@ -15,6 +17,7 @@ export interface SandboxStatus {
   readonly commands: "confined" | "unconfined" | "refused";
   /** The backend that wraps commands, or null. */
   readonly backend: string | null;
+  /** What the backend says of itself. */
   readonly description: string | null;
   /** Version of the program behind the backend. */
   readonly version: string | null;
@@ -22,16 +25,21 @@ export interface SandboxStatus {
   readonly available: boolean;
   /** Why not, when `available` is false. */
   readonly error: Problem | null;
+  /** How far commands reach over the network. */
   readonly network: "allowed" | "blocked" | "list";
   /** The listed hosts; empty unless `network` is `list`. */
   readonly hosts: readonly string[];
+  /** Whether commands may gain rights. */
   readonly privileged: boolean;
+  /** The writable paths, their entries, and whether they are there. */
   readonly writable: readonly { readonly path: string; readonly entry: string; readonly exists: boolean }[];
+  /** Entries without effect. */
   readonly dropped: readonly DroppedEntry[];
   /** Real paths that stay read-only inside writable ones; missing ones are watched, not mounted. */
   readonly protected: readonly { readonly path: string; readonly exists: boolean }[];
   /** Real paths that cannot be read. */
   readonly hidden: readonly { readonly path: string; readonly exists: boolean }[];
+  /** Sockets of the host: covered ones and ones that stay. */
   readonly sockets: {
     /** Sockets, and folders of them, that commands cannot reach. */
     readonly masked: readonly string[];
@@ -44,6 +52,7 @@ export interface SandboxStatus {
   readonly limits: ResourceLimits;
   /** What is in force beyond the policy, and what is not, in sentences. */
   readonly hardening: readonly string[];
+  /** Things to tell a person. */
   readonly notices: readonly Problem[];
 }
 

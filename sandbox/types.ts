@@ -6,9 +6,11 @@ import type { ResourceLimits } from "../config/settings.ts";
 
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
 export interface Policy {
+  /** Real paths that can be written to. */
   readonly rw_paths: readonly string[];
   /** Whether the network is open; false as well while only listed hosts are (`network_allow`). */
   readonly network: boolean;
+  /** Whether commands may gain rights by setuid programs. */
   readonly allow_privileged: boolean;
   /** Real paths that stay read-only inside writable folders (S11). */
   readonly protect: readonly string[];
@@ -18,13 +20,17 @@ export interface Policy {
   readonly deny_read?: readonly string[];
   /** Real paths of sockets that stay reachable (12.4). */
   readonly sockets?: readonly string[];
+  /** Whether no socket of the host can be reached by path. */
   readonly block_unix_sockets?: boolean;
+  /** What one command may use. */
   readonly limits?: ResourceLimits;
 }
 
 /** A path that is hidden, and what stands there: an empty file or an empty folder takes its place. */
 export interface HiddenPath {
+  /** Real path. */
   readonly path: string;
+  /** Whether a folder stands there. */
   readonly folder: boolean;
 }
 
@@ -32,6 +38,7 @@ export interface HiddenPath {
 export interface MountablePolicy extends Required<Policy> {
   /** Writable paths below other writable ones, for where those are replaced by something empty. */
   readonly inner: readonly string[];
+  /** What is hidden. */
   readonly hidden: readonly HiddenPath[];
   /** Links on the way to protected paths. */
   readonly links: readonly string[];
@@ -46,6 +53,7 @@ export type BackendConfig = Readonly<Record<string, unknown>>;
 
 /** The machine and the run a backend works for. */
 export interface Host {
+  /** Directory, home and variables of the run. */
   readonly environment: Environment;
   /** Whether commands run as the superuser. */
   readonly root: boolean;
@@ -85,7 +93,9 @@ export interface Backend {
   /** Version of the program behind it, for status. */
   version?(config: BackendConfig, host: Host): Promise<string | null>;
   /** @default 50 */
+  /** Who is tried first; higher goes before lower. @default 50 */
   readonly priority?: number;
+  /** One sentence for status. */
   readonly description?: string;
   /**
    * Whether it stands around commands by itself. One that does not is passed over where a better one failed for a
@@ -97,6 +107,7 @@ export interface Backend {
 
 /** A failure of the backend itself, before the command could start. */
 export interface SetupFailure extends Problem {
+  /** Always the same. */
   readonly code: "sandbox-setup-failed";
   /** A word for what failed, where a backend may know another way: `proc` or `seccomp`. */
   readonly part?: string;
@@ -124,12 +135,15 @@ export interface Prepared {
 
 /** What a backend answers; `fingerprint` is the argument list without names that differ from run to run. */
 export interface BackendPreparation extends Omit<Prepared, "wrapped"> {
+  /** The argument list without names that differ from run to run. */
   readonly fingerprint: readonly string[];
 }
 
 /** The sandbox of one run of one document; its policy is fixed when it is made. */
 export interface Sandbox {
+  /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
+  /** The policy; a failure when it cannot be worked out. */
   policy(): Outcome<Policy>;
   /** The probed answer, computed once: the backend's name, or why there is none. */
   available(): Promise<Outcome<string>>;

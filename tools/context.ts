@@ -12,14 +12,21 @@ import { truncateWithOverflow } from "./overflow.ts";
 import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
+/** What a context is made of. */
 export interface ContextOptions {
+  /** The tool. */
   readonly definition: Pick<ToolDefinition, "name" | "config_schema">;
+  /** Id of the call. */
   readonly toolId: string;
   /** Absolute path of the document, or null when it is unsaved. */
   readonly document: string | null;
+  /** What holds for the document. */
   readonly settings: Pick<Settings, "tools">;
+  /** Directory, home and variables. */
   readonly environment: Environment;
+  /** The wall around commands. */
   readonly sandbox: Sandbox;
+  /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
   /** Told what the tool puts out while it runs. */
   onOutput?(chunk: string): void;
@@ -32,27 +39,43 @@ export type WrappedCommand =
 
 /** The context with the names that plugin tools use (tools 4.1). */
 export interface PluginContext extends ExecutionContext {
+  /** See `filename`. */
   readonly __filename: string | null;
+  /** See `dirname`. */
   readonly __dirname: string | null;
+  /** See `toolId`. */
   readonly tool_id: string;
+  /** The sandbox, with the plugin's names beside ours. */
   readonly sandbox: PluginSandbox;
+  /** The truncation functions, with the plugin's names beside ours. */
   readonly truncate: PluginTruncate;
+  /** See `getConfig`. */
   get_config(): Record<string, unknown> | null;
+  /** Gives back what was prepared for the call. */
   release(): Promise<void>;
 }
 
+/** The sandbox as tools see it. */
 export interface PluginSandbox extends Sandbox {
   /** Wraps a command for `spawn`; what was prepared for it is given back when the tool is done. */
   wrapCommand(argv: readonly string[]): Promise<WrappedCommand>;
+  /** See `wrapCommand`. */
   wrap_command(argv: readonly string[]): Promise<WrappedCommand>;
+  /** See `isPathWritable`. */
   is_path_writable(path: string): boolean;
 }
 
+/** The truncation functions under both spellings. */
 export interface PluginTruncate extends Truncate {
+  /** See `truncateHead`. */
   readonly truncate_head: Truncate["truncateHead"];
+  /** See `truncateTail`. */
   readonly truncate_tail: Truncate["truncateTail"];
+  /** See `truncateLine`. */
   readonly truncate_line: Truncate["truncateLine"];
+  /** See `truncateWithOverflow`. */
   readonly truncate_with_overflow: Truncate["truncateWithOverflow"];
+  /** See `formatSize`. */
   readonly format_size: Truncate["formatSize"];
 }
 

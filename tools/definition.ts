@@ -9,10 +9,13 @@ export type ToolInput = Readonly<Record<string, unknown>>;
 /** A JSON Schema object, handed to providers as it is. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** What a tool gives back. */
 export interface ExecutionResult {
+  /** Whether it did what it was asked to. */
   readonly success: boolean;
   /** Text, or data that is written as compact JSON. */
   readonly output?: unknown;
+  /** What went wrong, for the model. */
   readonly error?: string;
   /** Return control to the person after all results of this response are written. */
   readonly yieldToUser?: boolean;
@@ -23,13 +26,21 @@ export interface ExecutionResult {
 /** A preview is a string, or a label and details that are put together (tool-cycle section 11). */
 export type Preview = string | { label?: string; detail?: string | readonly string[] };
 
+/** A tool that a model may call. */
 export interface ToolDefinition {
+  /** The name the model calls. */
   readonly name: string;
+  /** What it is good for, for the model. */
   readonly description: string;
+  /** JSON Schema of its input. */
   readonly input_schema: JsonSchema;
+  /** JSON Schema of its output. */
   readonly output_schema?: JsonSchema;
+  /** Whether the provider is asked to hold inputs to the schema. */
   readonly strict?: boolean;
+  /** Whether it is offered without being named. @default true */
   readonly enabled?: boolean;
+  /** Whether it can run. @default whether there is `execute` */
   readonly executable?: boolean;
   /**
    * Runs the tool. It may return the result or a promise of it, or call `callback` once and return a cancel
@@ -40,8 +51,11 @@ export interface ToolDefinition {
     context: ExecutionContext,
     callback: (result: ExecutionResult) => void,
   ): ExecutionResult | Promise<ExecutionResult | void> | (() => void) | void | undefined;
+  /** Whether it goes on in the background while others start. @default false */
   readonly async?: boolean;
+  /** The call for people, for an area so many cells wide. */
   format_preview?(input: ToolInput, width: number): Preview;
+  /** What it can do, for the approval chain. */
   readonly capabilities?: readonly string[];
   /** Schema of `tools.NAME`; its `default`s hold where the settings say nothing. */
   readonly config_schema?: JsonSchema;
@@ -56,22 +70,33 @@ export interface ToolDefinition {
 /** Answers with problems as `pointer: what is wrong`, at most five; empty means valid. */
 export type InputValidator = (input: unknown) => readonly string[];
 
+/** What a tool is given besides its input. */
 export interface ExecutionContext {
   /** Absolute path of the `.chat` file, or null when unsaved. */
   readonly document: string | null;
+  /** Name of the document in its folder, or null when unsaved. */
   readonly filename: string | null;
+  /** Folder of the document, or null when unsaved. */
   readonly dirname: string | null;
+  /** Working folder of the tool. */
   readonly cwd: string;
   /** Seconds. */
   readonly timeout: number;
+  /** Id of the call. */
   readonly toolId: string;
+  /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
+  /** Directory, home and all variables of the program itself. */
   readonly environment: Environment;
   /** Variables for child processes, already filtered (S7). */
   readonly env: Readonly<Record<string, string>>;
+  /** The wall around commands. */
   readonly sandbox: Sandbox;
+  /** Makes paths of inputs absolute. */
   readonly path: { resolve(path: string): string };
+  /** Cuts long text as the built-in tools do. */
   readonly truncate: Truncate;
+  /** Shows output while the tool runs. */
   onOutput(chunk: string): void;
   /** Deep copy of `tools.NAME` with the tool's own defaults, or null when there is neither. */
   getConfig(): Record<string, unknown> | null;
@@ -81,32 +106,53 @@ export interface ExecutionContext {
 
 /** Answer of the truncation functions (tool-cycle section 8); field names are the contract of the plugin. */
 export interface Truncation {
+  /** The text that is left. */
   readonly content: string;
+  /** Whether something was left out. */
   readonly truncated: boolean;
+  /** Which limit was met first; null when none was. */
   readonly truncated_by: "lines" | "bytes" | null;
+  /** Lines of the whole text. */
   readonly total_lines: number;
+  /** Bytes of the whole text. */
   readonly total_bytes: number;
+  /** Lines that are left. */
   readonly output_lines: number;
+  /** Bytes that are left. */
   readonly output_bytes: number;
+  /** Whether the last line that is left is cut. */
   readonly last_line_partial: boolean;
+  /** Whether the first line alone is too long, so that nothing is left. */
   readonly first_line_exceeds_limit: boolean;
 }
 
+/** How much of a text may be left. */
 export interface Limits {
+  /** Number of lines. @default the setting */
   readonly maxLines?: number;
+  /** Number of bytes. @default the setting */
   readonly maxBytes?: number;
 }
 
+/** Cuts long text as the built-in tools do. */
 export interface Truncate {
+  /** Lines that are left unless the settings say otherwise. */
   readonly MAX_LINES: number;
+  /** Bytes that are left unless the settings say otherwise. */
   readonly MAX_BYTES: number;
+  /** Characters of one line. */
   readonly MAX_LINE_CHARS: number;
+  /** Keeps the beginning. */
   truncateHead(text: string, limits?: Limits): Truncation;
+  /** Keeps the end. */
   truncateTail(text: string, limits?: Limits): Truncation;
+  /** Keeps the beginning of one line. */
   truncateLine(line: string, maxBytes?: number): string;
+  /** Keeps one end, and puts the whole text into a file that the result names. */
   truncateWithOverflow(
     text: string,
     options: Limits & { direction: "head" | "tail"; source?: string; id?: string },
   ): Promise<string>;
+  /** A number of bytes for people, e.g. `1.5KB`. */
   formatSize(bytes: number): string;
 }

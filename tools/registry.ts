@@ -9,6 +9,7 @@ import { byBytes } from "../base/order.ts";
 /** A definition as it is registered: the name may come from the call, the description may be left out. */
 export type Registration = Partial<ToolDefinition> & Pick<ToolDefinition, "input_schema">;
 
+/** Which tools are asked for. */
 export interface GetAllOptions {
   /** Also those that are offered only when a document names them. @default false */
   readonly includeDisabled?: boolean;
@@ -26,7 +27,9 @@ export class ToolRegistry {
    * `invalid-tool`, naming the tool.
    */
   register(name: string, definition: Registration): Outcome<readonly Problem[]>;
+  /** Registers one tool that names itself. */
   register(definition: Registration): Outcome<readonly Problem[]>;
+  /** Registers a batch, of which either all or none are taken. */
   register(definitions: readonly Registration[]): Outcome<readonly Problem[]>;
   register(
     first: string | Registration | readonly Registration[],
@@ -62,10 +65,12 @@ export class ToolRegistry {
     return this.#tools.delete(name);
   }
 
+  /** The tool of that name. */
   get(name: string): ToolDefinition | undefined {
     return this.#tools.get(name);
   }
 
+  /** Whether there is a tool of that name. */
   has(name: string): boolean {
     return this.#tools.has(name);
   }
@@ -77,14 +82,17 @@ export class ToolRegistry {
       .sort((a, b) => byBytes(a.name, b.name));
   }
 
+  /** Number of tools. */
   count(): number {
     return this.#tools.size;
   }
 
+  /** Takes all tools away. */
   clear(): void {
     this.#tools.clear();
   }
 
+  /** Whether a tool has a capability; false when there is no such tool. */
   hasCapability(name: string, capability: string): boolean {
     return this.#tools.get(name)?.capabilities?.includes(capability) ?? false;
   }

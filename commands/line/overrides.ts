@@ -1,9 +1,8 @@
 // The command line's own layer of settings.
 
-import type { SettingsOverrides } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
-import type { Loaded } from "../../config/sources/find.ts";
+import type { Loaded, SettingsOverrides } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";

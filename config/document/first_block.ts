@@ -23,17 +23,25 @@ import { writeTree } from "../layers/write_tree.ts";
 
 /** A diagnostic of the block, with what an editor can offer. */
 export interface FrontmatterDiagnostic extends Diagnostic {
+  /** The key that is at fault. */
   readonly key?: string;
+  /** The nearest right word. */
   readonly suggestion?: string;
   /** The line at fault, 1-based, where it is known; `start` and `end` are the whole block. */
   readonly line?: number;
 }
 
-/** The settings of one document, and the variables its templates see. */
-export interface DocumentSettings {
+/** What a first block comes to: the settings of one document, and the variables its templates see. */
+export interface FirstBlock {
+  /** What holds for the document, with all other layers. */
   readonly settings: Settings;
+  /** Variables of its templates by name. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** What is wrong with it. */
   readonly diagnostics: readonly FrontmatterDiagnostic[];
+}
+
+export interface DocumentSettings extends FirstBlock {
   /** All layers with the document's among them. */
   readonly logs: readonly LayerLog[];
 }

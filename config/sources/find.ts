@@ -11,27 +11,38 @@ import type { Settings } from "../settings.ts";
 import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
 
-export interface LoadOptions {
-  readonly environment: Environment;
-  /** `--config FILE`: must exist. */
+/** What is said on top of the settings files: a layer as a value. */
+export interface SettingsOverrides {
+  /** A settings file in place of the person's; it must exist. @default the person's own */
   readonly configPath?: string;
-  /** `--no-config`: read no file at all, neither the person's nor the project's nor the session's. */
+  /** Read no file at all, neither the person's nor the project's nor the session's. @default false */
   readonly noConfig?: boolean;
-  /** The command line's own layer, in the shape of a settings file. */
+  /** Settings, in the shape of a settings file. @default none */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** The preset to switch to for this run. What `overrides` say beside it is stronger. */
+  /** The preset to switch to for this run; what `overrides` say beside it is stronger. @default none */
   readonly preset?: string;
-  /** Tool names approved for this run only, on top of whatever policy holds. */
+  /** Tool names approved for this run only, on top of whatever policy holds. @default none */
   readonly approve?: readonly string[];
+}
+
+/** Whose settings are loaded. */
+export interface SettingsOptions extends SettingsOverrides {
+  /** Directory, home and variables, which lead to the files. */
+  readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. Its folder leads to the project file. @default null */
   readonly document?: string | null;
+}
+
+export interface LoadOptions extends SettingsOptions {
   /** What is registered. @default the built-in tools */
   readonly catalog?: Catalog;
   /** @default now */
   readonly now?: Date;
 }
 
-export interface Loaded {
+/** Settings without a document's, and where they come from. */
+export interface LoadedSettings {
+  /** What holds. */
   readonly settings: Settings;
   /** Files that were read and modules they name; they are out of the tools' reach (S11). */
   readonly files: readonly string[];
@@ -39,11 +50,14 @@ export interface Loaded {
   readonly notices: readonly Problem[];
   /** Findings that only `config check` tells, one full line each. */
   readonly warnings: readonly string[];
+  /** The layer a key's value comes from, e.g. `tools.auto_approve` → `global file`. */
+  origin(key: string): string;
+}
+
+export interface Loaded extends LoadedSettings {
   /** The layers above the defaults, weakest first. */
   readonly logs: readonly LayerLog[];
   readonly catalog: Catalog;
-  /** The layer a key's value comes from, e.g. `tools.auto_approve` → `global file`. */
-  origin(key: string): string;
 }
 
 /** What was found of each layer, unread. */

@@ -46,6 +46,7 @@ export type Rest =
   /** Nothing to do until the running tools are done. */
   | "running";
 
+/** One thing that an advance does, in the order in which it is done. */
 export type Step =
   /** Insert a placeholder. */
   | {

@@ -6,8 +6,11 @@ import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Written into the lock file so that others can name who holds it. */
 export interface Holder {
+  /** Number of the process. */
   readonly pid: number;
+  /** Name of its machine. */
   readonly host: string;
+  /** Real path of the document. */
   readonly path: string;
 }
 

@@ -6,6 +6,7 @@ import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore } from "../types.ts";
 
+/** A document that exists only in this process. Nothing is ever in the way of its commits. */
 export class MemoryStore implements DocumentStore {
   readonly path: string | null;
   #chat: Chat;
@@ -16,6 +17,7 @@ export class MemoryStore implements DocumentStore {
     this.#chat = parse(bytes);
   }
 
+  /** The document now. */
   get chat(): Chat {
     return this.#chat;
   }

@@ -4,8 +4,11 @@ import type { Replacement } from "../text/replacement.ts";
 
 /** Replaces the bytes `from` (inclusive) to `to` (exclusive) by the UTF-8 bytes of `insert`. */
 export interface Edit {
+  /** First byte that is replaced. */
   readonly from: number;
+  /** The byte behind the last one that is replaced; `from` inserts. */
   readonly to: number;
+  /** The text put there. */
   readonly insert: string;
 }
 

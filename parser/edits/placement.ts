@@ -7,6 +7,7 @@ import type { Call, Chat, Result, Turn } from "../types.ts";
 
 /** A block to be put where the result of `call` belongs. */
 export interface Insertion {
+  /** The call that is answered. */
   readonly call: Call;
   /** Header through closing fence. */
   readonly lines: readonly string[];

@@ -6,11 +6,15 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 
 /** A text that must be found. */
 export interface TextExpectation {
+  /** A text, or several, that must stand in it. */
   readonly contains?: string | readonly string[];
+  /** The whole text. */
   readonly equals?: string;
 }
 
+/** What a result must hold. */
 export interface ResultExpectation extends TextExpectation {
+  /** Whether the result must be an error. */
   readonly is_error?: boolean;
 }
 
@@ -18,6 +22,7 @@ export interface ResultExpectation extends TextExpectation {
 export interface Expectation {
   /** The text of the last user message, results apart. */
   readonly user?: TextExpectation;
+  /** The text of the system prompt. */
   readonly system?: TextExpectation;
   /** Results by the id of their call, anywhere in the request. */
   readonly results?: Readonly<Record<string, ResultExpectation>>;
@@ -25,6 +30,7 @@ export interface Expectation {
   readonly tools?: readonly string[];
 }
 
+/** One block of a scripted reply. */
 export type ReplyBlock =
   | { readonly text: string }
   | { readonly thinking: string; readonly signature?: string }
@@ -42,7 +48,9 @@ export type ReplyBlock =
 export interface Fault {
   /** An answer that is no stream. */
   readonly status?: number;
+  /** Header lines of the answer. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body; a table becomes JSON, a text goes as it is. */
   readonly body?: unknown;
   /** An error event behind the blocks, in place of the end. */
   readonly error?: { readonly type: string; readonly message: string };
@@ -50,17 +58,25 @@ export interface Fault {
   readonly cut?: number;
 }
 
+/** One reply of a script. */
 export interface ScriptedReply {
+  /** What the request must hold, or the reply is not given. */
   readonly expect?: Expectation;
+  /** The blocks of the reply. */
   readonly reply?: readonly ReplyBlock[];
+  /** Why the model stopped. @default `tool_use` with a call in the reply, else `end_turn` */
   readonly stop_reason?: string;
+  /** Token counts as the API reports them. */
   readonly usage?: Readonly<Record<string, number>>;
   /** Bytes per chunk on the wire; absent: one event at a time. */
   readonly chunk?: number;
+  /** What goes wrong on purpose. */
   readonly fault?: Fault;
 }
 
+/** A scripted model: one reply for each request. */
 export interface ReplayScript {
+  /** The replies in their order. */
   readonly replies: readonly ScriptedReply[];
 }
 

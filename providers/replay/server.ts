@@ -11,7 +11,9 @@ export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./scri
 
 /** A request as it arrived. */
 export interface ReplayedRequest {
+  /** Path of the address. */
   readonly path: string;
+  /** Header lines by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** The exact body. */
   readonly body: string;
@@ -21,6 +23,7 @@ export interface ReplayedRequest {
 export interface Replay {
   /** Base URL, for `providers.anthropic.base_url` or `FLEMMA_ANTHROPIC_BASE_URL`. */
   readonly url: string;
+  /** All requests so far. */
   readonly requests: readonly ReplayedRequest[];
   /** Every refusal, as the sentence that the client was given. */
   readonly problems: readonly string[];

@@ -5,8 +5,11 @@ import type { Backend } from "../types.ts";
 
 const DEFAULT_PRIORITY = 50;
 
+/** A backend as it is registered. */
 export interface BackendEntry extends Backend {
+  /** The name that settings use. */
   readonly name: string;
+  /** Who is tried first; higher goes before lower. */
   readonly priority: number;
 }
 
@@ -50,10 +53,12 @@ export class BackendRegistry {
     return known;
   }
 
+  /** The backend of that name; null when there is none. */
   get(name: string): BackendEntry | null {
     return this.#entries.get(name) ?? null;
   }
 
+  /** Whether there is a backend of that name. */
   has(name: string): boolean {
     return this.#entries.has(name);
   }
@@ -63,10 +68,12 @@ export class BackendRegistry {
     return [...this.#entries.values()].sort((a, b) => b.priority - a.priority || byBytes(a.name, b.name));
   }
 
+  /** Number of backends. */
   count(): number {
     return this.#entries.size;
   }
 
+  /** Takes all backends away. */
   clear(): void {
     if (this.#entries.size > 0) this.#generation++;
     this.#entries.clear();

@@ -13,6 +13,7 @@ export type Expansion =
 
 /** What paths are expanded against. */
 export interface PathContext {
+  /** Directory, home and variables. */
   readonly environment: Environment;
   /** Path of the document, or null when it is unsaved. */
   readonly document: string | null;

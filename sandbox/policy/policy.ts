@@ -31,6 +31,7 @@ export interface WritablePath {
 
 /** An entry that gave no writable path of its own. */
 export interface DroppedEntry {
+  /** The entry as it was written. */
   readonly entry: string;
   /** Completes the sentence "it was left out because …". */
   readonly reason: string;
@@ -38,7 +39,9 @@ export interface DroppedEntry {
 
 /** A policy that remembers its origins. `rw_paths` holds the paths of `writable`, in the same order. */
 export interface ResolvedPolicy extends Required<Policy> {
+  /** The writable paths and the entries they come from. */
   readonly writable: readonly WritablePath[];
+  /** Entries without effect. */
   readonly dropped: readonly DroppedEntry[];
   /** Real paths of entries that another writable path covers. */
   readonly covered: readonly string[];
@@ -54,6 +57,7 @@ export interface ResolvedPolicy extends Required<Policy> {
   readonly protectHome: readonly string[];
   /** Real paths that are to be made as folders before a command runs (`create: true`). */
   readonly create: readonly string[];
+  /** Things to tell a person. */
   readonly notices: readonly Problem[];
 }
 

@@ -12,12 +12,17 @@ export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builti
 export { expandList, presetsOf } from "./presets.ts";
 export type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
 
+/** What the built-in resolvers go by. */
 export interface ApprovalParts {
+  /** The policy. */
   readonly settings: ToolSettings;
+  /** Asked whether it works. */
   readonly sandbox: Sandbox;
+  /** Asked what a tool can do. */
   readonly tools: { hasCapability(tool: string, capability: string): boolean };
   /** Whether this process is the superuser. @default asks the system */
   readonly root?: boolean;
+  /** Told once of each way a resolver failed. */
   readonly onFault?: (fault: ResolverFault) => void;
 }
 

@@ -6,7 +6,9 @@ import type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verd
 
 /** Something a resolver did wrong; the chain went on without it. */
 export interface ResolverFault {
+  /** Name of the resolver. */
   readonly resolver: string;
+  /** What it did wrong. */
   readonly message: string;
 }
 
@@ -37,7 +39,11 @@ export class ApprovalRegistry {
   readonly #entries = new Map<string, ResolverEntry>();
   readonly #onFault: (fault: ResolverFault) => void;
 
-  /** @param onFault told once of each way a resolver threw or gave no valid answer */
+  /**
+   * Makes an empty chain.
+   *
+   * @param onFault told once of each way a resolver threw or gave no valid answer
+   */
   constructor(onFault: (fault: ResolverFault) => void = () => {}) {
     const told = new Set<string>();
     this.#onFault = (fault) => {
@@ -75,19 +81,23 @@ export class ApprovalRegistry {
     return this.#entries.delete(canonical(name));
   }
 
+  /** A copy of an entry; null when there is none. */
   get(name: string): ResolverEntry | null {
     const entry = this.#entries.get(canonical(name));
     return entry === undefined ? null : { ...entry };
   }
 
+  /** Whether there is a resolver of that name. */
   has(name: string): boolean {
     return this.#entries.has(canonical(name));
   }
 
+  /** Number of resolvers. */
   count(): number {
     return this.#entries.size;
   }
 
+  /** Takes all resolvers away. */
   clear(): void {
     this.#entries.clear();
   }
@@ -99,6 +109,7 @@ export class ApprovalRegistry {
       .sort((a, b) => b.priority - a.priority || byBytes(a.name, b.name));
   }
 
+  /** The decision of `resolveWithSource` alone. */
   async resolve(
     tool: string,
     input: Readonly<Record<string, unknown>>,

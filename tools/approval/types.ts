@@ -3,33 +3,47 @@
 /** What a resolver may answer; null or undefined passes the question on. */
 export type Decision = "approve" | "require_approval" | "deny";
 
+/** Where a call stands. */
 export interface ApprovalContext {
+  /** Id of the call. */
   readonly toolId: string;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
+  /** Folder of the document, or null when unsaved. */
   readonly dirname: string | null;
+  /** Working folder of the process. */
   readonly cwd: string;
 }
 
+/** Somebody who is asked about calls. */
 export interface ResolverDefinition {
+  /** Decides about a call, or passes the question on. The input is frozen. */
   resolve(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
   ): Decision | null | undefined | Promise<Decision | null | undefined>;
   /** @default 50 */
+  /** Who is asked first; higher goes before lower. @default 50 */
   readonly priority?: number;
+  /** One sentence for status. */
   readonly description?: string;
 }
 
+/** A resolver as it is registered. */
 export interface ResolverEntry extends ResolverDefinition {
+  /** Its name, which is the source of its verdicts. */
   readonly name: string;
+  /** Who is asked first; higher goes before lower. */
   readonly priority: number;
 }
 
 /** A decision, who made it (`default` = nobody), and one line that says why. */
 export interface Verdict {
+  /** What becomes of the call. */
   readonly decision: Decision;
+  /** Name of the resolver that decided. */
   readonly source: string;
+  /** Why, in one line. */
   readonly detail?: string;
 }
