@@ -4,7 +4,7 @@
  * Reading a document needs nothing else:
  *
  * ```ts
- * import { parse } from "./mod.ts";
+ * import { parse } from "@flemma/flemma";
  *
  * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
  * console.log(chat.turns[0]?.role); // You
@@ -28,7 +28,6 @@ import { backends } from "./sandbox/mod.ts";
 export * from "./agent/mod.ts";
 export { type Environment, processEnvironment } from "./base/environment.ts";
 export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
-export type { FirstBlock, FrontmatterDiagnostic } from "./config/document/first_block.ts";
 export {
   type ApprovalPreset,
   type AutoApprove,
@@ -49,14 +48,8 @@ export {
   type ToolSettings,
   type TrustSettings,
 } from "./config/settings.ts";
-export type { LoadedSettings, SettingsOptions, SettingsOverrides } from "./config/sources/find.ts";
-export type { Rest, Step } from "./cycle/plan/plan.ts";
-export type { Resolution } from "./cycle/plan/resolution.ts";
-export type { TargetSpec } from "./cycle/plan/targets.ts";
-export type { Prepared } from "./cycle/send/request.ts";
-export type { Holder } from "./cycle/storage/lock.ts";
+export type { SettingsOptions } from "./config/sources/find.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
-export type { AutopilotState, CycleEvent, DocumentStore, Emit, Stop, StopReason } from "./cycle/types.ts";
 export { unescapeTurn } from "./parser/edits/escape.ts";
 export { insertBlocks, type Insertion, writeResult } from "./parser/edits/placement.ts";
 export {
@@ -82,6 +75,7 @@ export {
   type ScriptedReply,
   startReplay,
 } from "./providers/replay/server.ts";
+export { replayProvider } from "./providers/replay_provider.ts";
 export type {
   Expectation,
   Fault,
@@ -143,13 +137,13 @@ export {
   type ResolverFault,
   type Verdict,
 } from "./tools/approval/mod.ts";
-export type { BuiltinSettings } from "./tools/builtin/mod.ts";
 export type { PluginSandbox, PluginTruncate, WrappedCommand } from "./tools/context.ts";
 export type { InputValidator, Limits, Truncate, Truncation } from "./tools/definition.ts";
 export type { Previewed } from "./tools/preview.ts";
 export type { GetAllOptions } from "./tools/registry.ts";
 export type { Checked } from "./tools/validate.ts";
 export {
+  type BuiltinSettings,
   builtinTools,
   checkInput,
   type ContextOptions,
@@ -171,7 +165,7 @@ export {
  * Loads the settings of a document without its first block, from every file that holds for it and what is said on top.
  *
  * ```ts
- * import { loadSettings, processEnvironment } from "./mod.ts";
+ * import { loadSettings, processEnvironment } from "@flemma/flemma";
  *
  * const loaded = await loadSettings({ environment: processEnvironment(), noConfig: true });
  * if (loaded.ok) console.log(loaded.value.settings.provider); // anthropic

@@ -1,5 +1,13 @@
-// The agent room as hosts other than the command line see it: documents that are open, and new ones.
+// The agent room as hosts other than the command line see it: documents that are open, new ones, and what they speak of.
 
+export type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
+export type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";
+export type { Rest, Step } from "../cycle/plan/plan.ts";
+export type { Resolution } from "../cycle/plan/resolution.ts";
+export type { TargetSpec } from "../cycle/plan/targets.ts";
+export type { Prepared } from "../cycle/send/request.ts";
+export type { Holder } from "../cycle/storage/lock.ts";
+export type { AutopilotState, CycleEvent, DocumentStore, Emit, Stop, StopReason } from "../cycle/types.ts";
 export { newChat } from "./new_chat.ts";
 export { chatInMemory, openChat } from "./open.ts";
 export type * from "./types.ts";

@@ -113,7 +113,7 @@ export interface Provider {
   readonly display: string;
   /** Where it is reached unless settings say otherwise. */
   readonly defaultBaseUrl: string;
-  /** Environment variables that may hold the key, in order. */
+  /** Environment variables that may hold the key, in order; none for a provider that takes no key. */
   readonly keyVariables: readonly string[];
   /** The model unless settings name one. */
   readonly defaultModel: string;

@@ -1,30 +1,51 @@
-// The one gate: format, lint, types, layers, generated files, and the tests with the documented examples among them.
+// The one gate: format, lint, types, layers, generated files, the library's documentation, and the tests with the documented
+// examples among them. Its last line is `N passed, N failed`; a step that is no test counts when it fails.
+//
+//   ok.ts            everything, whatever fails
+//   ok.ts --stop     up to the first step that fails
+//   ok.ts WORD…      the tests that these words of `deno test` name, and nothing else
 
-import { checkTree } from "./gate/layer_faults.ts";
+import { exampleSources, isDocumented } from "./gate/documentation.ts";
 import { staleFiles } from "./gate/generated.ts";
+import { checkTree } from "./gate/layer_faults.ts";
 import { print, ROOT, run } from "./gate/root.ts";
+import { countOf, type Counts, runDocTests, runTests, total } from "./gate/tests.ts";
 
 const deno = Deno.execPath();
-const steps: readonly [string, () => Promise<boolean>][] = [
-  ["format", async () => await run(deno, ["fmt", "--check", "--quiet"]) === 0],
-  ["lint", async () => await run(deno, ["lint", "--quiet"]) === 0],
-  ["types", async () => await run(deno, ["check", "--quiet", "."]) === 0],
+const steps: readonly [string, () => Promise<Counts>][] = [
+  ["format", async () => countOf(await run(deno, ["fmt", "--check", "--quiet"]) === 0)],
+  ["lint", async () => countOf(await run(deno, ["lint", "--quiet"]) === 0)],
+  ["types", async () => countOf(await run(deno, ["check", "--quiet", "."]) === 0)],
   ["layers", () => told(checkTree(ROOT))],
   ["generated files (stale ones are mended by `deno task generate`)", () => told(staleFiles(ROOT))],
-  ["tests", async () => await run(deno, ["run", "-A", "scripts/test.ts"]) === 0],
+  ["documentation of the library", async () => countOf(await isDocumented())],
+  ["examples in documentation", async () => await runDocTests(await exampleSources())],
+  ["tests", () => runTests([])],
 ];
 
-for (const [name, step] of steps) {
-  print(`== ${name}`);
-  if (!await step()) {
-    print(`FAILED: ${name}`);
-    Deno.exit(1);
-  }
-}
-print("all green");
+const stop = Deno.args[0] === "--stop";
+const { passed, failed } = Deno.args.length > 0 && !stop ? await runTests(Deno.args) : await gate();
+print(`${passed} passed, ${failed} failed`);
+Deno.exit(failed === 0 ? 0 : 1);
 
-async function told(faults: Promise<string[]>): Promise<boolean> {
+async function gate(): Promise<Counts> {
+  const counts: Counts[] = [];
+  const broken: string[] = [];
+  for (const [name, step] of steps) {
+    print(`== ${name}`);
+    const count = await step();
+    counts.push(count);
+    if (count.failed === 0) continue;
+    print(`FAILED: ${name}`);
+    broken.push(name);
+    if (stop) break;
+  }
+  print(broken.length === 0 ? "all green" : `FAILED: ${broken.join("; ")}`);
+  return total(counts);
+}
+
+async function told(faults: Promise<string[]>): Promise<Counts> {
   const lines = await faults;
   for (const line of lines) print(`  ${line}`);
-  return lines.length === 0;
+  return countOf(lines.length === 0);
 }

@@ -1,6 +1,6 @@
 // Tools: what they are, which there are, and how one call of them is shown, checked and run.
 
-export { builtinTools } from "./builtin/mod.ts";
+export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
 export type {
   ExecutionContext,

@@ -37,11 +37,15 @@ export const environmentResolver: CredentialResolver = {
 
 const DEFAULT_RESOLVERS: readonly CredentialResolver[] = [environmentResolver];
 
-/** The first credential that a resolver has; the failure names every resolver and its reason. */
+/** Stands in requests to a provider that takes no key. */
+const NO_KEY: Credential = { secret: "none", source: "the provider, which takes no key" };
+
+/** The first credential that a resolver has, or a stand-in where no key is needed; the failure names every resolver and its reason. */
 export async function resolveCredential(
   query: CredentialQuery,
   resolvers: readonly CredentialResolver[] = DEFAULT_RESOLVERS,
 ): Promise<Outcome<Credential>> {
+  if (query.provider.keyVariables.length === 0) return success(NO_KEY);
   const reasons: string[] = [];
   for (const resolver of resolvers) {
     const answer = await resolver.resolve(query);

@@ -20,7 +20,7 @@ export interface ReplayedRequest {
 }
 
 /** A running replay server. */
-export interface Replay {
+export interface Replay extends AsyncDisposable {
   /** Base URL, for `providers.anthropic.base_url` or `FLEMMA_ANTHROPIC_BASE_URL`. */
   readonly url: string;
   /** All requests so far. */
@@ -82,6 +82,10 @@ function serveScript(script: ReplayScript, port: number): Replay {
     // Only a connection cut on purpose ends here, and its answer is never seen.
     onError: () => new Response(null, { status: 500 }),
   }, answer);
+  const close = async () => {
+    abort.abort();
+    await server.finished;
+  };
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     requests,
@@ -89,10 +93,8 @@ function serveScript(script: ReplayScript, port: number): Replay {
     get remaining() {
       return script.replies.length - next;
     },
-    async close() {
-      abort.abort();
-      await server.finished;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -80,6 +80,12 @@ async function checkPage(root: string, page: string): Promise<string[]> {
       `#!/bin/sh\nexec "${Deno.execPath()}" run -A --quiet "${root}/cli.ts" "$@"\n`,
       { mode: 0o755 },
     );
+    // Programs on a page import the library by its name, as those of its users do.
+    await Deno.writeTextFile(
+      `${folder}/bin/deno`,
+      `#!/bin/sh\nverb=$1; shift\nexec "${Deno.execPath()}" "$verb" --quiet --config "${root}/deno.json" "$@"\n`,
+      { mode: 0o755 },
+    );
     for (const fence of fences) {
       const file = /(?:^|\s)file=(\S+)/.exec(fence.info)?.[1];
       if (file !== undefined) await Deno.writeTextFile(`${folder}/place/${file}`, `${fence.body}\n`);

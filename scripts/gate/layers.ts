@@ -87,7 +87,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["types.ts"],
   ],
   providers: [
-    ["registry.ts"],
+    ["registry.ts", "replay_provider.ts"],
     ["anthropic", "replay", "openai", "vertex", "chat_completions"],
     ["request", "http"],
     ["usage.ts"],
@@ -152,7 +152,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "providers/chat_completions": ["providers"],
   "cycle/execute": ["cycle"],
   "cycle/plan": ["cycle", "agent", "commands/document"],
-  "cycle/send": ["cycle", "agent", "mod.ts"],
+  "cycle/send": ["cycle", "agent"],
   "tools/builtin": ["tools", "agent"],
   "commands/io": ["commands"],
   "commands/line": ["commands"],

@@ -1,0 +1,33 @@
+// A replay server as a provider, for runs in which a script plays the model.
+
+import { anthropic } from "./anthropic/provider.ts";
+import type { Replay } from "./replay/server.ts";
+import type { Provider } from "./types.ts";
+
+/**
+ * The provider that a replay server speaks for. It takes no key, and neither settings nor variables lead its requests
+ * elsewhere.
+ *
+ * ```ts
+ * import { chatInMemory, replayProvider, startReplay } from "@flemma/flemma";
+ *
+ * await using replay = await startReplay({ replies: [{ reply: [{ text: "Hello!" }] }] });
+ * const opened = await chatInMemory(new TextEncoder().encode("@You:\nHi\n"), {
+ *   provider: replayProvider(replay),
+ * });
+ * if (opened.ok) console.log((await opened.value.advance()).reason); // done
+ * ```
+ *
+ * @param replay the server
+ * @returns the provider, for as long as the server runs
+ */
+export function replayProvider(replay: Replay): Provider {
+  return {
+    ...anthropic,
+    name: "replay",
+    display: "The replay",
+    defaultBaseUrl: replay.url,
+    keyVariables: [],
+    buildRequest: (input) => anthropic.buildRequest({ ...input, baseUrl: replay.url }),
+  };
+}

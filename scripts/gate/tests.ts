@@ -1,0 +1,80 @@
+// Runs `deno test` with its output shown, and counts what passed and failed.
+
+import { print, ROOT } from "./root.ts";
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** What stands for a step that is no test: it holds or it fails. */
+export function countOf(holds: boolean): Counts {
+  return holds ? { passed: 0, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+/** The sum of some counts. */
+export function total(counts: readonly Counts[]): Counts {
+  return counts.reduce(
+    (sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }),
+    { passed: 0, failed: 0 },
+  );
+}
+
+/** Reads the counts off the end of what `deno test` printed. A run that failed without a failed test counts as one. */
+export function summaryOf(tail: string, code: number): Counts {
+  const summary = [...tail.matchAll(/^(?:ok|FAILED) \| (\d+) passed.*?\| (\d+) failed/gm)].at(-1);
+  const failed = Number(summary?.[2] ?? 0);
+  return { passed: Number(summary?.[1] ?? 0), failed: code !== 0 && failed === 0 ? 1 : failed };
+}
+
+/** Runs the tests that the arguments of `deno test` name; all when there are none. */
+export async function runTests(args: readonly string[]): Promise<Counts> {
+  const missing = await missingBubblewrap();
+  if (missing !== null) {
+    print(`The tests need bubblewrap (the program bwrap), because they run real commands in a real sandbox.`);
+    print(`${missing}`);
+    print(
+      `Install it with your package manager, for instance: apt-get update && apt-get install -y bubblewrap`,
+    );
+    return { passed: 0, failed: 1 };
+  }
+  return await denoTest(["--parallel", ...args]);
+}
+
+/** Runs the examples in the documentation of modules, and in the pages that are no consoles. */
+export function runDocTests(paths: readonly string[]): Promise<Counts> {
+  return denoTest(["--doc", ...paths]);
+}
+
+async function denoTest(args: readonly string[]): Promise<Counts> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1", DENO_JOBS: Deno.env.get("DENO_JOBS") ?? "2" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  // The summary is read from the very stream that is shown, so that the last line cannot say something else.
+  let tail = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    await Deno.stdout.write(chunk);
+    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-4000);
+  }
+  return summaryOf(tail, (await child.status).code);
+}
+
+async function missingBubblewrap(): Promise<string | null> {
+  try {
+    const { success } = await new Deno.Command("bwrap", {
+      args: ["--version"],
+      stdout: "null",
+      stderr: "null",
+    })
+      .output();
+    return success ? null : "A program bwrap is there, but `bwrap --version` fails.";
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound ? "There is no bwrap on the PATH." : String(error);
+  }
+}

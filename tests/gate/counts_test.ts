@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { exampleSources } from "../../scripts/gate/documentation.ts";
+import { countOf, summaryOf, total } from "../../scripts/gate/tests.ts";
+
+Deno.test("the counts are those of the last summary", () => {
+  const text =
+    "ok | 3 passed | 0 failed (1s)\nFAILED | 5 passed | 2 failed | 1 ignored (2s)\n\nerror: Test failed\n";
+  assert.deepEqual(summaryOf(text, 1), { passed: 5, failed: 2 });
+});
+
+Deno.test("a run that ends badly without a failed test is a failure all the same", () => {
+  assert.deepEqual(summaryOf("ok | 3 passed | 0 failed (1s)\n", 1), { passed: 3, failed: 1 });
+  assert.deepEqual(summaryOf("error: no module\n", 1), { passed: 0, failed: 1 });
+  assert.deepEqual(summaryOf("ok | 3 passed | 0 failed (1s)\n", 0), { passed: 3, failed: 0 });
+});
+
+Deno.test("a step that is no test counts only when it fails", () => {
+  assert.deepEqual(total([countOf(true), countOf(false), { passed: 2, failed: 1 }]), {
+    passed: 2,
+    failed: 2,
+  });
+});
+
+Deno.test("examples are looked for in every room, and not in what is no documentation of the library", async () => {
+  const root = await Deno.makeTempDir({ prefix: "flemma-gate-" });
+  try {
+    for (const folder of ["agent/views", "tests", "docs"]) {
+      await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+    }
+    const example = "/**\n * Text\n *\n * ```ts\n * 1;\n * ```\n */\n";
+    for (const path of ["mod.ts", "agent/views/a.ts", "tests/a.ts"]) {
+      await Deno.writeTextFile(`${root}/${path}`, example);
+    }
+    await Deno.writeTextFile(`${root}/agent/none.ts`, "// nothing\n");
+    assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/replay.md"]);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
