@@ -109,6 +109,7 @@ export {
   BackendRegistry,
   backends,
   createSandbox,
+  type EnvironmentOptions,
   type MountablePolicy,
   type Policy,
   type Prepared as PreparedCommand,

@@ -111,10 +111,8 @@ export interface ToolSettings {
 export interface ResolverFile {
   /** Absolute path of the module. */
   readonly path: string;
-  /** @default 50 */
   /** Who is asked first; higher goes before lower. @default 50 */
   readonly priority?: number;
-  /** @default the path */
   /** How verdicts call it. @default the path */
   readonly name?: string;
 }

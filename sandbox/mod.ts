@@ -2,7 +2,7 @@
 
 export { createSandboxApi, type SandboxApi, type SandboxApiOptions, type Wrapped } from "./api.ts";
 export { backends, registerBuiltinBackends } from "./backends/builtin.ts";
-export { toolEnvironment, withheldVariables } from "./policy/tool_environment.ts";
+export { type EnvironmentOptions, toolEnvironment, withheldVariables } from "./policy/tool_environment.ts";
 export { expandPath, type PathContext } from "./paths/expand.ts";
 export { reachesFurther } from "./policy/reaches_further.ts";
 export { type HostPermissions, permissionFlags } from "./policy/deno_permissions.ts";

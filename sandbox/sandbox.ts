@@ -37,8 +37,7 @@ export interface SandboxOptions {
   readonly document: string | null;
   /** Paths nobody inside may change: document, settings, state. They need not exist. */
   readonly protect: readonly string[];
-  /** @default the registry of this process */
-  /** The backends to choose from. @default the built-in ones */
+  /** The backends to choose from. @default the registry of this process */
   readonly registry?: BackendRegistry;
   /**
    * Whether what earlier runs found out about the backends is left aside: for who asks because something is wrong.

@@ -92,7 +92,6 @@ export interface Backend {
   hardening?(policy: Policy, config: BackendConfig, host: Host): readonly string[];
   /** Version of the program behind it, for status. */
   version?(config: BackendConfig, host: Host): Promise<string | null>;
-  /** @default 50 */
   /** Who is tried first; higher goes before lower. @default 50 */
   readonly priority?: number;
   /** One sentence for status. */

@@ -66,7 +66,9 @@ const MISLEADING: readonly string[] = [
 /** Shorter values than these (a port, a word) are nobody's key, and may well stand in two variables. */
 const SHORTEST_KEY = 16;
 
+/** Where the variables are for. */
 export interface EnvironmentOptions {
+  /** Whether the command is wrapped. */
   readonly sandboxed: boolean;
   /** Variables whose sockets the policy keeps. */
   readonly kept?: readonly string[];
@@ -82,8 +84,8 @@ type EnvSettings = ToolSettings["env"];
  * anything. The unattended variables are always set, unless `pass` or `block` holds their very name.
  */
 export function toolEnvironment(
-  variables: Variables,
-  settings: EnvSettings,
+  variables: Readonly<Record<string, string>>,
+  settings: ToolSettings["env"],
   options: EnvironmentOptions,
 ): Record<string, string> {
   const withheld = new Set(withheldVariables(variables, settings, options));

@@ -23,7 +23,6 @@ export interface ResolverDefinition {
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
   ): Decision | null | undefined | Promise<Decision | null | undefined>;
-  /** @default 50 */
   /** Who is asked first; higher goes before lower. @default 50 */
   readonly priority?: number;
   /** One sentence for status. */
