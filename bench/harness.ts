@@ -8,6 +8,8 @@ export interface Row {
   readonly unit: string;
   readonly against?: string;
   readonly ratio?: number;
+  /** Where the true value lies, of 95 per cent. */
+  readonly interval?: readonly [number, number];
   /** The most the ratio (or, without a reference, the value) may be. */
   readonly goal?: number;
   readonly ok?: boolean;
@@ -23,6 +25,7 @@ export interface Figure {
   readonly goal?: number;
   /** The goal is a least, not a most. */
   readonly atLeast?: boolean;
+  readonly interval?: readonly [number, number];
 }
 
 /** A benchmark module's default export. */
@@ -31,11 +34,13 @@ export interface Bench {
   /** One line for people. */
   readonly about: string;
   run(): Promise<readonly Figure[]>;
+  /** Compares this checkout with another one, pair by pair; `folder` is its absolute path. */
+  against?(folder: string): Promise<readonly Figure[]>;
 }
 
 /** Completes figures with ratios and verdicts. */
 export function rowsOf(bench: string, figures: readonly Figure[]): Row[] {
-  return figures.map(({ case: name, value, unit, against, goal, atLeast }) => {
+  return figures.map(({ case: name, value, unit, against, goal, atLeast, interval }) => {
     const reference = against === undefined ? undefined : figures.find((figure) => figure.case === against);
     if (against !== undefined && reference === undefined) {
       throw new Error(`${bench}: no case "${against}" for "${name}"`);
@@ -48,6 +53,7 @@ export function rowsOf(bench: string, figures: readonly Figure[]): Row[] {
       value,
       unit,
       ...(against === undefined ? {} : { against, ratio }),
+      ...(interval === undefined ? {} : { interval }),
       ...(goal === undefined ? {} : { goal, ok: atLeast ? judged >= goal : judged <= goal }),
     };
   });
@@ -85,7 +91,11 @@ export function table(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.case,
     `${row.value >= 100 ? row.value.toFixed(0) : row.value.toPrecision(3)} ${row.unit}`,
-    row.ratio === undefined ? "" : `${row.ratio.toFixed(2)} × ${row.against}`,
+    row.ratio !== undefined
+      ? `${row.ratio.toFixed(2)} × ${row.against}`
+      : row.interval !== undefined
+      ? `between ${row.interval.map((end) => end.toFixed(3)).join(" and ")}`
+      : "",
     row.goal === undefined ? "" : `goal ${row.goal}`,
     row.ok === undefined ? "" : row.ok ? "ok" : "MISSED",
   ]);

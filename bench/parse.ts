@@ -11,9 +11,12 @@ import { micromark } from "micromark";
 import { type Chat, type Edit, parse, update } from "../parser/mod.ts";
 import { conversation, oneFence, onePage } from "./conversation.ts";
 import { type Bench, type Figure, interleaved, median } from "./harness.ts";
+import { compare, type Costs, type Pair } from "./pairs.ts";
 
 const SIZES: readonly (readonly [string, number])[] = [["50 KB", 50e3], ["1 MB", 1e6], ["10 MB", 10e6]];
 const TEN = "10 MB";
+/** Key presses of one measurement, when two checkouts are compared. */
+const KEYS = 100;
 const ROUNDS = { full: 15, others: 5, edits: 101, large: 15, cold: 7 };
 
 const bench: Bench = {
@@ -34,9 +37,45 @@ const bench: Bench = {
       await Deno.remove(folder, { recursive: true });
     }
   },
+  async against(other): Promise<readonly Figure[]> {
+    const theirs: Parser = await import(`${other}/parser/mod.ts`);
+    const cases: Record<string, Pair> = {};
+    for (const [size, count] of SIZES) {
+      const bytes = conversation(count);
+      // Quick ones are repeated, so that a pair is more than the clock's grain.
+      const times = Math.max(1, Math.round(2e6 / count));
+      const pair = (run: (parser: Parser) => unknown) => ({
+        ours: () => timed(() => run({ parse, update }), times),
+        theirs: () => timed(() => run(theirs), times),
+      });
+      cases[`full parse, ${size}`] = pair((parser) => parser.parse(bytes).tree);
+      cases[`full parse with all diagnostics, ${size}`] = pair((parser) => {
+        const chat = parser.parse(bytes);
+        return [chat.tree, chat.diagnostics];
+      });
+      const middle = proseLine(bytes, bytes.length >> 1);
+      const [own, other] = [{ parse, update }, theirs].map((parser) =>
+        typing(bytes, middle, "x", { parser })
+      );
+      cases[`one character in the middle, ${size}`] = {
+        ours: () => timed(own!, KEYS),
+        theirs: () => timed(other!, KEYS),
+      };
+    }
+    return await compare(cases);
+  },
 };
 
 export default bench;
+
+/** What of a parser is compared. */
+type Parser = { readonly parse: typeof parse; readonly update: typeof update };
+
+function timed(run: () => unknown, times: number): Costs {
+  const start = performance.now();
+  for (let time = 0; time < times; time++) run();
+  return { time: performance.now() - start };
+}
 
 /** Full parses, and what others take for the same bytes. */
 async function full(size: string, path: string): Promise<Figure[]> {
@@ -81,7 +120,9 @@ async function edits(size: string, bytes: Uint8Array): Promise<Figure[]> {
     [`one character at the start, ${size}`]: typing(bytes, proseLine(bytes, 60), "x"),
     [`one character in the middle, ${size}`]: typing(bytes, middle, "x"),
     [`one character at the end, ${size}`]: typing(bytes, bytes.length, "x"),
-    [`one character at both ends at once, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", bytes.length),
+    [`one character at both ends at once, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", {
+      also: bytes.length,
+    }),
     [`append 200 bytes, ${size}`]: appending(bytes),
     [`open and close a fence in the middle, ${size}`]: typing(bytes, middle, "\n```\nx\n```\n"),
     [`append 200 bytes and list all messages, calls and results, ${size}`]: appending(bytes, listAll),
@@ -171,9 +212,14 @@ function proseLine(bytes: Uint8Array, from: number): number {
 }
 
 /** Puts a text in and takes it out again, in turns, at one or two places. */
-function typing(bytes: Uint8Array, at: number, text: string, also?: number): () => unknown {
+function typing(
+  bytes: Uint8Array,
+  at: number,
+  text: string,
+  { also, parser = { parse, update } }: { also?: number; parser?: Parser } = {},
+): () => unknown {
   const length = text.length;
-  let chat = parse(bytes);
+  let chat = parser.parse(bytes);
   look(chat, at);
   let typed = false;
   return () => {

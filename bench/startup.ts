@@ -2,6 +2,7 @@
 
 import { bundleProgram } from "../scripts/build.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
+import { compare, type Costs } from "./pairs.ts";
 
 const ROUNDS = 15;
 const PLAIN = "status, 50 KB";
@@ -17,22 +18,8 @@ const bench: Bench = {
     try {
       const program = `${folder}/flemma.js`;
       await bundleProgram(program);
-      await Deno.writeTextFile(`${folder}/empty.js`, "");
-      await Deno.writeTextFile(`${folder}/small.chat`, conversation(2_000));
-      await Deno.writeTextFile(`${folder}/large.chat`, conversation(50_000));
-      await Deno.writeTextFile(`${folder}/lua.chat`, FIRST_BLOCK + conversation(50_000));
-      await Deno.writeTextFile(`${folder}/template.chat`, conversation(50_000) + "That makes {{ 6 * 7 }}.\n");
-      const start = (args: readonly string[]) => async () => {
-        const { success } = await new Deno.Command(Deno.execPath(), {
-          args: ["run", "-A", ...args],
-          cwd: folder,
-          env: { HOME: folder, NO_COLOR: "1" },
-          stdin: "null",
-          stdout: "null",
-          stderr: "null",
-        }).output();
-        if (!success) throw new Error(`failed: deno run ${args.join(" ")}`);
-      };
+      await documents(folder);
+      const start = (args: readonly string[]) => () => startProgram(folder, args);
       const times = await interleaved({
         "empty program": start([`${folder}/empty.js`]),
         "--version": start([program, "--version"]),
@@ -65,9 +52,76 @@ const bench: Bench = {
       await Deno.remove(folder, { recursive: true });
     }
   },
+  async against(other): Promise<readonly Figure[]> {
+    const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
+    try {
+      await documents(folder);
+      const theirBuild: { bundleProgram: typeof bundleProgram } = await import(`${other}/scripts/build.ts`);
+      await bundleProgram(`${folder}/ours.js`);
+      await theirBuild.bundleProgram(`${folder}/theirs.js`);
+      const pair = (...args: string[]) => ({
+        ours: () => timeProgram(folder, [`${folder}/ours.js`, ...args]),
+        theirs: () => timeProgram(folder, [`${folder}/theirs.js`, ...args]),
+      });
+      return await compare({
+        "--version": pair("--version"),
+        "status, 2 KB": pair("status", "small.chat"),
+        [PLAIN]: pair("status", "large.chat"),
+        "status, 50 KB and Lua frontmatter": pair("status", "lua.chat"),
+        "check, 50 KB": pair("check", "large.chat"),
+      });
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
 };
 
 export default bench;
+
+async function documents(folder: string): Promise<void> {
+  await Deno.writeTextFile(`${folder}/empty.js`, "");
+  await Deno.writeTextFile(`${folder}/small.chat`, conversation(2_000));
+  await Deno.writeTextFile(`${folder}/large.chat`, conversation(50_000));
+  await Deno.writeTextFile(`${folder}/lua.chat`, FIRST_BLOCK + conversation(50_000));
+  await Deno.writeTextFile(`${folder}/template.chat`, conversation(50_000) + "That makes {{ 6 * 7 }}.\n");
+}
+
+async function startProgram(folder: string, args: readonly string[]): Promise<void> {
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", ...args],
+    cwd: folder,
+    env: { HOME: folder, NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).output();
+  if (!success) throw new Error(`failed: deno run ${args.join(" ")}`);
+}
+
+/** Wall-clock and processor time of one start, as bash counts them: the runtime cannot tell those of a child. */
+async function timeProgram(folder: string, args: readonly string[]): Promise<Costs> {
+  const { success, stderr } = await new Deno.Command("bash", {
+    args: [
+      "-c",
+      'TIMEFORMAT="%3R %3U %3S"; time "$@" >/dev/null 2>&1',
+      "bash",
+      Deno.execPath(),
+      "run",
+      "-A",
+      ...args,
+    ],
+    cwd: folder,
+    env: { HOME: folder, NO_COLOR: "1", LC_ALL: "C" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(`failed: deno run ${args.join(" ")}`);
+  const [wall = NaN, user = NaN, system = NaN] = new TextDecoder().decode(stderr).trim().split(" ").map(
+    Number,
+  );
+  return { wall, processor: user + system };
+}
 
 /** A document of about `bytes` bytes: questions, answers, finished calls. */
 function conversation(bytes: number): string {

@@ -1,0 +1,64 @@
+// Two checkouts of the program against each other: pair by pair, so that a busy moment hurts both, and each pair one ratio.
+
+import { type Figure, median } from "./harness.ts";
+
+/** So many pairs give the median an interval narrow enough to see two per cent. */
+export const PAIRS = 61;
+
+/** The most a change that is not meant to cost anything may cost. */
+export const SAME = 1.02;
+
+/** What one run took, by measure: for instance wall-clock and processor time. */
+export type Costs = Readonly<Record<string, number>>;
+
+/** One case in two versions. */
+export interface Pair {
+  readonly ours: () => Costs | Promise<Costs>;
+  readonly theirs: () => Costs | Promise<Costs>;
+}
+
+/**
+ * Runs both versions of each case `count` times, the first of a pair by turns, and answers for each measure the median of
+ * the ratios ours ÷ theirs with its interval of 95 per cent. One unmeasured pair goes first.
+ */
+export async function compare(cases: Readonly<Record<string, Pair>>, count = PAIRS): Promise<Figure[]> {
+  const ratios = new Map<string, number[]>();
+  for (let round = -1; round < count; round++) {
+    for (const [name, { ours, theirs }] of Object.entries(cases)) {
+      const first = round % 2 === 0 ? await ours() : null;
+      const other = await theirs();
+      const own = first ?? await ours();
+      if (round < 0) continue;
+      for (const measure of Object.keys(own)) {
+        const key = `${name}, ${measure}`;
+        ratios.set(key, [...ratios.get(key) ?? [], own[measure]! / other[measure]!]);
+      }
+    }
+  }
+  return [...ratios].map(([name, values]) => ({
+    case: name,
+    value: median(values),
+    unit: "× theirs",
+    interval: medianInterval(values),
+    goal: SAME,
+  }));
+}
+
+/**
+ * The interval that holds the true median with a probability of at least 95 per cent, whatever the distribution: between
+ * the order statistics below and above which too few values would lie (binomial with one half). All of the range for
+ * fewer than six values, which cannot say so much.
+ */
+export function medianInterval(values: readonly number[]): readonly [number, number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const count = sorted.length;
+  let outside = 0;
+  let chance = 0.5 ** count;
+  let below = 0;
+  for (; outside + chance <= 0.025; below++) {
+    outside += chance;
+    chance *= (count - below) / (below + 1);
+  }
+  const rank = Math.max(0, below - 1);
+  return [sorted[rank]!, sorted[count - 1 - rank]!];
+}
