@@ -1,7 +1,6 @@
 // Runs every document of the format's vectors through the whole evaluation: first block, templates, files, prompt.
 
 import assert from "node:assert/strict";
-import { print } from "../../scripts/gate/root.ts";
 import type { Catalog } from "../../config/schema/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { lookUp } from "../../config/layers/explain.ts";
@@ -16,7 +15,6 @@ interface Vector {
   readonly name: string;
   readonly chat: string;
   readonly files?: Readonly<Record<string, string>>;
-  readonly sure?: boolean;
   readonly expect: {
     readonly frontmatter: unknown;
     readonly evaluated?: Evaluated;
@@ -153,25 +151,16 @@ Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
         const { first, prompt } = await evaluated(vector, folder);
         const actual = comparable(prompt, folder);
         const expected = vector.expect.evaluated!;
-        const check = () => {
-          assert.equal(actual.system, expected.system);
-          assert.deepEqual(actual.history, expected.history);
-          assert.deepEqual(brief(actual.diagnostics), brief(expected.diagnostics));
-          assert.equal(actual.blocked, expected.blocked);
-          for (const [key, value] of Object.entries(vector.expect.config ?? {})) {
-            const found = lookUp(first.logs, catalog, key);
-            assert.ok(found.ok, key);
-            const row = [found.value].flat().find((candidate) => candidate.key === key);
-            assert.deepEqual(row?.value, value, key);
-          }
-        };
-        if (vector.sure === false) {
-          try {
-            check();
-          } catch (difference) {
-            print(`not sure, differs: ${vector.name}: ${(difference as Error).message}`);
-          }
-        } else check();
+        assert.equal(actual.system, expected.system);
+        assert.deepEqual(actual.history, expected.history);
+        assert.deepEqual(brief(actual.diagnostics), brief(expected.diagnostics));
+        assert.equal(actual.blocked, expected.blocked);
+        for (const [key, value] of Object.entries(vector.expect.config ?? {})) {
+          const found = lookUp(first.logs, catalog, key);
+          assert.ok(found.ok, key);
+          const row = [found.value].flat().find((candidate) => candidate.key === key);
+          assert.deepEqual(row?.value, value, key);
+        }
       });
     });
   }

@@ -13,7 +13,6 @@ import { inFolder } from "./fixture.ts";
 
 interface Vector {
   name: string;
-  sure: boolean;
   note?: string;
   fs: { dirs?: string[]; files?: string[]; links?: [string, string][] };
   cwd: string;
@@ -35,8 +34,18 @@ const KNOWN_FIELDS = new Set(
     .split(" "),
 );
 
+/** Bubblewrap's plain list when no path is writable. */
+const NOTHING_WRITABLE = [
+  ..."bwrap --ro-bind / / --dev /dev --proc /proc --unshare-user --unshare-pid --unshare-uts".split(" "),
+  ..."--unshare-ipc --share-net --die-with-parent --new-session true".split(" "),
+];
+
 /** Expectations that a decision of the specification changed. */
 const DECIDED: Record<string, Partial<Vector>> = {
+  // An entry whose variable is empty is dropped: as the working directory (the plugin) it would open too much.
+  "expand-env-empty-string": { expect_args: NOTHING_WRITABLE, expect_rw: [] },
+  // Only `~` and `~/…` are expanded; taken literally (the plugin) it would name a folder of the working directory.
+  "expand-tilde-user-not-expanded": { expect_args: NOTHING_WRITABLE, expect_rw: [] },
   // S13: with `required`, nothing runs bare.
   "required-missing-binary-runs-bare": { expect_args: null, expect_error: "backend-unavailable" },
 };
@@ -47,16 +56,10 @@ const LINES = Deno.readTextFileSync(new URL("../vectors/sandbox.jsonl", import.m
 
 for (const line of LINES) {
   const raw = JSON.parse(line) as Vector;
-  Deno.test(`sandbox vector ${raw.name}${raw.sure ? "" : " (reported only)"}`, async () => {
+  Deno.test(`sandbox vector ${raw.name}`, async () => {
     await inFolder(async (root) => {
       const vector = { ...JSON.parse(line.replaceAll("{R}", root)), ...DECIDED[raw.name] } as Vector;
-      if (vector.sure) return await check(vector);
-      try {
-        await check(vector);
-      } catch (thrown) {
-        if (!(thrown instanceof assert.AssertionError)) throw thrown;
-        report(`vector ${vector.name} differs: ${vector.note ?? "no note"}`);
-      }
+      await check(vector);
     });
   });
 }
@@ -152,8 +155,4 @@ function exists(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function report(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }

@@ -47,7 +47,6 @@ const tools = {
 
 interface Vector {
   name: string;
-  sure: boolean;
   note?: string;
   profile: "v0.11" | "seed";
   tool: string;

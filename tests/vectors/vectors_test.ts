@@ -1,0 +1,13 @@
+// Every vector is decided: none may pass whatever happens.
+
+import assert from "node:assert/strict";
+
+const FOLDER = new URL("./", import.meta.url);
+
+for (const { name } of [...Deno.readDirSync(FOLDER)].filter(({ name }) => name.endsWith(".jsonl"))) {
+  Deno.test(`every vector of ${name} is binding`, () => {
+    const lines = Deno.readTextFileSync(new URL(name, FOLDER)).trimEnd().split("\n").map((line) => JSON.parse(line));
+    assert.ok(lines.length > 0);
+    assert.deepEqual(lines.filter(({ sure }) => sure === false).map((vector) => vector.name), []);
+  });
+}
