@@ -1,5 +1,6 @@
 // Runs the program as a real process in a place of its own: folder, home, state, settings.
 
+import { freshFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 
 const CLI = new URL("../../cli.ts", import.meta.url).pathname;
@@ -114,8 +115,9 @@ export class Scene {
   }
 }
 
+/** Runs `body` in a place that no sandbox makes writable by itself, as it does with all of `/tmp`. */
 export async function withScene(body: (place: Scene) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-cli-" }));
+  const folder = await freshFolder("flemma-cli-");
   try {
     for (const name of ["home", "place", "run", "tmp"]) {
       await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });

@@ -165,7 +165,7 @@ Deno.test("a tool in the sandbox writes beside the document but not into it, nor
   withScene(async (place) => {
     const command =
       "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
-      "echo x > /etc/flemma-x; ls -1";
+      "echo x > ../outside; ls -1";
     place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));
     const { code, stderr } = await place.run(["advance", "--no-autopilot", "a.chat"]);
     assert.equal(code, 0, stderr);
@@ -173,7 +173,7 @@ Deno.test("a tool in the sandbox writes beside the document but not into it, nor
     assert.match(place.read("a.chat"), /^@You:\nPlease\./);
     assert.match(place.read("a.chat"), /a\.chat\nbeside\n```\n$/);
     assert.throws(() => Deno.statSync(`${place.folder}/state/flemma/x`));
-    assert.throws(() => Deno.statSync("/etc/flemma-x"));
+    assert.throws(() => Deno.statSync(`${place.folder}/outside`));
   }));
 
 Deno.test("mode and link of the document stay", () =>

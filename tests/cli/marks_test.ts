@@ -225,7 +225,7 @@ Deno.test("new makes a document once, and says what to do next", () =>
 
 Deno.test("sandbox run keeps a command in and gives its exit code; status tells the policy", () =>
   withScene(async (place) => {
-    const line = "echo x > /etc/flemma-x || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
+    const line = "echo x > ../outside || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
     const run = await place.run(["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
     assert.equal(run.code, 7, run.stderr);
     assert.equal(place.read("here"), "kept\n\n");

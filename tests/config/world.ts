@@ -1,5 +1,7 @@
 // A small world of files for one test: a home, a project, a place for sessions, and the program run in it.
 
+import { freshFolder } from "../folder.ts";
+
 export interface World {
   readonly folder: string;
   readonly home: string;
@@ -14,7 +16,7 @@ const PROGRAM = new URL("./run_cli.ts", import.meta.url).pathname;
 
 /** Makes the world, runs the test in it and takes it away. Paths are real ones. */
 export async function inWorld(test: (world: World) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-world-" }));
+  const folder = await freshFolder("flemma-world-");
   const home = `${folder}/home`;
   const project = `${folder}/project`;
   const variables = { HOME: home, XDG_RUNTIME_DIR: `${folder}/run`, PATH: Deno.env.get("PATH") ?? "" };

@@ -1,5 +1,6 @@
 // Real editors run the program as a filter over a buffer; the buffer afterwards is what counts.
 
+import { freshFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 
 const CLI = new URL("../../cli.ts", import.meta.url).pathname;
@@ -44,7 +45,7 @@ async function has(program: string): Promise<boolean> {
 }
 
 async function filtered(editor: string, command: string, before: string): Promise<string> {
-  const folder = await Deno.makeTempDir({ prefix: "flemma-editor-" });
+  const folder = await freshFolder("flemma-editor-");
   try {
     for (const name of ["bin", "home", "place"]) await Deno.mkdir(`${folder}/${name}`);
     await Deno.writeTextFile(
