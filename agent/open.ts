@@ -38,7 +38,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const file = await openFile(path, { environment, wait, readOnly, signal, notify });
   if (!file.ok) return file;
   const store = file.value;
-  const opened = { store, label: path, locked: !readOnly, close: () => store.close() };
+  const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
   const session = await startSession(opened, { ...options, environment, readOnly });
   if (!session.ok) return session;
   store.inPlaceWhile = () => session.value.sandbox.activeCommands > 0;
@@ -69,7 +69,7 @@ export async function chatInMemory(
   if (refused !== null) return { ok: false, problem: refused };
   const path = named === null ? null : await knownPath(environment, named);
   const store: DocumentStore = options.store ?? new MemoryStore(bytes, path);
-  const opened = { store, label: label ?? "-", locked: false, close: () => Promise.resolve() };
+  const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
   const session = await startSession(opened, { ...options, environment, readOnly: false });
   return session.ok ? success(session.value) : session;
 }

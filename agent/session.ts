@@ -27,8 +27,10 @@ import { openCalls } from "./views/calls.ts";
 /** A document that is open, and how it is closed. */
 export interface Opened {
   readonly store: DocumentStore;
-  /** How the person called it; commands that messages suggest name it so. */
+  /** How the person called it. */
   readonly label: string;
+  /** The file, as commands that messages suggest name it; null for a text that came from elsewhere. */
+  readonly file: string | null;
   /** Whether this session alone may change the document: then nobody else runs it. */
   readonly locked: boolean;
   close(): Promise<void>;
@@ -284,7 +286,9 @@ export class Session implements ChatSession {
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
-    const command = `flemma approve ${operands(this.#opened.label, id)}`;
+    const command = `flemma approve ${
+      operands(...this.#opened.file === null ? [] : [this.#opened.file], id)
+    }`;
     return {
       code: "preview-cut",
       message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,

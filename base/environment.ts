@@ -10,10 +10,15 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Reads the environment of this process. */
+/** Reads the environment of this process. Throws when its working folder was deleted or has a name that is not UTF-8. */
 export function processEnvironment(): Environment {
+  return environmentAt(Deno.cwd());
+}
+
+/** The environment of this process as if it stood in another folder. */
+export function environmentAt(cwd: string): Environment {
   const variables = Deno.env.toObject();
-  return { cwd: Deno.cwd(), home: variables.HOME || "/", variables };
+  return { cwd, home: variables.HOME || "/", variables };
 }
 
 /** The environment of this process, read each time it is looked at: for objects that outlive a change of it. */

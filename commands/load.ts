@@ -2,6 +2,9 @@
 
 import type { Invocation } from "./invocation.ts";
 
+/** Whether a document was piped in beside a FILE; reading it takes the parser, which the first piece goes without. */
+export { pipedBeside } from "./io/piped_document.ts";
+
 export interface CommandModule {
   /** Runs the command and answers with the exit code. */
   run(invocation: Invocation): Promise<number>;
@@ -34,6 +37,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "send": () => import("./document/send.ts"),
   "status": () => import("./document/status.ts"),
   "check": () => import("./document/check.ts"),
+  "recover": () => import("./document/recover.ts"),
   "parse": () => import("./document/parse.ts"),
   "new": () => import("./document/new.ts"),
   "demo": () => import("./setup/demo.ts"),

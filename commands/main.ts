@@ -1,13 +1,23 @@
 // From words to an exit code: finds the command, loads only it, and sees to it that no way out loses a document.
 
-import { processEnvironment } from "../base/environment.ts";
+import { type Environment, environmentAt, processEnvironment } from "../base/environment.ts";
+import { isThere } from "../base/files.ts";
 import { thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
 import { Exit } from "./io/exit.ts";
 import { helpFor, overview } from "./line/help.ts";
 import type { Invocation } from "./invocation.ts";
-import { type Arguments, switchOption } from "./line/options.ts";
-import { OutputError, passRestThrough, readInput, writeError, writeOutput } from "./io/streams.ts";
+import type { Messages } from "./io/messages.ts";
+import { type Arguments, switchOption, textOption } from "./line/options.ts";
+import {
+  asOutputError,
+  type Input,
+  inputKind,
+  passRestThrough,
+  StandardInput,
+  writeError,
+  writeOutput,
+} from "./io/streams.ts";
 
 /** Runs the program; answers with its exit code and throws nothing. */
 export async function main(words: readonly string[]): Promise<number> {
@@ -25,7 +35,7 @@ export async function main(words: readonly string[]): Promise<number> {
       return Exit.usage;
     }
     case "mistake":
-      return await refuse(read.mistake);
+      return await refuse(read.mistake, Exit.usage);
     case "bare":
     case "run": {
       const given = read.arguments;
@@ -33,15 +43,70 @@ export async function main(words: readonly string[]): Promise<number> {
         writeError(helpFor(read.kind === "bare" ? "" : given.command.name)!);
         return Exit.usage;
       }
-      const { Messages } = await import("./io/messages.ts");
-      const environment = processEnvironment();
-      const filter = given.command.kind === "filter" && readsInput("filter", given.positionals);
-      const quiet = switchOption(given, "quiet") === true;
-      const messages = new Messages(environment, { filter, quiet });
-      return await attempt({ arguments: given, environment, messages });
+      return await start(given);
     }
   }
 }
+
+/** Runs the command, once it is clear where its document comes from. */
+async function start(given: Arguments): Promise<number> {
+  const environment = environmentHere();
+  if (typeof environment === "string") {
+    return await refuse(
+      { message: environment, command: given.command, positionals: given.positionals },
+      Exit.failure,
+    );
+  }
+  const [file] = given.positionals;
+  if (given.command.kind !== "filter" || file === undefined || file === "-" || isReport(given)) {
+    return await attempt(given, environment);
+  }
+  return await startBeside(given, file, environment);
+}
+
+/** The world of this process, or a sentence about a working folder that cannot be used. */
+function environmentHere(): Environment | string {
+  try {
+    return processEnvironment();
+  } catch (thrown) {
+    return `The working folder cannot be used (${
+      thrownText(thrown)
+    }): it was deleted, or its name is not UTF-8. ` +
+      "Change to another folder.";
+  }
+}
+
+/** Whether a command that changes documents was asked to report about one only. */
+function isReport(given: Arguments): boolean {
+  return switchOption(given, "dry-run") === true;
+}
+
+/**
+ * Runs a command whose first word is a file, or the id of a call in a piped document when no file has that name. A file
+ * beside a piped document is a mistake, for which the document comes back (editors 2.4).
+ */
+async function startBeside(given: Arguments, file: string, environment: Environment): Promise<number> {
+  const { command, positionals } = given;
+  const there = isThere(file);
+  const nothingThere = { message: `There is no file ${file}.`, command, positionals: ["-"] };
+  const kind = inputKind();
+  const input = new StandardInput();
+  if (!there && command.takesTarget === true && !looksLikePath(file) && kind !== "terminal") {
+    if (kind === "nothing" || input.read().bytes.length === 0) {
+      return await refuse(nothingThere, Exit.usage, NO_INPUT);
+    }
+    return await attempt({ ...given, positionals: ["-", ...positionals] }, environment, input);
+  }
+  const { pipedBeside } = await import("./load.ts");
+  const piped = await pipedBeside(environment, input);
+  if (piped === null) return await attempt(given, environment, input);
+  const message = `${
+    there ? "" : `${nothingThere.message} `
+  }A filter takes no FILE: leave it out, or use --name FILE.`;
+  return await refuse({ ...nothingThere, message }, Exit.usage, piped);
+}
+
+const NO_INPUT: Input = { bytes: new Uint8Array(0), complete: true };
 
 /** Prints a page that stands for itself. */
 function print(page: string): number {
@@ -49,46 +114,80 @@ function print(page: string): number {
     writeOutput(page);
     return Exit.ok;
   } catch (thrown) {
+    if (asOutputError(thrown)?.readerGone === true) return Exit.readerGone;
     writeError(`flemma: ${thrownText(thrown)}\n`);
     return Exit.failure;
   }
 }
 
-async function attempt(invocation: Invocation): Promise<number> {
-  const { messages } = invocation;
+async function attempt(
+  given: Arguments,
+  environment: Environment,
+  input = new StandardInput(),
+): Promise<number> {
+  const { Messages, placeOf } = await import("./io/messages.ts");
+  const filter = given.command.kind === "filter" && readsInput("filter", given.positionals);
+  const quiet = switchOption(given, "quiet") === true;
+  const place = placeOf(environment, {
+    filter,
+    chosen: textOption(given, "messages"),
+    events: textOption(given, "events"),
+  });
+  const messages = new Messages(environment, { filter, quiet, place });
+  const invocation: Invocation = { arguments: given, environment, messages, input };
   let code: number;
   try {
     const { MODULES } = await import("./load.ts");
     const { run } = await MODULES[invocation.arguments.command.name]!();
     code = await run(invocation);
   } catch (thrown) {
-    if (thrown instanceof OutputError) {
-      messages.say(`flemma: ${thrown.message}`);
-    } else {
-      messages.say(`flemma: This is a fault of the program: ${thrownText(thrown)}`);
-      if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
-    }
-    code = Exit.failure;
+    code = tellThrown(messages, thrown, filter);
+    if (filter && !input.taken) passRestThrough();
   }
-  try {
-    messages.close();
-  } catch (thrown) {
-    // The journal was the last place; an exit code is all that is left to tell.
-    if (messages.printable) writeError(`flemma: ${thrownText(thrown)}\n`);
-    return code === Exit.ok ? Exit.failure : code;
+  return closed(messages, code);
+}
+
+/** Says what ended a command, and with which exit code. */
+function tellThrown(messages: Messages, thrown: unknown, filter: boolean): number {
+  const output = asOutputError(thrown);
+  if (output === null) {
+    messages.say(`flemma: This is a fault of the program: ${thrownText(thrown)}`);
+    if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
+    return Exit.failure;
   }
+  // Whoever has seen enough of a report closes the pipe; a document that nobody took is another matter.
+  if (output.readerGone && !filter) return Exit.readerGone;
+  messages.say(`flemma: ${output.message}`);
+  return Exit.failure;
+}
+
+function closed(messages: Messages, code: number): number {
+  const fault = messages.close(code);
+  if (fault === null) return code;
+  // The journal was the last place; an exit code is all that is left to tell where nothing may be printed.
+  if (messages.mayPrint) writeError(`flemma: ${fault}\n`);
   return code;
 }
 
 /** Says what is wrong with the command line. In filter mode the document comes back whole all the same (cli 3.1). */
-async function refuse(mistake: UsageMistake): Promise<number> {
-  const kind = mistake.command?.kind ?? "filter";
-  const filter = kind === "filter" && readsInput("filter", mistake.positionals) && !Deno.stdin.isTerminal();
-  const { Messages } = await import("./io/messages.ts");
-  const messages = new Messages(processEnvironment(), { filter, quiet: false });
+async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promise<number> {
+  const here = environmentHere();
+  const environment = typeof here === "string" ? environmentAt("/") : here;
+  const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
+  if (isFilter && !readsInput("filter", mistake.positionals)) {
+    const { pipedBeside } = await import("./load.ts");
+    piped ??= await pipedBeside(environment, new StandardInput()) ?? undefined;
+  }
+  const filter = isFilter && (piped !== undefined || readsInput("filter", mistake.positionals));
+  const { Messages, placeOf } = await import("./io/messages.ts");
+  const messages = new Messages(environment, {
+    filter,
+    quiet: false,
+    place: placeOf(environment, { filter }),
+  });
   if (filter) {
     try {
-      const { bytes, complete } = readInput();
+      const { bytes, complete } = piped ?? new StandardInput().read();
       writeOutput(bytes);
       if (!complete) passRestThrough();
     } catch (thrown) {
@@ -96,13 +195,10 @@ async function refuse(mistake: UsageMistake): Promise<number> {
     }
   }
   messages.say(`flemma: ${mistake.message}${await suggestion(mistake)}`);
-  messages.say(`  flemma ${mistake.command === null ? "" : `${mistake.command.name} `}--help tells more.`);
-  try {
-    messages.close();
-  } catch (thrown) {
-    if (messages.printable) writeError(`flemma: ${thrownText(thrown)}\n`);
+  if (exit === Exit.usage) {
+    messages.say(`  flemma ${mistake.command === null ? "" : `${mistake.command.name} `}--help tells more.`);
   }
-  return Exit.usage;
+  return closed(messages, exit);
 }
 
 async function suggestion({ unknown }: UsageMistake): Promise<string> {
@@ -129,11 +225,9 @@ export function readsInput(kind: "filter" | "report" | "none", positionals: read
 
 /** Whether a first word that is no command is meant as a file: it exists, or it looks like a path. */
 function looksLikeFile(word: string): boolean {
-  if (/[./]/.test(word)) return true;
-  try {
-    Deno.statSync(word);
-    return true;
-  } catch {
-    return false;
-  }
+  return looksLikePath(word) || isThere(word);
+}
+
+function looksLikePath(word: string): boolean {
+  return /[./]/.test(word);
 }

@@ -2,9 +2,9 @@
 
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
-import { operands } from "../../base/shell_word.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
+import { advised } from "../line/advice.ts";
 import { refuse } from "../io/refuse.ts";
 import { withDocument } from "./open.ts";
 import { targetsOf } from "./targets.ts";
@@ -24,7 +24,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       if (event.event === "notice") messages.note(`flemma: ${event.message}`);
     },
   };
-  return await withDocument(invocation, options, async ({ session, label, targets }) => {
+  return await withDocument(invocation, options, async ({ session, label, file, targets }) => {
     if (session.chat.turns.length === 0) {
       messages.say(`flemma: ${label}: the text holds no message and no tool result block.`);
       return Exit.diagnostics;
@@ -32,7 +32,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
     const marked = await marking.mark(session, targetsOf(targets, given));
     if (!marked.ok) return refuse(invocation, marked.problem);
     const ids = marked.value.join(", ");
-    messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: flemma advance ${operands(label)}`);
+    messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${advised("advance", file)}`);
     return Exit.ok;
   });
 }

@@ -1,11 +1,11 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
 import type { Problem } from "../../base/problem.ts";
-import { operands } from "../../base/shell_word.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import { advised } from "../line/advice.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import { labelOf, type OpenDocument, withDocument } from "./open.ts";
-import { type EventSink, openEvents } from "./events.ts";
+import { type EventSink, openEvents, type RunEvent } from "./events.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
@@ -30,7 +30,7 @@ export async function drive(
       return "exit" in ending ? ending.exit : show.end(document, ending);
     });
   } finally {
-    show.close();
+    await show.close();
   }
 }
 
@@ -42,7 +42,7 @@ class Show {
   /** Null until it is known which document the run is about. */
   #events: EventSink | null = null;
   /** What happened before that. */
-  readonly #early: CycleEvent[] = [];
+  readonly #early: RunEvent[] = [];
   #cursor: number | null = null;
   /** Whether a diagnostic has told already why nothing goes on. */
   #explained = false;
@@ -52,7 +52,8 @@ class Show {
     this.#label = labelOf(invocation);
     const { messages, environment } = invocation;
     const quiet = switchOption(invocation.arguments, "quiet") === true;
-    this.#terminal = messages.printable && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
+    this.#terminal = messages.live && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
+    messages.onLine = (level, text) => this.#write({ event: "message", level, text });
   }
 
   /** Opens what takes the events; answers with what is in the way. */
@@ -66,8 +67,7 @@ class Show {
 
   event(event: CycleEvent): void {
     const { messages } = this.#invocation;
-    if (this.#events === null) this.#early.push(event);
-    else this.#events.write(event);
+    this.#write(event);
     if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
     if (event.event === "diagnostic") {
@@ -77,6 +77,11 @@ class Show {
     this.#terminal?.show(event);
   }
 
+  #write(event: RunEvent): void {
+    if (this.#events === null) this.#early.push(event);
+    else this.#events.write(event);
+  }
+
   /** Says how the run ended; answers with the exit code. */
   end(document: OpenDocument, stop: Stop): number {
     this.#terminal?.close();
@@ -84,18 +89,19 @@ class Show {
     // The model was told that its command did not run; whoever set up this machine has to be told too.
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
-    this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
-    const fault = this.#events?.fault ?? null;
-    if (fault !== null) this.#invocation.messages.problem(fault);
     showCursor(this.#invocation, document, line ?? this.#cursor);
     // What a diagnostic has said already is not said again.
     if (reason !== "diagnostics" || !this.#explained) tell(this.#invocation, document, stop);
+    this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
+    const fault = this.#events?.fault ?? null;
+    if (fault !== null) this.#invocation.messages.problem(fault);
     return fault !== null && exit === Exit.ok ? Exit.failure : exit;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#terminal?.close();
-    this.#events?.close();
+    this.#invocation.messages.onLine = () => {};
+    await this.#events?.close();
   }
 }
 
@@ -134,7 +140,7 @@ function showCursor(invocation: Invocation, document: OpenDocument, line: number
 /** The last words: what is to be done next. Ids a person has to look at are said even with --quiet. */
 function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): void {
   const { reason, ids, problem } = stop;
-  const command = (name: string, ...ids: string[]) => `flemma ${name} ${operands(document.label, ...ids)}`;
+  const command = (name: string, ...ids: string[]) => advised(name, document.file, ...ids);
   const calls = ids.length === 1 ? "1 call" : `${ids.length} calls`;
   const advance = command("advance");
   switch (reason) {

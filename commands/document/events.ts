@@ -1,12 +1,13 @@
 // What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere (cli section 5).
 
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { descriptorPath, writeOutput, writeTo } from "../io/streams.ts";
 
 /** The last line of every event stream. */
 export interface StoppedEvent {
@@ -19,12 +20,22 @@ export interface StoppedEvent {
   readonly problem?: Stop["problem"];
 }
 
+/** A word for a person, on its way past whoever listens to events. */
+interface MessageEvent {
+  readonly event: "message";
+  readonly level: "note" | "error";
+  readonly text: string;
+}
+
+/** Everything that an event stream tells. */
+export type RunEvent = CycleEvent | StoppedEvent | MessageEvent;
+
 export interface EventSink {
   /** Never throws: who runs tools and takes replies in must not lose them because nobody listens. */
-  write(event: CycleEvent | StoppedEvent): void;
+  write(event: RunEvent): void;
   /** Why events were lost, once some were. */
   readonly fault: Problem | null;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -37,44 +48,115 @@ export function openEvents(
 ): Outcome<EventSink> {
   const path = textOption(invocation.arguments, "events");
   const print = mode === "file" && switchOption(invocation.arguments, "json") === true;
-  let file: Deno.FsFile | null = null;
-  if (path !== undefined) {
-    if (document !== null && realPath(absolutePath(invocation.environment, path)) === document) {
-      return failure(
-        "usage",
-        `--events ${path} names the document itself.`,
-        "Name another file for the events.",
-      );
-    }
-    try {
-      file = Deno.openSync(absolutePath(invocation.environment, path), {
-        append: true,
-        create: true,
-        mode: 0o600,
-      });
-    } catch (thrown) {
-      return failure("events-unwritable", `Events cannot be written to ${path}: ${thrownText(thrown)}.`);
-    }
-  }
+  const target = path === undefined ? success(null) : openTarget(invocation.environment, path, document);
+  if (!target.ok) return target;
   return success(
-    new Sink([
-      ...(print ? [writeOutput] : []),
-      ...(file === null ? [] : [writerOf(file, path!)]),
-    ], file),
+    new Sink(
+      [...(print ? [writeOutput] : []), ...(target.value === null ? [] : [target.value.write])],
+      target.value,
+    ),
   );
+}
+
+interface Target {
+  write(line: string): void;
+  /** Settles when everything written has been passed on. */
+  close(): Promise<void>;
+}
+
+/** What `--events` names: an open descriptor, or a file. */
+function openTarget(environment: Environment, path: string, document: string | null): Outcome<Target> {
+  const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
+  if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
+  if (document !== null && realPath(absolutePath(environment, path)) === document) {
+    return failure(
+      "usage",
+      `--events ${path} names the document itself.`,
+      "Name another file for the events.",
+    );
+  }
+  try {
+    const file = Deno.openSync(absolutePath(environment, path), { append: true, create: true, mode: 0o600 });
+    return success({ write: told(path, (line) => writeTo(file, line)), close: () => closed(file) });
+  } catch (thrown) {
+    return failure("events-unwritable", `Events cannot be written to ${path}: ${thrownText(thrown)}.`);
+  }
+}
+
+/**
+ * A descriptor that is open already. Standard error is written through itself, any other one through its path; a socket
+ * cannot be opened by a path, and there a child that inherits it passes the lines on.
+ */
+function descriptorTarget(descriptor: number, path: string): Outcome<Target> {
+  if (descriptor < 2) {
+    return failure("usage", `--events ${path} is where the document comes from or goes to.`);
+  }
+  if (descriptor === 2) {
+    return success({ write: told(path, (line) => writeTo(Deno.stderr, line)), close: nothing });
+  }
+  try {
+    const file = Deno.openSync(descriptorPath(descriptor), { append: true });
+    return success({ write: told(path, (line) => writeTo(file, line)), close: () => closed(file) });
+  } catch (thrown) {
+    if (isSocket(descriptor)) return success(socketTarget(descriptor));
+    return failure(
+      "usage",
+      `--events ${path}: that descriptor is not open for writing (${thrownText(thrown)}).`,
+    );
+  }
+}
+
+function isSocket(descriptor: number): boolean {
+  try {
+    return Deno.statSync(descriptorPath(descriptor)).isSocket === true;
+  } catch {
+    // Not open at all, which is said where this is asked.
+    return false;
+  }
+}
+
+function socketTarget(descriptor: number): Target {
+  const child = new Deno.Command("/bin/sh", {
+    args: ["-c", `exec cat >&${descriptor}`],
+    stdin: "piped",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const lines = child.stdin.getWriter();
+  let fault: unknown = null;
+  const failed = (thrown: unknown) => void (fault ??= thrown);
+  return {
+    write: told(`fd:${descriptor}`, (line) => {
+      if (fault !== null) throw fault;
+      lines.write(new TextEncoder().encode(line)).catch(failed);
+    }),
+    close: async () => {
+      await lines.close().catch(failed);
+      await child.status;
+    },
+  };
+}
+
+function nothing(): Promise<void> {
+  return Promise.resolve();
+}
+
+function closed(file: Deno.FsFile): Promise<void> {
+  file.close();
+  return Promise.resolve();
 }
 
 class Sink implements EventSink {
   fault: Problem | null = null;
   #writers: readonly ((line: string) => void)[];
-  readonly #file: Deno.FsFile | null;
+  readonly #target: Target | null;
 
-  constructor(writers: readonly ((line: string) => void)[], file: Deno.FsFile | null) {
+  constructor(writers: readonly ((line: string) => void)[], target: Target | null) {
     this.#writers = writers;
-    this.#file = file;
+    this.#target = target;
   }
 
-  write(event: CycleEvent | StoppedEvent): void {
+  write(event: RunEvent): void {
     if (this.#writers.length === 0) return;
     const line = `${safeJson(event)}\n`;
     this.#writers = this.#writers.filter((write) => {
@@ -91,15 +173,16 @@ class Sink implements EventSink {
     });
   }
 
-  close(): void {
-    this.#file?.close();
+  async close(): Promise<void> {
+    await this.#target?.close();
   }
 }
 
-function writerOf(file: Deno.FsFile, path: string): (line: string) => void {
+/** The same writer, whose failures name the place. */
+function told(path: string, write: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
-      writeWhole(file, line);
+      write(line);
     } catch (thrown) {
       throw new Error(`Events cannot be written to ${path}: ${thrownText(thrown)}.`, { cause: thrown });
     }
@@ -114,9 +197,4 @@ function realPath(path: string): string {
     // A file that does not exist cannot be the document; why it cannot be opened is said when it is opened.
     return path;
   }
-}
-
-function writeWhole(file: Deno.FsFile, line: string): void {
-  const bytes = new TextEncoder().encode(line);
-  for (let written = 0; written < bytes.length;) written += file.writeSync(bytes.subarray(written));
 }

@@ -1,22 +1,46 @@
-// A piece of a document, as an editor pipes a selected block: result blocks without the message around them (cli 2).
+// A piece of a document, as an editor pipes a selection: result blocks without the message around them, or a single
+// status fence without its header (cli 2, editors 2.7).
 
+import { concat, sameBytes } from "../../base/bytes.ts";
+import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
 
 export interface Fragment {
   /** The fragment inside a message of its own, so that its blocks can be read. */
   readonly bytes: Uint8Array;
-  /** Takes that message away again. */
-  unwrap(bytes: Uint8Array): Uint8Array;
+  /** Takes that message away again; null when the change went into what is not part of the fragment. */
+  unwrap(bytes: Uint8Array): Uint8Array | null;
 }
 
-const MARKER = new TextEncoder().encode("@You:\n");
+const MARKER = "@You:\n";
 
-/** The text as a fragment, or null when it has messages of its own or holds no result block. */
+/** Stands for the header of a status fence; no id a provider gives begins like it. */
+const HEADER = `${MARKER}**Tool Result:** \`flemma:selection\`\n\n`;
+
+/** The text as a fragment, or null when it has messages of its own or holds neither a result block nor a status. */
 export function asFragment(text: Uint8Array): Fragment | null {
   if (parse(text).turnCount > 0) return null;
-  const bytes = new Uint8Array(MARKER.length + text.length);
-  bytes.set(MARKER);
-  bytes.set(text, MARKER.length);
-  if (parse(bytes).results.length === 0) return null;
-  return { bytes, unwrap: (changed) => changed.subarray(MARKER.length) };
+  const blocks = wrapped(MARKER, text);
+  if (parse(blocks.bytes).results.length > 0) return blocks;
+  return isStatusFence(text) ? wrapped(HEADER, text) : null;
+}
+
+/** Whether the whole text is one fence that says a status. */
+function isStatusFence(text: Uint8Array): boolean {
+  if (text[0] !== BACKTICK) return false;
+  const read = parse(wrapped(HEADER, text).bytes);
+  const [result, ...others] = read.results;
+  if (result === undefined || others.length > 0 || !isPlaceholder(result)) return false;
+  return read.slice(result.place.to, read.byteLength).every((byte) => byte === 0x0a || byte === 0x0d);
+}
+
+const BACKTICK = 0x60;
+
+function wrapped(before: string, text: Uint8Array): Fragment {
+  const head = new TextEncoder().encode(before);
+  return {
+    bytes: concat([head, text]),
+    unwrap: (changed) =>
+      sameBytes(changed.subarray(0, head.length), head) ? changed.subarray(head.length) : null,
+  };
 }

@@ -8,8 +8,12 @@ import {
 } from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
+import { sameBytes } from "../../base/bytes.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { InHand } from "../../cycle/storage/in_hand.ts";
+import { messagesKey } from "../../cycle/storage/kept_messages.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { checkText, knownPath, readDocument } from "../../cycle/storage/read.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -18,7 +22,8 @@ import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
-import { passRestThrough, readInput, writeOutput } from "../io/streams.ts";
+import { FilterOutput } from "../io/filter_output.ts";
+import { type Input, passRestThrough } from "../io/streams.ts";
 import { numberOption, switchOption, textOption } from "../line/options.ts";
 import { asFragment } from "./fragment.ts";
 
@@ -27,6 +32,8 @@ export interface OpenDocument {
   readonly mode: "file" | "filter";
   /** How messages call it: as the person named it. */
   readonly label: string;
+  /** The document in commands that messages suggest: its file, or null when it was piped in. */
+  readonly file: string | null;
   /** Positional arguments after the document. */
   readonly targets: readonly string[];
   readonly interrupts: Interrupts;
@@ -61,7 +68,11 @@ export async function withDocument(
   const host = hostOptions(invocation);
   if (!host.ok) return refuse(invocation, host.problem);
   const { messages } = invocation;
-  const interrupts = new Interrupts((fault) => tellFault(invocation, fault));
+  const interrupts = new Interrupts((fault, exit) => {
+    tellFault(invocation, fault);
+    messages.close(exit);
+    return exit;
+  });
   try {
     const { openChat } = await loadAgent();
     const opened = await openChat(file, {
@@ -73,7 +84,7 @@ export async function withDocument(
     });
     if (!opened.ok) return interrupts.received ? Exit.interrupted : refuse(invocation, opened.problem);
     await using session = opened.value;
-    return await body({ mode: "file", label: file, targets, interrupts, session });
+    return await body({ mode: "file", label: file, file, targets, interrupts, session });
   } finally {
     interrupts.dispose();
   }
@@ -89,60 +100,101 @@ async function filter(
   options: DocumentOptions,
   body: (document: OpenDocument) => Promise<number>,
 ): Promise<number> {
-  const { messages } = invocation;
+  const { messages, environment } = invocation;
   const input = inputOf(invocation);
   if (input === null) return Exit.failure;
+  const inHand = new InHand(environment, (problem) => messages.notice(problem));
+  const output = new FilterOutput();
+  if (input.complete) output.begin(input.bytes);
   let current = () => input.bytes;
-  let written = false;
-  const finish = () => {
-    if (written) return;
-    written = true;
-    writeOutput(current());
-    if (!input.complete) passRestThrough();
+  let delivered: boolean | null = null;
+  const finish = (wanted: boolean) => {
+    if (delivered !== null) return;
+    delivered = false;
+    try {
+      output.finish(current());
+      if (!input.complete) passRestThrough();
+      delivered = wanted;
+    } finally {
+      const kept = inHand.close(delivered);
+      if (kept !== null) messages.note(`flemma: What this run had in hand: flemma recover ${kept}`);
+    }
   };
-  const interrupts = new Interrupts((fault) => {
+  const strict = switchOption(invocation.arguments, "exit-code") === true;
+  const exitFor = (exit: number) => strict ? exit : filterExit(exit, !sameBytes(current(), input.bytes));
+  const interrupts = new Interrupts((fault, exit) => {
     tellFault(invocation, fault);
-    finish();
-    messages.close();
+    finish(false);
+    const code = exitFor(exit);
+    messages.close(code);
+    return code;
   });
   try {
     const refused = refusalOf(input);
     if (refused !== null) return refuse(invocation, refused);
     const fragment = options.fragments === true ? asFragment(input.bytes) : null;
-    const opened = await inMemory(invocation, fragment?.bytes ?? input.bytes, {
-      emit: options.emit,
-      signal: interrupts.signal,
-    });
+    const store = new MemoryStore(
+      fragment?.bytes ?? input.bytes,
+      await namedPath(invocation),
+      fragment === null ? (text) => inHand.update(text) : () => {},
+    );
+    messages.about(await messagesKey(store.chat, store.path));
+    const opened = await inMemory(invocation, store, { emit: options.emit, signal: interrupts.signal });
     if (!opened.ok) return refuse(invocation, opened.problem);
     await using session = opened.value;
-    current = () => fragment === null ? session.chat.bytes : fragment.unwrap(session.chat.bytes);
-    const code = await body({ mode: "filter", label: labelOf(invocation), targets, interrupts, session });
-    const asked = switchOption(invocation.arguments, "exit-code") === true;
-    return code === Exit.person && !asked ? Exit.ok : code;
+    current = () =>
+      fragment === null ? session.chat.bytes : fragment.unwrap(session.chat.bytes) ?? input.bytes;
+    const exit = await body({
+      mode: "filter",
+      label: labelOf(invocation),
+      file: null,
+      targets,
+      interrupts,
+      session,
+    });
+    const lost = fragment !== null && fragment.unwrap(session.chat.bytes) === null;
+    const code = lost ? refuse(invocation, HEADER_OUTSIDE) : exitFor(exit);
+    // Editors throw away what a failing or an interrupted filter gives them.
+    finish(code === Exit.ok && !interrupts.received);
+    return code;
   } finally {
-    finish();
+    finish(false);
     interrupts.dispose();
   }
 }
 
+const HEADER_OUTSIDE: Problem = {
+  code: "usage",
+  message: "The status would go into the header of the block, which is not in the selection.",
+  next: "Select the whole block.",
+};
+
+/** What came into the text is worth keeping, and editors obey the exit code (editors 2.3). */
+function filterExit(exit: number, changed: boolean): number {
+  return changed || exit === Exit.person ? Exit.ok : exit;
+}
+
 async function inMemory(
   invocation: Invocation,
-  bytes: Uint8Array,
+  store: MemoryStore,
   options: Pick<ChatOptions, "emit" | "signal"> = {},
 ): Promise<Outcome<ChatSession>> {
   const host = hostOptions(invocation);
   if (!host.ok) return host;
-  const path = textOption(invocation.arguments, "name") ?? null;
   const { chatInMemory } = await loadAgent();
-  return await chatInMemory(bytes, { ...host.value, ...options, path });
+  return await chatInMemory(store.chat.bytes, { ...host.value, ...options, store });
 }
 
-type Input = ReturnType<typeof readInput>;
+/** The path a document from standard input is known by; null when it has none. */
+async function namedPath({ arguments: given, environment }: Invocation): Promise<string | null> {
+  const name = textOption(given, "name");
+  return name === undefined ? null : await knownPath(environment, name);
+}
 
 /** All of standard input, or null after saying why it cannot be read. */
-function inputOf({ messages }: Invocation): Input | null {
+function inputOf({ messages, input }: Invocation): Input | null {
   try {
-    return readInput();
+    return input.read();
   } catch (thrown) {
     messages.say(`flemma: standard input cannot be read: ${thrownText(thrown)}.`);
     return null;
@@ -169,7 +221,7 @@ function reportInput(invocation: Invocation): Uint8Array | { readonly exit: numb
 /** Opens a document only to look at it: no lock, nothing written, standard input when no file is named. */
 export async function openForReport(
   invocation: Invocation,
-): Promise<{ readonly label: string; readonly session: ChatSession } | { readonly exit: number }> {
+): Promise<Pick<OpenDocument, "label" | "file" | "session"> | { readonly exit: number }> {
   const [file] = invocation.arguments.positionals;
   const host = hostOptions(invocation);
   if (!host.ok) return { exit: refuse(invocation, host.problem) };
@@ -177,13 +229,13 @@ export async function openForReport(
   if (file === undefined || file === "-") {
     const bytes = reportInput(invocation);
     if ("exit" in bytes) return bytes;
-    opened = await inMemory(invocation, bytes);
+    opened = await inMemory(invocation, new MemoryStore(bytes, await namedPath(invocation)));
   } else {
     const { openChat } = await loadAgent();
     opened = await openChat(file, { ...host.value, readOnly: true });
   }
   if (!opened.ok) return { exit: refuse(invocation, opened.problem) };
-  return { label: labelOf(invocation), session: opened.value };
+  return { label: labelOf(invocation), file: file === "-" ? null : file ?? null, session: opened.value };
 }
 
 /** A document as a report reads it, nothing evaluated. */
@@ -207,9 +259,7 @@ export async function readForReport(
   }
   const bytes = reportInput(invocation);
   if ("exit" in bytes) return bytes;
-  const name = textOption(invocation.arguments, "name");
-  const path = name === undefined ? null : await knownPath(environment, name);
-  return { label: name ?? "-", path, chat: parse(bytes) };
+  return { label: labelOf(invocation), path: await namedPath(invocation), chat: parse(bytes) };
 }
 
 /** The settings of a document under this command line. */

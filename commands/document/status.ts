@@ -1,7 +1,11 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
-import { operands } from "../../base/shell_word.ts";
-import { lastMessages } from "../../cycle/storage/kept_messages.ts";
+import { lastMessages, messagesKey } from "../../cycle/storage/kept_messages.ts";
+import { knownPath } from "../../cycle/storage/read.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import { parse } from "../../parser/mod.ts";
+import { advised } from "../line/advice.ts";
+import { pipedBeside } from "../io/piped_document.ts";
 import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
@@ -11,22 +15,17 @@ import type { ChatSession, OpenCall } from "../../agent/types.ts";
 import { openForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
-import { switchOption } from "../line/options.ts";
+import { switchOption, textOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
 export async function run(invocation: Invocation): Promise<number> {
-  if (switchOption(invocation.arguments, "last") === true) {
-    const text = await lastMessages(invocation.environment);
-    writeOutput(text ?? "");
-    if (text === null) invocation.messages.note("flemma: no filter run had to keep its messages yet.");
-    return Exit.ok;
-  }
+  if (switchOption(invocation.arguments, "last") === true) return await showLast(invocation);
   const opened = await openForReport(invocation);
   if ("exit" in opened) return opened.exit;
-  const { label } = opened;
+  const { label, file } = opened;
   await using session = opened.session;
   for (const notice of session.loaded.notices) invocation.messages.notice(notice);
   const { sandbox, blockers, chat } = session;
@@ -48,9 +47,26 @@ export async function run(invocation: Invocation): Promise<number> {
     return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
-  lines.push(`next: ${nextSentence(next, calls, label, steps, blockers)}`);
+  lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return Exit.ok;
+}
+
+/** The messages of the last filter run of a document; of the last one at all when none is named or piped in. */
+async function showLast({ arguments: given, environment, messages, input }: Invocation): Promise<number> {
+  const [file = textOption(given, "name")] = given.positionals;
+  const piped = file === undefined ? await pipedBeside(environment, input) : null;
+  const key = file !== undefined && file !== "-"
+    ? await documentKey(await knownPath(environment, file))
+    : piped === null
+    ? null
+    : await messagesKey(parse(piped.bytes), null);
+  const text = await lastMessages(environment, key);
+  writeOutput(text ?? "");
+  if (text === null) {
+    messages.note(`flemma: No filter run${key === null ? "" : " of this document"} said anything.`);
+  }
   return Exit.ok;
 }
 
@@ -109,20 +125,20 @@ function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
 function nextSentence(
   next: Next,
   calls: readonly OpenCall[],
-  label: string,
+  document: string | null,
   steps: readonly Step[],
   blockers: readonly Diagnostic[],
 ): string {
-  const file = operands(label);
+  const advance = advised("advance", document);
   const waiting = calls.filter(({ status }) => status === "pending").map(({ id }) => id);
   switch (next) {
     case "categorise":
-      return `flemma advance ${file} decides about ${count(calls, "open")}`;
+      return `${advance} decides about ${count(calls, "open")}`;
     case "execute":
-      return `flemma advance ${file} ${carriedOut(calls, steps)}`;
+      return `${advance} ${carriedOut(calls, steps)}`;
     case "wait": {
       if (waiting.length > 0) {
-        return `flemma approve ${operands(label, waiting[0]!)}, or reject it, or write the result yourself`;
+        return `${advised("approve", document, waiting[0]!)}, or reject it, or write the result yourself`;
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
@@ -131,10 +147,10 @@ function nextSentence(
         : "wait for what runs";
     }
     case "send":
-      return `flemma advance ${file} sends the conversation`;
+      return `${advance} sends the conversation`;
     case "idle":
       return blockers.length === 0
-        ? `write a message below @You:, then flemma advance ${file}`
+        ? `write a message below @You:, then ${advance}`
         : `correct the first block: ${blockers[0]!.message}`;
   }
 }

@@ -13,6 +13,8 @@ export const Exit = {
   /** The document is locked, or somebody else changed it. */
   conflict: 5,
   interrupted: 130,
+  /** The reader of a report went away: what a shell says of programs that the signal for it ended. */
+  readerGone: 141,
 } as const;
 
 const CODES: Readonly<Record<string, number>> = {

@@ -1,25 +1,39 @@
-// Ctrl-C and termination: once asks the run to end in order, twice ends it at once (cli 4.6).
+// Ctrl-C and every signal that ends a process: once asks the run to end in order, twice ends it at once (cli 4.6).
 
 import { thrownText } from "../../base/problem.ts";
 import { Exit } from "./exit.ts";
 
+/** Every signal whose default is to end a process and that a program may take. */
+const ENDING: readonly Deno.Signal[] = [
+  "SIGINT",
+  "SIGTERM",
+  "SIGHUP",
+  "SIGQUIT",
+  "SIGUSR1",
+  "SIGUSR2",
+  "SIGALRM",
+];
+
 const TWICE_MILLISECONDS = 2000;
-/** Whoever sends SIGTERM will not wait for ever; what can be saved is saved well before. */
+/** Whoever ends a program from outside will not wait for ever; what can be saved is saved well before. */
 const TERMINATE_GRACE_MILLISECONDS = 4000;
+
+/**
+ * Runs synchronously before the program is ended at once; told when a fault is the reason, and with which exit code it
+ * would end. Answers the code it ends with.
+ */
+export type LastWords = (fault: string | null, exit: number) => number;
 
 export class Interrupts {
   readonly #controller = new AbortController();
-  readonly #lastWords: (fault: string | null) => void;
+  readonly #lastWords: LastWords;
   readonly #listeners: readonly (readonly [Deno.Signal, () => void])[];
   #last = -Infinity;
   #grace: ReturnType<typeof setTimeout> | undefined;
 
-  /** `lastWords` runs synchronously before the program is ended at once; it is told when a fault is the reason. */
-  constructor(lastWords: (fault: string | null) => void) {
+  constructor(lastWords: LastWords) {
     this.#lastWords = lastWords;
-    this.#listeners = (["SIGINT", "SIGTERM"] as const).map((name) =>
-      [name, () => this.#receive(name)] as const
-    );
+    this.#listeners = ENDING.map((name) => [name, () => this.#receive(name)] as const);
     for (const [name, listener] of this.#listeners) Deno.addSignalListener(name, listener);
     globalThis.addEventListener("unhandledrejection", this.#broken);
     globalThis.addEventListener("error", this.#broken);
@@ -45,7 +59,8 @@ export class Interrupts {
     const now = performance.now();
     if (now - this.#last < TWICE_MILLISECONDS) this.#end(Exit.interrupted);
     this.#last = now;
-    if (name === "SIGTERM") {
+    // A person who pressed Ctrl-C watches and can press it again; nobody does that with the others.
+    if (name !== "SIGINT") {
       this.#grace ??= setTimeout(() => this.#end(Exit.interrupted), TERMINATE_GRACE_MILLISECONDS);
     }
     this.#controller.abort();
@@ -63,7 +78,6 @@ export class Interrupts {
   };
 
   #end(code: number, fault: string | null = null): never {
-    this.#lastWords(fault);
-    Deno.exit(code);
+    Deno.exit(this.#lastWords(fault, code));
   }
 }

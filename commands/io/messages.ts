@@ -1,63 +1,137 @@
-// Words for a person: to standard error, or to the journal when that is where the document goes (cli 3.2).
+// Words for a person: to standard error, or to the journal where they could land in the document (cli 3.2, editors 2.1).
 
 import type { Environment } from "../../base/environment.ts";
-import type { Problem } from "../../base/problem.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
 import { keepMessages } from "../../cycle/storage/kept_messages.ts";
 import { visible } from "../../base/visible.ts";
+import { editorAround } from "./editor_around.ts";
 import { errorIsOutput, writeError } from "./streams.ts";
+
+/**
+ * Where lines go. `live`: to standard error as they come. `failure`: kept, and printed at the end of a run that
+ * failed. `journal`: kept and never printed. Anything else is a file they are added to.
+ */
+export type Place = "live" | "failure" | "journal" | { readonly file: string };
+
+export type Level = "note" | "error";
+
+/** The place for messages of a run; `chosen` and `events` are what the options of these names say. */
+export function placeOf(
+  environment: Environment,
+  { filter, chosen, events }: {
+    readonly filter: boolean;
+    readonly chosen?: string;
+    readonly events?: string;
+  },
+): Place {
+  if (chosen === "stderr") return "live";
+  if (chosen === "journal") return "journal";
+  if (chosen !== undefined) return { file: absolutePath(environment, chosen) };
+  // There the messages are events, and nothing else may stand between the lines of JSON.
+  if (events === "stderr") return "journal";
+  if (!filter) return "live";
+  if (errorIsOutput()) return "journal";
+  if (Deno.stderr.isTerminal()) return "live";
+  // Some editors read both streams although they are two; what an inode says is no proof there.
+  return editorAround(environment) ? "journal" : "failure";
+}
 
 export class Messages {
   readonly #environment: Environment;
   readonly #quiet: boolean;
-  /** Messages that may not be printed; null when they may. */
-  readonly #kept: string[] | null;
+  readonly #place: Place;
+  readonly #filter: boolean;
+  readonly #lines: string[] = [];
+  /** The document the kept lines are about; null until it is known. */
+  #key: string | null = null;
   /** Told before each line, so that a spinner can step aside. */
   beforeLine: () => void = () => {};
+  /** Told every line, for those who listen to events. */
+  onLine: (level: Level, text: string) => void = () => {};
 
-  constructor(environment: Environment, options: { readonly filter: boolean; readonly quiet: boolean }) {
+  constructor(
+    environment: Environment,
+    options: { readonly filter: boolean; readonly quiet: boolean; readonly place: Place },
+  ) {
     this.#environment = environment;
     this.#quiet = options.quiet;
-    this.#kept = options.filter && errorIsOutput() ? [] : null;
+    this.#filter = options.filter;
+    this.#place = options.place;
   }
 
-  /** Whether standard error may be written to. */
-  get printable(): boolean {
-    return this.#kept === null;
+  /** Whether lines are shown as they come. */
+  get live(): boolean {
+    return this.#place === "live";
+  }
+
+  /** Whether standard error may be used at all. */
+  get mayPrint(): boolean {
+    return this.#place !== "journal";
+  }
+
+  /** Says which document the messages are about: the key under which they can be asked for. */
+  about(key: string): void {
+    this.#key = key;
   }
 
   /** Something good to know; silent with --quiet. Several lines may be given. */
   note(text: string): void {
-    if (!this.#quiet) this.#line(text);
+    if (!this.#quiet) this.#line("note", text);
   }
 
   /** A failure, or what a person must do: always said. */
   say(text: string): void {
-    this.#line(text);
+    this.#line("error", text);
   }
 
   /** A problem, what is known about it, and its next step. */
   problem(problem: Problem): void {
-    this.#line(`flemma: ${problem.message}`);
-    for (const detail of problem.details ?? []) this.#line(`  ${detail}`);
-    if (problem.next !== undefined) this.#line(`  ${problem.next}`);
+    this.say(problemLines(problem));
   }
 
   notice(problem: Problem): void {
-    if (!this.#quiet) this.problem(problem);
+    this.note(problemLines(problem));
   }
 
-  /** Makes kept messages durable. Call once, at the end. */
-  close(): void {
-    if (this.#kept !== null) keepMessages(this.#environment, this.#kept);
-  }
-
-  #line(text: string): void {
-    const safe = visible(text, { lines: true });
-    if (this.#kept !== null) {
-      this.#kept.push(safe);
-      return;
+  /** Prints or keeps what was said, now that it is known how the run ended. Call once. Answers what went wrong. */
+  close(exit: number): string | null {
+    const lines = this.#lines;
+    if (this.#place === "failure" && exit !== 0) { for (const line of lines) writeError(`${line}\n`); }
+    if (
+      lines.length === 0 || (!this.#filter && typeof this.#place === "string" && this.#place !== "journal")
+    ) {
+      return null;
     }
+    try {
+      if (typeof this.#place === "object") return this.#append(this.#place.file);
+      keepMessages(this.#environment, this.#key, lines);
+      return null;
+    } catch (thrown) {
+      return `The messages of this run cannot be kept: ${thrownText(thrown)}.`;
+    }
+  }
+
+  #append(file: string): null {
+    const text = this.#lines.map((line) => `${line}\n`).join("");
+    Deno.writeTextFileSync(file, text, { append: true, mode: 0o600 });
+    return null;
+  }
+
+  #line(level: Level, text: string): void {
+    const safe = visible(text, { lines: true });
+    this.#lines.push(safe);
+    this.onLine(level, safe);
+    if (this.#place !== "live") return;
     this.beforeLine();
     writeError(`${safe}\n`);
   }
+}
+
+function problemLines({ message, details = [], next }: Problem): string {
+  return [
+    `flemma: ${message}`,
+    ...[...details, ...next === undefined ? [] : [next]].map((line) => `  ${line}`),
+  ]
+    .join("\n");
 }

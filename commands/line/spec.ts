@@ -33,6 +33,8 @@ export interface Command {
   readonly kind: CommandKind;
   /** Fewest and most positional arguments. */
   readonly arity: readonly [number, number];
+  /** The first word may as well name a call, where no file has that name and a document is piped in. */
+  readonly takesTarget?: boolean;
   /** Everything after `--` is a command line of its own. */
   readonly takesCommand?: boolean;
   readonly options: readonly Option[];

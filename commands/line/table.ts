@@ -30,7 +30,12 @@ const WAIT: Option = {
 };
 const EXIT_CODE: Option = {
   name: "exit-code",
-  help: "Filter mode: exit 3 when a person is needed, as in-place mode does.",
+  help: "Filter mode: the exit codes of in-place mode, although the text changed or a person is needed.",
+};
+const MESSAGES: Option = {
+  name: "messages",
+  value: "WHERE",
+  help: "Where messages go: stderr, journal (see flemma status --last), or a file.",
 };
 
 const TARGETS: readonly Option[] = [
@@ -41,9 +46,12 @@ const TARGETS: readonly Option[] = [
 
 const EVENTS: readonly Option[] = [
   { name: "json", help: "In-place mode: print each event as a line of JSON." },
-  { name: "events", value: "PATH", help: "Write each event as a line of JSON to PATH." },
+  {
+    name: "events",
+    value: "PATH",
+    help: "Write each event as a line of JSON to PATH, to stderr, or to the open descriptor fd:N.",
+  },
   { name: "cursor", help: "Print FILE:LINE of where to go on." },
-  EXIT_CODE,
 ];
 
 const STREAM: Option = {
@@ -53,7 +61,7 @@ const STREAM: Option = {
 };
 
 /** What every command takes that works on a document. */
-const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, QUIET, HELP];
+const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET, HELP];
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -73,6 +81,7 @@ export const COMMANDS: readonly Command[] = [
       APPROVE,
       STREAM,
       ...EVENTS,
+      EXIT_CODE,
       ...DOCUMENT,
     ],
     example: "flemma advance notes.chat",
@@ -82,10 +91,12 @@ export const COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls approved; nothing runs",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant.",
+      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter\n" +
+      "takes TARGETs only: flemma approve call_1.",
     kind: "filter",
     arity: [0, Infinity],
-    options: [...TARGETS, ...DOCUMENT],
+    takesTarget: true,
+    options: [...TARGETS, EXIT_CODE, ...DOCUMENT],
     example: "flemma approve notes.chat call_1",
   },
   {
@@ -93,14 +104,17 @@ export const COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls rejected, with a word to the model if you like",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant.",
+      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter\n" +
+      "takes TARGETs only: flemma approve call_1.",
     kind: "filter",
     arity: [0, Infinity],
     options: [
       { name: "message", short: "m", value: "TEXT", help: "What the model is told." },
       ...TARGETS,
+      EXIT_CODE,
       ...DOCUMENT,
     ],
+    takesTarget: true,
     example: 'flemma reject notes.chat call_1 -m "Use the staging host."',
   },
   {
@@ -111,12 +125,14 @@ export const COMMANDS: readonly Command[] = [
       "A rejected or denied call gets its answer; any other runs now and its result replaces what stands there.",
     kind: "filter",
     arity: [0, 2],
+    takesTarget: true,
     options: [
       ...TARGETS.slice(0, 1),
       SANDBOX,
       ...MODEL,
       STREAM,
       ...EVENTS,
+      EXIT_CODE,
       ...DOCUMENT,
     ],
     example: "flemma execute notes.chat call_1",
@@ -134,6 +150,7 @@ export const COMMANDS: readonly Command[] = [
       ...MODEL,
       STREAM,
       ...EVENTS,
+      EXIT_CODE,
       ...DOCUMENT,
     ],
     example: "flemma send notes.chat --dry-run",
@@ -148,7 +165,7 @@ export const COMMANDS: readonly Command[] = [
       {
         name: "last",
         standalone: true,
-        help: "Show the messages of the last filter run that had nowhere to print them.",
+        help: "Show the messages of the last filter run: of FILE, of a piped document, else of all.",
       },
       JSON_REPORT,
       NAME,
@@ -166,6 +183,16 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, Infinity],
     options: [JSON_REPORT, NAME, ...CONFIG, HELP],
     example: "flemma check notes.chat",
+  },
+  {
+    name: "recover",
+    usage: "[ID]",
+    summary: "the text that a failed or killed filter run had in hand",
+    details: "Without ID the newest of them. Texts that came out whole are not kept.",
+    kind: "none",
+    arity: [0, 1],
+    options: [{ name: "list", help: "List what is kept instead." }, JSON_REPORT, HELP],
+    example: "flemma recover --list",
   },
   {
     name: "parse",

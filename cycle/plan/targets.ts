@@ -67,9 +67,11 @@ export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<Na
 }
 
 /** The call a line belongs to, by the rules of Alt-Enter (tool-cycle 5.4). Lines are 1-based. */
-export function callAtLine(chat: Chat, line: number): Outcome<string> {
+export function callAtLine(chat: Chat, asked: number): Outcome<string> {
+  // An editor counts the line behind the last line end too, and a cursor may stand further down than the text reaches.
+  const line = Math.min(asked, chat.turns.at(-1)?.place.end ?? asked);
   const turn = chat.turns.find(({ place }) => place.start <= line && line <= place.end);
-  if (turn === undefined) return failure("no-call-here", `Line ${line} is not part of a message.`);
+  if (turn === undefined) return failure("no-call-here", `Line ${asked} is not part of a message.`);
   if (turn.role === "Assistant") {
     const call = nearest(turn.calls, line);
     if (call !== null) return success(call.id);

@@ -9,11 +9,17 @@ import type { DocumentStore } from "../types.ts";
 /** A document that exists only in this process. Nothing is ever in the way of its commits. */
 export class MemoryStore implements DocumentStore {
   readonly path: string | null;
+  readonly #onChange: (text: Uint8Array) => void;
   #chat: Chat;
+  #changed = false;
 
-  /** `path` is the name that relative references use; that file is never touched. */
-  constructor(bytes: Uint8Array, path: string | null) {
+  /**
+   * `path` is the name that relative references use; that file is never touched. `onChange` is told the whole text
+   * after each change of it.
+   */
+  constructor(bytes: Uint8Array, path: string | null, onChange: (text: Uint8Array) => void = () => {}) {
     this.path = path;
+    this.#onChange = onChange;
     this.#chat = parse(bytes);
   }
 
@@ -22,13 +28,24 @@ export class MemoryStore implements DocumentStore {
     return this.#chat;
   }
 
+  /** Whether anything was committed. */
+  get changed(): boolean {
+    return this.#changed;
+  }
+
   /** Takes another text as the document. */
   replace(bytes: Uint8Array): void {
-    this.#chat = parse(bytes);
+    this.#take(parse(bytes));
+  }
+
+  #take(chat: Chat): void {
+    this.#chat = chat;
+    this.#changed = true;
+    this.#onChange(chat.bytes);
   }
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
-    if (edits.length > 0) this.#chat = update(this.#chat, edits);
+    if (edits.length > 0) this.#take(update(this.#chat, edits));
     return Promise.resolve(null);
   }
 }

@@ -14,7 +14,7 @@ Deno.test("an approved call comes back with its result in the complete document"
     const { code, stdout, stderr } = await place.run(["advance", "--no-autopilot"], { stdin: APPROVED });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
-    assert.match(stderr, /flemma advance/);
+    assert.equal(stderr, "", "a filter that did its work says nothing");
   }));
 
 Deno.test("a reply is added to the document that comes out", () =>
@@ -70,21 +70,30 @@ Deno.test("an empty standard input is an empty document", () =>
 Deno.test("a server that fails or hangs up gives back at least the question, and what arrived is marked", () =>
   withScene((place) =>
     withServer(
-      [{ status: 500, body: "broken" }, { ...textReply("Half an ans"), cut: true }],
+      [
+        { status: 500, body: "broken" },
+        { ...textReply("Half an ans"), cut: true },
+        { ...textReply("Half an ans"), cut: true },
+      ],
       async ({ env }) => {
         const options = { stdin: QUESTION, env: { ...KEY, ...env } };
         const failed = await place.run(["advance"], options);
         assert.deepEqual([failed.code, failed.stdout], [1, QUESTION]);
         const cut = await place.run(["advance"], options);
-        assert.equal(cut.code, 1);
+        assert.equal(cut.code, 0, "editors throw away the text of a failing filter");
+        const strict = await place.run(["advance", "--exit-code"], options);
+        assert.equal(strict.code, 1);
+        assert.match(strict.stderr, /connection ended/);
+        const id = /flemma recover (\S+)\n$/.exec(strict.stderr)![1]!;
+        assert.equal((await place.run(["recover", id])).stdout, strict.stdout);
         assert.ok(cut.stdout.startsWith(`${QUESTION}\n@Assistant:\nHalf an ans`), cut.stdout);
         assert.match(cut.stdout, /<!-- flemma:aborted: .* -->/);
       },
     )
   ));
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  Deno.test(`${signal} while a tool runs gives the document with the stopped call, exit 130`, () =>
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGALRM"] as const) {
+  Deno.test(`${signal} while a tool runs gives the document with the stopped call, which is kept as well`, () =>
     withScene(async (place) => {
       const document = callsDocument([{
         id: "c1",
@@ -95,7 +104,9 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       await place.appears("started", run);
       run.kill(signal);
       const { code, stdout, stderr } = await run.finished;
-      assert.equal(code, 130, stderr);
+      assert.deepEqual([code, stderr], [0, ""]);
+      const kept = await place.run(["recover"]);
+      assert.equal(kept.stdout, stdout, "an editor may have thrown away what an interrupted filter gave");
       const [before] = document.split("**Tool Result:**");
       assert.ok(stdout.startsWith(`${before}**Tool Result:** \`c1\` (error)\n\n\`\`\`\n`), stdout);
       assert.ok(stdout.endsWith("\n```\n"), stdout);
@@ -110,7 +121,7 @@ Deno.test("a second interrupt ends the run at once, and the document still comes
       run.kill("SIGINT");
       run.kill("SIGINT");
       const { code, stdout } = await run.finished;
-      assert.equal(code, 130);
+      assert.equal(code, stdout === QUESTION ? 130 : 0);
       assert.ok(stdout.startsWith(QUESTION), stdout);
     })
   ));
@@ -127,7 +138,31 @@ Deno.test("messages stay out of a standard output that is also standard error, a
     const apart = await place.shell("flemma advance < in 2> err; cat err");
     assert.match(apart.stdout, /ANTHROPIC_API_KEY/);
     const last = await place.run(["status", "--last"]);
-    assert.match(last.stdout, /no option --bad/);
+    assert.match(last.stdout, /ANTHROPIC_API_KEY/);
+    const editor = await place.shell("flemma advance < in 2> err; cat err", { env: { VIMRUNTIME: "/v" } });
+    assert.equal(editor.stdout, QUESTION, "some editors read both streams");
+    const asked = await place.shell("flemma advance --messages stderr < in 2>&1 >out", {
+      env: { VIMRUNTIME: "/v" },
+    });
+    assert.match(asked.stdout, /ANTHROPIC_API_KEY/);
+    await place.shell("flemma advance --messages words < in 2>&1 >out");
+    assert.match(place.read("words"), /ANTHROPIC_API_KEY/);
+  }));
+
+Deno.test("the messages of the last filter run are those of the document that is asked about", () =>
+  withScene(async (place) => {
+    const other = "@You:\nAnother\n";
+    await place.run(["advance"], { stdin: QUESTION });
+    await place.run(["approve", "--name", "b.chat", "zzzz"], { stdin: other });
+    const piped = await place.run(["status", "--last"], { stdin: QUESTION });
+    assert.match(piped.stdout, /ANTHROPIC_API_KEY/);
+    for (const args of [["b.chat"], ["--name", "b.chat"], []]) {
+      const { stdout } = await place.run(["status", "--last", ...args]);
+      assert.match(stdout, /zzzz/, args.join(" "));
+    }
+    const none = await place.run(["status", "--last"], { stdin: other });
+    assert.equal(none.stdout, "");
+    assert.match(none.stderr, /of this document/);
   }));
 
 Deno.test("a reader that goes away is no crash", () =>
@@ -140,7 +175,7 @@ Deno.test("a reader that goes away is no crash", () =>
     assert.doesNotMatch(stderr, /\bat \w+ \(/);
   }));
 
-Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id stands on standard error", () =>
+Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id is told", () =>
   withScene(async (place) => {
     place.settings("tools: { auto_approve_sandboxed: false }\n");
     const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
@@ -149,10 +184,13 @@ Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its 
       place.run(["advance", "--exit-code"], { stdin }),
     ]);
     assert.deepEqual([plain.code, strict.code], [0, 3]);
-    for (const { stdout, stderr } of [plain, strict]) {
+    assert.equal(plain.stderr, "");
+    assert.match(strict.stderr, /c1/);
+    for (const { stdout } of [plain, strict]) {
       assert.ok(stdout.endsWith("**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n"), stdout);
-      assert.match(stderr, /c1/);
     }
+    const last = await place.run(["status", "--last"], { stdin });
+    assert.match(last.stdout, /flemma approve c1\n/);
     assert.ok(!place.exists("ran"));
   }));
 

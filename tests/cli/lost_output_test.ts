@@ -24,7 +24,7 @@ Deno.test("a reply that was paid for is written although nobody reads the events
       assert.equal(place.read("exit"), "1\n");
       assert.match(
         stderr,
-        /^flemma: Nobody reads standard output any more\. .*without events\.\nThe reply is complete/m,
+        /^The reply is complete.*\nflemma: Nobody reads standard output any more\. .*without events\.$/m,
       );
     })
   ));
@@ -38,7 +38,7 @@ Deno.test("a tool's result is written although the events have no room, on stand
       );
       assert.equal(stdout, "");
       assert.equal(place.read("a.chat"), RESULT, stderr);
-      assert.match(stderr, /^flemma: .*No space left.* without events\.\nGo on with: .*\n1\n$/m, events);
+      assert.match(stderr, /^Go on with: .*\nflemma: .*No space left.* without events\.\n1\n$/m, events);
     }
   }));
 

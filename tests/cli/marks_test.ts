@@ -194,7 +194,7 @@ Deno.test("status says what each call is, what the next advance would do, and wh
     assert.equal((await next("@You:\n\n")).next, "idle");
     const human = await place.run(["status"], { stdin: TWO });
     assert.match(human.stdout, /^pending {3}bash: \$ echo one >> log {3}line \d+ {3}call_1\n/);
-    assert.match(human.stdout, /\nnext: flemma approve - call_1/);
+    assert.match(human.stdout, /\nnext: flemma approve call_1/);
   }));
 
 Deno.test("what a model wrote is shown harmless, on a terminal as in JSON", () =>

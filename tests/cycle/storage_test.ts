@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { lockDocument } from "../../cycle/storage/lock.ts";
+import { InHand, keptTexts } from "../../cycle/storage/in_hand.ts";
 import { keepMessages, lastMessages } from "../../cycle/storage/kept_messages.ts";
 import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
@@ -269,10 +270,68 @@ Deno.test("a state folder that cannot be made is told with the variable that mov
   }
 });
 
-Deno.test("kept messages are those of the last run", () =>
-  withFolder(async (_folder, environment) => {
-    assert.equal(await lastMessages(environment), null);
-    keepMessages(environment, ["one", "two"]);
-    keepMessages(environment, ["three"]);
-    assert.equal(await lastMessages(environment), "three\n");
+Deno.test("kept messages are those of the last run of each document, and of the last run at all", () =>
+  withFolder(async (folder, environment) => {
+    assert.equal(await lastMessages(environment, null), null);
+    keepMessages(environment, "a", ["one", "two"]);
+    keepMessages(environment, "a", ["three"]);
+    assert.equal(await lastMessages(environment, "a"), "three\n");
+    assert.equal(await lastMessages(environment, "b"), null);
+    keepMessages(environment, "b", ["four"]);
+    const messages = `${folder}/state/flemma/messages`;
+    await Deno.utime(`${messages}/a.txt`, 1, 1);
+    assert.equal(await lastMessages(environment, "a"), "three\n");
+    assert.equal(await lastMessages(environment, null), "four\n");
+  }));
+
+Deno.test("messages are kept for the fifty documents that were worked on last", () =>
+  withFolder(async (folder, environment) => {
+    for (let count = 0; count < 52; count++) {
+      keepMessages(environment, `k${count}`, ["x"]);
+      await Deno.utime(`${folder}/state/flemma/messages/k${count}.txt`, count + 1, count + 1);
+    }
+    assert.equal(await lastMessages(environment, "k0"), null);
+    assert.equal(await lastMessages(environment, "k51"), "x\n");
+    assert.equal([...Deno.readDirSync(`${folder}/state/flemma/messages`)].length, 50);
+  }));
+
+Deno.test("what a filter has in hand is there until it is delivered, and only the newest are kept", () =>
+  withFolder((_folder, environment) => {
+    const faults: unknown[] = [];
+    const make = () => new InHand(environment, (problem) => faults.push(problem));
+    const unchanged = make();
+    assert.equal(unchanged.close(false), null);
+    const run = make();
+    for (const text of ["@You:\nHi\n", "@You:\nHi\n\n@Assistant:\nHello", "@You:\nH\n"]) {
+      run.update(new TextEncoder().encode(text));
+      const [held] = keptTexts(environment);
+      assert.equal(Deno.readTextFileSync(held!.path), text);
+      assert.equal(held!.running, true);
+    }
+    assert.equal(run.close(true), null);
+    assert.deepEqual(keptTexts(environment), []);
+    for (let count = 0; count < 22; count++) {
+      const lost = make();
+      lost.update(new TextEncoder().encode(`${count}`));
+      const id = lost.close(false);
+      const found = keptTexts(environment).find((kept) => kept.id === id);
+      Deno.utimeSync(found!.path, count + 1, count + 1);
+    }
+    const kept = keptTexts(environment);
+    assert.equal(kept.length, 20);
+    assert.ok(kept.every(({ running }) => !running));
+    assert.equal(Deno.readTextFileSync(kept[0]!.path), "21");
+    assert.deepEqual(faults, []);
+    return Promise.resolve();
+  }));
+
+Deno.test("a state folder that takes nothing is told once, and the filter goes on", () =>
+  withFolder(async (folder, environment) => {
+    await Deno.writeTextFile(`${folder}/state`, "in the way");
+    const faults: string[] = [];
+    const run = new InHand(environment, ({ code }) => faults.push(code));
+    run.update(new Uint8Array([1]));
+    run.update(new Uint8Array([1, 2]));
+    assert.equal(run.close(false), null);
+    assert.deepEqual(faults, ["state-unwritable"]);
   }));

@@ -92,5 +92,12 @@ Deno.test("a block without its call, as in a fragment, can be named", () => {
 Deno.test("a line resolves to one call", () => {
   const line = read(TEXT).call("other")?.place.start ?? 0;
   assert.deepEqual(targets(TEXT, { kind: "line", line }), ["other"]);
-  assert.equal(targets(TEXT, { kind: "line", line: 9999 }), "no-call-here");
+  const last = read(TEXT).turns.at(-1)!.place.end;
+  for (const past of [last + 1, 9999]) {
+    assert.deepEqual(
+      targets(TEXT, { kind: "line", line: past }),
+      targets(TEXT, { kind: "line", line: last }),
+    );
+  }
+  assert.equal(targets(TEXT, { kind: "line", line: 0 }), "no-call-here");
 });

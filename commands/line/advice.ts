@@ -1,0 +1,11 @@
+// Commands as messages suggest them, fit for where the document came from (editors 2.7).
+
+import { operands } from "../../base/shell_word.ts";
+
+/**
+ * The words of a command about a document. `file` is the file it stands in; null for one that was piped in: there the
+ * command is a filter again, and a file of that name would be older than the text.
+ */
+export function advised(name: string, file: string | null, ...ids: readonly string[]): string {
+  return `flemma ${name} ${operands(...file === null ? [] : [file], ...ids)}`.trimEnd();
+}

@@ -1,0 +1,116 @@
+// What a filter has in hand while it runs, on disk: should its output get lost, the text can be had again
+// (editors 2.3).
+
+import type { Environment } from "../../base/environment.ts";
+import { commonPrefix } from "../../base/bytes.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
+import { stateFolder, timestamp } from "./state_files.ts";
+
+/** Texts that are kept; the oldest go first. */
+const MAX_KEPT = 20;
+
+const SUFFIX = ".chat";
+
+/** A text that some filter run had in hand. */
+export interface Kept {
+  /** What `flemma recover` takes. */
+  readonly id: string;
+  readonly path: string;
+  readonly bytes: number;
+  /** When it was written last. */
+  readonly time: Date;
+  /** A run holds it now. */
+  readonly running: boolean;
+}
+
+function recoverFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/recover`;
+}
+
+/** The newest text of one filter run. Nothing is written before the first change of the document. */
+export class InHand {
+  readonly #environment: Environment;
+  readonly #onFault: (problem: Problem) => void;
+  #file: Deno.FsFile | null = null;
+  #path = "";
+  #written: Uint8Array = new Uint8Array(0);
+  #failed = false;
+
+  /** `onFault` is told once when the text cannot be kept; the run goes on without. */
+  constructor(environment: Environment, onFault: (problem: Problem) => void) {
+    this.#environment = environment;
+    this.#onFault = onFault;
+  }
+
+  /** Takes `text` as what is in hand now. */
+  update(text: Uint8Array): void {
+    if (this.#failed) return;
+    try {
+      const file = this.#file ?? this.#open();
+      const same = commonPrefix(this.#written, text);
+      file.seekSync(same, Deno.SeekMode.Start);
+      for (let at = same; at < text.length;) at += file.writeSync(text.subarray(at));
+      if (text.length < this.#written.length) file.truncateSync(text.length);
+      this.#written = text;
+    } catch (thrown) {
+      this.#failed = true;
+      this.#onFault({
+        code: "state-unwritable",
+        message: `What this run has in hand cannot be kept for flemma recover: ${thrownText(thrown)}.`,
+      });
+    }
+  }
+
+  /** The run ends. Once the output is where it belongs nothing needs to be kept. Answers the id of what is kept. */
+  close(delivered: boolean): string | null {
+    const file = this.#file;
+    if (file === null) return null;
+    this.#file = null;
+    if (delivered) Deno.removeSync(this.#path);
+    file.close();
+    return delivered || this.#failed ? null : idOf(this.#path);
+  }
+
+  #open(): Deno.FsFile {
+    const folder = recoverFolder(this.#environment);
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const kept = keptTexts(this.#environment).filter(({ running }) => !running);
+    for (const { path } of kept.slice(MAX_KEPT - 1)) Deno.removeSync(path);
+    this.#path = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}${SUFFIX}`;
+    const file = Deno.openSync(this.#path, { createNew: true, read: true, write: true, mode: 0o600 });
+    // The system gives the lock back when this process ends, however it ends.
+    file.tryLockSync(true);
+    return this.#file = file;
+  }
+}
+
+/** All kept texts, the newest first. */
+export function keptTexts(environment: Environment): Kept[] {
+  const folder = recoverFolder(environment);
+  let names: string[];
+  try {
+    names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(SUFFIX));
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+  return names.flatMap((name) => look(`${folder}/${name}`))
+    .sort((a, b) => b.time.getTime() - a.time.getTime() || (a.id < b.id ? 1 : -1));
+}
+
+/** The text at a path; nothing when its run has just ended and taken it away. */
+function look(path: string): Kept[] {
+  try {
+    using file = Deno.openSync(path, { read: true, write: true });
+    const { size, mtime } = file.statSync();
+    const running = !file.tryLockSync(true);
+    return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+}
+
+function idOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1, -SUFFIX.length);
+}
