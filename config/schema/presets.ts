@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { group, key, type Type } from "./define.ts";
 
-/** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. Presets.ts reads both. */
+/** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. layers/presets.ts reads both. */
 const presetType: Type = {
   is: "custom",
   expected: 'a line "PROVIDER MODEL key=value …" or a table of approve, deny, provider, model and parameters',

@@ -15,7 +15,7 @@ export class Cursor {
   at = 0;
   /** Offset of the line after it. */
   next = 0;
-  /** What the line means, as in scan/marks.ts; 0 past the last mark. */
+  /** What the line means, as in line_kinds.ts; 0 past the last mark. */
   bits = 0;
   /** Backticks of the line, or role of the marker. */
   number = 0;

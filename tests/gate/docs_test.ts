@@ -1,0 +1,67 @@
+// What the pages say about the code is so: files they name exist, and the table of rooms is the one the gate goes by.
+
+import assert from "node:assert/strict";
+import { ROOMS } from "../../scripts/gate/layers.ts";
+import { readHouse } from "../../scripts/gate/module_graph.ts";
+import { ROOT } from "../../scripts/gate/root.ts";
+
+const pages = ["README.md", ...[...Deno.readDirSync(`${ROOT}/docs`)].map(({ name }) => `docs/${name}`)]
+  .filter((path) => path.endsWith(".md")).sort();
+
+/** The files and folders of this project that a page names in code type. */
+function named(page: string): string[] {
+  const words = [...page.matchAll(/`([^`\n]+)`/g)].map(([, word]) => word!);
+  const rooms = new RegExp(
+    `^(${[...Object.keys(ROOMS), "scripts", "tests", "bench"].join("|")})(/[\\w./]*)?$`,
+  );
+  return words.filter((word) => rooms.test(word) && (word.includes("/") || word.endsWith(".ts")));
+}
+
+Deno.test("every file of the project that a page names is there", async () => {
+  const gone: string[] = [];
+  let count = 0;
+  for (const page of pages) {
+    for (const path of named(await Deno.readTextFile(`${ROOT}/${page}`))) {
+      count++;
+      // A room to come is named on purpose.
+      if (path === "editors/") continue;
+      const found = await Deno.stat(`${ROOT}/${path}`).catch(() => null);
+      if (found === null) gone.push(`${page}: ${path}`);
+    }
+  }
+  assert.deepEqual(gone, []);
+  assert.ok(count > 50, `only ${count} names were found`);
+});
+
+Deno.test("every module that a comment of another one names is there", async () => {
+  const { modules } = await readHouse(ROOT);
+  const gone: string[] = [];
+  for (const path of modules.keys()) {
+    for (const line of (await Deno.readTextFile(`${ROOT}/${path}`)).split("\n")) {
+      if (!/^\s*(\/\/|\/?\*)/.test(line)) continue;
+      for (const [, name] of line.matchAll(/(?:^|[\s(`])([a-z_]+(?:\/[a-z_]+)*\.ts)\b/g)) {
+        if (![...modules.keys()].some((known) => known === name || known.endsWith(`/${name}`))) {
+          gone.push(`${path}: ${name}`);
+        }
+      }
+    }
+  }
+  // Files of the scripts and tests that comments point at.
+  assert.deepEqual(gone.filter((one) => !/: (scripts|tests|bench)\//.test(one)), []);
+});
+
+Deno.test("files of the project are named by their whole path, so that they can be found and checked", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+  const bare = [...page.matchAll(/`([a-z_]+\.ts)`/g)].map(([, word]) => word!)
+    .filter((word) => !Object.hasOwn(ROOMS, word) && !["mod.ts", "types.ts"].includes(word));
+  assert.deepEqual(bare, []);
+});
+
+Deno.test("the table of rooms in docs/architecture.md says what the gate enforces", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+  const rows = [...page.matchAll(/^\| `([a-z]+)(\/|\.ts)` \| .* \|(.*)\|$/gm)].map(([, name, end, uses]) => [
+    end === "/" ? name! : `${name}.ts`,
+    uses!.trim() === "" ? [] : uses!.trim().split(", "),
+  ]);
+  assert.deepEqual(Object.fromEntries(rows), ROOMS);
+});
