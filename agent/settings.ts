@@ -60,8 +60,11 @@ export async function subjectSettings(
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(environment, path);
   // The block itself reads under the person's policy, everything after it under the document's too.
-  await policy.follow(loaded.value.settings.sandbox);
-  const start = () => startLua(host, path, loaded.value.settings, policy.isReadable);
+  policy.follow(loaded.value.settings.sandbox);
+  const start = async () => {
+    await policy.ready();
+    return await startLua(host, path, loaded.value.settings, policy.isReadable);
+  };
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
   const reserved = frontmatter === null
@@ -79,14 +82,13 @@ export async function subjectSettings(
     document: path,
     block: frontmatter,
   });
-  await policy.follow(document.settings.sandbox);
+  policy.follow(document.settings.sandbox);
   const { variables, diagnostics } = document;
-  const evaluated = async () => ({
-    variables,
-    diagnostics,
-    lua: lua ?? await start(),
-    isReadable: policy.isReadable,
-  });
+  const evaluated = async () => {
+    const session = lua ?? await start();
+    await policy.ready();
+    return { variables, diagnostics, lua: session, isReadable: policy.isReadable };
+  };
   return success({ ...document, loaded: loaded.value, evaluated });
 }
 
@@ -129,19 +131,24 @@ class ReadPolicyOf {
   readonly #document: string | null;
   /** The person's, then the document's: what either hides is hidden. */
   readonly #sandboxes: Sandbox[] = [];
+  readonly #waiting: SandboxSettings[] = [];
 
   constructor(environment: Environment, document: string | null) {
     this.#environment = environment;
     this.#document = document;
   }
 
-  /** Goes by these settings too from now on. The sandbox is loaded only when they hide something. */
-  async follow(settings: SandboxSettings): Promise<void> {
-    const hides = (settings.policy.deny_read ?? []).length > 0;
-    if (!hides) return;
+  /** Goes by these settings too, from the next `ready` on. */
+  follow(settings: SandboxSettings): void {
+    if (settings.enabled) this.#waiting.push(settings);
+  }
+
+  /** To be awaited before anything is read. The sandbox is loaded only here: most commands read no file. */
+  async ready(): Promise<void> {
+    if (this.#waiting.length === 0) return;
     const { createSandbox } = await import("../sandbox/mod.ts");
     const place = { environment: this.#environment, document: this.#document, protect: [] };
-    this.#sandboxes.push(createSandbox({ settings, ...place }));
+    this.#sandboxes.push(...this.#waiting.splice(0).map((settings) => createSandbox({ settings, ...place })));
   }
 
   readonly isReadable: ReadPolicy = (path) =>

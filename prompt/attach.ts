@@ -2,7 +2,10 @@
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "../base/base64.ts";
-import type { FileLog } from "./file_log.ts";
+import { readJudged } from "../base/judged_file.ts";
+import { isSystemFile } from "../base/system_files.ts";
+import { READ_SECONDS, within } from "../base/time_limit.ts";
+import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
 import { typeOfContent, typeOfName } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
@@ -24,9 +27,10 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
   const filename = resolvePath(reference.path, base);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    const obstacle = files.refusal(filename) ?? attachObstacle(await Deno.stat(filename));
-    if (obstacle !== null) return { kind: "missing", path: filename, reason: obstacle };
-    bytes = await Deno.readFile(filename);
+    const read = files.refusal(filename) ??
+      await within(READ_SECONDS, readJudged(filename, attachObstacle));
+    if (typeof read === "string") return { kind: "missing", path: filename, reason: read };
+    bytes = read;
   } catch (thrown) {
     return { kind: "missing", path: filename, reason: thrownText(thrown) };
   }
@@ -37,25 +41,12 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
 /** No provider takes more in one request; what is larger would only fill the memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Why a file is not read although it exists, or null: a device or pipe may never end. */
-export function attachObstacle(info: Deno.FileInfo): string | null {
+/** Why the file at a real path is not read although it exists, or null: a device or pipe may never end. */
+export function attachObstacle(real: string, info: Deno.FileInfo): string | null {
   if (info.isDirectory) return "it is a folder";
   if (!info.isFile) return "it is no regular file";
-  if (info.dev === processFiles()) return "it tells about running programs, whose variables hold secrets";
+  if (isSystemFile(real, info)) return SYSTEM_FILE;
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
-}
-
-let processDevice: number | null | undefined;
-
-/** The device of `/proc`, whatever path leads there: a document has no environment variables (frontmatter-config 3.8). */
-function processFiles(): number | null {
-  if (processDevice !== undefined) return processDevice;
-  try {
-    return processDevice = Deno.statSync("/proc").dev;
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-    return processDevice = null;
-  }
 }
 
 /** The part for the bytes of a file; the given type, else the one its name or content tells. */

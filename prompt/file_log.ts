@@ -1,10 +1,14 @@
 // Which files an evaluation may read, and which it read, by the hash of the very bytes it got (chat-format 9.4).
 
 import { sha256 } from "../base/hash.ts";
+import { isSystemPath } from "../base/system_files.ts";
 import type { FileRead } from "./types.ts";
 
 /** Answers whether the policy lets a document take in the file at an absolute path (sandbox 12.1). */
 export type ReadPolicy = (path: string) => boolean;
+
+/** A document has no environment variables (frontmatter-config 3.8), and those of running programs stand there. */
+export const SYSTEM_FILE = "it is a file of the system, which may hold the variables of programs";
 
 /** The files that were read so far. Of several readings of one file the last counts. */
 export class FileLog {
@@ -17,7 +21,8 @@ export class FileLog {
 
   /** Why the file may not be read, or null. To be asked before a reading. */
   refusal(path: string): string | null {
-    return this.#isReadable(path) ? null : "the sandbox policy hides it (sandbox.policy.deny_read)";
+    if (this.#isReadable(path)) return null;
+    return leadsToSystem(path) ? SYSTEM_FILE : "the sandbox policy hides it (see flemma sandbox status)";
   }
 
   /** Takes note of a reading; `path` is absolute. Reading goes on while the hash is made. */
@@ -30,5 +35,13 @@ export class FileLog {
     const hashes = new Map([...earlier.#hashes, ...this.#hashes]);
     const files = await Promise.all([...hashes].map(async ([path, hash]) => ({ path, hash: await hash })));
     return files.sort((a, b) => a.path < b.path ? -1 : 1);
+  }
+}
+
+function leadsToSystem(path: string): boolean {
+  try {
+    return isSystemPath(Deno.realPathSync(path));
+  } catch {
+    return false; // Only the words of the refusal depend on it.
   }
 }

@@ -21,10 +21,11 @@ import { type ProtectedPath, protectedPaths, type Protection, traceProtected } f
 import { parentOf } from "../base/paths.ts";
 import { realPath } from "./paths/real_path.ts";
 import { expandHome, isInside } from "../base/paths.ts";
+import { isSystemPath } from "../base/system_files.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { repositoriesBelow } from "./protect/repository.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
-import { findSockets, type FoundSockets, variablesOfKept } from "./policy/sockets.ts";
+import { findSockets, type FoundSockets, isReplaced, variablesOfKept } from "./policy/sockets.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy, Prepared, Sandbox } from "./types.ts";
 
 /** What a sandbox is made of. */
@@ -205,12 +206,15 @@ export class RunSandbox implements Sandbox {
   }
 
   isPathReadable(path: string): boolean {
+    const snapshot = new FsSnapshot();
+    const real = this.#real(path, snapshot);
+    if (real === null || isSystemPath(real)) return false;
     if (!this.enabled) return true;
-    if (!this.#policy.ok || path.includes("\0")) return false;
-    // Asked about every file of a search; mostly nothing is hidden, and then there is nothing to look up.
-    if (this.#policy.value.deny_read.length === 0) return true;
-    const real = this.#real(path, new FsSnapshot());
-    return real !== null && isVisible(real, this.#policy.value);
+    if (!this.#policy.ok) return false;
+    // A command finds an empty folder there (12.4); keys of registries and key rings lie in it.
+    const { environment } = this.host;
+    if (isReplaced(real, environment, this.#policy.value, snapshot)) return false;
+    return isVisible(real, this.#policy.value);
   }
 
   keptVariables(): readonly string[] {

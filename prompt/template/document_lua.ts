@@ -3,6 +3,7 @@
 import type { Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
+import { readJudgedSync } from "../../base/judged_file.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../file_log.ts";
 
@@ -44,17 +45,15 @@ export function luaSession(options: SessionOptions): DocumentLua {
 
 function readFile(path: string, files: FileLog): Uint8Array {
   // Devices and pipes may never end, and opening a pipe may already wait for ever.
-  const obstacle = files.refusal(path) ?? attachObstacle(Deno.statSync(path));
-  if (obstacle !== null) throw new Error(obstacle);
-  const bytes = Deno.readFileSync(path);
+  const bytes = files.refusal(path) ?? readJudgedSync(path, attachObstacle);
+  if (typeof bytes === "string") throw new Error(bytes);
   files.note(path, bytes);
   return bytes;
 }
 
 function canBeOpened(path: string): boolean {
   try {
-    const info = Deno.statSync(path);
-    if (!info.isFile || attachObstacle(info) !== null) return false;
+    if (attachObstacle(Deno.realPathSync(path), Deno.statSync(path)) !== null) return false;
     Deno.openSync(path, { read: true }).close();
     return true;
   } catch {

@@ -139,6 +139,17 @@ export function findSockets(
   };
 }
 
+/** Whether a real path lies in a folder of runtime sockets that commands do not see, and was not given back by name. */
+export function isReplaced(
+  real: string,
+  environment: Environment,
+  { sockets }: Pick<SocketPolicy, "sockets">,
+  snapshot = new FsSnapshot(),
+): boolean {
+  return runtimeFoldersOf(environment, snapshot).some((folder) => isInside(real, folder)) &&
+    !sockets.some((listed) => isInside(real, listed));
+}
+
 /** The variables that stay although they name sockets, because the policy keeps what they name. */
 export function variablesOfKept(environment: Environment, policy: SocketPolicy): string[] {
   return Object.entries(SOCKET_GROUPS).flatMap(([name, { variables }]) => {

@@ -12,7 +12,7 @@ Deno.test("a hidden file is neither attached nor included, and the diagnostic sa
     const shown = await place.run(["send", "--dry-run", "a.chat"]);
     assert.ok(!shown.stdout.includes("1234"), shown.stdout);
     const checked = await place.run(["check", "a.chat"]);
-    const lines = checked.stdout.split("\n").filter((line) => line.includes("deny_read"));
+    const lines = checked.stdout.split("\n").filter((line) => line.includes("the sandbox policy hides it"));
     assert.equal(lines.length, 2, checked.stdout);
     const allowed = await place.run(["send", "--dry-run", "--no-config", "a.chat"]);
     assert.equal(allowed.stdout.split("1234").length, 3);
@@ -29,7 +29,7 @@ Deno.test("a document can hide more from itself, and its first block cannot read
     place.write("block.chat", '```lua\ntext = include("secret.txt")\n```\n@You:\n{{ text }}\n');
     const { code, stdout } = await place.run(["check", "block.chat"]);
     assert.equal(code, 4);
-    assert.match(stdout, /deny_read/);
+    assert.match(stdout, /the sandbox policy hides it/);
   });
 });
 
@@ -80,6 +80,6 @@ Deno.test("a document takes in no environment variables through the files of run
     assert.ok(stdout.includes("link.txt"), stdout);
     assert.ok(!stdout.includes("sk-1234"), stdout);
     const checked = await place.run(["check", "a.chat"]);
-    assert.equal(checked.stdout.split("running programs").length, 4, checked.stdout);
+    assert.equal(checked.stdout.split("a file of the system").length, 4, checked.stdout);
   });
 });

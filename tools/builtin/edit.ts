@@ -3,11 +3,12 @@
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { FileFailure, fileSentence, folderSentence } from "./file_failures.ts";
+import { within } from "../../base/time_limit.ts";
+import { fileSentence } from "./file_failures.ts";
 import { findNearestLine, replacePassage } from "./passage.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
-import { inOrder, replaceFile, type Snapshot } from "./replace_file.ts";
+import { inOrder, replaceFile, takeSnapshot } from "./replace_file.ts";
 
 export interface EditOptions {
   /** Offer the member `replaceAll` (`tools.edit.replace_all`). */
@@ -58,7 +59,7 @@ async function editFile(
   let doing: "read" | "written" = "read";
   try {
     return await inOrder(path, context, async (real) => {
-      const before = await takeSnapshot(real, path);
+      const before = await within(context.timeout, takeSnapshot(real, path), context.signal);
       const replaced = replacePassage(before.bytes, oldText, newText, { all: replaceAll });
       if (replaced.kind === "absent") return failed(absentSentence(path, before.bytes, oldText));
       if (replaced.kind === "ambiguous") {
@@ -82,13 +83,6 @@ async function editFile(
   } catch (thrown) {
     return failed(fileSentence(path, doing, thrown));
   }
-}
-
-async function takeSnapshot(real: string, shown: string): Promise<Snapshot> {
-  const info = await Deno.lstat(real);
-  if (info.isDirectory) throw new FileFailure(folderSentence(shown));
-  if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
-  return { bytes: await Deno.readFile(real), info };
 }
 
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {

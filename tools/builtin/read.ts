@@ -1,6 +1,8 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
 import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
+import { isSystemFile, isSystemPath } from "../../base/system_files.ts";
+import { within } from "../../base/time_limit.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { STOPPED } from "../run.ts";
@@ -62,38 +64,49 @@ async function readFile(
   const shown = text(input.path);
   if (shown === "") return failed("The path is empty.");
   try {
-    const path = readableTarget(shown, context);
-    if (path === null) return failed(`Sandbox: ${shown} may not be read by tools.`);
-    const info = await Deno.stat(path);
-    if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
-    // Opening a pipe would wait for somebody to write into it.
-    if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
-    const file = await Deno.open(path);
-    try {
-      // A link may have taken the place of what was judged, between judging and opening.
-      if (readableTarget(shown, context) !== path || !await isStill(file, path)) {
-        return failed(`${shown} was exchanged for something else while it was opened.`);
-      }
-      const source = { path: context.path.resolve(shown), shown, size: info.size };
-      return await readOpen(file, source, input, limits, context.signal);
-    } finally {
-      file.close();
-    }
+    return await within(context.timeout, readRegular(shown, input, context, limits), context.signal);
   } catch (thrown) {
+    if (context.signal.aborted) return failed(STOPPED);
     return failed(fileSentence(shown, "read", thrown));
   }
 }
 
-/** The real path, when the sandbox lets tools read it (sandbox 12.1). */
-function readableTarget(shown: string, context: ExecutionContext): string | null {
-  const real = realPath(context.path.resolve(shown), context.environment.cwd);
-  return real !== null && context.sandbox.isPathReadable(real) ? real : null;
+async function readRegular(
+  shown: string,
+  input: ToolInput,
+  context: ExecutionContext,
+  limits: ReadOptions,
+): Promise<ExecutionResult> {
+  const path = readableTarget(shown, context);
+  if (path === null) return failed(`Sandbox: ${shown} may not be read by tools.`);
+  const info = await Deno.stat(path);
+  if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
+  // Opening a pipe would wait for somebody to write into it.
+  if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
+  if (isSystemFile(path, info)) return failed(`Sandbox: ${shown} may not be read by tools.`);
+  const file = await Deno.open(path);
+  try {
+    // A link may have taken the place of what was judged, between judging and opening.
+    if (readableTarget(shown, context) !== path || !await isStill(file, path, info)) {
+      return failed(`${shown} was exchanged for something else while it was opened.`);
+    }
+    const source = { path: context.path.resolve(shown), shown, size: info.size };
+    return await readOpen(file, source, input, limits, context.signal);
+  } finally {
+    file.close();
+  }
 }
 
-/** Whether an open file is what stands at a path, itself and not through a link. */
-async function isStill(file: Deno.FsFile, path: string): Promise<boolean> {
+/** The real path, when the sandbox lets tools read it (sandbox 12.1) and it is none of the system's own files (S7). */
+function readableTarget(shown: string, context: ExecutionContext): string | null {
+  const real = realPath(context.path.resolve(shown), context.environment.cwd);
+  return real !== null && !isSystemPath(real) && context.sandbox.isPathReadable(real) ? real : null;
+}
+
+/** Whether an open file is what was judged and what stands at the path, itself and not through a link. */
+async function isStill(file: Deno.FsFile, path: string, judged: Deno.FileInfo): Promise<boolean> {
   const [opened, standing] = [await file.stat(), await Deno.lstat(path)];
-  return opened.dev === standing.dev && opened.ino === standing.ino;
+  return [judged, standing].every(({ dev, ino }) => dev === opened.dev && ino === opened.ino);
 }
 
 interface Source {

@@ -3,6 +3,7 @@
 
 import { writeAll } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
+import { isSystemFile, isSystemPath } from "../../base/system_files.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./file_failures.ts";
@@ -47,6 +48,7 @@ function writableTarget(path: string, context: ExecutionContext): string {
   if (real === null) {
     throw new FileFailure(`The path ${path} leads nowhere: too many links, or a NUL character.`);
   }
+  if (isSystemPath(real)) throw new FileFailure(systemSentence(path));
   if (isRunningDocument(real, context)) {
     throw new FileFailure(`${path} is the document of this conversation; tools may not write to it.`);
   }
@@ -54,6 +56,24 @@ function writableTarget(path: string, context: ExecutionContext): string {
     throw new FileFailure(`Sandbox: ${path} is not writable for tools; choose a path in a writable folder.`);
   }
   return real;
+}
+
+/** The content of a file that may be changed, with what it was; a FileFailure for everything that is no regular file. */
+export async function takeSnapshot(real: string, shown: string): Promise<Snapshot> {
+  const info = await Deno.lstat(real);
+  refuseIrregular(real, info, shown);
+  return { bytes: await Deno.readFile(real), info };
+}
+
+function refuseIrregular(real: string, info: Deno.FileInfo, shown: string): void {
+  if (info.isDirectory) throw new FileFailure(folderSentence(shown));
+  if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
+  if (isSystemFile(real, info)) throw new FileFailure(systemSentence(shown));
+}
+
+/** Also where no sandbox says so: they are switches of the kernel, and what they hold is no text of anybody (S7). */
+function systemSentence(shown: string): string {
+  return `Sandbox: ${shown} is a file of the system; tools leave these alone.`;
 }
 
 function isRunningDocument(real: string, { document, environment }: ExecutionContext): boolean {
@@ -92,8 +112,7 @@ export async function replaceFile(real: string, bytes: Uint8Array, options: Repl
   if (before === null) {
     await Deno.mkdir(parentOf(real), { recursive: true });
   } else {
-    if (before.isDirectory) throw new FileFailure(folderSentence(options.shownAs));
-    if (!before.isFile) throw new FileFailure(`${options.shownAs} is not a regular file.`);
+    refuseIrregular(real, before, options.shownAs);
     // A file that forbids writing must not be replaced by way of its folder.
     (await Deno.open(real, { write: true })).close();
   }

@@ -2,6 +2,7 @@
 
 import { CALLS } from "./calls.ts";
 import { DOCUMENT } from "./document.ts";
+import { FILE_TOOLS } from "./file_tools.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
 import { MACHINE } from "./machine.ts";
@@ -19,6 +20,7 @@ export const ATTACKS: readonly Attack[] = [
   ...SOCKETS,
   ...CALLS,
   ...HIDDEN,
+  ...FILE_TOOLS,
   ...NETWORK,
   ...RESOURCES,
 ];
