@@ -14,12 +14,19 @@ import { isOfMachine, readMachine } from "./backends/machine.ts";
 import { FsSnapshot } from "./paths/fs_snapshot.ts";
 import { hostOf } from "./process/host.ts";
 import { emptyPolicy, makeAskedFolders, mountablePolicy, withoutVanished } from "./protect/mountable.ts";
-import { ownCode } from "./protect/own_code.ts";
+import {
+  denoFolderForCommands,
+  type OwnCode,
+  ownCode,
+  type RunningProgram,
+  runningProgram,
+} from "./protect/own_code.ts";
 import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy/policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./backends/probe.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect/protect.ts";
 import { parentOf } from "../base/paths.ts";
-import { realPath } from "./paths/real_path.ts";
+import { realPath, traceLinks } from "./paths/real_path.ts";
+import { strayLink } from "./paths/stray_link.ts";
 import { expandHome, isInside } from "../base/paths.ts";
 import { isSystemPath } from "../base/system_files.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
@@ -45,6 +52,8 @@ export interface SandboxOptions {
    * @default false
    */
   readonly lookAnew?: boolean;
+  /** What is protected as the program's own code. @default the program that runs now */
+  readonly running?: RunningProgram;
 }
 
 /** The policy as it can be mounted, and what to compare with afterwards. */
@@ -74,8 +83,8 @@ export class RunSandbox implements Sandbox {
   /** What this program, or the person's editor, may make while a command runs. */
   readonly #ownPlaces: readonly string[];
   readonly #workingFolders: readonly string[];
-  /** Compiled code of this program. */
-  readonly #ownCode: readonly string[];
+  /** What this program itself runs from. */
+  readonly #ownCode: OwnCode;
   #start: { repositories: readonly string[]; protection: Protection } | undefined;
   #snapshot: PolicySnapshot | undefined;
   /** The one that the commands which live now, or lived last, were started by. */
@@ -92,9 +101,8 @@ export class RunSandbox implements Sandbox {
   #active = 0;
 
   /** The policy is fixed here; nothing is probed yet. */
-  constructor(
-    { settings, environment, document, protect, registry = backends, lookAnew = false }: SandboxOptions,
-  ) {
+  constructor(options: SandboxOptions) {
+    const { settings, environment, document, protect, registry = backends, lookAnew = false } = options;
     this.#lookAnew = lookAnew;
     this.#settings = structuredClone(settings);
     this.#registry = registry;
@@ -104,11 +112,10 @@ export class RunSandbox implements Sandbox {
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
     // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
     this.#asked = [...protect, configFolder(environment), ...runtimeFolders(environment)];
-    const code = ownCode(environment, Deno.build.standalone ? Deno.execPath() : null);
-    this.#ownCode = code.protect;
+    this.#ownCode = ownCode(environment, options.running ?? runningProgram());
     this.#ownPlaces = [
       ...runtimeFolders(environment),
-      ...code.mayAppear,
+      ...this.#ownCode.mayAppear,
       ...(document === null ? [] : [document]),
     ]
       .map((path) => realPath(path, environment.cwd))
@@ -119,6 +126,10 @@ export class RunSandbox implements Sandbox {
     ].filter((place) => place !== null);
     this.host = hostOf(environment, writable, (problem) => this.#note([problem]));
     if (this.#policy.ok && this.enabled) this.#note(this.#policy.value.notices);
+    const { folder } = this.#ownCode;
+    if (folder !== null && this.#workingFolders.some((place) => isInside(place, folder))) {
+      this.#note([ownFolder(folder)]);
+    }
   }
 
   /** The policy with the origin of each path; fails as `resolvePolicy` does. */
@@ -217,6 +228,20 @@ export class RunSandbox implements Sandbox {
     return isVisible(real, this.#policy.value);
   }
 
+  strayLink(path: string): string | null {
+    if (!this.enabled || !this.#policy.ok) return null;
+    const { cwd, home } = this.host.environment;
+    const trace = traceLinks(expandHome(path, home), cwd);
+    return trace === null ? null : strayLink(trace, this.#policy.value.rw_paths);
+  }
+
+  addedVariables(): Readonly<Record<string, string>> {
+    if (!this.enabled) return {};
+    const folder = denoFolderForCommands(this.#ownCode, this.host.environment);
+    // Where the cache is not writable anyway, what the person has fetched can at least be read.
+    return folder === null || !this.isPathWritable(folder) ? {} : { DENO_DIR: folder };
+  }
+
   keptVariables(): readonly string[] {
     return this.#policy.ok ? variablesOfKept(this.host.environment, this.#policy.value) : [];
   }
@@ -234,6 +259,15 @@ export class RunSandbox implements Sandbox {
     const asked = new Set(traceProtected(paths.filter(({ asked }) => asked), cwd, snapshot).real);
     return traceProtected(paths, cwd, snapshot).real
       .map((path) => ({ path, asked: asked.has(path), exists: snapshot.has(path) }));
+  }
+
+  /** Real paths of what this program itself runs from, as far as it is there. */
+  ownCode(): string[] {
+    const snapshot = new FsSnapshot();
+    const paths = this.#ownCode.protect.map((path) => ({ path }));
+    return traceProtected(paths, this.host.environment.cwd, snapshot).real.filter((path) =>
+      snapshot.has(path)
+    );
   }
 
   /** The sockets of this machine, and which of them the policy keeps. */
@@ -441,7 +475,7 @@ export class RunSandbox implements Sandbox {
     const policy = this.#policy.ok ? this.#policy.value : null;
     return protectedPaths({
       asked: [...this.#asked, ...(policy?.protectAsked ?? [])],
-      listed: [...(policy?.protectHome ?? []), ...this.#ownCode],
+      listed: [...(policy?.protectHome ?? []), ...this.#ownCode.protect],
       words: policy?.protectWords ?? [],
       writable: policy?.rw_paths ?? [],
       workingFolders: this.#workingFolders,
@@ -474,6 +508,14 @@ export class RunSandbox implements Sandbox {
 function folderOf(document: string, cwd: string): string | null {
   const real = realPath(document, cwd);
   return real === null ? null : parentOf(real);
+}
+
+function ownFolder(folder: string): Problem {
+  return {
+    code: "own-folder",
+    message: `This program itself runs from ${folder}, so tools can change nothing there.`,
+    next: "To let them, run a program that is installed elsewhere.",
+  };
 }
 
 function bare(inner: readonly string[]): Prepared {

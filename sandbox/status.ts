@@ -37,6 +37,8 @@ export interface SandboxStatus {
   readonly dropped: readonly DroppedEntry[];
   /** Real paths that stay read-only inside writable ones; missing ones are watched, not mounted. */
   readonly protected: readonly { readonly path: string; readonly exists: boolean }[];
+  /** What this program itself runs from, protected too where commands could write to it. */
+  readonly program: readonly string[];
   /** Real paths that cannot be read. */
   readonly hidden: readonly { readonly path: string; readonly exists: boolean }[];
   /** Sockets of the host: covered ones and ones that stay. */
@@ -66,6 +68,7 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
   const resolved = policy.ok ? policy.value : null;
   const sockets = sandbox.sockets();
   const hosts = resolved?.network_allow ?? [];
+  const program = sandbox.ownCode();
   return {
     enabled: sandbox.enabled,
     mode: sandbox.mode,
@@ -81,8 +84,9 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     writable: (resolved?.writable ?? []).map(({ path, entry }) => ({ path, entry, exists: exists(path) })),
     dropped: resolved?.dropped ?? [],
     protected: sandbox.protectedPaths()
-      .filter(({ asked, exists }) => asked || exists)
+      .filter(({ path, asked, exists }) => (asked || exists) && !program.includes(path))
       .map(({ path, exists }) => ({ path, exists })),
+    program,
     hidden: (resolved?.deny_read ?? []).map((path) => ({ path, exists: exists(path) })),
     sockets: {
       masked: [...sockets.runtime, ...sockets.masked],
@@ -136,6 +140,8 @@ export function renderStatus(status: SandboxStatus): string {
     if (hidden.length === 0) lines.push("  nothing");
     for (const { path } of hidden) lines.push(`  ${path}`);
   }
+  lines.push(`program${confined ? "   protected too" : ""}`);
+  for (const path of status.program) lines.push(`  ${path}`);
   if (confined) lines.push(...confinementLines(status));
   for (const sentence of status.hardening) lines.push(`hardening ${sentence}`);
   for (const { message, next } of status.notices) {

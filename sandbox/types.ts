@@ -36,7 +36,7 @@ export interface HiddenPath {
 
 /** A policy as it can be mounted at this moment: every path in it exists. */
 export interface MountablePolicy extends Required<Policy> {
-  /** Writable paths below other writable ones, for where those are replaced by something empty. */
+  /** Writable paths below other writable ones: nothing may take their place, and empty folders around them open again. */
   readonly inner: readonly string[];
   /** What is hidden. */
   readonly hidden: readonly HiddenPath[];
@@ -153,10 +153,17 @@ export interface Sandbox {
   /** Whether tools may read this absolute path (12.1). Does not depend on a backend. */
   isPathReadable(path: string): boolean;
   /**
+   * The link on the way to a path that a command could have made and that leads to where no command may write; null when
+   * there is none. Who writes there for a tool must not follow it. Absent means there never is one.
+   */
+  strayLink?(path: string): string | null;
+  /**
    * Variables that stay in the environment of tools although they name sockets: the policy keeps those sockets
    * (12.4). Absent means none.
    */
   keptVariables?(): readonly string[];
+  /** Variables that commands get besides, unless `tools.env.pass` names the person's own. Absent means none. */
+  addedVariables?(): Readonly<Record<string, string>>;
   /** Notices for the person: skipped paths, running bare, and the like; each given once. */
   notices(): readonly Problem[];
 }

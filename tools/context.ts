@@ -133,6 +133,7 @@ class CallContext implements PluginContext {
       ...toolEnvironment(this.environment.variables, this.#options.settings.tools.env, {
         sandboxed: this.#options.sandbox.enabled,
         kept: this.#options.sandbox.keptVariables?.(),
+        added: this.#options.sandbox.addedVariables?.(),
       }),
       ...stringMembers(this.getConfig()?.env),
     });
@@ -211,7 +212,7 @@ function sentenceOf({ message, next }: Problem): string {
 }
 
 function pluginTruncate(options: ContextOptions): PluginTruncate {
-  const { definition, document, environment, settings, toolId } = options;
+  const { definition, document, environment, sandbox, settings, toolId } = options;
   const { max_lines, max_bytes } = settings.tools.truncate;
   const within = (limits: Limits = {}): Limits => ({ maxLines: max_lines, maxBytes: max_bytes, ...limits });
   const members: Truncate = {
@@ -230,6 +231,7 @@ function pluginTruncate(options: ContextOptions): PluginTruncate {
         document,
         environment,
         settings: settings.tools.truncate,
+        strayLink: (path) => sandbox.strayLink?.(path) ?? null,
         maxLines,
         maxBytes,
       }),

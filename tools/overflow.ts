@@ -52,10 +52,14 @@ function flat(text: string): string {
   return text.toWellFormed().replace(/[/\x00-\x1f]/g, "-");
 }
 
+/** The link that keeps a file from being made at a path, or null (`Sandbox.strayLink`). */
+export type StrayLink = (path: string) => string | null;
+
 /** A file that takes complete output up to a number of bytes. Opening and writing may fail; `problem` tells. */
 export class OverflowFile {
   readonly path: string;
   readonly #limit: number;
+  readonly #strayLink: StrayLink;
   #file: Deno.FsFile | null = null;
   #written = 0;
   /** Why there is no usable file. */
@@ -63,9 +67,10 @@ export class OverflowFile {
   /** Whether bytes were left out because of the limit. */
   capped = false;
 
-  constructor(path: string, limit: number) {
+  constructor(path: string, limit: number, strayLink: StrayLink = () => null) {
     this.path = path;
     this.#limit = limit;
+    this.#strayLink = strayLink;
   }
 
   /** Appends bytes; the file is made at the first call. Never rejects. */
@@ -74,7 +79,7 @@ export class OverflowFile {
     const room = this.#limit - this.#written;
     if (bytes.length > room) this.capped = true;
     try {
-      this.#file ??= await createPrivate(this.path);
+      this.#file ??= await createPrivate(this.path, this.#strayLink);
       let rest = bytes.subarray(0, room);
       while (rest.length > 0) {
         const count = await this.#file.write(rest);
@@ -108,11 +113,35 @@ export class OverflowFile {
   }
 }
 
-/** Makes a new file for this person only. What stands at the path is removed first, so that a planted link is not followed. */
-async function createPrivate(path: string): Promise<Deno.FsFile> {
+/**
+ * Makes a new file for this person only. What stands at the path is removed first, and links that a command could have
+ * planted are not followed: neither that file nor the folders around it.
+ */
+async function createPrivate(path: string, strayLink: StrayLink): Promise<Deno.FsFile> {
+  const judge = () => {
+    const link = strayLink(parentOf(path));
+    if (link !== null) throw new Error(`a command could have made the link ${link} on the way there`);
+  };
+  judge();
   await Deno.mkdir(parentOf(path), { recursive: true });
-  await removeIfThere(path);
-  return await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+  const folder = await Deno.realPath(parentOf(path));
+  judge();
+  const real = `${folder}/${path.slice(path.lastIndexOf("/") + 1)}`;
+  await removeIfThere(real);
+  const file = await Deno.open(real, { write: true, createNew: true, mode: 0o600 });
+  try {
+    // The command lives while its output is kept: a link may have taken the place of a folder meanwhile.
+    const [opened, standing] = [await file.stat(), await Deno.lstat(real)];
+    if (
+      opened.ino === standing.ino && opened.dev === standing.dev && await Deno.realPath(folder) === folder
+    ) {
+      return file;
+    }
+    throw new Error(`the folder ${folder} was exchanged meanwhile`);
+  } catch (thrown) {
+    file.close();
+    throw thrown;
+  }
 }
 
 /** What the notice says besides the numbers. */
@@ -164,6 +193,7 @@ export interface OverflowOptions extends OverflowPlace {
   readonly direction: "head" | "tail";
   readonly settings: TruncateSettings;
   readonly environment: Environment;
+  readonly strayLink?: StrayLink;
   readonly maxLines?: number;
   readonly maxBytes?: number;
 }
@@ -180,7 +210,7 @@ export async function truncateWithOverflow(text: string, options: OverflowOption
   const truncation = shorten(text, { maxLines, maxBytes });
   if (!truncation.truncated) return truncation.content;
   const path = overflowPath(settings.output_path_format, options, options.environment);
-  const file = new OverflowFile(path, settings.max_file_size);
+  const file = new OverflowFile(path, settings.max_file_size, options.strayLink);
   const bytes = new TextEncoder().encode(text);
   await file.write(bytes);
   file.close();

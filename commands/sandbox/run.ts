@@ -31,6 +31,7 @@ export async function run(invocation: Invocation): Promise<number> {
       env: toolEnvironment(environment.variables, settings.tools.env, {
         sandboxed: prepared.value.wrapped,
         kept: sandbox.keptVariables(),
+        added: sandbox.addedVariables(),
       }),
       cwd: environment.cwd,
     });

@@ -7,7 +7,7 @@ import type { HiddenPath } from "../types.ts";
 export interface MountPlan {
   /** The writable paths of the list itself; they are mounted already. */
   readonly writable: readonly string[];
-  /** Writable paths below others, needed again where those are replaced by something empty. */
+  /** Writable paths below others: held in place, and needed again where those are replaced by something empty. */
   readonly inner: readonly string[];
   readonly protect: readonly string[];
   /** Links on the way to protected paths: the folders around them are held in place. */
@@ -63,13 +63,16 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const path of plan.kept) if (replaced(path)) put(path, ["--bind", path, path]);
   const { folders, readOnly } = protection(plan.protect, plan.writable);
   for (const path of readOnly) put(path, ["--ro-bind", path, path]);
+  const isProtected = (path: string) => plan.protect.some((around) => isInside(path, around));
   for (const path of writable) if (replaced(path)) put(path, ["--bind", path, path]);
+  // Held in place: whatever took the place of such a path would be writable for the next run, wherever it leads.
+  for (const path of plan.inner) if (!isProtected(path)) put(path, ["--bind", path, path]);
   // What lies hidden or covered must not be carried to a place where the next command finds it uncovered. A folder
   // inside a protected one cannot be moved, and would become writable here.
   const covered = [...plan.hidden, ...plan.empty].map(({ path }) => path);
-  for (const path of [...plan.links, ...covered, ...plan.masked]) {
+  for (const path of [...plan.links, ...covered, ...plan.masked, ...plan.inner]) {
     for (const folder of plan.writable.flatMap((root) => foldersBetween(root, path))) {
-      if (!plan.protect.some((around) => isInside(folder, around))) folders.add(folder);
+      if (!isProtected(folder)) folders.add(folder);
     }
   }
   for (const path of folders) put(path, ["--bind", path, path]);

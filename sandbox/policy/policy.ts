@@ -12,7 +12,9 @@ import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
-import { realPath } from "../paths/real_path.ts";
+import type { Trace } from "../paths/fs_snapshot.ts";
+import { realPath, traceLinks } from "../paths/real_path.ts";
+import { linkInside } from "../paths/stray_link.ts";
 import { isInside } from "../../base/paths.ts";
 import { runtimeFolders } from "../process/runtime_folders.ts";
 import { SECRET_PATHS } from "./secrets.ts";
@@ -74,9 +76,8 @@ export function resolvePolicy(
 ): Outcome<ResolvedPolicy> {
   const { rw_paths, network, allow_privileged, limits } = settings.policy;
   const { cwd, home } = context.environment;
-  const found: WritablePath[] = [];
+  const traced: TracedPath[] = [];
   const dropped: DroppedEntry[] = [];
-  const create: string[] = [];
   const notices: Problem[] = [];
 
   for (const item of rw_paths) {
@@ -88,17 +89,24 @@ export function resolvePolicy(
       if (expansion.mistake) notices.push(mistakenEntry(entry, expansion.reason));
       continue;
     }
-    const path = realPath(expansion.path, cwd);
-    if (path === null) {
+    const trace = traceLinks(expansion.path, cwd);
+    if (trace === null) {
       const reason = "it leads through too many links, or holds a NUL character";
       dropped.push({ entry, reason });
       notices.push(mistakenEntry(entry, reason));
       continue;
     }
-    if (wanted) create.push(path);
-    found.push({ path, entry, byDefault: DEFAULT_RW_PATHS.includes(entry) });
+    const writable = { path: trace.path, entry, byDefault: DEFAULT_RW_PATHS.includes(entry) };
+    traced.push({ writable, wanted, trace });
   }
 
+  const { kept, astray } = withoutAstray(traced);
+  for (const { writable: { entry }, reason } of astray) {
+    dropped.push({ entry, reason });
+    notices.push(mistakenEntry(entry, reason));
+  }
+  const create = kept.filter(({ wanted }) => wanted).map(({ trace }) => trace.path);
+  const found = kept.map(({ writable }) => writable);
   const writable = withoutCovered(found, dropped);
   const hidden = expandList(
     "deny_read",
@@ -266,6 +274,37 @@ function withoutCovered(found: readonly WritablePath[], dropped: DroppedEntry[])
     else dropped.push({ entry: writable.entry, reason: `${cover.entry} already covers ${writable.path}` });
   }
   return kept;
+}
+
+interface TracedPath {
+  readonly writable: WritablePath;
+  readonly wanted: boolean;
+  readonly trace: Trace;
+}
+
+/**
+ * Leaves out entries that lead, by a link inside a writable path, to where no other entry leads by itself: a command of an
+ * earlier run could have made that link, and the next would write where nobody meant it to.
+ */
+function withoutAstray(
+  traced: readonly TracedPath[],
+): { kept: TracedPath[]; astray: { writable: WritablePath; reason: string }[] } {
+  const roots = traced.map(({ trace }) => trace.path);
+  const direct = traced.filter(({ trace }) => linkInside(trace, roots) === null)
+    .map(({ trace }) => trace.path);
+  const kept: TracedPath[] = [];
+  const astray: { writable: WritablePath; reason: string }[] = [];
+  for (const each of traced) {
+    const link = linkInside(each.trace, roots);
+    if (link === null || direct.some((path) => isInside(each.trace.path, path))) kept.push(each);
+    else {
+      const { writable, trace } = each;
+      const reason = `it leads through the link ${link}, which commands could have made, to ${trace.path}; ` +
+        "name that path itself";
+      astray.push({ writable, reason });
+    }
+  }
+  return { kept, astray };
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {

@@ -72,6 +72,8 @@ export interface EnvironmentOptions {
   readonly sandboxed: boolean;
   /** Variables whose sockets the policy keeps. */
   readonly kept?: readonly string[];
+  /** Variables that take the place of the caller's inside the sandbox, unless these are passed by name. */
+  readonly added?: Readonly<Record<string, string>>;
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -80,7 +82,7 @@ type EnvSettings = ToolSettings["env"];
 /**
  * Filters `variables` for tools. Credentials of model providers are dropped, whatever else holds the same value, what
  * leads git and `cd` elsewhere, and inside the sandbox the addresses of sockets that act with the person's authority
- * (12.4). `pass` brings variables back, `block` drops more and is stronger; both hold names, in which `*` stands for
+ * (12.4); `added` takes its place there. `pass` brings variables back, `block` drops more and is stronger; both hold names, in which `*` stands for
  * anything. The unattended variables are always set, unless `pass` or `block` holds their very name.
  */
 export function toolEnvironment(
@@ -90,6 +92,9 @@ export function toolEnvironment(
 ): Record<string, string> {
   const withheld = new Set(withheldVariables(variables, settings, options));
   const left = Object.entries(variables).filter(([name]) => !withheld.has(name));
+  const passed = settings.pass.map(namePattern);
+  const isOwn = (name: string) => Object.hasOwn(variables, name) && passed.some((each) => each.test(name));
+  const added = Object.entries(options.sandboxed ? options.added ?? {} : {}).filter(([name]) => !isOwn(name));
   const overridden = OTHER_EDITORS.filter((name) => Object.hasOwn(variables, name));
   const unattended = {
     ...UNATTENDED,
@@ -99,6 +104,7 @@ export function toolEnvironment(
     block.includes(name) || (pass.includes(name) && Object.hasOwn(variables, name));
   return {
     ...Object.fromEntries(left),
+    ...Object.fromEntries(added),
     ...Object.fromEntries(Object.entries(unattended).filter(([name]) => !asked(settings, name))),
   };
 }

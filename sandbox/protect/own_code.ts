@@ -1,30 +1,113 @@
-// Where the runtime keeps compiled code of this very program: whoever writes there decides what runs outside (S11).
+// What this program itself runs from: whoever writes there decides what runs outside at the next start (S11).
 
 import type { Environment } from "../../base/environment.ts";
+import { parentOf } from "../../base/paths.ts";
 
-/** Of the cache of `deno run`, by this runtime's version: compiled code, its journal, and translated sources. */
-const CACHED = ["v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm", "gen"];
+/** Of the cache of `deno run`, by this runtime's version: compiled code and its journal. */
+const COMPILED = ["v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm"];
 
-/** Places to protect, and which of them the runtime, inside or out, may make while a command runs. */
+/** Of the same cache: translated sources, modules from the network, packages. */
+const FETCHED = ["gen", "remote", "npm"];
+
+/** Programs that the person's next start goes through, by the name that is looked up in `PATH`. */
+const STARTED_BY = ["flemma", "deno"];
+
+/** Where this module stands in the sources; it tells a checkout from the one file that is shipped. */
+const PLACE_IN_SOURCES = "/sandbox/protect/own_code.ts";
+
+/** How this program is running. */
+export interface RunningProgram {
+  /** Path of the runtime, or of the program itself when it is one file. */
+  readonly executable: string;
+  /** Whether runtime and program are one file. */
+  readonly standalone: boolean;
+  /** Address of this very module. */
+  readonly module: string;
+}
+
+/** Places to protect, and which of them the runtime may make while a command runs. */
 export interface OwnCode {
   readonly protect: readonly string[];
   readonly mayAppear: readonly string[];
+  /** The folder that holds this program's own files; null when they lie in the cache or in the one file. */
+  readonly folder: string | null;
+  /** Whether the person's cache of Deno is among them, so that commands need one of their own. */
+  readonly cache: boolean;
+}
+
+/** The program that runs now. */
+export function runningProgram(): RunningProgram {
+  return { executable: Deno.execPath(), standalone: Deno.build.standalone, module: import.meta.url };
 }
 
 /**
- * A program that is one file keeps its compiled code in the folder for temporary files, from the start on; `deno run` in
- * its cache folder. Both are writable under the default policy. `executable` is the path of the running program when it
- * is one file, else null.
+ * The runtime, the program's files, and what was compiled or fetched for them. A program that is one file keeps its compiled
+ * code in the folder for temporary files, from the start on; `deno run` in its cache folder.
  */
-export function ownCode({ variables, home, cwd }: Environment, executable: string | null): OwnCode {
-  if (executable !== null) {
+export function ownCode(environment: Environment, running: RunningProgram): OwnCode {
+  const { executable, standalone, module } = running;
+  const started = [executable, ...startedBy(environment)];
+  if (standalone) {
     const name = executable.slice(executable.lastIndexOf("/") + 1);
-    return { protect: [`${variables.TMPDIR || "/tmp"}/deno-compile-${name}.cache`], mayAppear: [] };
+    const compiled = `${environment.variables.TMPDIR || "/tmp"}/deno-compile-${name}.cache`;
+    return { protect: [compiled, ...started], mayAppear: [], folder: null, cache: false };
   }
-  const { DENO_DIR, XDG_CACHE_HOME } = variables;
-  const folder = DENO_DIR
-    ? (DENO_DIR.startsWith("/") ? DENO_DIR : `${cwd}/${DENO_DIR}`)
-    : `${XDG_CACHE_HOME?.startsWith("/") ? XDG_CACHE_HOME : `${home}/.cache`}/deno`;
-  const protect = CACHED.map((name) => `${folder}/${name}`);
-  return { protect, mayAppear: protect };
+  const inSources = module.endsWith(PLACE_IN_SOURCES);
+  const folder = module.startsWith("file:")
+    ? programFolder(decodeURIComponent(new URL(module).pathname), inSources)
+    : null;
+  // What is shipped is one bundle; only sources, and what comes from an address, need more of the cache.
+  const names = inSources || folder === null ? [...COMPILED, ...FETCHED] : COMPILED;
+  const inCache = (name: string) => `${denoFolder(environment)}/${name}`;
+  const own = folder === null ? [] : [folder];
+  return {
+    protect: [...names.map(inCache), ...own, ...started],
+    // Everything else was fetched before the program started, and commands have a cache of their own.
+    mayAppear: COMPILED.map(inCache),
+    folder,
+    cache: true,
+  };
+}
+
+/**
+ * The cache of Deno for commands, where the person's own is protected; null where it is not. Otherwise a command that runs Deno
+ * could fetch nothing.
+ */
+export function denoFolderForCommands({ cache }: OwnCode, environment: Environment): string | null {
+  return cache ? `${cacheFolder(environment)}/flemma/deno` : null;
+}
+
+function programFolder(file: string, inSources: boolean): string {
+  return inSources ? file.slice(0, -PLACE_IN_SOURCES.length) || "/" : parentOf(file);
+}
+
+function denoFolder(environment: Environment): string {
+  const { DENO_DIR } = environment.variables;
+  if (!DENO_DIR) return `${cacheFolder(environment)}/deno`;
+  return DENO_DIR.startsWith("/") ? DENO_DIR : `${environment.cwd}/${DENO_DIR}`;
+}
+
+function cacheFolder({ variables: { XDG_CACHE_HOME }, home }: Environment): string {
+  return XDG_CACHE_HOME?.startsWith("/") ? XDG_CACHE_HOME : `${home}/.cache`;
+}
+
+/**
+ * Every place in `PATH` up to the first one that has the program: links there lead to what the person starts next (as version
+ * managers make them), and what appears in front of it would be started instead.
+ */
+function startedBy({ variables }: Environment): string[] {
+  const folders = (variables.PATH ?? "").split(":").filter((folder) => folder.startsWith("/"));
+  return STARTED_BY.flatMap((name) => {
+    const paths = [...new Set(folders)].map((folder) => `${folder}/${name}`);
+    const found = paths.findIndex(isFile);
+    return found < 0 ? [] : paths.slice(0, found + 1);
+  });
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
 }

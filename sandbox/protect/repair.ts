@@ -3,7 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
 import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
-import { parentOf } from "../../base/paths.ts";
+import { foldersBetween, parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
@@ -17,6 +17,8 @@ export interface Before {
   readonly missing: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** What the command could write to. */
+  readonly writable: readonly string[];
   /** Holds while nothing was made or removed anywhere near. */
   readonly look: Sealed;
 }
@@ -31,6 +33,7 @@ export function before(
   return {
     missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !snapshot.has(path)),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
+    writable,
     look: snapshot.seal(),
   };
 }
@@ -39,8 +42,18 @@ export function before(
  * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
  * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted.
  */
-export async function settle({ missing, links, look }: Before, keep: () => string): Promise<Problem[]> {
-  if (look.holds()) return [];
+export async function settle(before: Before, keep: () => string): Promise<Problem[]> {
+  if (before.look.holds()) return [];
+  const paths = [...before.missing, ...before.links.map(({ path }) => path)];
+  const locked = openFolders(paths, before.writable);
+  try {
+    return await putRight(before, keep);
+  } finally {
+    for (const { path, mode } of locked) if (isRealFolder(path)) Deno.chmodSync(path, mode);
+  }
+}
+
+async function putRight({ missing, links }: Before, keep: () => string): Promise<Problem[]> {
   const told: Problem[] = [];
   const snapshot = new FsSnapshot();
   for (const { path, target } of links) {
@@ -114,21 +127,60 @@ async function attempt(path: string, act: () => Promise<Problem>): Promise<Probl
   }
 }
 
+/**
+ * Opens the folders around these paths to their owner, who may have been shut out by the command: otherwise nobody would see
+ * what lies there, or could move it. Answers with the modes to set again.
+ */
+function openFolders(
+  paths: readonly string[],
+  writable: readonly string[],
+): { path: string; mode: number }[] {
+  const opened: { path: string; mode: number }[] = [];
+  const around = new Set(
+    paths.flatMap((path) =>
+      writable.filter((root) => isInside(path, root)).flatMap((root) => [root, ...foldersBetween(root, path)])
+    ),
+  );
+  for (const path of outerFirst([...around])) {
+    const mode = isRealFolder(path) ? (Deno.lstatSync(path).mode ?? 0o7777) & 0o7777 : 0o7777;
+    if ((mode & OWNER) === OWNER) continue;
+    try {
+      Deno.chmodSync(path, mode | OWNER);
+      opened.push({ path, mode });
+    } catch {
+      // Somebody else's folder. Where something has to be moved out of it, that says why it cannot be.
+    }
+  }
+  return opened;
+}
+
+/** What the owner of a folder needs to look into it and to change it. */
+const OWNER = 0o700;
+
+/** Whether a folder stands at a path, itself and not through a link. */
+function isRealFolder(path: string): boolean {
+  return new FsSnapshot().lstat(path)?.isDirectory === true && realPath(path, "/") === path;
+}
+
 /** Moves a file or folder, also to another file system; answers with its new place. */
 async function moveAway(path: string, folder: string): Promise<string> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const target = `${folder}/${crypto.randomUUID().slice(0, 8)}-${name}`;
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // A folder that may not be written to can be moved by nobody but the superuser: its `..` changes.
+  if (isRealFolder(path)) Deno.chmodSync(path, OWNER);
   try {
     Deno.renameSync(path, target);
   } catch {
-    // Another file system: the program for it copies and then removes.
-    const { success, stderr } = await new Deno.Command("/bin/mv", {
-      args: ["-T", "--", path, target],
-      stdin: "null",
-      stdout: "null",
-    }).output();
-    if (!success) throw new Error(new TextDecoder().decode(stderr));
+    // Another file system: the program for it copies and then removes, which needs every folder inside open.
+    await run("/bin/chmod", ["-R", "u+rwX", "--", path]);
+    await run("/bin/mv", ["-T", "--", path, target]);
   }
   return target;
+}
+
+async function run(program: string, args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(program, { args, stdin: "null", stdout: "null" })
+    .output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 }

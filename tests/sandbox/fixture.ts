@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
 import { createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
+import type { RunningProgram } from "../../sandbox/protect/own_code.ts";
 
 /** Runs `body` with a fresh, empty, real folder that does not lie under /tmp, and removes it afterwards. */
 export async function inFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
@@ -50,7 +51,7 @@ export function settings(
 export function projectSandbox(
   folder: string,
   changes: Parameters<typeof settings>[0] = {},
-  more: { protect?: string[]; variables?: Record<string, string> } = {},
+  more: { protect?: string[]; variables?: Record<string, string>; running?: RunningProgram } = {},
 ): RunSandbox {
   const project = `${folder}/project`;
   const document = `${project}/notes.chat`;
@@ -59,6 +60,7 @@ export function projectSandbox(
     environment: world(folder, more.variables, project),
     document,
     protect: more.protect ?? [document],
+    running: more.running,
   });
 }
 
@@ -95,7 +97,7 @@ export async function runPrepared(sandbox: RunSandbox, argv: string[]): Promise<
   assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
   const { cwd, variables } = sandbox.host.environment;
   try {
-    const started = spawn(prepared.value.argv, { cwd, env: variables });
+    const started = spawn(prepared.value.argv, { cwd, env: { ...variables, ...sandbox.addedVariables() } });
     assert.ok(started.ok, started.ok ? "" : started.problem.message);
     const [out, err, { code, signal }] = await Promise.all([
       new Response(started.value.stdout).text(),

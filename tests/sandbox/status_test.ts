@@ -20,8 +20,10 @@ Deno.test("the status of a working sandbox names backend, version, paths with th
         hardening: 0,
         notices: 0,
         sockets: { ...status.sockets, masked: 0 },
+        program: status.program.includes(Deno.realPathSync(Deno.execPath())),
       },
       {
+        program: true,
         enabled: true,
         mode: "auto",
         commands: "confined",
@@ -56,6 +58,7 @@ Deno.test("the status of a working sandbox names backend, version, paths with th
     assert.match(text, /^sandbox {3}on, and it works\n/);
     assert.match(text, /project {2}from urn:flemma:cwd\n/);
     assert.match(text, /left out: \$NONE because/);
+    assert.ok(text.includes(`\nprogram   protected too\n`) && text.includes(Deno.execPath()), text);
   }));
 
 Deno.test("a bwrap that is there and cannot work makes the status fail with its cause", () =>

@@ -129,6 +129,7 @@ async function attempt<Last extends boolean>(
         { source: "bash", document: context.document, id: context.toolId },
         context.environment,
       ),
+      strayLink: (path) => context.sandbox.strayLink?.(path) ?? null,
     });
     try {
       const end = await watch(running.value, collector, seconds, context);

@@ -3,7 +3,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import type { Truncation } from "../definition.ts";
-import { OverflowFile, overflowNotice, withNotice } from "../overflow.ts";
+import { OverflowFile, overflowNotice, type StrayLink, withNotice } from "../overflow.ts";
 import { characterStart, truncateTail } from "../truncate.ts";
 
 /** Bytes of the end of the output that stay in memory. */
@@ -18,6 +18,7 @@ export interface CollectorOptions {
   readonly path: string;
   /** Bytes that file may have. */
   readonly maxFileSize: number;
+  readonly strayLink?: StrayLink;
 }
 
 /**
@@ -43,8 +44,8 @@ export class OutputCollector {
   /** Takes the next bytes; waits for the file, so that a flood is slowed down instead of piling up. */
   async push(chunk: Uint8Array): Promise<void> {
     if (this.#file === null && this.#passesLimits(chunk)) {
-      const { path, maxFileSize } = this.#options;
-      this.#file = new OverflowFile(path, maxFileSize);
+      const { path, maxFileSize, strayLink } = this.#options;
+      this.#file = new OverflowFile(path, maxFileSize, strayLink);
       await this.#file.write(concat([this.#text.bytes(), this.#blanks.bytes()]));
     }
     await this.#file?.write(chunk);

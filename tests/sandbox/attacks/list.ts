@@ -2,6 +2,7 @@
 
 import { CALLS } from "./calls.ts";
 import { DOCUMENT } from "./document.ts";
+import { ENTRIES } from "./entries.ts";
 import { FILE_TOOLS } from "./file_tools.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
@@ -20,6 +21,7 @@ export const ATTACKS: readonly Attack[] = [
   ...SOCKETS,
   ...CALLS,
   ...HIDDEN,
+  ...ENTRIES,
   ...FILE_TOOLS,
   ...NETWORK,
   ...RESOURCES,

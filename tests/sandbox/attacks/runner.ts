@@ -12,6 +12,10 @@ async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
   return sandbox.notices().some(({ code }) => code === "processes-not-limited");
 }
 
+function makeSandbox(each: Attack, scene: Scene): RunSandbox {
+  return sandboxOf(scene, each.policy?.(scene), each.variables?.(scene));
+}
+
 /** Carries out the parts of an attack in their order; the output of the last part, or of all calls. */
 async function carryOut(each: Attack, scene: Scene, sandbox: RunSandbox): Promise<Ran> {
   let ran: Ran = { out: "", err: "", code: 0 };
@@ -27,6 +31,7 @@ async function carryOut(each: Attack, scene: Scene, sandbox: RunSandbox): Promis
     else ran = await command;
   }
   if (each.then !== undefined) ran = await attack(sandbox, each.then(scene));
+  if (each.nextRun !== undefined) ran = await attack(makeSandbox(each, scene), each.nextRun(scene));
   if (each.calls !== undefined) await call(each.calls);
   if (each.person !== undefined) ran = asPerson(scene, each.person(scene));
   return ran;
@@ -37,7 +42,7 @@ for (const each of ATTACKS) {
   if (only !== undefined && !`${each.group}: ${each.name}`.includes(only)) continue;
   const outcome = await inScene(async (scene) => {
     each.plant?.(scene);
-    const sandbox = sandboxOf(scene, each.policy?.(scene), each.variables?.(scene));
+    const sandbox = makeSandbox(each, scene);
     const answer = await sandbox.available();
     if (!answer.ok) return { held: false, detail: answer.problem.message };
     try {

@@ -195,7 +195,8 @@ export async function attack(sandbox: RunSandbox, shell: string): Promise<Ran> {
   if (!prepared.ok) throw new Error(prepared.problem.message);
   try {
     const { cwd, variables } = sandbox.host.environment;
-    const env = toolEnvironment(variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true });
+    const added = sandbox.addedVariables();
+    const env = toolEnvironment(variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, added });
     const started = spawn(prepared.value.argv, { cwd, env });
     if (!started.ok) throw new Error(started.problem.message);
     const output = Promise.all([

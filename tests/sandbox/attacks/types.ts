@@ -7,7 +7,7 @@ import type { Ran, Scene } from "./scene.ts";
 export type { Ran, Scene } from "./scene.ts";
 
 /**
- * One try. What is given of `plant`, `shell`, `then`, `calls` and `person` happens in this order; `won` is asked at the
+ * One try. What is given of `plant`, `shell`, `then`, `nextRun`, `calls` and `person` happens in this order; `won` is asked at the
  * end about the last one's output (that of all calls together).
  */
 export interface Attack {
@@ -19,6 +19,8 @@ export interface Attack {
   readonly shell?: (scene: Scene) => string;
   /** A second command, which starts when the first one is over and finds what that prepared for it. */
   readonly then?: (scene: Scene) => string;
+  /** A command of the next run: its sandbox is made after everything before. */
+  readonly nextRun?: (scene: Scene) => string;
   /** Calls of the file tools `read`, `write` and `edit`, in the same run. */
   readonly calls?: (scene: Scene) => readonly (readonly [tool: string, input: ToolInput])[];
   /** Calls of the same kind that run while `shell` does: a race. */

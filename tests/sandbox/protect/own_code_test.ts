@@ -1,18 +1,137 @@
 // The compiled code of this program lies in folders that commands may write to, and is not theirs to change.
 
 import assert from "node:assert/strict";
-import { ownCode } from "../../../sandbox/protect/own_code.ts";
+import { toolEnvironment } from "../../../sandbox/mod.ts";
+import { denoFolderForCommands, ownCode, type RunningProgram } from "../../../sandbox/protect/own_code.ts";
 import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
+const at = (running: Partial<RunningProgram>, variables: Record<string, string> = {}) =>
+  ownCode({ cwd: "/w", home: "/h", variables }, {
+    executable: "/opt/deno/bin/deno",
+    standalone: false,
+    module: "file:///src/flemma/sandbox/protect/own_code.ts",
+    ...running,
+  });
+
 Deno.test("compiled code lies in the cache of deno run, or beside temporary files for a program of one file", () => {
-  const at = (variables: Record<string, string>, executable: string | null) =>
-    ownCode({ cwd: "/w", home: "/h", variables }, executable).protect[0];
-  assert.equal(at({}, null), "/h/.cache/deno/v8_code_cache_v2");
-  assert.equal(at({ XDG_CACHE_HOME: "/c" }, null), "/c/deno/v8_code_cache_v2");
-  assert.equal(at({ XDG_CACHE_HOME: "/c", DENO_DIR: "d" }, null), "/w/d/v8_code_cache_v2");
-  assert.equal(at({}, "/usr/bin/flemma"), "/tmp/deno-compile-flemma.cache");
-  assert.equal(at({ TMPDIR: "/t" }, "/usr/bin/flemma"), "/t/deno-compile-flemma.cache");
+  assert.equal(at({}).protect[0], "/h/.cache/deno/v8_code_cache_v2");
+  assert.equal(at({}, { XDG_CACHE_HOME: "/c" }).protect[0], "/c/deno/v8_code_cache_v2");
+  assert.equal(at({}, { XDG_CACHE_HOME: "/c", DENO_DIR: "d" }).protect[0], "/w/d/v8_code_cache_v2");
+  const single = { executable: "/usr/bin/flemma", standalone: true };
+  assert.equal(at(single).protect[0], "/tmp/deno-compile-flemma.cache");
+  assert.equal(at(single, { TMPDIR: "/t" }).protect[0], "/t/deno-compile-flemma.cache");
 });
+
+Deno.test("S9: the runtime is own code, and with it what a checkout, a bundle or an address is made of", () => {
+  const cached = (...names: string[]) => names.map((name) => `/h/.cache/deno/${name}`);
+  const compiled = cached("v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm");
+  const fetched = cached("gen", "remote", "npm");
+  const runtime = "/opt/deno/bin/deno";
+  assert.deepEqual(at({}).protect, [...compiled, ...fetched, "/src/flemma", runtime]);
+  const bundle = at({ module: "file:///opt/my%20flemma/flemma.js" });
+  assert.deepEqual(bundle.protect, [...compiled, "/opt/my flemma", runtime]);
+  const address = at({ module: "https://example.org/x/sandbox/protect/own_code.ts" });
+  assert.deepEqual(address.protect, [...compiled, ...fetched, runtime]);
+  assert.deepEqual(at({ module: "https://example.org/flemma.js" }).protect, [
+    ...compiled,
+    ...fetched,
+    runtime,
+  ]);
+  assert.deepEqual(at({ executable: "/usr/bin/flemma", standalone: true }).protect, [
+    "/tmp/deno-compile-flemma.cache",
+    "/usr/bin/flemma",
+  ]);
+});
+
+Deno.test("S9: commands get a Deno cache of their own only where the person's is protected", () => {
+  const world = (variables: Record<string, string>) => ({ cwd: "/w", home: "/h", variables });
+  assert.equal(denoFolderForCommands(at({}), world({})), "/h/.cache/flemma/deno");
+  assert.equal(denoFolderForCommands(at({}), world({ XDG_CACHE_HOME: "/c" })), "/c/flemma/deno");
+  assert.equal(denoFolderForCommands(at({ standalone: true }), world({})), null);
+});
+
+/** A home as version managers make it: the runtime and the program below the data folder, both writable. */
+function installed(root: string): { running: RunningProgram; variables: Record<string, string> } {
+  const share = "home/.local/share";
+  plant(
+    root,
+    ...["project/", `${share}/deno/2.9/deno`, `${share}/flemma/flemma.js`, `${share}/flemma/load.js`],
+    ...[`${share}/deno/latest -> 2.9`, `${share}/bin/deno -> ../deno/latest/deno`, `${share}/first/`],
+  );
+  return {
+    running: {
+      executable: `${root}/${share}/deno/2.9/deno`,
+      standalone: false,
+      module: new URL(`file://${root}/${share}/flemma/load.js`).href,
+    },
+    variables: { PATH: `${root}/${share}/first:${root}/${share}/bin:/usr/bin:/bin` },
+  };
+}
+
+Deno.test("S9: neither runtime nor program nor the links to them can be exchanged where their folders are writable", () =>
+  inFolder(async (root) => {
+    const sandbox = projectSandbox(
+      root,
+      { policy: { rw_paths: ["urn:flemma:cwd", "~/.local/share"] } },
+      installed(root),
+    );
+    const share = `${root}/home/.local/share`;
+    for (
+      const attempt of [
+        "echo PWNED > deno/2.9/deno; mv deno/2.9 x; mv deno y",
+        "echo PWNED > flemma/load.js; echo PWNED > flemma/more.js; mv flemma z",
+        "ln -sfn ../evil deno/latest; rm -f deno/latest; mkdir deno/latest; echo PWNED > deno/latest/deno",
+        "rm -f bin/deno; echo PWNED > bin/deno; mv bin b",
+        "echo PWNED > first/deno; chmod +x first/deno",
+        "mv first f; mkdir first; echo PWNED > first/deno",
+      ]
+    ) {
+      await runInside(sandbox, `cd ${share}; ${attempt}`);
+      const through = ["deno/2.9/deno", "flemma/load.js", "deno/latest/deno", "bin/deno"];
+      for (const path of through) {
+        assert.match(Deno.readTextFileSync(`${share}/${path}`), /^text of /, `${attempt}: ${path}`);
+      }
+      assert.throws(() => Deno.statSync(`${share}/first/deno`), Deno.errors.NotFound, attempt);
+      assert.throws(() => Deno.statSync(`${share}/flemma/more.js`), Deno.errors.NotFound, attempt);
+    }
+    for (const path of ["deno/2.9/deno", "flemma/load.js", "flemma/new.js", "deno/latest/deno"]) {
+      assert.ok(!sandbox.isPathWritable(`${share}/${path}`), path);
+    }
+    const listed = sandbox.protectedPaths().filter(({ exists }) => exists).map(({ path }) => path);
+    for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
+  }));
+
+Deno.test("S9: who works in the program's own folder is told why nothing there can be changed", () =>
+  inFolder((root) => {
+    plant(root, "project/");
+    const running = {
+      executable: "/usr/bin/deno",
+      standalone: false,
+      module: `file://${root}/project/flemma.js`,
+    };
+    const sandbox = projectSandbox(root, {}, { running });
+    assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
+    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
+  }));
+
+Deno.test("S9: a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", () =>
+  inFolder(async (root) => {
+    plant(root, "project/a.js", "home/.cache/deno/");
+    Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
+    const rw_paths = ["urn:flemma:cwd", "~/.cache"];
+    const sandbox = projectSandbox(root, { policy: { rw_paths } });
+    const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
+    assert.deepEqual(sandbox.addedVariables(), own);
+    assert.deepEqual(projectSandbox(root).addedVariables(), {});
+    assert.deepEqual(projectSandbox(root, { enabled: false, policy: { rw_paths } }).addedVariables(), {});
+    const seen = (pass: string[]) =>
+      toolEnvironment({ DENO_DIR: "/mine" }, { pass, block: [] }, { sandboxed: true, added: own }).DENO_DIR;
+    assert.deepEqual([seen([]), seen(["DENO_*"])], [own.DENO_DIR, "/mine"]);
+    const bare = { sandboxed: false, added: own };
+    assert.equal(toolEnvironment({ DENO_DIR: "/mine" }, { pass: [], block: [] }, bare).DENO_DIR, "/mine");
+    await runInside(sandbox, `DENO_DIR=${own.DENO_DIR} "${Deno.execPath()}" run -A --no-config --quiet a.js`);
+    assert.ok(Deno.statSync(own.DENO_DIR).isDirectory);
+  }));
 
 Deno.test("a command cannot put code of its own into the compiled code of this program", () =>
   inFolder(async (root) => {
@@ -29,10 +148,8 @@ Deno.test("a command cannot put code of its own into the compiled code of this p
       assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
     }
     assert.ok(!sandbox.isPathWritable("~/.cache/deno/gen/file/cli.js"));
-    assert.equal(
-      (await runInside(sandbox, "mkdir -p ~/.cache/deno/npm && echo x > ~/.cache/deno/npm/y")).code,
-      0,
-    );
+    const elsewhere = "mkdir -p ~/.cache/deno/dl && echo x > ~/.cache/deno/dl/y";
+    assert.equal((await runInside(sandbox, elsewhere)).code, 0);
   }));
 
 Deno.test("deno goes on working inside with its compiled code read-only, and may make a cache where none was", () =>

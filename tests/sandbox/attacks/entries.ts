@@ -1,0 +1,183 @@
+// Attacks: what stands at a writable path, at the program's own code, or at a protected path, exchanged for the next run.
+
+import { type Attack, changed, inGroup, into, outsideChanged, there } from "./types.ts";
+
+const bashrcChanged = changed("home/.bashrc");
+const tmpInside = {
+  policy: ({ root }: { root: string }) => ({
+    rw_paths: ["urn:flemma:cwd", `${root}/tmp`, "${TMPDIR:-/tmp}"],
+  }),
+  variables: ({ root }: { root: string }) => ({ TMPDIR: `${root}/tmp/x` }),
+};
+
+const writablePaths = inGroup("writable paths", [
+  {
+    name: "S4: the folder for temporary files becomes a link to the home",
+    plant: ({ root }) => Deno.mkdirSync(`${root}/tmp/x`),
+    shell: () =>
+      "rmdir $TMPDIR; rm -rf $TMPDIR; mv $TMPDIR $TMPDIR.2; ln -sfn $HOME $TMPDIR; ln -sfn $HOME $TMPDIR/",
+    nextRun: () => into("$HOME/.bashrc"),
+    won: bashrcChanged,
+    ...tmpInside,
+  },
+  {
+    name: "S4: the same where that folder was missing",
+    shell: () => "ln -s $HOME $TMPDIR",
+    nextRun: () => into("$HOME/.bashrc"),
+    won: bashrcChanged,
+    ...tmpInside,
+  },
+  {
+    name: "S4: a folder of the project that is listed, and the folders on the way to it",
+    plant: ({ project }) => Deno.mkdirSync(`${project}/build/out`, { recursive: true }),
+    shell: ({ root }) =>
+      `rmdir build/out; mv build b; mkdir build; ln -s ${root}/outside build/out; rm -rf build; ln -s ${root} build`,
+    nextRun: ({ root }) => into(`${root}/outside/file`),
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "./build/out"] }),
+    won: outsideChanged,
+  },
+  {
+    name: "S4: a listed folder that is missing, made as a link, with one more link in front of it",
+    shell: ({ root }) => `ln -s ${root}/outside real; ln -s real out; ln -s ${root}/outside two`,
+    nextRun: ({ root }) => into(`${root}/outside/file`),
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "./out", "./two"] }),
+    won: outsideChanged,
+  },
+  {
+    name: "S4: the cache below the project",
+    shell: () => "rm -rf .cache; ln -s $HOME .cache",
+    nextRun: () => into("$HOME/.bashrc"),
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "${XDG_CACHE_HOME:-~/.cache}"] }),
+    variables: ({ project }) => ({ XDG_CACHE_HOME: `${project}/.cache` }),
+    won: bashrcChanged,
+  },
+  {
+    name: "S4: a listed file that becomes a link",
+    plant: ({ project }) => Deno.writeTextFileSync(`${project}/log`, ""),
+    shell: ({ root }) => `rm -f log; mv log l; ln -sf ${root}/outside/file log`,
+    nextRun: ({ root }) => into(`${root}/outside/file`),
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "./log"] }),
+    won: outsideChanged,
+  },
+  {
+    name: "S4: writing by the file tools through such a link",
+    shell: () => "ln -s $HOME out",
+    calls: () => [["write", { path: "out/.bashrc", content: "PWNED" }]],
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "./out"] }),
+    won: bashrcChanged,
+  },
+]);
+
+const ROOT_OF_PROGRAM = new URL("../../../", import.meta.url).pathname.replace(/\/$/, "");
+
+const ownCode = inGroup("own code", [
+  {
+    name: "S9: the sources of this program",
+    shell: () =>
+      `: >> ${ROOT_OF_PROGRAM}/cli.ts && echo PWNED; touch ${ROOT_OF_PROGRAM}/x-attack.ts && echo PWNED; mv ${ROOT_OF_PROGRAM}/sandbox ${ROOT_OF_PROGRAM}/s && echo PWNED; true`,
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", ROOT_OF_PROGRAM] }),
+    won: (_, { out }) => out.includes("PWNED") || there(`${ROOT_OF_PROGRAM}/x-attack.ts`),
+  },
+  {
+    name: "S9: the runtime",
+    shell: () => {
+      const runtime = Deno.execPath();
+      return `touch -r ${runtime} ${runtime} && echo PWNED; ln ${runtime} ${runtime}-attack && echo PWNED; true`;
+    },
+    policy: () => ({
+      rw_paths: ["urn:flemma:cwd", Deno.execPath().slice(0, Deno.execPath().lastIndexOf("/"))],
+    }),
+    // A hard link of the superuser's to a program changes nothing as long as the program cannot be written to.
+    won: (_, { out }) => out.includes("PWNED"),
+  },
+  {
+    name: "S9: modules and packages that Deno fetched for this program",
+    plant: ({ root }) => {
+      for (const name of ["remote", "npm", "gen"]) {
+        Deno.mkdirSync(`${root}/home/.cache/deno/${name}`, { recursive: true });
+      }
+    },
+    shell: () =>
+      "cd ~/.cache/deno; for d in remote npm gen; do echo x > $d/PWNED; mv $d x$d; mkdir -p $d; echo x > $d/PWNED; done; cd ..; mv deno d; mkdir -p deno/remote; echo x > deno/remote/PWNED",
+    variables: ({ root }) => ({ DENO_DIR: `${root}/home/.cache/deno` }),
+    won: ({ root }) =>
+      ["remote", "npm", "gen"].some((name) => there(`${root}/home/.cache/deno/${name}/PWNED`)),
+    policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/home/.cache`] }),
+  },
+  {
+    name: "S9: a cache of Deno that was not there yet",
+    plant: ({ root }) => Deno.mkdirSync(`${root}/home/.cache`),
+    shell: () =>
+      "mkdir -p ~/.cache/deno/npm; echo x > ~/.cache/deno/npm/PWNED; ln -s /tmp ~/.cache/deno/remote",
+    variables: ({ root }) => ({ DENO_DIR: `${root}/home/.cache/deno` }),
+    won: ({ root }) => ["npm", "remote"].some((name) => there(`${root}/home/.cache/deno/${name}`)),
+  },
+]);
+
+const TRAP = "mkdir .vscode && echo x > .vscode/tasks.json";
+const trapped = ({ project }: { project: string }) => there(`${project}/.vscode`);
+
+const closedFolders = inGroup("closed folders", [
+  {
+    name: "S10: a trap in a folder that may not be written to",
+    shell: () => `${TRAP}; chmod 555 .vscode`,
+    won: trapped,
+  },
+  {
+    name: "S10: one that may not even be looked into",
+    shell: () => `${TRAP}; chmod 0 .vscode`,
+    won: trapped,
+  },
+  {
+    name: "S10: folders in it that may not be written to",
+    shell: () =>
+      "mkdir -p .vscode/a/b; echo x > .vscode/tasks.json; echo x > .vscode/a/b/c; chmod -R a-w .vscode",
+    won: trapped,
+  },
+  {
+    name: "S10: in a project that may not be written to",
+    shell: () => `${TRAP}; chmod 555 .`,
+    won: (scene) => {
+      Deno.chmodSync(scene.project, 0o755);
+      return trapped(scene);
+    },
+  },
+  {
+    name: "S10: in a project that may not be looked into",
+    shell: () => `${TRAP}; chmod 0 .`,
+    won: (scene) => {
+      Deno.chmodSync(scene.project, 0o755);
+      return trapped(scene);
+    },
+  },
+  {
+    name: "S10: hooks of git in a folder that may not be written to",
+    plant: ({ project }) => Deno.removeSync(`${project}/.git/hooks`, { recursive: true }),
+    shell: () => "mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 555 .git/hooks .git",
+    won: ({ project }) => there(`${project}/.git/hooks`),
+  },
+  {
+    name: "S10: hooks of git in a folder that may not be looked into",
+    plant: ({ project }) => Deno.removeSync(`${project}/.git/hooks`, { recursive: true }),
+    shell: () => "mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 0 .git",
+    won: ({ project }) => {
+      Deno.chmodSync(`${project}/.git`, 0o755);
+      return there(`${project}/.git/hooks`);
+    },
+  },
+  {
+    name: "S10: a link that was taken out of a folder which then may not be written to",
+    plant: ({ project }) => {
+      Deno.mkdirSync(`${project}/dotfiles`);
+      Deno.mkdirSync(`${project}/conf`);
+      Deno.symlinkSync("../dotfiles", `${project}/conf/.vscode`);
+      Deno.removeSync(`${project}/.git/hooks`, { recursive: true });
+      Deno.mkdirSync(`${project}/tracked`);
+      Deno.symlinkSync("../tracked", `${project}/.git/hooks`);
+    },
+    shell: () => "rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 555 .git",
+    won: ({ project }) => there(`${project}/.git/hooks/pre-commit`),
+  },
+]);
+
+export const ENTRIES: readonly Attack[] = [...writablePaths, ...ownCode, ...closedFolders];

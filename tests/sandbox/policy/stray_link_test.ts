@@ -1,0 +1,164 @@
+// Writable entries that lead, by a link a command could have made, to where no entry points (S4).
+
+import assert from "node:assert/strict";
+import { strayLink } from "../../../sandbox/paths/stray_link.ts";
+import { OverflowFile } from "../../../tools/overflow.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+
+function writable(root: string, ...rw_paths: string[]): { paths: string[]; told: string[] } {
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", ...rw_paths] } });
+  const policy = sandbox.policy();
+  assert.ok(policy.ok);
+  return {
+    paths: policy.value.rw_paths.map((path) => path.slice(root.length + 1)),
+    told: sandbox.notices().map(({ message }) => message.replaceAll(`${root}/`, "")),
+  };
+}
+
+Deno.test("an entry that leads out by a link inside another entry is left out, told with the link and the remedy", () =>
+  inFolder((root) => {
+    plant(root, "project/", "outside/", "project/out -> ../outside");
+    assert.deepEqual(writable(root, "./out"), {
+      paths: ["project"],
+      told: [
+        'The writable path "./out" was left out because it leads through the link project/out, which commands could ' +
+        "have made, to outside; name that path itself.",
+      ],
+    });
+  }));
+
+Deno.test("an entry stays when its link leads inside, lies outside, or leads to what another entry names", () =>
+  inFolder((root) => {
+    plant(
+      root,
+      "project/a/",
+      "outside/b/",
+      "project/in -> a",
+      "link -> outside",
+      "project/out -> ../outside",
+    );
+    for (
+      const [entries, paths] of [
+        [["./in"], ["project"]],
+        [[`${root}/link`], ["outside", "project"]],
+        [["./out", `${root}/outside`], ["outside", "project"]],
+        [["./out/b", `${root}/outside`], ["outside", "project"]],
+      ] as const
+    ) {
+      assert.deepEqual(writable(root, ...entries), { paths: [...paths], told: [] }, entries.join());
+    }
+  }));
+
+Deno.test("two entries that lead out do not vouch for each other", () =>
+  inFolder((root) => {
+    plant(root, "project/", "outside/b/", "project/one -> ../outside", "project/two -> ../outside/b");
+    for (
+      const entries of [["./one", "./two"], ["./two", "./one"], ["./one", "./one"], ["./one/b", "./one"]]
+    ) {
+      assert.deepEqual(writable(root, ...entries).paths, ["project"], entries.join());
+    }
+  }));
+
+Deno.test("an entry whose link lies inside what it leads to is left out: the link could lead elsewhere in the next run", () =>
+  inFolder((root) => {
+    plant(root, "project/", "data/", "data/self -> .");
+    assert.deepEqual(writable(root, `${root}/data/self`).paths, ["project"]);
+    assert.deepEqual(writable(root, `${root}/data/self`, `${root}/data`).paths, ["data", "project"]);
+  }));
+
+Deno.test("a way is astray when it ends outside and has a link inside: one row a condition", () => {
+  const link = (path: string) => ({ path, target: "x" });
+  const astray = (path: string, ...links: string[]) =>
+    strayLink({ path, links: links.map(link) }, ["/w", "/t"]);
+  assert.equal(astray("/home", "/w/a"), "/w/a");
+  assert.equal(astray("/home", "/l", "/t/b"), "/t/b");
+  assert.equal(astray("/w/x", "/w/a"), null, "it ends inside");
+  assert.equal(astray("/w", "/t/a"), null, "it ends at a writable path");
+  assert.equal(astray("/home", "/l"), null, "its link lies outside");
+  assert.equal(astray("/home"), null, "there is no link");
+  assert.equal(
+    astray("/home", "/w"),
+    null,
+    "the link is the place of an entry itself, which no command can exchange",
+  );
+  assert.equal(astray("/home", "/wx/a"), null, "a neighbour whose name begins alike");
+});
+
+Deno.test("S4: entries that others cover are held in place, with the folders on the way", () =>
+  inFolder(async (root) => {
+    plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
+    const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
+    const sandbox = projectSandbox(root, { policy: { rw_paths } });
+    for (
+      const attempt of [
+        ...[
+          "rmdir build/deep/out",
+          "mv build/deep/out b",
+          "mv build b",
+          "rm -rf build",
+          "rm -f log",
+          "mv log l",
+        ],
+        ...[`rmdir ${root}/tmp/x`, `mv ${root}/tmp/x ${root}/tmp/y`],
+      ]
+    ) {
+      assert.notEqual((await runInside(sandbox, `${attempt} 2>/dev/null`)).code, 0, attempt);
+    }
+    const { out } = await runInside(
+      sandbox,
+      `touch build/deep/out/a ${root}/tmp/x/b build/c; echo d >> log; tail -1 log`,
+    );
+    assert.equal(out, "d\n");
+    for (const path of ["project/build/deep/out/a", "tmp/x/b", "project/build/c"]) {
+      Deno.statSync(`${root}/${path}`);
+    }
+  }));
+
+Deno.test("S4: an entry inside a protected folder makes nothing there writable", () =>
+  inFolder(async (root) => {
+    plant(root, "project/.vscode/out/");
+    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "./.vscode/out"] } });
+    assert.notEqual((await runInside(sandbox, "touch .vscode/out/x")).code, 0);
+  }));
+
+Deno.test("S4: complete output is kept behind no link that a command could have made", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "outside/", "project/out -> ../outside", "mine -> outside");
+    const sandbox = projectSandbox(root);
+    const keep = async (path: string) => {
+      const file = new OverflowFile(path, 100, (path) => sandbox.strayLink(path));
+      await file.write(new Uint8Array([65]));
+      file.close();
+      return [file.usablePath, file.problem?.message];
+    };
+    const through = `${root}/project/out/new/f`;
+    assert.deepEqual(await keep(through), [
+      null,
+      `The complete output could not be kept in ${through}: a command could have made the link ${root}/project/out on the way there.`,
+    ]);
+    assert.throws(() => Deno.statSync(`${root}/outside/new`), Deno.errors.NotFound);
+    for (const path of [`${root}/mine/f`, `${root}/outside/g/h`, `${root}/project/i`]) {
+      assert.deepEqual(await keep(path), [path, undefined]);
+    }
+    const off = projectSandbox(root, { enabled: false });
+    assert.equal(off.strayLink(through), null, "without a sandbox commands write there themselves");
+  }));
+
+Deno.test("S4: a folder that is exchanged while its file is made gets no output", () =>
+  inFolder(async (root) => {
+    plant(root, "project/d/", "outside/");
+    let looks = 0;
+    const file = new OverflowFile(`${root}/project/d/f`, 100, () => {
+      if (++looks === 2) {
+        Deno.renameSync(`${root}/project/d`, `${root}/project/e`);
+        Deno.symlinkSync("../outside", `${root}/project/d`);
+      }
+      return null;
+    });
+    await file.write(new Uint8Array([65]));
+    file.close();
+    assert.match(file.problem?.message ?? "", /was exchanged meanwhile/);
+    for (const { name } of Deno.readDirSync(`${root}/outside`)) {
+      assert.equal(Deno.statSync(`${root}/outside/${name}`).size, 0);
+    }
+  }));
