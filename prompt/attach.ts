@@ -2,9 +2,7 @@
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "../base/base64.ts";
-import { readJudged } from "../base/judged_file.ts";
-import { isSystemFile } from "../base/system_files.ts";
-import { READ_SECONDS, within } from "../base/time_limit.ts";
+import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
 import { typeOfContent, typeOfName } from "../base/media.ts";

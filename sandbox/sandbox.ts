@@ -28,7 +28,7 @@ import { parentOf } from "../base/paths.ts";
 import { realPath, traceLinks } from "./paths/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
 import { expandHome, isInside } from "../base/paths.ts";
-import { isSystemPath } from "../base/system_files.ts";
+import { isSystemPath } from "../base/reading.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { repositoriesBelow } from "./protect/repository.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";

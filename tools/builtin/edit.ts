@@ -3,7 +3,7 @@
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { within } from "../../base/time_limit.ts";
+import { within } from "../../base/reading.ts";
 import { fileSentence } from "./file_failures.ts";
 import { findNearestLine, replacePassage } from "./passage.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";

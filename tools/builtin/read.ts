@@ -1,8 +1,7 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
 import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
-import { isSystemFile, isSystemPath } from "../../base/system_files.ts";
-import { within } from "../../base/time_limit.ts";
+import { isSystemFile, isSystemPath, within } from "../../base/reading.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { STOPPED } from "../run.ts";

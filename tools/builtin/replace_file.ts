@@ -3,7 +3,7 @@
 
 import { writeAll } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
-import { isSystemFile, isSystemPath } from "../../base/system_files.ts";
+import { isSystemFile, isSystemPath } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./file_failures.ts";

@@ -1,0 +1,134 @@
+// Reading files that nobody vouches for: none that the system makes up, none that was exchanged, and none for ever. What the
+// system makes up, about processes, the kernel and devices, is never read or written by this program itself for a document
+// or a model (S7): it holds the variables of every program, and some of it never ends.
+
+import { isInside } from "./paths.ts";
+
+const SYSTEM_FOLDERS: readonly string[] = ["/proc", "/sys", "/dev"];
+
+/** Kinds of file systems without files that anybody saved; they may be mounted anywhere. */
+const SYSTEM_KINDS: ReadonlySet<string> = new Set([
+  ...[
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "mqueue",
+    "hugetlbfs",
+    "binfmt_misc",
+    "nsfs",
+    "pstore",
+    "efivarfs",
+  ],
+  ...["cgroup", "cgroup2", "securityfs", "selinuxfs", "smackfs", "debugfs", "tracefs", "configfs", "bpf"],
+  ...["fusectl", "rpc_pipefs", "nfsd", "resctrl", "autofs"],
+]);
+
+/** Whether a real path lies where only the system's own files are. */
+export function isSystemPath(real: string): boolean {
+  return SYSTEM_FOLDERS.some((folder) => isInside(real, folder));
+}
+
+/**
+ * Whether the file at a real path, on the device that its status names, is one of the system's, wherever its file system is
+ * mounted.
+ */
+export function isSystemFile(real: string, { dev }: Pick<Deno.FileInfo, "dev">): boolean {
+  return isSystemPath(real) || systemDevices(mounts()).has(dev);
+}
+
+/** Device numbers of the mounts, in the form of `/proc/self/mountinfo`, that hold the system's own files. */
+export function systemDevices(mountinfo: string): Set<number> {
+  const devices = new Set<number>();
+  for (const line of mountinfo.split("\n")) {
+    const [mount = "", source = ""] = line.split(" - ", 2);
+    const [major, minor] = (mount.split(" ")[2] ?? "").split(":").map(Number);
+    if (major === undefined || minor === undefined || !SYSTEM_KINDS.has(source.split(" ")[0] ?? "")) continue;
+    devices.add(deviceNumber(major, minor));
+  }
+  return devices;
+}
+
+/** One number of the two, as the C library makes it. */
+function deviceNumber(major: number, minor: number): number {
+  const high = Math.floor(major / 0x1000) * 2 ** 44 + Math.floor(minor / 0x100) * 2 ** 20;
+  return high + (major % 0x1000) * 0x100 + minor % 0x100;
+}
+
+/** The mounts as they are now; empty where the system has no such list, and so no such file systems either. */
+function mounts(): string {
+  try {
+    return Deno.readTextFileSync("/proc/self/mountinfo");
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return "";
+    throw thrown;
+  }
+}
+
+/** Why a file is not read; null lets it be read. `real` is its real path. */
+export type JudgeFile = (real: string, info: Deno.FileInfo) => string | null;
+
+const EXCHANGED = "it was exchanged for something else while it was opened";
+
+/** The bytes of a file that `judge` allows, or why it is not read. Rejects as the system does. */
+export async function readJudged(path: string, judge: JudgeFile): Promise<Uint8Array<ArrayBuffer> | string> {
+  const real = await Deno.realPath(path);
+  const info = await Deno.stat(real);
+  const obstacle = judge(real, info);
+  if (obstacle !== null) return obstacle;
+  using file = await Deno.open(real);
+  if (!isSame(await file.stat(), info) || await Deno.realPath(path) !== real) return EXCHANGED;
+  return new Uint8Array(await new Response(file.readable).arrayBuffer());
+}
+
+/** The same at once, for where nothing can wait. */
+export function readJudgedSync(path: string, judge: JudgeFile): Uint8Array<ArrayBuffer> | string {
+  const real = Deno.realPathSync(path);
+  const info = Deno.statSync(real);
+  const obstacle = judge(real, info);
+  if (obstacle !== null) return obstacle;
+  using file = Deno.openSync(real);
+  if (!isSame(file.statSync(), info) || Deno.realPathSync(path) !== real) return EXCHANGED;
+  const bytes = new Uint8Array(info.size);
+  let filled = 0;
+  for (let count = 1; filled < bytes.length && count > 0; filled += count) {
+    count = file.readSync(bytes.subarray(filled)) ?? 0;
+  }
+  return bytes.subarray(0, filled);
+}
+
+function isSame(opened: Deno.FileInfo, judged: Deno.FileInfo): boolean {
+  return opened.dev === judged.dev && opened.ino === judged.ino;
+}
+
+/** Seconds a file that is only read may take; more than any that a request can hold needs. */
+export const READ_SECONDS = 30;
+
+/** Rejects with this when the time is over. */
+export class TimeOver extends Error {
+  constructor(seconds: number) {
+    super(`no answer within ${seconds} second${seconds === 1 ? "" : "s"}`);
+  }
+}
+
+/**
+ * What `work` comes to, unless that takes longer than `seconds` or the signal aborts: then this rejects, with `TimeOver` or
+ * the signal's reason, and whatever comes of the work later is nobody's business. What hangs in the system cannot be ended; it
+ * ends with the process.
+ */
+export async function within<T>(seconds: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop = (): void => {};
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeOver(seconds)), Math.min(seconds * 1000, 2 ** 31 - 1));
+    stop = () => reject(signal?.reason);
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  }
+}

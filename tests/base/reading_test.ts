@@ -1,0 +1,135 @@
+// Reading files that nobody vouches for: the system's own, exchanged ones, and those that never answer.
+
+import assert from "node:assert/strict";
+import {
+  isSystemFile,
+  isSystemPath,
+  readJudged,
+  readJudgedSync,
+  systemDevices,
+  TimeOver,
+  within,
+} from "../../base/reading.ts";
+
+Deno.test("what lies below /proc, /sys and /dev is the system's, and what only sounds like it is not", () => {
+  for (const path of ["/proc", "/proc/self/environ", "/sys/kernel", "/dev/shm/x"]) {
+    assert.ok(isSystemPath(path));
+  }
+  for (const path of ["/process", "/home/proc/x", "/developer", "/"]) assert.ok(!isSystemPath(path));
+});
+
+Deno.test("a file is the system's by its place or by its device", () => {
+  const { dev } = Deno.statSync("/proc/self/environ");
+  const own = Deno.statSync(new URL(import.meta.url));
+  assert.ok(isSystemFile("/srv/root/proc/self/environ", { dev }));
+  assert.ok(isSystemFile("/proc/self/environ", own));
+  assert.ok(!isSystemFile("/srv/root/proc/self/environ", own));
+});
+
+Deno.test("the devices of the system's file systems are found in the list of mounts", () => {
+  const mountinfo = [
+    "22 27 0:21 / /srv/a\\040b/proc rw,relatime shared:5 - proc proc rw",
+    "27 1 254:3 / / rw - ext4 /dev/vda rw",
+    "28 1 0:300 / /x rw - sysfs sysfs rw",
+    "a line that is none",
+    "",
+  ].join("\n");
+  assert.deepEqual([...systemDevices(mountinfo)], [21, 2 ** 20 + 44]);
+});
+
+async function inFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
+  const folder = Deno.realPathSync(Deno.makeTempDirSync());
+  try {
+    await body(folder);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+async function both(path: string, judge: Parameters<typeof readJudged>[1]): Promise<string[]> {
+  const read = [await readJudged(path, judge), readJudgedSync(path, judge)];
+  return read.map((bytes) =>
+    typeof bytes === "string" ? `refused: ${bytes}` : new TextDecoder().decode(bytes)
+  );
+}
+
+Deno.test("what is judged is the file that a link leads to", () =>
+  inFolder(async (folder) => {
+    Deno.writeTextFileSync(`${folder}/a`, "text");
+    Deno.symlinkSync("a", `${folder}/link`);
+    const judged: string[] = [];
+    const judge = (real: string) => {
+      judged.push(real);
+      return null;
+    };
+    assert.deepEqual(await both(`${folder}/link`, judge), ["text", "text"]);
+    assert.deepEqual(judged, [`${folder}/a`, `${folder}/a`]);
+    assert.deepEqual(await both(`${folder}/link`, () => "no"), ["refused: no", "refused: no"]);
+  }));
+
+for (
+  const [what, exchange] of [
+    ["another file", (folder: string) => Deno.renameSync(`${folder}/secret`, `${folder}/d/a`)],
+    ["a link to another file", (folder: string) => {
+      Deno.removeSync(`${folder}/d/a`);
+      Deno.symlinkSync("../secret", `${folder}/d/a`);
+    }],
+    ["a link in place of the folder, to a hard link of the same file", (folder: string) => {
+      Deno.mkdirSync(`${folder}/e`);
+      Deno.linkSync(`${folder}/d/a`, `${folder}/e/a`);
+      Deno.removeSync(`${folder}/d`, { recursive: true });
+      Deno.symlinkSync("e", `${folder}/d`);
+    }],
+  ] as const
+) {
+  Deno.test(`${what} that takes the place of a file between judging and opening is not read`, async () => {
+    for (const read of [readJudged, readJudgedSync]) {
+      await inFolder(async (folder) => {
+        Deno.mkdirSync(`${folder}/d`);
+        Deno.writeTextFileSync(`${folder}/d/a`, "harmless");
+        Deno.writeTextFileSync(`${folder}/secret`, "secret");
+        const answer = await read(`${folder}/d/a`, () => {
+          exchange(folder);
+          return null;
+        });
+        assert.equal(answer, "it was exchanged for something else while it was opened");
+      });
+    }
+  });
+}
+
+const never = new Promise<never>(() => {});
+
+Deno.test("what comes in time comes through, as it is", async () => {
+  assert.equal(await within(60, Promise.resolve(1)), 1);
+  await assert.rejects(within(60, Promise.reject(new Error("x"))), { message: "x" });
+});
+
+Deno.test("what never comes is given up when its time is over", async () => {
+  await assert.rejects(within(0.001, never), TimeOver);
+});
+
+Deno.test("a person's stop ends the waiting, also one that came before it began", async () => {
+  const controller = new AbortController();
+  const waiting = within(60, never, controller.signal);
+  controller.abort(new Error("stopped"));
+  await assert.rejects(waiting, { message: "stopped" });
+  await assert.rejects(within(60, never, controller.signal), { message: "stopped" });
+});
+
+Deno.test("a process ends although a file it has given up on still does not answer", () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    const pipe = `${folder}/pipe`;
+    assert.ok(new Deno.Command("mkfifo", { args: [pipe] }).outputSync().success);
+    const program = `
+      import { within } from ${JSON.stringify(new URL("../../base/reading.ts", import.meta.url).href)};
+      await within(0.01, Deno.open(${JSON.stringify(pipe)})).catch((thrown) => console.log(thrown.message));
+      Deno.exit(7);`;
+    const { code, stdout } = new Deno.Command(Deno.execPath(), { args: ["eval", program] }).outputSync();
+    assert.equal(new TextDecoder().decode(stdout), "no answer within 0.01 seconds\n");
+    assert.equal(code, 7);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
