@@ -105,7 +105,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     settings,
     tools,
     decide,
-    run: runnerOf(toolsSubject),
+    run: runnerOf(toolsSubject, emit),
     checkInput,
     preview,
     send,

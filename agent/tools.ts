@@ -87,11 +87,13 @@ function bound(resolver: OwnResolver): OwnResolver {
 }
 
 /** Runs one call of a tool in its context. */
-export function runnerOf(subject: ToolsSubject): CycleParts["run"] {
+export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
   return async (call, signal, onOutput) => {
     const definition = subject.tools.get(call.name);
     if (definition === undefined) throw new Error(`the tool ${call.name} left the registry during a run`);
-    const context = createContext({ ...subject, definition, toolId: call.id, signal, onOutput });
+    const { id } = call;
+    const onWait = (message: string) => emit({ event: "notice", code: "tool-waiting", message, id });
+    const context = createContext({ ...subject, definition, toolId: id, signal, onOutput, onWait });
     return await runTool(definition, completeInput(definition, call.input), context);
   };
 }

@@ -1,7 +1,7 @@
 // Turns one file reference into the part that is sent for it, reading the file (chat-format 9.2).
 
 import { thrownText } from "../base/problem.ts";
-import { base64 } from "../base/base64.ts";
+import { base64 } from "./base64.ts";
 import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";

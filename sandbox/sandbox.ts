@@ -29,11 +29,21 @@ import { realPath, traceLinks } from "./paths/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
 import { expandHome, isInside } from "../base/paths.ts";
 import { isSystemPath } from "../base/reading.ts";
+import { Turns } from "./process/turns.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { repositoriesBelow } from "./protect/repository.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
 import { findSockets, type FoundSockets, isReplaced, variablesOfKept } from "./policy/sockets.ts";
-import type { BackendConfig, BackendPreparation, Host, MountablePolicy, Prepared, Sandbox } from "./types.ts";
+import type {
+  BackendConfig,
+  BackendPreparation,
+  FileAccess,
+  FileTurn,
+  Host,
+  MountablePolicy,
+  Prepared,
+  Sandbox,
+} from "./types.ts";
 
 /** What a sandbox is made of. */
 export interface SandboxOptions {
@@ -99,6 +109,7 @@ export class RunSandbox implements Sandbox {
   #failedBefore = false;
   #refused: Problem | null = null;
   #active = 0;
+  readonly #turns: Turns;
 
   /** The policy is fixed here; nothing is probed yet. */
   constructor(options: SandboxOptions) {
@@ -126,6 +137,7 @@ export class RunSandbox implements Sandbox {
     ].filter((place) => place !== null);
     this.host = hostOf(environment, writable, (problem) => this.#note([problem]));
     if (this.#policy.ok && this.enabled) this.#note(this.#policy.value.notices);
+    this.#turns = new Turns(environment, (problem) => this.#note([problem]));
     const { folder } = this.#ownCode;
     if (folder !== null && this.#workingFolders.some((place) => isInside(place, folder))) {
       this.#note([ownFolder(folder)]);
@@ -198,6 +210,8 @@ export class RunSandbox implements Sandbox {
       this.#note([runningBare(found.problem)]);
       return success(bare(inner));
     }
+    const turn = await this.#turns.commandBegins(this.#policy.value.rw_paths);
+    if (!turn.ok) return turn;
     while (this.#settling !== undefined) await this.#settling;
     const policy = this.#begin(this.#policy.value);
     const config = this.#configOf(found.value);
@@ -226,6 +240,11 @@ export class RunSandbox implements Sandbox {
     const { environment } = this.host;
     if (isReplaced(real, environment, this.#policy.value, snapshot)) return false;
     return isVisible(real, this.#policy.value);
+  }
+
+  betweenCommands<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
+    // Without a sandbox a command does whatever it wants to by itself.
+    return this.enabled ? this.#turns.files(access, turn, work) : work();
   }
 
   strayLink(path: string): string | null {
@@ -419,6 +438,14 @@ export class RunSandbox implements Sandbox {
 
   /** Puts right what commands left behind, once none lives that could interfere. Others wait for it. */
   async #end(): Promise<void> {
+    try {
+      await this.#settle();
+    } finally {
+      await this.#turns.commandEnded();
+    }
+  }
+
+  async #settle(): Promise<void> {
     if (--this.#active > 0) return;
     const { before } = this.#runSnapshot!;
     this.#settling = settle(before, () => `${stateFolder(this.host.environment)}/moved`)

@@ -138,6 +138,18 @@ export interface BackendPreparation extends Omit<Prepared, "wrapped"> {
   readonly fingerprint: readonly string[];
 }
 
+/** What a tool does with files in this program itself. */
+export type FileAccess = "read" | "write";
+
+/** The turn of such a tool, between commands. */
+export interface FileTurn {
+  /** Real paths of what is written, asked anew after each wait. */
+  paths(): readonly string[];
+  readonly signal: AbortSignal;
+  /** Told that it has to wait for a command, and whose that is. */
+  waiting(whose: "this run" | "another run"): void;
+}
+
 /** The sandbox of one run of one document; its policy is fixed when it is made. */
 export interface Sandbox {
   /** Whether commands are wrapped at all. */
@@ -152,6 +164,11 @@ export interface Sandbox {
   isPathWritable(path: string): boolean;
   /** Whether tools may read this absolute path (12.1). Does not depend on a backend. */
   isPathReadable(path: string): boolean;
+  /**
+   * Does the work of a tool with files while no command lives that could exchange them. Rejects with the signal's reason when
+   * it aborts before. Absent means at once.
+   */
+  betweenCommands?<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T>;
   /**
    * The link on the way to a path that a command could have made and that leads to where no command may write; null when
    * there is none. Who writes there for a tool must not follow it. Absent means there never is one.

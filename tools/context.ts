@@ -30,6 +30,8 @@ export interface ContextOptions {
   readonly signal: AbortSignal;
   /** Told what the tool puts out while it runs. */
   onOutput?(chunk: string): void;
+  /** Told what the tool waits for before it begins. */
+  onWait?(message: string): void;
 }
 
 /** A wrapped command, or why nothing may run. */
@@ -163,6 +165,10 @@ class CallContext implements PluginContext {
       // Progress is for show. A screen that went away must not end the tool, and it need not be told again.
       this.#listening = false;
     }
+  }
+
+  onWait(message: string): void {
+    this.#options.onWait?.(message);
   }
 
   async release(): Promise<void> {

@@ -1,7 +1,7 @@
 // What a tool is (tools section 1), what it is given (4.1) and what it gives back.
 
 import type { Environment } from "../base/environment.ts";
-import type { Sandbox } from "../sandbox/types.ts";
+import type { FileAccess, Sandbox } from "../sandbox/types.ts";
 
 /** Decoded input of a call, checked against the tool's schema before the tool sees it. */
 export type ToolInput = Readonly<Record<string, unknown>>;
@@ -61,6 +61,8 @@ export interface ToolDefinition {
   readonly config_schema?: JsonSchema;
   /** Input member that holds a path, for approval rules. */
   readonly path_input?: string;
+  /** What the tool does with files in this program itself: it waits until no command could exchange them meanwhile. */
+  readonly files?: FileAccess;
   /** Input member that holds a shell command, for approval rules. */
   readonly command_input?: string;
   /** Validator made ahead of time; without it the schema is compiled when first needed. */
@@ -98,6 +100,8 @@ export interface ExecutionContext {
   readonly truncate: Truncate;
   /** Shows output while the tool runs. */
   onOutput(chunk: string): void;
+  /** Tells the person that the tool has not begun yet, and what it waits for. */
+  onWait?(message: string): void;
   /** Deep copy of `tools.NAME` with the tool's own defaults, or null when there is neither. */
   getConfig(): Record<string, unknown> | null;
   /** Gives back what the context had to prepare; called once by whoever runs the tool, never by the tool. */

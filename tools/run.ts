@@ -1,6 +1,8 @@
 // Runs one tool and makes one answer out of the ways a tool may give it (tools 1). Never rejects.
 
 import { thrownText } from "../base/problem.ts";
+import { realPath } from "../sandbox/paths/real_path.ts";
+import type { FileTurn } from "../sandbox/types.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "./definition.ts";
 import { isExecutable } from "./registry.ts";
 
@@ -31,10 +33,40 @@ export async function runTool(
   try {
     if (!isExecutable(definition)) return { success: false, error: notExecutable(definition.name) };
     if (context.signal.aborted) return { success: false, error: STOPPED };
-    return await firstAnswer(definition, input, context);
+    return await inTurn(definition, input, context);
   } finally {
     await context.release?.();
   }
+}
+
+/** The answer of a tool that works with files comes from between commands; waiting for that is not the tool's time. */
+async function inTurn(
+  definition: ToolDefinition,
+  input: ToolInput,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  const work = () => firstAnswer(definition, input, context);
+  const { sandbox, signal } = context;
+  if (definition.files === undefined || sandbox.betweenCommands === undefined) return await work();
+  const turn: FileTurn = {
+    paths: () => writtenPaths(definition, input, context),
+    signal,
+    waiting: (whose) => context.onWait?.(`${definition.name} waits until a command of ${whose} has ended.`),
+  };
+  try {
+    return await sandbox.betweenCommands(definition.files, turn, work);
+  } catch (thrown) {
+    if (signal.aborted) return { success: false, error: STOPPED };
+    throw thrown;
+  }
+}
+
+/** Where the input's path leads now. A tool that does not say which member that is may write anywhere. */
+function writtenPaths({ path_input }: ToolDefinition, input: ToolInput, context: ExecutionContext): string[] {
+  const path = path_input === undefined ? undefined : input[path_input];
+  if (typeof path !== "string" || path === "") return [context.cwd];
+  const real = realPath(context.path.resolve(path), context.environment.cwd);
+  return real === null ? [] : [real];
 }
 
 function firstAnswer(

@@ -83,7 +83,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["evaluate.ts"],
     ["template"],
     ["attach.ts"],
-    ["file_log.ts", "file_references.ts", "blank.ts"],
+    ["file_log.ts", "file_references.ts", "blank.ts", "base64.ts"],
     ["types.ts"],
   ],
   providers: [

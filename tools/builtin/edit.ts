@@ -36,6 +36,7 @@ export function editTool({ replaceAll }: EditOptions): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    files: "write",
     validate: inputValidator(replaceAll ? validators.editAll : validators.edit),
     format_preview: (input) => `${text(input.path)}${labelComment(input)}`,
     execute: (input, context) => editFile(input, context, replaceAll && input.replaceAll === true),

@@ -43,6 +43,7 @@ export function readTool(limits: ReadOptions): ToolDefinition {
     strict: true,
     capabilities: ["template_tool_result"],
     path_input: "path",
+    files: "read",
     validate: inputValidator(validators.read),
     format_preview: (input) => `${text(input.path)}${rangeText(input)}${labelComment(input)}`,
     execute: (input, context) => readFile(input, context, limits),

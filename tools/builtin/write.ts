@@ -22,6 +22,7 @@ export function writeTool(): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    files: "write",
     validate: inputValidator(validators.write),
     format_preview: (input) =>
       `${text(input.path)}  (${formatSize(byteLength(text(input.content)))})${labelComment(input)}`,

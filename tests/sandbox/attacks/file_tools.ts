@@ -1,6 +1,6 @@
 // Attacks: what a command cannot reach, by way of the tools that read and write in this program itself.
 
-import { type Attack, changed, inGroup, into, outsideChanged, type Ran, type Scene } from "./types.ts";
+import { type Attack, changed, DENO, inGroup, into, outsideChanged, type Ran, type Scene } from "./types.ts";
 
 /** The key of the scene, or the variables of any program. */
 const leaked = (_: Scene, { out, err }: Ran) => /sk-secret|PATH=|HOME=/.test(out + err);
@@ -103,4 +103,72 @@ const links = inGroup("file tools", [
   },
 ]);
 
-export const FILE_TOOLS: readonly Attack[] = [...system, ...links];
+/** Number of `renameat2`. */
+const RENAME = { x86_64: 316, aarch64: 276 }[Deno.build.arch];
+const exchanging = (a: string, b: string) => `${DENO} exchange.js ${RENAME} ${a} ${b}`;
+const fifty = <T>(one: (index: number) => T): T[] => Array.from({ length: 50 }, (_, index) => one(index));
+
+const races = inGroup("races", [
+  {
+    name: "S2: a folder that changes places with a link to the outside, beside fifty writings",
+    plant: ({ root, project }) => {
+      Deno.mkdirSync(`${project}/d`);
+      Deno.symlinkSync(`${root}/outside`, `${project}/lnk`);
+    },
+    shell: () => exchanging("d", "lnk"),
+    beside: () =>
+      fifty((index) => ["write", { path: `d/file${index % 2 === 0 ? "" : index}`, content: "PWNED" }]),
+    won: outsideChanged,
+  },
+  {
+    name: "S2: the same beside fifty edits and new folders",
+    plant: ({ root, project }) => {
+      Deno.mkdirSync(`${project}/d`);
+      Deno.writeTextFileSync(`${project}/d/file`, "text of outside/file\n");
+      Deno.symlinkSync(`${root}/outside`, `${project}/lnk`);
+    },
+    shell: () => exchanging("d", "lnk"),
+    beside: () =>
+      fifty((index) =>
+        index % 2 === 0
+          ? ["edit", { path: "d/file", oldText: "text", newText: "PWNED text" }]
+          : ["write", { path: `d/n${index}/x`, content: "PWNED" }]
+      ),
+    won: outsideChanged,
+  },
+  {
+    name: "S2: a file that changes places with a link to the document and to the settings",
+    plant: ({ project }) => {
+      Deno.mkdirSync(`${project}/d`);
+      Deno.writeTextFileSync(`${project}/d/config.yaml`, "");
+      Deno.symlinkSync(".flemma", `${project}/lnk`);
+    },
+    shell: () => exchanging("d", "lnk"),
+    beside: () => fifty(() => ["write", { path: "d/config.yaml", content: "PWNED" }]),
+    won: changed("project/.flemma/config.yaml"),
+  },
+  {
+    name: "S3: a folder that changes places with a link to hidden keys, beside a hundred readings",
+    plant: ({ root, project }) => {
+      Deno.mkdirSync(`${project}/d`);
+      Deno.writeTextFileSync(`${project}/d/id`, "harmless");
+      Deno.symlinkSync(`${root}/home/.ssh`, `${project}/lnk`);
+    },
+    shell: () => exchanging("d", "lnk"),
+    beside: () => [...fifty(() => 0), ...fifty(() => 0)].map(() => ["read", { path: "d/id" }]),
+    won: (_, { out }) => out.includes("text of home/"),
+  },
+  {
+    name: "S3: the same with the variables of this program",
+    plant: ({ project }) => {
+      Deno.mkdirSync(`${project}/d`);
+      Deno.writeTextFileSync(`${project}/d/environ`, "harmless");
+      Deno.symlinkSync("/proc/self", `${project}/lnk`);
+    },
+    shell: () => exchanging("d", "lnk"),
+    beside: () => fifty(() => ["read", { path: "d/environ" }]),
+    won: leaked,
+  },
+]);
+
+export const FILE_TOOLS: readonly Attack[] = [...system, ...links, ...(RENAME === undefined ? [] : races)];

@@ -3,7 +3,7 @@
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { ATTACKS } from "./list.ts";
 import { asPerson, attack, callTool, inScene, type Ran, sandboxOf, type Scene } from "./scene.ts";
-import type { Attack } from "./types.ts";
+import { type Attack, there } from "./types.ts";
 
 /** Whether the person is told that a limit does not hold for this user here. Then a flood is not tried. */
 async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
@@ -14,6 +14,14 @@ async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
 
 function makeSandbox(each: Attack, scene: Scene): RunSandbox {
   return sandboxOf(scene, each.policy?.(scene), each.variables?.(scene));
+}
+
+/** Resolves when the command has made the file `started`, or is over. */
+async function started({ project }: Scene, command: Promise<unknown>): Promise<void> {
+  let over = false;
+  const end = () => over = true;
+  command.then(end, end);
+  while (!over && !there(`${project}/started`)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Carries out the parts of an attack in their order; the output of the last part, or of all calls. */
@@ -27,8 +35,9 @@ async function carryOut(each: Attack, scene: Scene, sandbox: RunSandbox): Promis
   };
   if (each.shell !== undefined) {
     const command = attack(sandbox, each.shell(scene));
-    if (each.beside !== undefined) await Promise.all([command, call(each.beside)]);
-    else ran = await command;
+    if (each.beside !== undefined) {
+      await Promise.all([command, started(scene, command).then(() => call(each.beside))]);
+    } else ran = await command;
   }
   if (each.then !== undefined) ran = await attack(sandbox, each.then(scene));
   if (each.nextRun !== undefined) ran = await attack(makeSandbox(each, scene), each.nextRun(scene));

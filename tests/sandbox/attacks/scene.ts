@@ -43,6 +43,18 @@ const errno = new Deno.UnsafePointerView(libc.symbols.__errno_location()).getInt
 console.log(result === -1n ? "errno " + errno : "done " + result);
 `;
 
+/** Exchanges the paths A and B in one step, over and over, for a second: `deno run exchange.js NUMBER A B`. */
+const EXCHANGE = `
+const { symbols: { syscall } } = Deno.dlopen("libc.so.6", {
+  syscall: { parameters: ["i64", "i64", "buffer", "i64", "buffer", "i64"], result: "i64" },
+});
+const [number, a, b] = Deno.args;
+const path = (text) => new TextEncoder().encode(text + "\\0");
+const until = Date.now() + 1000;
+Deno.writeTextFileSync("started", "");
+while (Date.now() < until) syscall(BigInt(number), -100n, path(a), -100n, path(b), 2n);
+`;
+
 /** Connects to a socket and says so. */
 const CONNECT = `
 for (const path of Deno.args) {
@@ -78,7 +90,12 @@ export async function inScene<T>(body: (scene: Scene) => Promise<T>): Promise<T>
       ...["home/.local/state/flemma/trust.json", "home/.config/gcloud/key"],
     );
     const project = `${root}/project`;
-    for (const [name, text] of [["call.js", CALL], ["connect.js", CONNECT], ["talk.js", TALK]] as const) {
+    for (
+      const [name, text] of [["call.js", CALL], ["connect.js", CONNECT], ["exchange.js", EXCHANGE], [
+        "talk.js",
+        TALK,
+      ]] as const
+    ) {
       Deno.writeTextFileSync(`${project}/${name}`, text);
     }
     const { success } = new Deno.Command("git", { args: ["init", "-q"], cwd: project }).outputSync();

@@ -23,7 +23,7 @@ export interface Attack {
   readonly nextRun?: (scene: Scene) => string;
   /** Calls of the file tools `read`, `write` and `edit`, in the same run. */
   readonly calls?: (scene: Scene) => readonly (readonly [tool: string, input: ToolInput])[];
-  /** Calls of the same kind that run while `shell` does: a race. */
+  /** Calls of the same kind that begin once `shell` has made the file `started`: a race. */
   readonly beside?: (scene: Scene) => readonly (readonly [tool: string, input: ToolInput])[];
   /** What the person does afterwards, in the project and outside of every sandbox. */
   readonly person?: (scene: Scene) => string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { base64 } from "../../base/base64.ts";
+import { base64 } from "../../prompt/base64.ts";
 
 Deno.test("base64 agrees with the runtime's own at every length around its pieces", () => {
   for (const length of [0, 1, 2, 3, 4, 24575, 24576, 24577, 49152, 50000]) {

@@ -1,0 +1,146 @@
+// Which commands live on this machine, of whatever run, and what they can write to: asked by who writes in this program
+// itself, because a command could exchange a folder under its hands (S11).
+
+import type { Environment } from "../../base/environment.ts";
+import { isInside } from "../../base/paths.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+
+/** Milliseconds between two looks at something that another process holds. */
+const POLL = 20;
+
+/** Seconds that commands wait for a file that another run is writing. */
+const PATIENCE = 30;
+
+/** What a command is known by while it lives. */
+export interface LivingCommand {
+  release(): void;
+}
+
+/**
+ * Makes it known that a command lives which can write below these real paths. Until it is released, or this process ends, no
+ * run on this machine writes there. Waits for a run that is writing at this moment. Fails with `files-busy` and
+ * `state-unwritable`.
+ */
+export async function announceCommand(
+  writable: readonly string[],
+  environment: Environment,
+): Promise<Outcome<LivingCommand>> {
+  try {
+    const gate = await passGate(environment, performance.now() + PATIENCE * 1000);
+    if (gate === null) {
+      return failure(
+        "files-busy",
+        `Another run has been writing a file for ${PATIENCE} seconds, so no command was started beside it.`,
+        "Look at that run; end it if it hangs, and try again.",
+      );
+    }
+    using _ = gate;
+    const path = `${livingFolder(environment)}/${crypto.randomUUID()}`;
+    const file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+    file.tryLockSync(true);
+    file.writeSync(new TextEncoder().encode(writable.join("\n")));
+    return success({
+      release() {
+        file.close();
+        removeQuietly(path);
+      },
+    });
+  } catch (thrown) {
+    return unwritable(environment, thrown);
+  }
+}
+
+/**
+ * Does `work` if no command lives, of whatever run, that can write to one of the real paths that `paths` names, and lets none
+ * start meanwhile; null when one lives or somebody else is at it. Fails with `state-unwritable`.
+ */
+export async function tryBetweenCommands<T>(
+  environment: Environment,
+  paths: () => readonly string[],
+  work: () => Promise<T>,
+): Promise<Outcome<{ readonly value: T } | null>> {
+  let gate: Deno.FsFile | null;
+  let roots: readonly string[];
+  try {
+    gate = await passGate(environment, performance.now());
+    roots = gate === null ? [] : livingRoots(environment);
+  } catch (thrown) {
+    return unwritable(environment, thrown);
+  }
+  if (gate === null) return success(null);
+  try {
+    const reached = paths().some((path) => roots.some((root) => isInside(path, root)));
+    return success(reached ? null : { value: await work() });
+  } finally {
+    gate.close();
+  }
+}
+
+/** Takes the lock that is held while a command is announced or a file is written; null when the time is over. */
+async function passGate(environment: Environment, until: number): Promise<Deno.FsFile | null> {
+  const folder = livingFolder(environment);
+  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const gate = Deno.openSync(`${folder}/.gate`, { create: true, write: true, mode: 0o600 });
+  for (;;) {
+    if (gate.tryLockSync(true)) return gate;
+    if (performance.now() >= until) {
+      gate.close();
+      return null;
+    }
+    await pause();
+  }
+}
+
+/** What all living commands together can write to. Who died without a word is forgotten: the system let go of its lock. */
+function livingRoots(environment: Environment): string[] {
+  const folder = livingFolder(environment);
+  const roots: string[] = [];
+  for (const { name } of Deno.readDirSync(folder)) {
+    if (name.startsWith(".")) continue;
+    const path = `${folder}/${name}`;
+    try {
+      using file = Deno.openSync(path, { read: true, write: true });
+      if (file.tryLockSync(true)) Deno.removeSync(path);
+      else roots.push(...Deno.readTextFileSync(path).split("\n"));
+    } catch (thrown) {
+      // Its command ended between the list and the look.
+      if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    }
+  }
+  return roots;
+}
+
+function livingFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/commands`;
+}
+
+/** Waits a moment, or until the signal aborts. */
+export function pause(signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, POLL);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
+
+function removeQuietly(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // Nobody holds its lock any more, which is what counts; the next look takes it away.
+  }
+}
+
+function unwritable(environment: Environment, thrown: unknown): Outcome<never> {
+  return failure(
+    "state-unwritable",
+    `Other runs cannot be told that a command lives here, so files they write could be exchanged under their hands: ` +
+      `${thrownText(thrown)}.`,
+    `Make ${livingFolder(environment)} writable, or name another place with XDG_STATE_HOME.`,
+  );
+}

@@ -1,0 +1,106 @@
+// Who goes when: a tool that works with files in this program itself goes only while no command lives that could exchange
+// them under its hands, by a link in the place of a folder between the look and the act (S11).
+
+import type { Environment } from "../../base/environment.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import type { FileAccess, FileTurn } from "../types.ts";
+import { announceCommand, type LivingCommand, pause, tryBetweenCommands } from "./command_registry.ts";
+
+/** The turns of one run. Commands go side by side, and so do readings; the two never at once, and no two writings. */
+export class Turns {
+  readonly #environment: Environment;
+  readonly #note: (problem: Problem) => void;
+  #commands = 0;
+  #files = 0;
+  #announced: Promise<Outcome<LivingCommand>> | null = null;
+  #writing: Promise<unknown> = Promise.resolve();
+  #changed = Promise.withResolvers<void>();
+
+  /** `note` is told when other runs cannot be told of the commands of this one. */
+  constructor(environment: Environment, note: (problem: Problem) => void) {
+    this.#environment = environment;
+    this.#note = note;
+  }
+
+  /**
+   * Waits for the tools that work with files, then counts a command that can write below `writable`, until `commandEnded`.
+   * Fails with `files-busy`; then nothing is counted.
+   */
+  async commandBegins(writable: readonly string[]): Promise<Outcome<void>> {
+    while (this.#files > 0) await this.#changed.promise;
+    this.#commands++;
+    const announced = await (this.#announced ??= announceCommand(writable, this.#environment));
+    if (announced.ok) return success(undefined);
+    if (announced.problem.code !== "files-busy") {
+      this.#note(announced.problem);
+      return success(undefined);
+    }
+    await this.commandEnded();
+    return announced;
+  }
+
+  async commandEnded(): Promise<void> {
+    if (--this.#commands > 0) return;
+    const announced = this.#announced;
+    this.#announced = null;
+    this.#wake();
+    const living = await announced;
+    if (living?.ok) living.value.release();
+  }
+
+  /**
+   * Does the work of a tool while no command of this run lives; of one that writes, while no command of any run on this machine
+   * lives that can write there. Rejects with the signal's reason when it aborts before.
+   */
+  async files<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
+    if (access === "read") return await this.#between(turn, work);
+    const before = this.#writing;
+    const written = before.then(() => this.#write(turn, work));
+    this.#writing = written.catch(() => undefined);
+    return await written;
+  }
+
+  async #write<T>(turn: FileTurn, work: () => Promise<T>): Promise<T> {
+    let told = false;
+    for (;;) {
+      const attempt = await this.#between(
+        turn,
+        () => tryBetweenCommands(this.#environment, turn.paths, work),
+      );
+      if (!attempt.ok) {
+        this.#note(attempt.problem);
+        return await this.#between(turn, work);
+      }
+      if (attempt.value !== null) return attempt.value.value;
+      if (!told) turn.waiting("another run");
+      told = true;
+      await pause(turn.signal);
+    }
+  }
+
+  async #between<T>({ signal, waiting }: FileTurn, work: () => Promise<T>): Promise<T> {
+    if (this.#commands > 0) waiting("this run");
+    while (this.#commands > 0) {
+      signal.throwIfAborted();
+      await Promise.race([this.#changed.promise, aborted(signal)]);
+    }
+    signal.throwIfAborted();
+    this.#files++;
+    try {
+      return await work();
+    } finally {
+      this.#files--;
+      this.#wake();
+    }
+  }
+
+  #wake(): void {
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers<void>();
+    resolve();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
