@@ -172,7 +172,8 @@ Deno.test("waiting is not the tool's time, and the person is told what is waited
     const watched = new Proxy(context, {
       get(target, name) {
         if (name === "timeout") order.push("its time begins");
-        return Reflect.get(target, name, target);
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === "function" ? member.bind(target) : member;
       },
     });
     const reading = runTool(definition, { path: "f" }, watched);
