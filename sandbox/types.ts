@@ -145,6 +145,7 @@ export type FileAccess = "read" | "write";
 export interface FileTurn {
   /** Real paths of what is written, asked anew after each wait. */
   paths(): readonly string[];
+  /** Ends the waiting. */
   readonly signal: AbortSignal;
   /** Told that it has to wait for a command, and whose that is. */
   waiting(whose: "this run" | "another run"): void;
