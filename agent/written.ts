@@ -24,9 +24,17 @@ export function recording(store: DocumentStore, journal: Journal, emit: Emit): D
     get chat() {
       return store.chat;
     },
+    get behind() {
+      return store.behind;
+    },
     async commit(edits) {
       const problem = await store.commit(edits);
       if (problem === null && edits.length > 0) await remember();
+      return problem;
+    },
+    async extend(text, growth) {
+      const problem = await store.extend(text, growth);
+      if (problem === null) await remember();
       return problem;
     },
   };

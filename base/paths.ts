@@ -7,6 +7,23 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
+/** The last part of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The beginning of a name, at most so many bytes of UTF-8 long and never cut inside a character. */
+export function cutName(name: string, bytes: number): string {
+  let length = 0;
+  let cut = "";
+  for (const character of name) {
+    length += new TextEncoder().encode(character).length;
+    if (length > bytes) return cut;
+    cut += character;
+  }
+  return name;
+}
+
 /** Whether `path` is `folder` or lies below it; both absolute and without a final slash. */
 export function isInside(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);

@@ -17,6 +17,24 @@ export interface DocumentStore {
    * other writer left it, when somebody else changed the file in a way that cannot be merged (cli section 4).
    */
   commit(edits: readonly Edit[]): Promise<Problem | null>;
+  /**
+   * Adds to a block that grows at the end of the document while it is written (a reply that streams in); the first call
+   * begins it. What others write meanwhile goes around it. Fails like `commit`.
+   *
+   * @param text what comes next
+   * @param growth `replace`: so many bytes at the end of the block give way to the text; `unfinished`: the last line of
+   * the text goes on later; `last`: the block is complete
+   */
+  extend(text: string, growth: Growth): Promise<Problem | null>;
+  /** The text behind the block that grows now, in bytes; the end of the document when none does. */
+  readonly behind: Uint8Array;
+}
+
+/** How a piece of a growing block is added. */
+export interface Growth {
+  readonly replace: number;
+  readonly unfinished: boolean;
+  readonly last: boolean;
 }
 
 /** Who approved a call, bound to its text (S5). */

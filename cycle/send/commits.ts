@@ -1,110 +1,78 @@
-// Brings a growing reply to the document while it streams: at most one commit per interval, in order.
+// Brings a growing reply to the document while it streams: at most one write per interval, in order.
 
 import type { Problem } from "../../base/problem.ts";
-import type { Chat } from "../../parser/mod.ts";
 import type { DocumentStore } from "../types.ts";
 
-/** Milliseconds between two commits of one reply; with the time of a write it stays within cli 4.4's 200. */
+/** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
 export const COMMIT_INTERVAL = 150;
 
-const encoder = new TextEncoder();
-
-/** Appends text to the end of a document, and only while that end is the one it wrote itself. */
+/**
+ * Adds text to the block of a reply. The document ends with a line end after every write: behind an unfinished line
+ * stands one that the next piece takes away, so that a person's editor has no last line to complete (editors 3).
+ */
 export class ReplyCommits {
   readonly #store: DocumentStore;
   readonly #interval: number;
   /** Gives the text that may be written by now. */
   readonly #take: () => string;
-  readonly #onProblem: () => void;
-  /** What must still end the document, lest text land in somebody else's: of the reply, once it began, its last line. */
-  #tail: Uint8Array;
-  #began = false;
+  /** Bytes of the line end that the next piece takes away. */
+  #provisional = 0;
+  #begun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = -Infinity;
-  /** Settles when the latest commit is done; commits queue up behind it. */
+  /** Settles when the latest write is done; they queue up. */
   #queue: Promise<void> = Promise.resolve();
   #problem: Problem | null = null;
 
-  constructor(store: DocumentStore, take: () => string, onProblem: () => void, interval = COMMIT_INTERVAL) {
+  constructor(store: DocumentStore, take: () => string, interval = COMMIT_INTERVAL) {
     this.#store = store;
     this.#take = take;
-    this.#onProblem = onProblem;
     this.#interval = interval;
-    const { chat } = store;
-    this.#tail = chat.slice(Math.max(0, chat.byteLength - TAIL), chat.byteLength).slice();
   }
 
-  /** Says that there may be new text; it is committed once the interval has passed. */
+  /** Says that there may be new text; it is written once the interval has passed. */
   touch(): void {
-    if (this.#timer !== undefined || this.#problem !== null) return;
+    if (this.#timer !== undefined) return;
     const wait = Math.max(0, this.#last + this.#interval - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#enqueue(this.#take);
+      this.#enqueue(() => this.#add(this.#take(), false));
     }, wait);
   }
 
-  /** Commits the rest, after everything before it, and answers the first problem there was. */
-  async finish(rest: () => string): Promise<Problem | null> {
+  /**
+   * Writes the rest, after everything before it, and answers the first problem there was. `rest` is told whether a
+   * message of the person stands behind the reply already. After a conflict too: the store keeps our version aside, and
+   * it should be whole.
+   */
+  async finish(rest: (answered: boolean) => string): Promise<Problem | null> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // Also after a conflict: the store keeps our version aside, and it should be whole.
-    this.#enqueue(rest);
+    this.#enqueue(() => this.#add(rest(beginsMessage(this.#store.behind)), true));
     await this.#queue;
     return this.#problem;
   }
 
-  #enqueue(take: () => string): void {
-    this.#queue = this.#queue.then(() => this.#commit(take()));
+  #enqueue(write: () => Promise<void>): void {
+    this.#queue = this.#queue.then(write);
   }
 
-  async #commit(text: string): Promise<void> {
-    if (text === "") return;
-    const problem = await this.#append(text);
+  async #add(text: string, last: boolean): Promise<void> {
+    if (text === "" && !(last && this.#begun)) return;
+    const { eol } = this.#store.chat;
+    const unfinished = !last && !text.endsWith("\n");
+    const replace = text === "" ? 0 : this.#provisional;
+    const problem = await this.#store.extend(unfinished ? text + eol : text, { replace, unfinished, last });
+    this.#begun = true;
+    this.#provisional = unfinished ? eol.length : 0;
     this.#last = performance.now();
-    if (problem === null || this.#problem !== null) return;
-    this.#problem = problem;
-    this.#onProblem();
-  }
-
-  async #append(text: string): Promise<Problem | null> {
-    const { chat } = this.#store;
-    if (!endsWith(chat, this.#tail)) {
-      return {
-        code: "document-changed",
-        message: "The end of the document was changed by someone else while the reply was being written.",
-        next: "Look at the document, then send again.",
-      };
-    }
-    const at = chat.byteLength;
-    const problem = await this.#store.commit([{ from: at, to: at, insert: text }]);
-    this.#tail = lastLine(this.#began ? this.#tail : NOTHING, encoder.encode(text));
-    this.#began = true;
-    return problem;
+    this.#problem ??= problem;
   }
 }
 
-/** Bytes of the document's end that are compared before each append, at most. */
-const TAIL = 256;
-const NOTHING = new Uint8Array(0);
-
-/**
- * The last line of the reply so far, with its line end. Not more of it: a change further up, in the question or in
- * lines that came already, is merged by the store and is no reason to drop what is still to come (cli 4.3).
- */
-function lastLine(before: Uint8Array, added: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(before.length + added.length);
-  joined.set(before);
-  joined.set(added, before.length);
-  return joined.slice(Math.max(joined.lastIndexOf(LF, -2) + 1, joined.length - TAIL));
-}
-
-const LF = 0x0a;
-
-/** Looks at the end alone: all bytes of a long document are joined only where somebody needs them. */
-function endsWith(chat: Chat, tail: Uint8Array): boolean {
-  const offset = chat.byteLength - tail.length;
-  if (offset < 0) return false;
-  const end = chat.slice(offset, chat.byteLength);
-  return tail.every((byte, index) => end[index] === byte);
+/** Whether a text begins with a role marker, blank lines apart. */
+function beginsMessage(text: Uint8Array): boolean {
+  return /^\s*@(System|You|Assistant):[ \t]*\r?$/m.test(
+    new TextDecoder().decode(text).trimStart().split("\n", 1)[0] ?? "",
+  );
 }

@@ -114,12 +114,15 @@ export class ReplyWriter {
     return this.#takeTo(this.#unsafe ?? this.#wholeCharacters());
   }
 
-  /** Ends the reply and gives the rest of its text. Empty for a reply that never began. */
-  finish(end: ReplyEnd): string {
+  /**
+   * Ends the reply and gives the rest of its text. Empty for a reply that never began. When it is `answered`, the
+   * person's next message stands below it already.
+   */
+  finish(end: ReplyEnd, answered = false): string {
     if (!this.#begun) return "";
     this.#endText();
     if (end.kind === "completed") {
-      this.#out += `${this.#endsLine() ? "\n" : "\n\n"}@You:\n\n`;
+      this.#out += `${this.#endsLine() ? "\n" : "\n\n"}${answered ? "" : "@You:\n\n"}`;
     } else if (end.kind === "blocked" && this.#ids.size === 0) {
       if (!this.#endsLine()) this.#out += "\n";
     } else {

@@ -23,9 +23,6 @@ import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "../type
 
 export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
 
-/** Message of the marker in the copy of a document that could no longer be written. */
-const UNWRITABLE = "The document was changed by someone else.";
-
 export interface SendOptions {
   readonly store: DocumentStore;
   readonly settings: Settings;
@@ -94,8 +91,6 @@ class Sending {
   readonly #reader: StreamReader;
   readonly #writer: ReplyWriter;
   readonly #commits: ReplyCommits;
-  /** Ends the exchange when the document can no longer be written. */
-  readonly #giveUp = new AbortController();
   #usage: Usage | null = null;
   #stop: Extract<Effect, { kind: "stop" }> | null = null;
   #error: ProviderError | null = null;
@@ -117,7 +112,6 @@ class Sending {
     this.#commits = new ReplyCommits(
       options.store,
       () => this.#writer.take(),
-      () => this.#giveUp.abort(),
       options.commitInterval,
     );
   }
@@ -131,12 +125,12 @@ class Sending {
       request,
       timeout,
       connectTimeout,
-      signal: AbortSignal.any([signal, this.#giveUp.signal]),
+      signal,
       fetch: this.#options.fetch,
       onEvent: (data, headers) => this.#event(data, headers),
     });
     const ending = this.#ending(exchange);
-    const problem = await this.#commits.finish(() => this.#writer.finish(ending.reply));
+    const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
     const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
     this.#report(outcome, problem === null ? ending.error : null);
     return outcome;
@@ -164,7 +158,7 @@ class Sending {
     const { provider } = this.#options;
     if (exchange.kind === "cancelled") {
       return {
-        reply: { kind: "interrupted", message: this.#giveUp.signal.aborted ? UNWRITABLE : REPLY_STOPPED },
+        reply: { kind: "interrupted", message: REPLY_STOPPED },
         outcome: { kind: "cancelled" },
         error: null,
       };

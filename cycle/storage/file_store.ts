@@ -7,12 +7,13 @@ import { shellWord } from "../../base/shell_word.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import type { DocumentStore } from "../types.ts";
+import type { DocumentStore, Growth } from "../types.ts";
+import { DiskFile, type Foreign } from "./disk_file.ts";
+import { type BlockPlace, type GrowingText, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
-import { continues, mergeDocuments } from "./merge.ts";
-import { checkWritable, readDocument, sameStamp, type Stamp, stampOf } from "./read.ts";
+import { mergeFrom } from "./merge.ts";
+import { checkWritable, readDocument, type Stamp } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./rescue.ts";
-import { appendFile, MAX_APPEND_BYTES, overwriteFile, replaceFile } from "./write.ts";
 
 export interface OpenOptions {
   readonly environment: Environment;
@@ -24,6 +25,8 @@ export interface OpenOptions {
   readonly readOnly?: boolean;
   /** Told of everything a person should know that is no failure. */
   readonly notify?: (notice: Problem) => void;
+  /** Called between a look at the file and the act that relies on it, for tests. */
+  readonly between?: () => Promise<void>;
 }
 
 /** Opens the document at `path`. The refusals are those of cli section 9 and `document-locked`. */
@@ -73,17 +76,32 @@ async function rawBytes(path: string): Promise<Uint8Array | null> {
   }
 }
 
-/** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
-const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
+/** Texts of this run that an editor may still hold and write back, besides the newest. */
+const MAX_VERSIONS = 8;
+
+/** A block that grows now. */
+interface Growing {
+  /** Where it stands in the document, and in the file. */
+  ours: BlockPlace;
+  disk: BlockPlace;
+  /** Whether its last line goes on later: in the document, and in the file. */
+  unfinished: boolean;
+  unfinishedOnDisk: boolean;
+  /** What is wrong with going on once it is complete. */
+  problem: Problem | null;
+}
 
 export class FileStore implements DocumentStore {
   /** The path after all symbolic links. */
   readonly path: string;
   readonly #options: OpenOptions;
   readonly #lock: DocumentLock | null;
-  /** What we know to be on disk, and the file's stamp when we knew it. */
-  #disk: Uint8Array;
-  #stamp: Stamp;
+  readonly #file: DiskFile;
+  /** Earlier texts of this run that stood in the file, the newest first. */
+  #versions: readonly Uint8Array[] = [];
+  #growing: Growing | null = null;
+  /** The text with the block that grew last: an editor may still write back one of the moments in between. */
+  #grown: GrowingText | null = null;
   /** The document as it should be; ahead of the disk while a write is on its way. */
   #chat: Chat;
   /** Once set, the file is out of our hands and our text goes to `#aside`. */
@@ -91,20 +109,13 @@ export class FileStore implements DocumentStore {
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
   #closed = false;
-  /**
-   * While this answers true the file is overwritten in place. A sandbox that runs binds it read-only, and a
-   * rename would leave that mount on the old file and the new one open to whoever runs inside.
-   */
-  inPlaceWhile: () => boolean = () => false;
-
   constructor(
     read: { readonly realPath: string; readonly bytes: Uint8Array; readonly stamp: Stamp },
     lock: DocumentLock | null,
     options: OpenOptions,
   ) {
     this.path = read.realPath;
-    this.#disk = read.bytes;
-    this.#stamp = read.stamp;
+    this.#file = new DiskFile(read.realPath, read, options);
     this.#chat = parse(read.bytes);
     this.#lock = lock;
     this.#options = options;
@@ -114,9 +125,17 @@ export class FileStore implements DocumentStore {
     return this.#chat;
   }
 
+  /**
+   * While this answers true the file is overwritten in place. A sandbox that runs binds it read-only, and a
+   * rename would leave that mount on the old file and the new one open to whoever runs inside.
+   */
+  set inPlaceWhile(answer: () => boolean) {
+    this.#file.inPlaceWhile = answer;
+  }
+
   /** True when every byte of `chat` is in the file. */
   get saved(): boolean {
-    return this.#lost === null && sameBytes(this.#disk, this.#chat.bytes);
+    return this.#lost === null && sameBytes(this.#file.text, this.#chat.bytes);
   }
 
   /**
@@ -126,31 +145,74 @@ export class FileStore implements DocumentStore {
    */
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (this.#lock === null) throw new Error("a document opened for reading cannot be written");
-    if (edits.length > 0) this.#chat = update(this.#chat, edits);
+    if (edits.length > 0) {
+      this.#chat = update(this.#chat, edits);
+      if (this.#growing !== null) this.#growing.ours = shifted(this.#growing.ours, edits);
+    }
     this.#writing = this.#writing.then(() => this.#flush());
     return this.#writing;
   }
 
-  /** Waits for the last write and gives the lock back. */
+  get behind(): Uint8Array {
+    const end = this.#growing?.ours.end ?? this.#chat.byteLength;
+    return this.#chat.slice(end, this.#chat.byteLength);
+  }
+
+  extend(text: string, { replace, unfinished, last }: Growth): Promise<Problem | null> {
+    this.#writing = this.#writing.then(async () => {
+      // Only now: while earlier text was written, somebody else's may have moved the end of the block.
+      const { start, end } = this.#growing?.ours ??
+        { start: this.#chat.byteLength, end: this.#chat.byteLength };
+      const length = this.#chat.byteLength;
+      this.#chat = update(this.#chat, [{ from: end - replace, to: end, insert: text }]);
+      const ours = { start, end: end + this.#chat.byteLength - length };
+      if (this.#growing === null) this.#remember(this.#file.text);
+      this.#growing ??= {
+        ours,
+        disk: { start, end: start },
+        unfinished,
+        unfinishedOnDisk: false,
+        problem: null,
+      };
+      Object.assign(this.#growing, { ours, unfinished });
+      const problem = await this.#flush();
+      if (!last) return problem;
+      const after = problem ?? this.#growing?.problem ?? null;
+      this.#grown = this.#growing === null ? null : { text: this.#chat.bytes, block: this.#growing.ours };
+      this.#growing = null;
+      return after;
+    });
+    return this.#writing;
+  }
+
+  /** Waits for the last write, looks once more whether somebody's text went astray, and gives the lock back. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#writing;
+    if (this.#lock !== null && this.#lost === null) await this.#flush();
+    this.#file.close();
     await this.#lock?.release();
   }
 
   async #flush(): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {
-      while (!sameBytes(this.#disk, this.#chat.bytes)) {
-        const foreign = await this.#foreignChange();
-        if (foreign !== null && !this.#merge(foreign)) return await this.#conflict();
-        if (foreign !== null) continue;
+      while (this.#file.hasReplaced || !sameBytes(this.#file.text, this.#chat.bytes)) {
+        const foreign = await this.#file.foreign();
+        if (foreign !== null) {
+          if (!this.#merge(foreign)) return await this.#conflict();
+          continue;
+        }
+        if (sameBytes(this.#file.text, this.#chat.bytes)) return null;
+        const before = this.#file.text;
         const text = this.#chat.bytes;
-        const stamp = await this.#write(text);
-        if (stamp === null) continue;
-        this.#disk = text;
-        this.#stamp = stamp;
+        if (!await this.#file.write(text)) {
+          // Whoever came in between may have started from what we were about to write.
+          this.#remember(text);
+          continue;
+        }
+        this.#written(before);
       }
       return null;
     } catch (thrown) {
@@ -159,19 +221,28 @@ export class FileStore implements DocumentStore {
     }
   }
 
-  /** Their text, when the file is no longer what we read or wrote last; otherwise null. */
-  async #foreignChange(): Promise<Uint8Array | null> {
-    const stamp = stampOf(await Deno.stat(this.path));
-    if (sameStamp(stamp, this.#stamp) && stamp.size > ALWAYS_COMPARE_BYTES) return null;
-    const theirs = await Deno.readFile(this.path);
-    this.#stamp = stamp;
-    return sameBytes(theirs, this.#disk) ? null : theirs;
+  /** The document stands in the file. */
+  #written(before: Uint8Array): void {
+    const growing = this.#growing;
+    if (growing === null) return this.#remember(before);
+    // Of a growing block every earlier moment can be told from the last one.
+    growing.disk = growing.ours;
+    growing.unfinishedOnDisk = growing.unfinished;
   }
 
-  #merge(theirs: Uint8Array): boolean {
-    const merged = mergeDocuments(this.#disk, this.#chat.bytes, theirs);
+  #remember(text: Uint8Array): void {
+    this.#versions = [text, ...this.#versions].slice(0, MAX_VERSIONS);
+  }
+
+  #merge({ text: theirs, astray }: Foreign): boolean {
+    const merged = this.#growing === null
+      ? this.#merged(theirs)
+      : this.#mergedGrowing(theirs, astray, this.#growing);
     if (merged === null) return false;
-    this.#disk = theirs;
+    if (!astray) {
+      this.#remember(this.#file.text);
+      this.#file.take(theirs);
+    }
     this.#chat = parse(merged);
     this.#options.notify?.({
       code: "document-merged",
@@ -180,39 +251,34 @@ export class FileStore implements DocumentStore {
     return true;
   }
 
-  /** Answers null, with nothing written, when the file changed at the last moment. */
-  async #write(text: Uint8Array): Promise<Stamp | null> {
-    if (text.length - this.#disk.length <= MAX_APPEND_BYTES && continues(this.#disk, text)) {
-      return await appendFile(this.path, this.#stamp, text.subarray(this.#disk.length));
-    }
-    const { nlink } = await Deno.stat(this.path);
-    if (!this.inPlaceWhile() && (nlink ?? 1) <= 1) {
-      try {
-        return await replaceFile(this.path, text, () => {
-          return !this.inPlaceWhile() && sameStamp(stampOf(Deno.statSync(this.path)), this.#stamp);
-        });
-      } catch (thrown) {
-        if (!cannotReplace(thrown)) throw thrown;
-      }
-    }
-    return await this.#overwrite(text);
+  #merged(theirs: Uint8Array): Uint8Array | null {
+    const bases = [this.#file.text, ...this.#versions];
+    if (this.#grown !== null) bases.push(startedFrom(this.#grown, theirs));
+    return mergeFrom(bases, this.#chat.bytes, theirs);
   }
 
-  async #overwrite(text: Uint8Array): Promise<Stamp> {
-    const guard = await OverwriteGuard.for(this.path, this.#options.environment);
-    await guard.before(this.#disk, text);
-    let stamp: Stamp;
-    try {
-      stamp = await overwriteFile(this.path, this.#disk, text);
-    } catch (thrown) {
-      // A full disk may have stopped us half-way; the old text is there and fits. Should even this fail, the
-      // guarded copies stay for the next run.
-      await overwriteFile(this.path, await Deno.readFile(this.path), this.#disk);
-      await guard.after();
-      throw thrown;
-    }
-    await guard.after();
-    return stamp;
+  #mergedGrowing(theirs: Uint8Array, astray: boolean, growing: Growing): Uint8Array | null {
+    const merged = mergeGrowing(
+      { text: this.#file.text, block: growing.disk },
+      { text: this.#chat.bytes, block: growing.ours },
+      theirs,
+      growing.unfinishedOnDisk,
+    );
+    if (merged === null) return null;
+    growing.ours = merged.block;
+    if (!astray) Object.assign(growing, { disk: merged.seen, unfinishedOnDisk: merged.unfinished });
+    if (!merged.sameAuthority) growing.problem ??= this.#disobeyed();
+    return merged.text;
+  }
+
+  #disobeyed(): Problem {
+    return {
+      code: "document-changed",
+      message:
+        `A status or the first block of ${this.path} was changed by someone else while the reply came in. ` +
+        "Both are in the file.",
+      next: "Look at it, then run the command again.",
+    };
   }
 
   #conflict(): Promise<Problem> {
@@ -271,12 +337,4 @@ interface Lost {
   readonly saved: (aside: string) => string;
   /** What to do; given the command that compares the two. */
   readonly next: (compare: string) => string;
-}
-
-/** Refusals of a folder or a mount, not of the file: it may still be writable itself. */
-const FOLDER_REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "EXDEV", "ETXTBSY"]);
-
-function cannotReplace(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" &&
-    FOLDER_REFUSALS.has(thrown.code);
 }

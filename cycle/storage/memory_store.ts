@@ -4,7 +4,8 @@ import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import type { DocumentStore } from "../types.ts";
+import { type BlockPlace, shifted } from "./growing_block.ts";
+import type { DocumentStore, Growth } from "../types.ts";
 
 /** A document that exists only in this process. Nothing is ever in the way of its commits. */
 export class MemoryStore implements DocumentStore {
@@ -12,6 +13,8 @@ export class MemoryStore implements DocumentStore {
   readonly #onChange: (text: Uint8Array) => void;
   #chat: Chat;
   #changed = false;
+  /** The block that grows now. */
+  #block: BlockPlace | null = null;
 
   /**
    * `path` is the name that relative references use; that file is never touched. `onChange` is told the whole text
@@ -44,8 +47,23 @@ export class MemoryStore implements DocumentStore {
     this.#onChange(chat.bytes);
   }
 
+  get behind(): Uint8Array {
+    return this.#chat.slice(this.#block?.end ?? this.#chat.byteLength, this.#chat.byteLength);
+  }
+
+  async extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
+    const length = this.#chat.byteLength;
+    const { start, end } = this.#block ?? { start: length, end: length };
+    const problem = await this.commit([{ from: end - replace, to: end, insert: text }]);
+    this.#block = last ? null : { start, end: end + this.#chat.byteLength - length };
+    return problem;
+  }
+
   commit(edits: readonly Edit[]): Promise<Problem | null> {
-    if (edits.length > 0) this.#take(update(this.#chat, edits));
+    if (edits.length > 0) {
+      if (this.#block !== null) this.#block = shifted(this.#block, edits);
+      this.#take(update(this.#chat, edits));
+    }
     return Promise.resolve(null);
   }
 }

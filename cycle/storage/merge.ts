@@ -1,15 +1,31 @@
 // What becomes of our text when somebody else changed the file meanwhile: a three-way merge by lines, or a conflict.
 
-import { commonPrefix } from "../../base/bytes.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat, Result } from "../../parser/types.ts";
+import { difference, distance, type Hunk, joinLines, pickLine, splitLines, withLineEnds } from "./lines.ts";
 import { checkText } from "./read.ts";
 
-/** Base lines `from` to `to` (0-based, half-open) became the lines `lines`. */
-interface Hunk {
-  readonly from: number;
-  readonly to: number;
-  readonly lines: readonly string[];
+/**
+ * Merges a foreign change with ours. `bases` are texts of this run that they may have started from, the newest first:
+ * an editor that was not told writes back an older one. The one that is nearest to theirs counts. Answers null when
+ * merging would be unsafe, as `mergeDocuments` has it.
+ */
+export function mergeFrom(
+  bases: readonly Uint8Array[],
+  ours: Uint8Array,
+  theirs: Uint8Array,
+): Uint8Array | null {
+  const lines = splitLines(theirs);
+  const far = (base: Uint8Array): number => {
+    const hunks = difference(splitLines(base), lines);
+    return hunks === null ? Infinity : distance(hunks);
+  };
+  const nearest = bases.map((base) => ({ base, far: far(base) })).sort((a, b) => a.far - b.far);
+  for (const { base } of nearest) {
+    const merged = mergeDocuments(base, ours, theirs);
+    if (merged !== null) return merged;
+  }
+  return null;
 }
 
 /**
@@ -23,18 +39,20 @@ export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8
   const touched = touchedCalls(before, parse(ours));
   if (!sameAuthority(before, parse(theirs), touched)) return null;
   const lines = splitLines(base);
-  const their = difference(lines, splitLines(theirs));
-  const our = difference(lines, splitLines(ours));
+  const theirLines = splitLines(theirs);
+  const ourLines = splitLines(ours);
+  const their = difference(lines, theirLines);
+  const our = difference(lines, ourLines);
   if (their === null || our === null) return null;
   // The smallest difference may spare lines of a block of ours; the whole block counts as touched.
   const blocks = touched.flatMap((id) => before.result(id)?.place ?? [])
     .map((place) => ({ from: place.start - 1, to: place.end }));
   if ([...our, ...blocks].some((mine) => their.some((other) => touch(mine, other)))) return null;
-  return joinLines(applyHunks(lines, [...our, ...their].sort((a, b) => a.from - b.from)));
+  return joinLines(withLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
 }
 
 /** Whether the foreign text leaves everything that decides about tools as it was. */
-function sameAuthority(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
+export function sameAuthority(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
   if (base.frontmatter?.code !== theirs.frontmatter?.code) return false;
   if (base.frontmatter?.language !== theirs.frontmatter?.language) return false;
   const state = (chat: Chat) => JSON.stringify(chat.results.map(({ id, status }) => [id, status]));
@@ -55,96 +73,34 @@ function touch(a: { from: number; to: number }, b: { from: number; to: number })
   return a.from <= b.to && b.from <= a.to;
 }
 
-function applyHunks(base: readonly string[], hunks: readonly Hunk[]): string[] {
+/** Both changes in one text; no two of their hunks touch. */
+function combined(
+  base: readonly string[],
+  ours: readonly string[],
+  our: readonly Hunk[],
+  theirs: readonly string[],
+  their: readonly Hunk[],
+): string[] {
   const result: string[] = [];
+  const hunks = [
+    ...our.map((hunk) => ({ hunk, mine: true })),
+    ...their.map((hunk) => ({ hunk, mine: false })),
+  ].sort((a, b) => a.hunk.from - b.hunk.from);
+  // How far the lines of each side are shifted against the base.
+  let ourShift = 0;
+  let theirShift = 0;
   let at = 0;
-  for (const hunk of hunks) {
-    for (; at < hunk.from; at++) result.push(base[at]!);
+  const copyTo = (end: number) => {
+    for (; at < end; at++) result.push(pickLine(base[at]!, ours[at + ourShift]!, theirs[at + theirShift]!));
+  };
+  for (const { hunk, mine } of hunks) {
+    copyTo(hunk.from);
     for (const line of hunk.lines) result.push(line);
     at = hunk.to;
+    const shift = hunk.lines.length - (hunk.to - hunk.from);
+    if (mine) ourShift += shift;
+    else theirShift += shift;
   }
-  for (; at < base.length; at++) result.push(base[at]!);
+  copyTo(base.length);
   return result;
-}
-
-/** Lines with their line ends, so that joining gives the same bytes and a missing last line end is a difference. */
-function splitLines(bytes: Uint8Array): string[] {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split(/(?<=\n)/);
-}
-
-function joinLines(lines: readonly string[]): Uint8Array {
-  return new TextEncoder().encode(lines.join(""));
-}
-
-/** Edit steps after which two texts count as too different to be merged. */
-const MAX_STEPS = 1000;
-
-/** Smallest changed line ranges from `a` to `b` (Myers' greedy algorithm); null past `MAX_STEPS`. */
-export function difference(a: readonly string[], b: readonly string[]): Hunk[] | null {
-  let head = 0;
-  while (head < a.length && head < b.length && a[head] === b[head]) head++;
-  let tail = 0;
-  while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
-  const pairs = commonLines(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
-  if (pairs === null) return null;
-  const anchors = [
-    ...pairs.map(([x, y]) => [x + head, y + head] as const),
-    [a.length - tail, b.length - tail] as const,
-  ];
-  const hunks: Hunk[] = [];
-  let fromA = head;
-  let fromB = head;
-  for (const [x, y] of anchors) {
-    if (x > fromA || y > fromB) hunks.push({ from: fromA, to: x, lines: b.slice(fromB, y) });
-    fromA = x + 1;
-    fromB = y + 1;
-  }
-  return hunks;
-}
-
-/** Pairs of equal lines of a longest common subsequence. */
-function commonLines(a: readonly string[], b: readonly string[]): [number, number][] | null {
-  const trace: Map<number, number>[] = [];
-  let reach = new Map<number, number>([[1, 0]]);
-  for (let steps = 0; steps <= MAX_STEPS; steps++) {
-    const next = new Map<number, number>();
-    for (let k = -steps; k <= steps; k += 2) {
-      const down = k === -steps || (k !== steps && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
-      let x = down ? reach.get(k + 1) ?? 0 : (reach.get(k - 1) ?? 0) + 1;
-      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
-      next.set(k, x);
-      if (x >= a.length && x - k >= b.length) return backtrack(a, b, [...trace, next]);
-    }
-    trace.push(next);
-    reach = next;
-  }
-  return null;
-}
-
-function backtrack(
-  a: readonly string[],
-  b: readonly string[],
-  trace: readonly Map<number, number>[],
-): [number, number][] {
-  const pairs: [number, number][] = [];
-  let x = a.length;
-  let y = b.length;
-  for (let steps = trace.length - 1; steps >= 0; steps--) {
-    const k = x - y;
-    const before = trace[steps - 1];
-    const down = k === -steps ||
-      (k !== steps && (before?.get(k - 1) ?? -1) < (before?.get(k + 1) ?? -1));
-    const previousK = down ? k + 1 : k - 1;
-    const startX = steps === 0 ? 0 : before?.get(previousK) ?? 0;
-    const startY = steps === 0 ? 0 : startX - previousK;
-    while (x > startX && y > startY && a[x - 1] === b[y - 1]) pairs.push([--x, --y]);
-    x = startX;
-    y = startY;
-  }
-  return pairs.reverse();
-}
-
-/** Whether `text` only continues `base`. */
-export function continues(base: Uint8Array, text: Uint8Array): boolean {
-  return text.length > base.length && commonPrefix(base, text) === base.length;
 }

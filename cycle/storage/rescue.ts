@@ -3,8 +3,10 @@
 import { createFile, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { commonPrefix, sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
+import { cutName, nameOf, parentOf } from "../../base/paths.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
+import { stampOf } from "./read.ts";
 import { overwriteFile } from "./write.ts";
 
 /** Keeps the old and the new text of one document while it is overwritten. */
@@ -57,8 +59,8 @@ export class OverwriteGuard {
       await this.after();
       return null;
     }
-    if (isTorn(current, old, text)) {
-      await overwriteFile(realPath, current, text);
+    const known = { bytes: current, stamp: stampOf(await Deno.stat(realPath)) };
+    if (isTorn(current, old, text) && await overwriteFile(realPath, known, text) !== null) {
       await this.after();
       return {
         code: "write-completed",
@@ -95,11 +97,11 @@ export async function saveAside(
   // The second part keeps two runs of the same moment apart.
   const suffix = `.flemma-${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}`;
   const folder = `${stateFolder(environment)}/saved`;
-  const name = realPath.slice(realPath.lastIndexOf("/") + 1);
+  // A temporary file with a longer name comes first, so the suffix is not all that has to fit.
+  const name = cutName(nameOf(realPath), 160) + suffix;
+  const places = [`${parentOf(realPath)}/${name}`, `${folder}/${name}`];
   let error = "";
-  for (
-    const path of [...earlier === null ? [] : [earlier], realPath + suffix, `${folder}/${name}${suffix}`]
-  ) {
+  for (const path of earlier === null ? places : [earlier, ...places]) {
     try {
       if (path.startsWith(folder)) await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
       await replaceSmallFile(path, bytes, { durable: true });

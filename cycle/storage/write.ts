@@ -1,72 +1,151 @@
-// Putting bytes on disk so that at every moment either the old or the new document can be had (cli 4.2, S10).
+// Putting bytes on disk so that at every moment either the old or the new document can be had (cli 4.2, S10), and never
+// over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
 
+import { commonPrefix, sameBytes } from "../../base/bytes.ts";
 import { writeAll } from "../../base/files.ts";
-import { commonPrefix } from "../../base/bytes.ts";
-import { type Stamp, stampOf } from "./read.ts";
+import { cutName, nameOf, parentOf } from "../../base/paths.ts";
+import { readAllSync, sameStamp, type Stamp, stampOf } from "./read.ts";
 
 /** Largest text that is appended; more goes through a whole new file. One page cannot be torn by a signal. */
 export const MAX_APPEND_BYTES = 16 * 1024;
 
+/** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
+const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of a document's name that its temporary files take over; the rest of 255 is for what makes them unique. */
+const NAME_BYTES = 200;
+
+/** What a file is known to hold. */
+export interface Known {
+  readonly bytes: Uint8Array;
+  readonly stamp: Stamp;
+}
+
+export interface WriteOptions {
+  /** Asked in the turn of a rename; false leaves the file as it is. */
+  readonly mayReplace?: () => boolean;
+  /** Called between a look and the act that relies on it, for tests: what happens here must be noticed. */
+  readonly between?: () => Promise<void>;
+}
+
+/** A file that was taken off its path. Whoever still has it open may write to it. */
+export interface Replaced {
+  readonly stamp: Stamp;
+  readonly old: Deno.FsFile;
+}
+
+/** The beginning of the names that temporary files of a document have. */
+export function temporaryPrefix(path: string): string {
+  return `.${cutName(nameOf(path), NAME_BYTES)}.`;
+}
+
 /**
  * Replaces a file by a new one of the same mode, owner and extended attributes: written beside it, made durable,
- * then renamed. `allowed` is asked in the same turn as the rename happens, so nothing of this process comes in
- * between; when it says no, nothing happens and the answer is null. Throws what the system throws.
+ * then renamed. Answers null, with nothing changed, when the file is no longer what is known of it or `mayReplace` says
+ * no. The old file is handed over open. Throws what the system throws.
  */
 export async function replaceFile(
   path: string,
   bytes: Uint8Array,
-  allowed: () => boolean,
-): Promise<Stamp | null> {
-  const slash = path.lastIndexOf("/");
-  const unique = crypto.randomUUID().slice(0, 8);
-  const temporary = `${path.slice(0, slash)}/.${path.slice(slash + 1).slice(0, 200)}.${unique}.tmp`;
-  const old = await Deno.stat(path);
+  known: Known,
+  { mayReplace = () => true, between }: WriteOptions = {},
+): Promise<Replaced | null> {
+  const folder = parentOf(path);
+  const temporary = `${folder}/${temporaryPrefix(path)}${crypto.randomUUID().slice(0, 8)}.tmp`;
+  const old = await Deno.open(path);
   let kept = false;
-  const file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o600 });
   try {
-    await writeAll(file, bytes);
-    await copyAttributes(path, old, temporary);
-    await file.sync();
-    if (!allowed()) return null;
-    Deno.renameSync(temporary, path);
-    kept = true;
-    // Renaming changes the times of the file itself, so the stamp is taken after it.
-    const stamp = stampOf(await file.stat());
-    await syncFolder(path.slice(0, slash) || "/");
-    return stamp;
+    const file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o600 });
+    try {
+      await writeAll(file, bytes);
+      await copyAttributes(path, await old.stat(), temporary);
+      await file.sync();
+      await between?.();
+      if (!mayReplace() || !isStill(path, old, known)) return null;
+      Deno.renameSync(temporary, path);
+      kept = true;
+      // Renaming changes the times of the file itself, so the stamp is taken after it.
+      const stamp = stampOf(await file.stat());
+      await syncFolder(folder);
+      return { stamp, old };
+    } finally {
+      file.close();
+      if (!kept) await Deno.remove(temporary);
+    }
   } finally {
-    file.close();
-    if (!kept) await Deno.remove(temporary);
+    if (!kept) old.close();
   }
-}
-
-/** Overwrites a file's bytes from the first that differs. Not atomic: the caller keeps both texts until it ends. */
-export async function overwriteFile(path: string, old: Uint8Array, bytes: Uint8Array): Promise<Stamp> {
-  using file = await Deno.open(path, { write: true });
-  const same = commonPrefix(old, bytes);
-  await file.seek(same, Deno.SeekMode.Start);
-  await writeAll(file, bytes.subarray(same));
-  await file.truncate(bytes.length);
-  await file.sync();
-  return stampOf(await file.stat());
 }
 
 /**
- * Appends to a file of which `expected` was seen. Answers null, with nothing written, when it is no longer that
- * file; on a full disk the part that went through is taken back before the error is thrown.
+ * Changes the bytes of a file from the first that differs. Not atomic: the caller keeps both texts until it ends.
+ * Answers null when the file is no longer what is known of it, before with nothing written, or after the write.
  */
-export async function appendFile(path: string, expected: Stamp, bytes: Uint8Array): Promise<Stamp | null> {
-  using file = await Deno.open(path, { append: true });
-  const found = await file.stat();
-  if (found.ino !== expected.ino || found.dev !== expected.dev || found.size !== expected.size) return null;
+export async function overwriteFile(
+  path: string,
+  known: Known,
+  bytes: Uint8Array,
+  { between }: WriteOptions = {},
+): Promise<Stamp | null> {
+  using file = await Deno.open(path, { read: true, write: true });
+  await between?.();
+  if (!isStill(path, file, known)) return null;
+  putSync(file, commonPrefix(known.bytes, bytes), bytes);
+  await file.sync();
+  await between?.();
+  return isWritten(path, file, bytes);
+}
+
+/**
+ * Changes the end of a file from byte `at` on, where `bytes` goes on longer than what is known; answers like
+ * `overwriteFile`. On a full disk the old end is put back before the error is thrown.
+ */
+export async function extendFile(
+  path: string,
+  known: Known,
+  bytes: Uint8Array,
+  at: number,
+  { between }: WriteOptions = {},
+): Promise<Stamp | null> {
+  using file = await Deno.open(path, { read: true, write: true });
+  await between?.();
+  if (!isStill(path, file, known)) return null;
   try {
-    await writeAll(file, bytes);
+    putSync(file, at, bytes);
     await file.syncData();
   } catch (thrown) {
-    await file.truncate(expected.size);
+    putSync(file, at, known.bytes);
     throw thrown;
   }
-  return stampOf(await file.stat());
+  await between?.();
+  return isWritten(path, file, bytes);
+}
+
+/** Puts `bytes` from byte `at` on into a file and ends it there. */
+function putSync(file: Deno.FsFile, at: number, bytes: Uint8Array): void {
+  file.seekSync(at, Deno.SeekMode.Start);
+  for (let done = at; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+  if (file.statSync().size !== bytes.length) file.truncateSync(bytes.length);
+}
+
+/** Whether an open file is the one at `path`, and holds what is known. */
+function isStill(path: string, file: Deno.FsFile, known: Known): boolean {
+  const there = Deno.statSync(path);
+  const opened = file.statSync();
+  if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== known.bytes.length) {
+    return false;
+  }
+  if (sameStamp(stampOf(opened), known.stamp) && opened.size > ALWAYS_COMPARE_BYTES) return true;
+  return sameBytes(readAllSync(file), known.bytes);
+}
+
+/** The stamp of a file that was just written, unless somebody else wrote to it or took its place meanwhile. */
+function isWritten(path: string, file: Deno.FsFile, bytes: Uint8Array): Stamp | null {
+  const there = Deno.statSync(path);
+  const opened = file.statSync();
+  if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== bytes.length) return null;
+  if (bytes.length <= ALWAYS_COMPARE_BYTES && !sameBytes(readAllSync(file), bytes)) return null;
+  return stampOf(opened);
 }
 
 async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Promise<void> {

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { type FileStore, openFile } from "../../cycle/storage/file_store.ts";
-import { difference, mergeDocuments } from "../../cycle/storage/merge.ts";
+import { difference } from "../../cycle/storage/lines.ts";
+import { mergeDocuments } from "../../cycle/storage/merge.ts";
 import type { Chat, Edit } from "../../parser/mod.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -3,7 +3,7 @@
 import { DEFAULT_SETTINGS, type Settings, type ToolSettings } from "../../config/settings.ts";
 import type { Problem } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/cycle.ts";
-import type { Approval, CycleEvent, DocumentStore, Journal, SendOutcome } from "../../cycle/types.ts";
+import type { Approval, CycleEvent, DocumentStore, Growth, Journal, SendOutcome } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Call, Chat } from "../../parser/types.ts";
@@ -30,6 +30,15 @@ export class TextStore implements DocumentStore {
   /** The document as somebody else's editor would leave it. */
   set text(text: string) {
     this.chat = parse(new TextEncoder().encode(text));
+  }
+
+  get behind(): Uint8Array {
+    return new Uint8Array(0);
+  }
+
+  extend(text: string, { replace }: Growth): Promise<Problem | null> {
+    const end = this.chat.byteLength;
+    return this.commit([{ from: end - replace, to: end, insert: text }]);
   }
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {

@@ -7,12 +7,21 @@ import { keepMessages, lastMessages } from "../../cycle/storage/kept_messages.ts
 import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 import { protectedPaths } from "../../agent/sandbox.ts";
-import { readDocument } from "../../cycle/storage/read.ts";
+import { readDocument, stampOf } from "../../cycle/storage/read.ts";
 import { isTorn, OverwriteGuard } from "../../cycle/storage/rescue.ts";
-import { appendFile, overwriteFile, replaceFile } from "../../cycle/storage/write.ts";
+import {
+  extendFile,
+  type Known,
+  overwriteFile,
+  replaceFile,
+  type WriteOptions,
+} from "../../cycle/storage/write.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const always = () => true;
+const knownOf = (path: string): Known => ({
+  bytes: Deno.readFileSync(path),
+  stamp: stampOf(Deno.statSync(path)),
+});
 
 async function withFolder(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-session-" }));
@@ -114,41 +123,103 @@ Deno.test("a lock whose holder is gone is taken over with a notice that names it
     await lock.value.release();
   }));
 
-Deno.test("replacing a file keeps its mode, and leaves nothing beside it", () =>
+Deno.test("replacing a file keeps its mode, hands over the old one, and leaves nothing beside it", () =>
   withFolder(async (folder) => {
     const path = `${folder}/a.chat`;
     for (const mode of [0o600, 0o755, 0o444]) {
       await Deno.writeTextFile(path, "old");
       await Deno.chmod(path, mode);
-      const before = (await Deno.stat(path)).ino;
-      assert.ok(await replaceFile(path, bytes("new text"), always));
+      const known = knownOf(path);
+      const replaced = await replaceFile(path, bytes("new text"), known);
+      assert.equal(replaced?.stamp.size, 8);
+      assert.equal(replaced!.old.statSync().ino, known.stamp.ino);
+      replaced!.old.close();
       assert.equal(await Deno.readTextFile(path), "new text");
       assert.equal((await Deno.stat(path)).mode! & 0o777, mode);
-      assert.notEqual((await Deno.stat(path)).ino, before);
+      assert.notEqual((await Deno.stat(path)).ino, known.stamp.ino);
       assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
       await Deno.remove(path);
     }
   }));
 
-Deno.test("a file that changed at the last moment is not replaced", () =>
+/** The three ways to change a file, each from "one\n" to "one\ntwo\n". */
+const WAYS: Readonly<
+  Record<string, (path: string, known: Known, options: WriteOptions) => Promise<unknown>>
+> = {
+  "replaced": async (path, known, options) => {
+    const replaced = await replaceFile(path, bytes("one\ntwo\n"), known, options);
+    replaced?.old.close();
+    return replaced;
+  },
+  "overwritten": (path, known, options) => overwriteFile(path, known, bytes("one\ntwo\n"), options),
+  "extended": (path, known, options) => extendFile(path, known, bytes("one\ntwo\n"), 4, options),
+};
+
+/** What somebody else may do between our look and our act. */
+const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
+  "the same length": (path) => Deno.writeTextFileSync(path, "two\n"),
+  "longer": (path) => Deno.writeTextFileSync(path, "one\nmore\n"),
+  "empty, as an editor leaves it before it writes": (path) => Deno.writeTextFileSync(path, ""),
+  "another file of the same text and more": (path) => {
+    Deno.writeTextFileSync(`${path}~`, "one\nnew\n");
+    Deno.renameSync(`${path}~`, path);
+  },
+  "another file of the same text": (path) => {
+    Deno.writeTextFileSync(`${path}~`, "one\n");
+    Deno.renameSync(`${path}~`, path);
+  },
+};
+
+for (const [way, write] of Object.entries(WAYS)) {
+  for (const [what, change] of Object.entries(MEANWHILE)) {
+    Deno.test(`a file that became ${what} between look and act is not ${way}`, () =>
+      withFolder(async (folder) => {
+        const path = `${folder}/a.chat`;
+        await Deno.writeTextFile(path, "one\n");
+        let theirs = "";
+        const between = () => {
+          if (theirs === "") change(path);
+          theirs = Deno.readTextFileSync(path) || "(empty)";
+          return Promise.resolve();
+        };
+        assert.equal(await write(path, knownOf(path), { between }), null);
+        assert.equal(await Deno.readTextFile(path) || "(empty)", theirs);
+        assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
+      }));
+  }
+
+  Deno.test(`a file that nobody touched is ${way}`, () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/a.chat`;
+      await Deno.writeTextFile(path, "one\n");
+      assert.notEqual(await write(path, knownOf(path), {}), null);
+      assert.equal(await Deno.readTextFile(path), "one\ntwo\n");
+    }));
+}
+
+for (const way of ["overwritten", "extended"]) {
+  Deno.test(`what somebody writes right after a file was ${way} is noticed`, () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/a.chat`;
+      await Deno.writeTextFile(path, "one\n");
+      let calls = 0;
+      const between = () => {
+        if (++calls === 2) Deno.writeTextFileSync(path, "theirs, written over ours\n");
+        return Promise.resolve();
+      };
+      assert.equal(await WAYS[way]!(path, knownOf(path), { between }), null);
+      assert.equal(calls, 2);
+      assert.equal(await Deno.readTextFile(path), "theirs, written over ours\n");
+    }));
+}
+
+Deno.test("a rename that must not happen any more does not happen", () =>
   withFolder(async (folder) => {
     const path = `${folder}/a.chat`;
-    await Deno.writeTextFile(path, "theirs");
-    assert.equal(await replaceFile(path, bytes("ours"), () => false), null);
-    assert.equal(await Deno.readTextFile(path), "theirs");
-    assert.equal([...Deno.readDirSync(folder)].length, 1);
-  }));
-
-Deno.test("nothing is appended to a file that is another one by now", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
-    const read = await readDocument(path, environment);
-    assert.ok(read.ok);
-    const stamp = await appendFile(path, read.value.stamp, bytes("two\n"));
-    assert.equal(stamp?.size, 8);
-    assert.equal(await appendFile(path, read.value.stamp, bytes("three\n")), null);
-    assert.equal(await Deno.readTextFile(path), "one\ntwo\n");
+    assert.equal(await replaceFile(path, bytes("two\n"), knownOf(path), { mayReplace: () => false }), null);
+    assert.equal(await Deno.readTextFile(path), "one\n");
+    assert.equal([...Deno.readDirSync(folder)].length, 1);
   }));
 
 Deno.test("a text that is cut off anywhere while it is overwritten is recognised as torn and completed", () =>
@@ -195,9 +266,9 @@ Deno.test("overwriting makes a file shorter or longer and keeps its inode", () =
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one two three");
     const { ino } = await Deno.stat(path);
-    await overwriteFile(path, bytes("one two three"), bytes("one"));
+    await overwriteFile(path, knownOf(path), bytes("one"));
     assert.equal(await Deno.readTextFile(path), "one");
-    await overwriteFile(path, bytes("one"), bytes("one and more"));
+    await overwriteFile(path, knownOf(path), bytes("one and more"));
     assert.equal(await Deno.readTextFile(path), "one and more");
     assert.equal((await Deno.stat(path)).ino, ino);
   }));

@@ -1,0 +1,174 @@
+// The file of a document as this run knows it: what is on disk, what others did to it, and the ways to change it.
+
+import { commonPrefix, sameBytes } from "../../base/bytes.ts";
+import type { Environment } from "../../base/environment.ts";
+import { readAllSync, type Stamp, stampOf } from "./read.ts";
+import { OverwriteGuard } from "./rescue.ts";
+import { readOrNull, settled } from "./settle.ts";
+import { extendFile, MAX_APPEND_BYTES, overwriteFile, replaceFile, type WriteOptions } from "./write.ts";
+
+/** Files that were replaced in this run and are still looked at: an editor may have opened one before its last turn. */
+const MAX_REPLACED = 4;
+
+/** A text that somebody else wrote. */
+export interface Foreign {
+  readonly text: Uint8Array;
+  /** It went into a file that had just been replaced: what stands at the path is ours. */
+  readonly astray: boolean;
+}
+
+interface ReplacedFile {
+  readonly file: Deno.FsFile;
+  readonly text: Uint8Array;
+}
+
+export class DiskFile {
+  readonly path: string;
+  readonly #environment: Environment;
+  readonly #between: WriteOptions["between"];
+  #text: Uint8Array;
+  #stamp: Stamp;
+  readonly #replaced: ReplacedFile[] = [];
+  /** See `FileStore.inPlaceWhile`. */
+  inPlaceWhile: () => boolean = () => false;
+
+  constructor(
+    path: string,
+    known: { readonly bytes: Uint8Array; readonly stamp: Stamp },
+    options: { readonly environment: Environment; readonly between?: WriteOptions["between"] },
+  ) {
+    this.path = path;
+    this.#text = known.bytes;
+    this.#stamp = known.stamp;
+    this.#environment = options.environment;
+    this.#between = options.between;
+  }
+
+  /** What we know to be on disk. */
+  get text(): Uint8Array {
+    return this.#text;
+  }
+
+  /** What somebody else wrote since we read or wrote last; null when nobody did. Throws NotFound when the file is gone. */
+  async foreign(): Promise<Foreign | null> {
+    const astray = await this.#astray();
+    if (astray !== null) return { text: astray, astray: true };
+    const { path } = this;
+    const before = await statOrNull(path);
+    const found = before === null ? null : await readOrNull(path);
+    if (found !== null && sameBytes(found, this.#text)) {
+      this.#stamp = stampOf(before!);
+      return null;
+    }
+    const text = await settled(() => readOrNull(path), this.#text);
+    if (text === null) throw new Deno.errors.NotFound(`there is no file ${path} any more`);
+    return sameBytes(text, this.#text) ? null : { text, astray: false };
+  }
+
+  /** Whether files were replaced that somebody may still have open. */
+  get hasReplaced(): boolean {
+    return this.#replaced.length > 0;
+  }
+
+  /** Takes a text of somebody else's as what is on disk. */
+  take(text: Uint8Array): void {
+    this.#text = text;
+  }
+
+  /**
+   * Writes a text, right after `foreign` found nothing; false, when the file turned out to be another than we know.
+   * Throws what the system throws.
+   */
+  async write(text: Uint8Array): Promise<boolean> {
+    const known = { bytes: this.#text, stamp: this.#stamp };
+    const at = extendsAt(this.#text, text);
+    const stamp = at !== null
+      ? await extendFile(this.path, known, text, at, { between: this.#between })
+      : await this.#replaceOrOverwrite(text);
+    if (stamp === null) return false;
+    this.#text = text;
+    this.#stamp = stamp;
+    return true;
+  }
+
+  close(): void {
+    for (const { file } of this.#replaced.splice(0)) file.close();
+  }
+
+  async #replaceOrOverwrite(text: Uint8Array): Promise<Stamp | null> {
+    const { nlink } = await Deno.stat(this.path);
+    if (this.inPlaceWhile() || (nlink ?? 1) > 1) return await this.#overwrite(text);
+    const known = { bytes: this.#text, stamp: this.#stamp };
+    try {
+      const replaced = await replaceFile(this.path, text, known, {
+        mayReplace: () => !this.inPlaceWhile(),
+        between: this.#between,
+      });
+      if (replaced === null) return null;
+      this.#replaced.push({ file: replaced.old, text: known.bytes });
+      if (this.#replaced.length > MAX_REPLACED) this.#replaced.shift()!.file.close();
+      return replaced.stamp;
+    } catch (thrown) {
+      if (!cannotReplace(thrown)) throw thrown;
+      return await this.#overwrite(text);
+    }
+  }
+
+  async #overwrite(text: Uint8Array): Promise<Stamp | null> {
+    const guard = await OverwriteGuard.for(this.path, this.#environment);
+    await guard.before(this.#text, text);
+    const known = { bytes: this.#text, stamp: this.#stamp };
+    let stamp: Stamp | null;
+    try {
+      stamp = await overwriteFile(this.path, known, text, { between: this.#between });
+    } catch (thrown) {
+      // A full disk may have stopped us half-way; the old text is there and fits. Should even this fail, the
+      // guarded copies stay for the next run.
+      const there = { bytes: await Deno.readFile(this.path), stamp: stampOf(await Deno.stat(this.path)) };
+      await overwriteFile(this.path, there, this.#text);
+      await guard.after();
+      throw thrown;
+    }
+    await guard.after();
+    return stamp;
+  }
+
+  /** What went into a file after it was replaced. Such a file is done with then. */
+  async #astray(): Promise<Uint8Array | null> {
+    for (const [index, { file, text }] of this.#replaced.entries()) {
+      if (sameBytes(readAllSync(file), text)) continue;
+      const found = await settled(() => Promise.resolve(readAllSync(file)), text);
+      this.#replaced.splice(index, 1);
+      file.close();
+      // Opened and emptied, but never written: a save that broke off.
+      if (found !== null && !sameBytes(found, text.subarray(0, found.length))) return found;
+    }
+    return null;
+  }
+}
+
+async function statOrNull(path: string): Promise<Deno.FileInfo | null> {
+  try {
+    return await Deno.stat(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+/** From which byte on `text` goes on where `base` ends, when little is new and nothing but a last line end gives way. */
+function extendsAt(base: Uint8Array, text: Uint8Array): number | null {
+  if (text.length <= base.length || text.length - base.length > MAX_APPEND_BYTES) return null;
+  const same = commonPrefix(base, text);
+  return base.subarray(same).every((byte) => byte === 0x0a || byte === 0x0d) && base.length - same <= 2
+    ? same
+    : null;
+}
+
+/** Refusals of a folder or a mount, not of the file: it may still be writable itself. */
+const FOLDER_REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "EXDEV", "ETXTBSY"]);
+
+function cannotReplace(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" &&
+    FOLDER_REFUSALS.has(thrown.code);
+}

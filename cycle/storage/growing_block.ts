@@ -1,0 +1,207 @@
+// A block that grows at one place of a document while others save it: a reply that streams in (editors 3).
+
+import type { Edit } from "../../parser/edits/edit.ts";
+import { parse } from "../../parser/mod.ts";
+import { difference, distance, type Hunk, joinLines, lineKey, splitLines, withLineEnds } from "./lines.ts";
+import { sameAuthority } from "./merge.ts";
+import { checkText } from "./read.ts";
+
+/** Where a growing block stands in a text, in bytes. */
+export interface BlockPlace {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text with a growing block in it. */
+export interface GrowingText {
+  readonly text: Uint8Array;
+  readonly block: BlockPlace;
+}
+
+/** Where a block stands after edits; what is put in right behind it does not belong to it. */
+export function shifted({ start, end }: BlockPlace, edits: readonly Edit[]): BlockPlace {
+  const by = (counts: (edit: Edit) => boolean) =>
+    edits.filter(counts).reduce((sum, { from, to, insert }) => {
+      return sum + new TextEncoder().encode(insert).length - (to - from);
+    }, 0);
+  return {
+    start: start + by(({ to }) => to <= start),
+    end: end + by(({ from, to }) => to <= end && from < end),
+  };
+}
+
+export interface Grown extends GrowingText {
+  /** The block as far as theirs holds it, and whether its last line there is only the beginning of one. */
+  readonly seen: BlockPlace;
+  readonly unfinished: boolean;
+  /** False when statuses or settings are no longer what they were: then the run must not go on by itself. */
+  readonly sameAuthority: boolean;
+}
+
+/**
+ * Merges a foreign text with a block that grew: `disk` is what stood in the file, `ours` the same text with more of the
+ * block, `unfinished` whether the block's last line in the file was only a part of it.
+ *
+ * Their text may hold the block as far as it was written at any earlier moment, or not at all; what it lacks was not
+ * there when they read the file. All their lines stay, the block goes where it began, and what they wrote below it comes
+ * after it, as does a line that they made of the one that goes on. Answers null when theirs is no text, or too different.
+ */
+export function mergeGrowing(
+  disk: GrowingText,
+  ours: GrowingText,
+  theirs: Uint8Array,
+  unfinished: boolean,
+): Grown | null {
+  if (checkText(theirs, "") !== null) return null;
+  const known = asLines(disk);
+  const whole = asLines(ours);
+  const their = splitLines(theirs);
+  const base = nearestBase(known, their, unfinished);
+  if (base === null) return null;
+  const { hunks, seen, part } = base;
+  const end = known.from + seen;
+  // A line that goes on and is changed is no part of any text that theirs is near to; should it be, nobody can tell more.
+  if (part && hunks.some(({ from, to }) => from <= end && end < to)) return null;
+  const head = part ? theirIndex(hunks, end) : cutAt(hunks, end);
+  const rest = whole.lines.slice(whole.from + seen, whole.to);
+  const eol = parse(ours.text).eol;
+  const lines = withLineEnds([...their.slice(0, head), ...rest, ...their.slice(part ? head + 1 : head)], eol);
+  const from = Math.min(head, cutAt(hunks, known.from));
+  return {
+    text: joinLines(lines),
+    block: placeOf(lines, from, head + rest.length),
+    seen: placeOf(their, from, part ? head + 1 : head),
+    unfinished: part,
+    sameAuthority: sameAuthority(parse(joinLines(base.lines)), parse(theirs), []),
+  };
+}
+
+/** The text that theirs most likely started from: `known` with all of its block, with a part of it, or without it. */
+export function startedFrom(known: GrowingText, theirs: Uint8Array): Uint8Array {
+  const base = nearestBase(asLines(known), splitLines(theirs), false);
+  return base === null ? known.text : joinLines(base.lines);
+}
+
+function placeOf(lines: readonly string[], from: number, to: number): BlockPlace {
+  const bytes = (count: number) => joinLines(lines.slice(0, count)).length;
+  return { start: bytes(from), end: bytes(to) };
+}
+
+/** A text as lines: the block from the line `from` up to the line before `to`. */
+interface BlockLines {
+  readonly lines: readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+function asLines({ text, block }: GrowingText): BlockLines {
+  return {
+    lines: splitLines(text),
+    from: splitLines(text.subarray(0, block.start)).length,
+    to: splitLines(text.subarray(0, block.end)).length,
+  };
+}
+
+/** How much of the block somebody had seen: so many whole lines, and the beginning of one more, or nothing of it. */
+interface Seen {
+  readonly seen: number;
+  readonly beginning: string | null;
+}
+
+/** A text they may have started from. With `part` the line behind the `seen` ones is there, but only its beginning. */
+interface Base {
+  readonly lines: readonly string[];
+  readonly seen: number;
+  readonly part: boolean;
+  readonly hunks: readonly Hunk[];
+}
+
+/** Of the texts with more or less of the block in them the one that theirs is nearest to. */
+function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: boolean): Base | null {
+  let best: Base | null = null;
+  const size = known.to - known.from;
+  const last = unfinished && size > 0 ? { seen: size - 1, beginning: known.lines[known.to - 1]! } : null;
+  const all: Seen = last ?? { seen: size, beginning: null };
+  for (const { seen, beginning } of [all, { seen: 0, beginning: null }, ...seenParts(known, theirs)]) {
+    const lines = [
+      ...known.lines.slice(0, known.from + seen),
+      ...beginning === null ? [] : [beginning],
+      ...known.lines.slice(known.to),
+    ];
+    const hunks = difference(lines, theirs);
+    if (hunks === null || (best !== null && distance(best.hunks) <= distance(hunks))) continue;
+    best = { lines, seen, part: beginning !== null, hunks };
+  }
+  return best;
+}
+
+/** What their text suggests that they had seen: up to the last line that is still there, and as one piece. */
+function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
+  const found: Seen[] = [];
+  const add = (seen: number, next: string | undefined) => {
+    const line = known.lines[known.from + seen];
+    if (known.from + seen >= known.to || line === undefined) return;
+    found.push({ seen, beginning: null });
+    if (next !== undefined && isBeginningOf(next, line)) found.push({ seen, beginning: next });
+  };
+  const hunks = difference(known.lines, theirs);
+  if (hunks !== null) {
+    const last = lastSurvivor(known, hunks);
+    add(last + 1 - known.from, theirs[theirIndex(hunks, last) + 1]);
+  }
+  for (const { seen, next } of longestRun(known, theirs)) add(seen, next);
+  return found;
+}
+
+/** The last line of the block that is not blank and that their text still has; the one before the block when none is. */
+function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
+  for (let at = known.to - 1; at >= known.from; at--) {
+    if (lineKey(known.lines[at]!) === "") continue;
+    if (!hunks.some(({ from, to }) => from <= at && at < to)) return at;
+  }
+  return known.from - 1;
+}
+
+/** The longest beginning of the block that stands in theirs in one piece, and the line behind it there. */
+function longestRun(
+  known: BlockLines,
+  theirs: readonly string[],
+): { seen: number; next: string | undefined }[] {
+  const block = known.lines.slice(known.from, known.to).map(lineKey);
+  const keys = theirs.map(lineKey);
+  const first = block.findIndex((key) => key !== "");
+  if (first < 0) return [];
+  const runs: { seen: number; next: string | undefined }[] = [];
+  for (let at = keys.indexOf(block[first]!); at >= 0; at = keys.indexOf(block[first]!, at + 1)) {
+    let run = 0;
+    while (first + run < block.length && keys[at + run] === block[first + run]) run++;
+    runs.push({ seen: first + run, next: theirs[at + run] });
+  }
+  return runs.sort((a, b) => b.seen - a.seen).slice(0, 1);
+}
+
+/** Whether a line is only the beginning of another. */
+function isBeginningOf(line: string, whole: string): boolean {
+  const key = lineKey(line);
+  return key !== "" && key !== lineKey(whole) && whole.startsWith(key);
+}
+
+/** Where a line that both have stands in theirs. */
+function theirIndex(hunks: readonly Hunk[], at: number): number {
+  const before = hunks.filter(({ to }) => to <= at);
+  return before.reduce((index, { from, to, lines }) => index + lines.length - (to - from), at);
+}
+
+/**
+ * Where theirs is to be cut so that what stands before the line `at` of the base stays before the cut. Of lines that took
+ * the place of others up to there as many stay; all more, and all that was put in there, comes behind.
+ */
+function cutAt(hunks: readonly Hunk[], at: number): number {
+  let cut = at;
+  for (const { from, to, at: there, lines } of hunks) {
+    if (from >= at) break;
+    if (to >= at) return there + Math.min(lines.length, at - from);
+    cut += lines.length - (to - from);
+  }
+  return cut;
+}

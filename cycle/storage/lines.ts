@@ -1,0 +1,111 @@
+// Texts as lines, for merging: where two differ, and how three come together.
+
+/** Lines `from` to `to` of one text (0-based, half-open) became the lines from `at` on of another. */
+export interface Hunk {
+  readonly from: number;
+  readonly to: number;
+  readonly at: number;
+  readonly lines: readonly string[];
+}
+
+/** Lines with their line ends, so that joining gives the same bytes. */
+export function splitLines(bytes: Uint8Array): string[] {
+  if (bytes.length === 0) return [];
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split(/(?<=\n)/);
+}
+
+export function joinLines(lines: readonly string[]): Uint8Array {
+  return new TextEncoder().encode(lines.join(""));
+}
+
+/** What two lines must share to count as the same: blanks and line ends behind the text are no difference (editors 3). */
+export function lineKey(line: string): string {
+  return line.trimEnd();
+}
+
+/** How much of `a` is not in `b` and the other way round, in lines. */
+export function distance(hunks: readonly Hunk[]): number {
+  return hunks.reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0);
+}
+
+/** One line of which either side may have changed blanks or line end: who changed it wins, we before others. */
+export function pickLine(base: string, ours: string, theirs: string): string {
+  return ours === base ? theirs : ours;
+}
+
+/** The lines with a line end behind each that another follows. */
+export function withLineEnds(lines: readonly string[], eol: string): string[] {
+  return lines.map((line, at) => at < lines.length - 1 && !line.endsWith("\n") ? line + eol : line);
+}
+
+/** Edit steps after which two texts count as too different to be merged. */
+const MAX_STEPS = 1000;
+
+/** Smallest changed line ranges from `a` to `b` (Myers' greedy algorithm); null past `MAX_STEPS`. */
+export function difference(a: readonly string[], b: readonly string[]): Hunk[] | null {
+  const keysA = a.map(lineKey);
+  const keysB = b.map(lineKey);
+  let head = 0;
+  while (head < a.length && head < b.length && keysA[head] === keysB[head]) head++;
+  let tail = 0;
+  while (tail < a.length - head && tail < b.length - head && keysA.at(-1 - tail) === keysB.at(-1 - tail)) {
+    tail++;
+  }
+  const pairs = commonLines(keysA.slice(head, a.length - tail), keysB.slice(head, b.length - tail));
+  if (pairs === null) return null;
+  const anchors = [
+    ...pairs.map(([x, y]) => [x + head, y + head] as const),
+    [a.length - tail, b.length - tail] as const,
+  ];
+  const hunks: Hunk[] = [];
+  let fromA = head;
+  let fromB = head;
+  for (const [x, y] of anchors) {
+    if (x > fromA || y > fromB) hunks.push({ from: fromA, to: x, at: fromB, lines: b.slice(fromB, y) });
+    fromA = x + 1;
+    fromB = y + 1;
+  }
+  return hunks;
+}
+
+/** Pairs of equal lines of a longest common subsequence. */
+function commonLines(a: readonly string[], b: readonly string[]): [number, number][] | null {
+  const trace: Map<number, number>[] = [];
+  let reach = new Map<number, number>([[1, 0]]);
+  for (let steps = 0; steps <= MAX_STEPS; steps++) {
+    const next = new Map<number, number>();
+    for (let k = -steps; k <= steps; k += 2) {
+      const down = k === -steps || (k !== steps && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
+      let x = down ? reach.get(k + 1) ?? 0 : (reach.get(k - 1) ?? 0) + 1;
+      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
+      next.set(k, x);
+      if (x >= a.length && x - k >= b.length) return backtrack(a, b, [...trace, next]);
+    }
+    trace.push(next);
+    reach = next;
+  }
+  return null;
+}
+
+function backtrack(
+  a: readonly string[],
+  b: readonly string[],
+  trace: readonly Map<number, number>[],
+): [number, number][] {
+  const pairs: [number, number][] = [];
+  let x = a.length;
+  let y = b.length;
+  for (let steps = trace.length - 1; steps >= 0; steps--) {
+    const k = x - y;
+    const before = trace[steps - 1];
+    const down = k === -steps ||
+      (k !== steps && (before?.get(k - 1) ?? -1) < (before?.get(k + 1) ?? -1));
+    const previousK = down ? k + 1 : k - 1;
+    const startX = steps === 0 ? 0 : before?.get(previousK) ?? 0;
+    const startY = steps === 0 ? 0 : startX - previousK;
+    while (x > startX && y > startY && a[x - 1] === b[y - 1]) pairs.push([--x, --y]);
+    x = startX;
+    y = startY;
+  }
+  return pairs.reverse();
+}
