@@ -7,7 +7,15 @@ export type { Resolution } from "../cycle/plan/resolution.ts";
 export type { TargetSpec } from "../cycle/plan/targets.ts";
 export type { Prepared } from "../cycle/send/request.ts";
 export type { Holder } from "../cycle/storage/lock.ts";
-export type { AutopilotState, CycleEvent, DocumentStore, Emit, Stop, StopReason } from "../cycle/types.ts";
+export type {
+  AutopilotState,
+  CycleEvent,
+  DocumentStore,
+  Emit,
+  Growth,
+  Stop,
+  StopReason,
+} from "../cycle/types.ts";
 export { newChat } from "./new_chat.ts";
 export { chatInMemory, openChat } from "./open.ts";
 export type * from "./types.ts";

@@ -22,8 +22,8 @@ export interface DocumentStore {
    * begins it. What others write meanwhile goes around it. Fails like `commit`.
    *
    * @param text what comes next
-   * @param growth `replace`: so many bytes at the end of the block give way to the text; `unfinished`: the last line of
-   * the text goes on later; `last`: the block is complete
+   * @param growth how it is added
+   * @returns what is in the way; null when the text is durable
    */
   extend(text: string, growth: Growth): Promise<Problem | null>;
   /** The text behind the block that grows now, in bytes; the end of the document when none does. */
@@ -32,8 +32,11 @@ export interface DocumentStore {
 
 /** How a piece of a growing block is added. */
 export interface Growth {
+  /** So many bytes at the end of the block give way to the text. */
   readonly replace: number;
+  /** Whether the last line of the text goes on later. */
   readonly unfinished: boolean;
+  /** Whether the block is complete. */
   readonly last: boolean;
 }
 

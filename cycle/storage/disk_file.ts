@@ -80,6 +80,16 @@ export class DiskFile {
    * Throws what the system throws.
    */
   async write(text: Uint8Array): Promise<boolean> {
+    try {
+      return await this.#write(text);
+    } catch (thrown) {
+      // An editor may be about to put it back; `foreign` gives it the time, and says when it is gone for good.
+      if (thrown instanceof Deno.errors.NotFound) return false;
+      throw thrown;
+    }
+  }
+
+  async #write(text: Uint8Array): Promise<boolean> {
     const known = { bytes: this.#text, stamp: this.#stamp };
     const at = extendsAt(this.#text, text);
     const stamp = at !== null

@@ -11,6 +11,7 @@ import type { DocumentStore, Growth } from "../types.ts";
 import { DiskFile, type Foreign } from "./disk_file.ts";
 import { type BlockPlace, type GrowingText, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { mergeFrom } from "./merge.ts";
 import { checkWritable, readDocument, type Stamp } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./rescue.ts";
@@ -38,10 +39,25 @@ export async function openFile(path: string, options: OpenOptions): Promise<Outc
   if (unwritable !== null) return { ok: false, problem: unwritable };
   const lock = await lockDocument(first.value.realPath, options);
   if (!lock.ok) return lock;
-  if (lock.value.notice !== null) options.notify?.(lock.value.notice);
+  if (lock.value.notice !== null) {
+    options.notify?.(lock.value.notice);
+    await tidy(first.value.realPath, options);
+  }
   const opened = await openLocked(first.value.realPath, lock.value, options);
   if (!opened.ok) await lock.value.release();
   return opened;
+}
+
+/** A run that died may have left files behind. That they cannot be removed keeps nobody from working. */
+async function tidy(realPath: string, { environment, notify }: OpenOptions): Promise<void> {
+  try {
+    await removeLeftovers(realPath, environment);
+  } catch (thrown) {
+    const message = `Temporary files of an earlier run beside ${realPath} cannot be removed: ${
+      thrownText(thrown)
+    }.`;
+    notify?.({ code: "leftovers", message });
+  }
 }
 
 /** Whoever held the lock before may have written, or died while it wrote; so the text is read again. */

@@ -84,6 +84,9 @@ export function isTorn(current: Uint8Array, old: Uint8Array, text: Uint8Array): 
   return sameBytes(current.subarray(reached), old.subarray(reached));
 }
 
+/** Bytes of a document's name in the name of a text saved aside; a temporary file of that needs some more. */
+export const ASIDE_NAME_BYTES = 160;
+
 /**
  * Saves a text beside its document as `FILE.flemma-<time>`, else in the state folder; answers where. A copy that
  * this run saved `earlier` is replaced.
@@ -97,8 +100,7 @@ export async function saveAside(
   // The second part keeps two runs of the same moment apart.
   const suffix = `.flemma-${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}`;
   const folder = `${stateFolder(environment)}/saved`;
-  // A temporary file with a longer name comes first, so the suffix is not all that has to fit.
-  const name = cutName(nameOf(realPath), 160) + suffix;
+  const name = cutName(nameOf(realPath), ASIDE_NAME_BYTES) + suffix;
   const places = [`${parentOf(realPath)}/${name}`, `${folder}/${name}`];
   let error = "";
   for (const path of earlier === null ? places : [earlier, ...places]) {

@@ -4,6 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { type FileStore, openFile } from "../../cycle/storage/file_store.ts";
 import { difference } from "../../cycle/storage/lines.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
 import { mergeDocuments } from "../../cycle/storage/merge.ts";
 import type { Chat, Edit } from "../../parser/mod.ts";
 
@@ -263,6 +264,155 @@ Deno.test("when the folder is gone, our text is saved in the state folder", () =
     const saved = /Our text is in (\S+)\.$/.exec(problem!.message)![1]!;
     assert.ok(saved.startsWith(`${folder}/state/flemma/saved/`), saved);
     assert.equal(await Deno.readTextFile(saved), DONE);
+  }));
+
+const SETTLED: readonly (readonly [string, (path: string, theirs: string) => void])[] = [
+  ["written over", (path, theirs) => Deno.writeTextFileSync(path, theirs)],
+  ["replaced by a rename", (path, theirs) => {
+    Deno.writeTextFileSync(`${path}.theirs`, theirs);
+    Deno.renameSync(`${path}.theirs`, path);
+  }],
+  ["renamed to a backup and written anew", (path, theirs) => {
+    Deno.renameSync(path, `${path}~`);
+    setTimeout(() => Deno.writeTextFileSync(path, theirs), 30);
+  }],
+  ["emptied first and written later", (path, theirs) => {
+    Deno.truncateSync(path, 0);
+    setTimeout(() => Deno.writeTextFileSync(path, theirs), 60);
+  }],
+];
+for (const [how, save] of SETTLED) {
+  for (const inPlace of [false, true]) {
+    const way = inPlace ? "in place" : "by a rename";
+    Deno.test(`a save by somebody else, ${how} in the middle of our write ${way}, is kept together with ours`, () =>
+      withDocument(async ({ path, read, environment }) => {
+        const theirs = DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?");
+        let calls = 0;
+        const between = () => {
+          if (++calls === 1) save(path, theirs);
+          return Promise.resolve();
+        };
+        const opened = await openFile("a.chat", { environment, wait: 0, between });
+        assert.ok(opened.ok);
+        opened.value.inPlaceWhile = () => inPlace;
+        assert.equal(await opened.value.commit(result(opened.value.chat)), null);
+        await opened.value.close();
+        assert.equal(read(), DONE.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
+        assert.ok(calls > 1);
+      }));
+  }
+}
+
+Deno.test("a save into the file that a rename has just taken away is found there and kept", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    // An editor that opened the file before our rename and writes after it.
+    using editor = await Deno.open(path, { write: true });
+    assert.equal(await store.commit(result(store.chat)), null);
+    editor.truncateSync(0);
+    editor.writeSync(bytes(DOCUMENT.replace("Be brief.", "Be kind.")));
+    await store.close();
+    assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
+  }));
+
+Deno.test("a stale buffer written back after a result keeps its edits, and the result stays", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    assert.equal(await store.commit(result(store.chat)), null);
+    await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind."));
+    const end = store.chat.byteLength;
+    assert.equal(await store.commit([{ from: end, to: end, insert: "\nmore\n" }]), null);
+    assert.equal(read(), DONE.replace("Be brief.", "Be kind.") + "\nmore\n");
+  }));
+
+Deno.test("a reply streams around what somebody saves, and the file always ends with a line end", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const add = async (text: string, replace: number, last = false) => {
+      const unfinished = !text.endsWith("\n");
+      const growth = { replace, unfinished, last };
+      assert.equal(await store.extend(unfinished ? `${text}\n` : text, growth), null);
+    };
+    await add("\n@Assistant:\nOne", 0);
+    assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne\n`);
+    Deno.writeTextFileSync(path, `${read()}\n@You:\nNext?`);
+    await add(" and two.\nThr", 1);
+    assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne and two.\nThr\n\n@You:\nNext?`);
+    assert.equal(text(store.behind), "\n@You:\nNext?");
+    // A stale buffer: neither the reply nor the question below it was there yet.
+    Deno.writeTextFileSync(path, DOCUMENT.replace("And then?", "And now?").trimEnd());
+    await add("ee.\n", 1, true);
+    assert.equal(read(), `${DOCUMENT.replace("And then?", "And now?")}\n@Assistant:\nOne and two.\nThree.\n`);
+    await store.close();
+  }));
+
+Deno.test("after a reply, a buffer from the middle of it that is written back does not cut it", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    await store.extend("\n@Assistant:\nOne\n", { replace: 0, unfinished: false, last: false });
+    const middle = read();
+    await store.extend("Two\nThree\nFour\n", { replace: 0, unfinished: false, last: true });
+    Deno.writeTextFileSync(path, middle.replace("Be brief.", "Be kind."));
+    assert.equal(await store.commit(result(store.chat)), null);
+    assert.equal(
+      read(),
+      `${DONE.replace("Be brief.", "Be kind.")}\n@Assistant:\nOne\nTwo\nThree\nFour\n`,
+    );
+  }));
+
+Deno.test("settings that somebody changes while a reply streams stop the run once the reply is whole", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const growth = { replace: 0, unfinished: false, last: false };
+    assert.equal(await store.extend("\n@Assistant:\nOne\n", growth), null);
+    const first = "```json\n{}\n```\n\n";
+    Deno.writeTextFileSync(path, first + read());
+    assert.equal(await store.extend("Two\n", growth), null);
+    const problem = await store.extend("Three\n", { ...growth, last: true });
+    assert.equal(problem?.code, "document-changed");
+    assert.equal(read(), `${first}${DOCUMENT}\n@Assistant:\nOne\nTwo\nThree\n`);
+  }));
+
+Deno.test("a document whose name fills what a name may hold is written, and saved aside", () =>
+  withDocument(async ({ folder, environment }) => {
+    for (const name of [`${"😀".repeat(62)}.chat`, `${"n".repeat(250)}.chat`, `${"ä".repeat(125)}.chat`]) {
+      await Deno.writeTextFile(`${folder}/${name}`, DOCUMENT);
+      const opened = await openFile(name, { environment, wait: 0 });
+      assert.ok(opened.ok);
+      assert.equal(await opened.value.commit(result(opened.value.chat)), null);
+      await Deno.writeTextFile(`${folder}/${name}`, "theirs\n");
+      const end = opened.value.chat.byteLength;
+      const problem = await opened.value.commit([{ from: end, to: end, insert: "x\n" }]);
+      await opened.value.close();
+      const aside = /our text is in (\S+)\.$/.exec(problem!.message)![1]!;
+      assert.equal(await Deno.readTextFile(aside), `${DONE}x\n`);
+      assert.ok(aside.startsWith(`${folder}/${name.slice(0, 20)}`), aside);
+    }
+  }));
+
+Deno.test("temporary files of a run that was killed go with the next run, and nothing else does", () =>
+  withDocument(async ({ open, folder, beside }) => {
+    const key = await documentKey(`${folder}/a.chat`);
+    const state = `${folder}/state/flemma`;
+    for (const name of ["locks", "journal", "overwrite"]) {
+      await Deno.mkdir(`${state}/${name}`, { recursive: true });
+    }
+    const left = [
+      `${folder}/.a.chat.0123abcd.tmp`,
+      `${folder}/a.chat.flemma-20260101T000000000Z-abcd.0123abcd.tmp`,
+      `${state}/journal/${key}.jsonl.0123abcd.tmp`,
+    ];
+    const kept = [".a.chat.tmp", ".b.chat.0123abcd.tmp", "a.chat.0123abcd.tmp.txt", "a.chat.flemma-x"];
+    for (const path of [...left, ...kept.map((name) => `${folder}/${name}`)]) {
+      await Deno.writeTextFile(path, "x");
+    }
+    const first = await open();
+    await first.close();
+    assert.equal(beside().length, 1 + 2 + kept.length, "a run that ended in order left nothing to tidy up");
+    await Deno.writeTextFile(`${state}/locks/${key}.lock`, JSON.stringify({ pid: 1, host: "h", path: "p" }));
+    await open();
+    assert.deepEqual(beside(), [...kept, "a.chat"].sort());
+    assert.deepEqual([...Deno.readDirSync(`${state}/journal`)], []);
   }));
 
 Deno.test("a document of CR LF lines with a BOM keeps both", () => {

@@ -1,0 +1,41 @@
+// What a run that was killed in the middle of a write left behind: temporary files that nobody will ever finish.
+
+import type { Environment } from "../../base/environment.ts";
+import { removeIfThere } from "../../base/files.ts";
+import { cutName, nameOf, parentOf } from "../../base/paths.ts";
+import { ASIDE_NAME_BYTES } from "./rescue.ts";
+import { documentKey, stateFolder } from "./state_files.ts";
+import { temporaryPrefix } from "./write.ts";
+
+/**
+ * Removes the temporary files of a document, beside it and in the state folder. Only for whoever holds its lock: nobody
+ * else writes it then. Throws what the system throws.
+ */
+export async function removeLeftovers(realPath: string, environment: Environment): Promise<void> {
+  const state = stateFolder(environment);
+  const key = await documentKey(realPath);
+  const aside = `${cutName(nameOf(realPath), ASIDE_NAME_BYTES)}.flemma-`;
+  await removeFrom(parentOf(realPath), [temporaryPrefix(realPath), aside]);
+  await removeFrom(`${state}/saved`, [aside]);
+  for (const folder of ["journal", "overwrite"]) await removeFrom(`${state}/${folder}`, [`${key}.`]);
+}
+
+/** Names that end like this are temporary and ours, after one of the prefixes. */
+const TEMPORARY = /^(?:.*\.)?[0-9a-f]{8}\.tmp$|^(?:old|new)\.tmp$/;
+
+async function removeFrom(folder: string, prefixes: readonly string[]): Promise<void> {
+  for (const name of namesIn(folder)) {
+    const prefix = prefixes.find((each) => name.startsWith(each));
+    if (prefix === undefined || !TEMPORARY.test(name.slice(prefix.length))) continue;
+    if ((await Deno.lstat(`${folder}/${name}`)).isFile) await removeIfThere(`${folder}/${name}`);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+}
