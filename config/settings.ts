@@ -247,8 +247,8 @@ export const DEFAULT_SETTINGS: Settings = {
   parameters: {
     max_tokens: "50%",
     temperature: null,
-    timeout: 600,
-    connect_timeout: 10,
+    timeout: 300,
+    connect_timeout: 30,
     cache_retention: "short",
     thinking: { level: "high", foreign: "preserve" },
     anthropic: {},

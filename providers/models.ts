@@ -109,3 +109,11 @@ export function modelsOf(provider: string): readonly Model[] {
 export function findModel(provider: string, name: string): Model | null {
   return modelsOf(provider).find((model) => model.name === name) ?? null;
 }
+
+/**
+ * Whether a model goes on from a beginning of its own reply, that is, takes a conversation that ends in its turn. All
+ * that think adaptively refuse it; the older ones take it while they do not think.
+ */
+export function takesPrefill(model: Model): boolean {
+  return model.thinking !== "adaptive";
+}

@@ -71,6 +71,8 @@ export type Effect =
   | { readonly kind: "redacted"; readonly data: string }
   | { readonly kind: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
+  /** Something of the reply that cannot stand in the document; one sentence for the person. */
+  | { readonly kind: "notice"; readonly message: string }
   | {
     readonly kind: "stop";
     readonly outcome: "normal" | "truncated" | "blocked";
@@ -101,6 +103,8 @@ export interface ProviderError extends Problem {
 export interface StreamReader {
   /** The effects of one event's data; `headers` of the answer tell more about an error event. */
   event(data: unknown, headers?: Headers | null): Effect[];
+  /** Says that a line of the stream could not be read: what is open now must not count as whole. */
+  damaged(): void;
   /** True once the closing event was seen. */
   readonly closed: boolean;
 }

@@ -89,8 +89,16 @@ export function generalParameters(own: boolean): Record<string, Key> {
         optional: true,
       },
     ),
-    timeout: neutralKey(natural(), "Seconds for the whole reply.", rest(600)),
-    connect_timeout: neutralKey(natural(), "Seconds until the connection stands.", rest(10)),
+    timeout: neutralKey(
+      natural(),
+      "Seconds of silence after which a request is given up; a reply may take as long as it likes. 0: never.",
+      rest(300),
+    ),
+    connect_timeout: neutralKey(
+      natural(),
+      "Seconds in which the provider must take the connection; waiting for the reply does not count. 0: no limit.",
+      rest(30),
+    ),
     cache_retention: neutralKey(
       word("short", "long", "none"),
       "How long the provider keeps the prompt cached.",

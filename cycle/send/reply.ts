@@ -63,6 +63,8 @@ export class ReplyWriter {
   #line = "";
   /** Where the unfinished line begins in `#out`; null while it is held back or empty. */
   #lineStart: number | null = null;
+  /** Length that the unfinished line must reach before it is looked at again; see `#looksLive`. */
+  #lookAgain = 0;
   /** Blank text that is not written yet because no content has followed. */
   #blank = "";
   #begun = false;
@@ -143,8 +145,7 @@ export class ReplyWriter {
 
   /** The end of `#out`, less the first half of a character whose second half is still to come. */
   #wholeCharacters(): number {
-    const last = this.#out.charCodeAt(this.#out.length - 1);
-    return last >= 0xd800 && last <= 0xdbff ? this.#out.length - 1 : this.#out.length;
+    return endsInHalf(this.#out) ? this.#out.length - 1 : this.#out.length;
   }
 
   #text(text: string): void {
@@ -176,10 +177,23 @@ export class ReplyWriter {
   #show(piece: string): void {
     if (this.#lineStart !== null) {
       this.#out += piece;
-    } else if (this.#line !== "" && (this.#fence > 0 || !mayBecomeLive(this.#line))) {
+    } else if (this.#line !== "" && (this.#fence > 0 || !this.#heldBack())) {
       this.#lineStart = this.#out.length;
       this.#out += this.#line;
     }
+  }
+
+  /**
+   * Whether the unfinished line may still become live. A long one that is held back is looked at again only when it
+   * has grown by a part of its length: looking at each character of a line of n of them would cost n².
+   */
+  #heldBack(): boolean {
+    if (this.#line.length < this.#lookAgain) return true;
+    // Half a character is not settled: on the disk the line would end before it, and could be live there.
+    const line = endsInHalf(this.#line) ? this.#line.slice(0, -1) : this.#line;
+    const held = line === "" || mayBecomeLive(line);
+    this.#lookAgain = held && line.length > LOOKED_AT_ALWAYS ? Math.ceil(line.length * 1.25) : 0;
+    return held;
   }
 
   /** Writes what was held back of the line now that it is whole, and follows the fences. */
@@ -193,6 +207,7 @@ export class ReplyWriter {
     if (this.#fence === 0) this.#unsafe = null;
     this.#line = "";
     this.#lineStart = null;
+    this.#lookAgain = 0;
   }
 
   /**
@@ -200,11 +215,15 @@ export class ReplyWriter {
    * the document on disk must not hold the line as a live one: it and what follows wait for the closing fence.
    */
   #guardOpenLine(): void {
-    if (
-      this.#fence > 0 && this.#unsafe === null && this.#lineStart !== null && needsClosedFence(this.#line)
-    ) {
+    if (this.#fence > 0 && this.#unsafe === null && this.#lineStart !== null && this.#needsClosing()) {
       this.#unsafe = this.#lineStart;
     }
+  }
+
+  /** Of a long line only the beginning is looked at: that it may still become a block line is enough to wait. */
+  #needsClosing(): boolean {
+    if (this.#line.length <= LOOKED_AT_ALWAYS) return needsClosedFence(this.#line);
+    return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, LOOKED_AT_ALWAYS));
   }
 
   /** Ends the running text: its last line is whole now, and an open fence is closed (S2). */
@@ -312,6 +331,15 @@ export class ReplyWriter {
   #endsBlank(): boolean {
     return isBlank(this.#out.slice(this.#out.lastIndexOf("\n") + 1));
   }
+}
+
+/** Characters up to which an unfinished line is looked at with each piece. */
+const LOOKED_AT_ALWAYS = 256;
+
+/** True when the last thing in a text is the first half of a character whose second half is still to come. */
+function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
 }
 
 /** A sentence that can stand in an abort marker: one line that does not end the comment. */

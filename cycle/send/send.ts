@@ -5,6 +5,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { CredentialResolver } from "../../providers/http/credentials.ts";
 import { providerError } from "../../providers/http/errors.ts";
+import { mayUseProxy, reachable } from "../../providers/http/connect.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type {
@@ -93,6 +94,10 @@ class Sending {
   readonly #commits: ReplyCommits;
   #usage: Usage | null = null;
   #stop: Extract<Effect, { kind: "stop" }> | null = null;
+  /** What the reader told of the reply. */
+  readonly #notices: string[] = [];
+  /** The first line of the stream that could not be read, and how many there were. */
+  #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
 
   constructor(
@@ -117,8 +122,9 @@ class Sending {
   }
 
   async run(signal: AbortSignal): Promise<SendOutcome> {
-    const { settings, provider, emit } = this.#options;
+    const { settings, provider, emit, environment } = this.#options;
     const { request, model } = this.#prepared;
+    const direct = this.#options.fetch === undefined && !mayUseProxy(environment.variables);
     const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
     emit({ event: "request:sending", provider: provider.name, model });
     const exchange = await post({
@@ -127,7 +133,9 @@ class Sending {
       connectTimeout,
       signal,
       fetch: this.#options.fetch,
+      reach: direct ? reachable : undefined,
       onEvent: (data, headers) => this.#event(data, headers),
+      onUnreadable: (data) => this.#unreadable(data),
     });
     const ending = this.#ending(exchange);
     const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
@@ -145,10 +153,18 @@ class Sending {
     return this.#reader.closed ? "stop" : "more";
   }
 
+  /** A line that was lost: what is open is no longer whole, and the person is told, once for all of them. */
+  #unreadable(data: string): void {
+    this.#reader.damaged();
+    this.#lost ??= { line: data, count: 0 };
+    this.#lost.count++;
+  }
+
   #effect(effect: Effect): ProviderError | null {
     if (effect.kind === "error") return effect.error;
     if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
     else if (effect.kind === "stop") this.#stop = effect;
+    else if (effect.kind === "notice") this.#notices.push(effect.message);
     else if (effect.kind === "text") this.#options.emit({ event: "text", text: effect.text });
     return this.#writer.apply(effect);
   }
@@ -179,9 +195,22 @@ class Sending {
         error: blocked,
       };
     }
-    const warnings = [...this.#prepared.warnings, ...replyWarnings(stop, this.#writer.begun)];
+    const warnings = [
+      ...this.#prepared.warnings,
+      ...this.#losses(),
+      ...replyWarnings(stop, this.#writer.begun),
+    ];
     const outcome: SendOutcome = { kind: "completed", usage: this.#usage, warnings };
     return { reply: { kind: "completed" }, outcome, error: null };
+  }
+
+  /** What of the reply is not in the document although it came. */
+  #losses(): readonly string[] {
+    if (this.#lost === null) return this.#notices;
+    const { line, count } = this.#lost;
+    const shown = JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
+    const lines = count === 1 ? "A line of the stream was" : `${count} lines of the stream were`;
+    return [...this.#notices, `${lines} no JSON (${shown}), so something of the reply may be missing.`];
   }
 
   /** The error of an exchange that brought no closing event. */
@@ -204,7 +233,7 @@ class Sending {
       emit({ event: "request:finished", status: "completed", usage: outcome.usage });
       return;
     }
-    for (const message of this.#prepared.warnings) {
+    for (const message of [...this.#prepared.warnings, ...this.#losses()]) {
       emit({ event: "notice", code: "request-warning", message });
     }
     const status = outcome.kind === "cancelled" ? "cancelled" : "errored";

@@ -1,11 +1,13 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
 import { nearest } from "../../base/nearest.ts";
+import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
-import { findModel, type Model, modelsOf } from "../models.ts";
+import type { ThinkingLevel } from "../../config/settings.ts";
+import { findModel, type Model, modelsOf, type ThinkingKind } from "../models.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
-import { resolveThinking } from "../request/thinking.ts";
+import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import { wireMessages } from "./messages.ts";
@@ -24,7 +26,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
-  const thinking = thinkingMembers(parameters, model, maxTokens.tokens);
+  const thinking = thinkingMembers(parameters, name, model, maxTokens.tokens);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
   const body: Members = {
@@ -45,7 +47,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   return {
     request: {
       method: "POST",
-      url: `${input.baseUrl}/v1/messages`,
+      url: endpointUrl(input.baseUrl, "/v1/messages"),
       headers: {
         "x-api-key": input.key,
         "anthropic-version": "2023-06-01",
@@ -99,13 +101,28 @@ function wireTools(offered: readonly OfferedTool[], control: Members | undefined
   }));
 }
 
+/**
+ * How a model that is not in the table thinks: one of Anthropic's own is new and therefore adaptive (all since Opus
+ * 4.6 are, and refuse a budget); of any other nothing is known, so nothing is asked for that could be refused.
+ */
+function unknownThinking(name: string): ThinkingKind {
+  return name.startsWith("claude-") ? "adaptive" : "none";
+}
+
+/** The effort that every adaptive model takes; those that are in the table have their own words. */
+function unknownEffort(level: ThinkingLevel): string {
+  const named = typeof level === "number" ? levelOfBudget(level) : level === false ? "high" : level;
+  return named === "minimal" ? "low" : named;
+}
+
 /** `thinking` and `output_config` by the kind of model (providers section 4.3). */
 function thinkingMembers(
   parameters: RequestParameters,
+  name: string,
   model: Model | null,
   maxTokens: number,
 ): { readonly thinking?: Members; readonly output_config?: Members } {
-  const kind = model?.thinking ?? "budget";
+  const kind = model?.thinking ?? unknownThinking(name);
   const wanted = resolveThinking(
     parameters.thinking.level,
     parameters.own.thinking_budget,
@@ -118,7 +135,7 @@ function thinkingMembers(
       ? explicit
       : wanted === null
       ? null
-      : wanted.effort ?? "high";
+      : wanted.effort ?? unknownEffort(parameters.thinking.level);
     if (effort === null) return {};
     return { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
   }

@@ -1,8 +1,8 @@
 // The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
 
 import { isObject } from "../../base/is_object.ts";
+import { compactJson } from "../../base/json_text.ts";
 import { providerError } from "../http/errors.ts";
-import { compactJson } from "../request/json.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { toolName } from "../request/wire.ts";
 
@@ -16,9 +16,20 @@ type OpenBlock =
     readonly name: string;
     readonly start: unknown;
     json: string;
+    /** A line of the stream was lost while the block was open, so what it holds cannot be trusted. */
+    damaged: boolean;
   }
-  | { readonly kind: "thinking"; content: string; signature: string }
-  | { readonly kind: "redacted"; readonly data: string };
+  | { readonly kind: "thinking"; content: string; signature: string; damaged: boolean }
+  | { readonly kind: "redacted"; readonly data: string }
+  | { readonly kind: "text" | "unknown" };
+
+/** What `content_block_delta` may add, by its type. */
+const DELTAS: ReadonlySet<unknown> = new Set([
+  "text_delta",
+  "thinking_delta",
+  "signature_delta",
+  "input_json_delta",
+]);
 
 const OUTCOMES: Readonly<Record<string, "truncated" | "blocked">> = {
   max_tokens: "truncated",
@@ -35,6 +46,8 @@ export class AnthropicReader implements StreamReader {
   #stopReason: string | null = null;
   /** Tools whose input ended before it was valid JSON. */
   readonly #incomplete: string[] = [];
+  /** Types that were told of as unknown. */
+  readonly #told = new Set<string>();
   #closed = false;
 
   constructor(
@@ -47,6 +60,10 @@ export class AnthropicReader implements StreamReader {
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  damaged(): void {
+    for (const block of this.#open.values()) if ("damaged" in block) block.damaged = true;
   }
 
   event(data: unknown, headers: Headers | null = null): Effect[] {
@@ -79,34 +96,46 @@ export class AnthropicReader implements StreamReader {
 
   #start(index: number, block: unknown): Effect[] {
     if (!isObject(block)) return [];
-    if (block.type === "tool_use") {
-      const name = toolName(text(block.name), this.#offered);
-      this.#open.set(index, { kind: "tool", id: text(block.id), name, start: block.input, json: "" });
-    } else if (block.type === "thinking") {
-      this.#open.set(index, {
-        kind: "thinking",
-        content: text(block.thinking),
-        signature: text(block.signature),
-      });
-    } else if (block.type === "redacted_thinking") {
-      this.#open.set(index, { kind: "redacted", data: text(block.data) });
-    } else if (block.type === "text" && text(block.text) !== "") {
-      return [{ kind: "text", text: text(block.text) }];
+    switch (block.type) {
+      case "tool_use": {
+        const name = toolName(text(block.name), this.#offered);
+        const { id, input } = block;
+        this.#open.set(index, { kind: "tool", id: text(id), name, start: input, json: "", damaged: false });
+        return [];
+      }
+      case "thinking": {
+        const { thinking, signature } = block;
+        const begun = { content: text(thinking), signature: text(signature), damaged: false };
+        this.#open.set(index, { kind: "thinking", ...begun });
+        return [];
+      }
+      case "redacted_thinking":
+        this.#open.set(index, { kind: "redacted", data: text(block.data) });
+        return [];
+      case "text":
+        this.#open.set(index, { kind: "text" });
+        return text(block.text) === "" ? [] : [{ kind: "text", text: text(block.text) }];
+      default:
+        this.#open.set(index, { kind: "unknown" });
+        return this.#unknown("block", block.type);
     }
-    return [];
   }
 
   #delta(index: number, delta: unknown): Effect[] {
     if (!isObject(delta)) return [];
+    const block = this.#open.get(index);
+    if (block?.kind === "unknown") return [];
+    if (!DELTAS.has(delta.type)) return this.#unknown("part", delta.type);
     if (delta.type === "text_delta") {
       return text(delta.text) === "" ? [] : [{ kind: "text", text: text(delta.text) }];
     }
-    const block = this.#open.get(index);
     if (block?.kind === "thinking") {
       if (delta.type === "thinking_delta") block.content += text(delta.thinking);
       if (delta.type === "signature_delta") block.signature += text(delta.signature);
-    } else if (block?.kind === "tool" && delta.type === "input_json_delta") {
-      block.json += text(delta.partial_json);
+    } else if (delta.type === "input_json_delta") {
+      if (block?.kind === "tool") block.json += text(delta.partial_json);
+      // The line that named the tool was lost.
+      else if (block === undefined) this.#cutInput("a tool whose name was lost");
     }
     return [];
   }
@@ -117,22 +146,40 @@ export class AnthropicReader implements StreamReader {
     if (block?.kind === "redacted") return [{ kind: "redacted", data: block.data }];
     if (block?.kind === "thinking") {
       const { content, signature } = block;
-      const signed = signature === "" ? {} : { signature: { provider: "anthropic", value: signature } };
+      // A signature vouches for every byte of the text; what lost some is kept as plain thinking.
+      const signed = signature === "" || block.damaged
+        ? {}
+        : { signature: { provider: "anthropic", value: signature } };
       return [{ kind: "thinking", content, ...signed }];
     }
     if (block?.kind !== "tool") return [];
-    const inputText = toolInput(block.json, block.start);
+    const inputText = block.damaged ? null : toolInput(block.json, block.start);
     if (inputText === null) {
-      this.#incomplete.push(block.name);
+      this.#cutInput(block.name);
       return [];
     }
     return [{ kind: "tool_use", id: block.id, name: block.name, inputText }];
   }
 
+  #cutInput(tool: string): void {
+    if (!this.#incomplete.includes(tool)) this.#incomplete.push(tool);
+  }
+
+  /** Tells once of each type that this program does not know, because what it holds is not in the document. */
+  #unknown(what: "block" | "part", type: unknown): Effect[] {
+    const name = text(type) || "without a name";
+    if (this.#told.has(name)) return [];
+    this.#told.add(name);
+    const message = `The reply holds a ${what} of the type ${
+      JSON.stringify(name.slice(0, 80))
+    }, which this program does not know; it is left out.`;
+    return [{ kind: "notice", message }];
+  }
+
   #end(): Effect[] {
     this.#closed = true;
     for (const block of this.#open.values()) {
-      if (block.kind === "tool") this.#incomplete.push(block.name);
+      if (block.kind === "tool") this.#cutInput(block.name);
     }
     if (this.#incomplete.length > 0) return [{ kind: "error", error: this.#incompleteInput() }];
     const reason = this.#stopReason;
@@ -145,7 +192,7 @@ export class AnthropicReader implements StreamReader {
     const cut = OUTCOMES[this.#stopReason ?? ""] === "truncated";
     const message = cut
       ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
-      : `The input of a call to ${names} was no JSON object; the call was not written.`;
+      : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
     return providerError("other", message, {
       next: cut ? "Raise the parameter max_tokens, then send again." : "Send again.",
     });
@@ -180,3 +227,4 @@ function indexOf(data: JsonObject): number {
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
+

@@ -5,26 +5,46 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Provider } from "../types.ts";
 
-/** The base URL without a slash at its end. */
+/** The address as it was given, without blanks around it; a blank setting or variable counts as none. */
 export function resolveBaseUrl(
   provider: Pick<Provider, "name" | "defaultBaseUrl">,
   settings: Settings,
   environment: Environment,
 ): Outcome<string> {
-  const setting = settings.providers[provider.name]?.base_url;
+  const setting = settings.providers[provider.name]?.base_url?.trim();
   const variable = `FLEMMA_${provider.name.toUpperCase()}_BASE_URL`;
+  const value = environment.variables[variable]?.trim();
   const [text, origin] = setting
     ? [setting, `the setting providers.${provider.name}.base_url`]
-    : environment.variables[variable]
-    ? [environment.variables[variable], `the variable ${variable}`]
+    : value
+    ? [value, `the variable ${variable}`]
     : [provider.defaultBaseUrl, "the built-in address"];
   const url = URL.parse(text);
-  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hash !== "") {
     return failure(
       "base-url-invalid",
       `"${text}" from ${origin} is no http or https address.`,
       `Give ${origin} a full address such as ${provider.defaultBaseUrl}.`,
     );
   }
-  return success(text.replace(/\/+$/, ""));
+  return success(text);
+}
+
+/**
+ * The address of a method of an API, such as `/v1/messages`, below a base URL. People give the base with and without
+ * a slash, the version or the whole path, so whatever of `path` the base ends with already is not repeated. A query
+ * of the base stays behind the path, where gateways look for it.
+ */
+export function endpointUrl(baseUrl: string, path: string): string {
+  const url = new URL(baseUrl);
+  const steps = path.split("/").slice(1);
+  let base = url.pathname.replace(/\/+$/, "");
+  for (let count = steps.length; count > 0; count--) {
+    const end = `/${steps.slice(0, count).join("/")}`;
+    if (!base.endsWith(end)) continue;
+    base = base.slice(0, -end.length);
+    break;
+  }
+  url.pathname = `${base}${path}`;
+  return url.href;
 }

@@ -1,7 +1,8 @@
 // One POST and its streamed answer over `fetch`: limits of time, cancelling, and errors told apart.
 //
 // `fetch` shows when headers arrive, not when a connection stands, and a server may hold its headers back
-// until the model starts. The limit until then is therefore a multiple of `connectTimeout`.
+// until the model starts. Whether the host takes connections is therefore asked beside it (`connect.ts`). Once
+// it does, only silence counts: a reply may take as long as it likes while something of it arrives.
 
 import { thrownText } from "../../base/problem.ts";
 import { providerError } from "./errors.ts";
@@ -10,15 +11,19 @@ import type { ProviderError, ProviderRequest } from "../types.ts";
 
 export interface PostOptions {
   readonly request: ProviderRequest;
-  /** Seconds for the whole exchange. */
+  /** Seconds in which something must arrive, be it headers, a piece of the reply or a ping; 0 is no limit. */
   readonly timeout: number;
-  /** Seconds; headers may take `HEADERS_FACTOR` times as long. */
+  /** Seconds until the host must have taken the connection; 0 is no limit. */
   readonly connectTimeout: number;
+  /** Whether the host can be connected to; settles when that is known, with false when it cannot be told. */
+  readonly reach?: (url: string, signal: AbortSignal) => Promise<boolean>;
   /** The caller's cancel. */
   readonly signal: AbortSignal;
   readonly fetch?: typeof fetch;
   /** Called with the decoded data of each event; `stop` ends the exchange, nothing more is read. */
   onEvent(data: object, headers: Headers): "stop" | "more";
+  /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
+  onUnreadable(data: string): void;
 }
 
 /** How an exchange ended. */
@@ -30,8 +35,8 @@ export type Exchange =
   | { readonly kind: "failed"; readonly error: ProviderError }
   | { readonly kind: "cancelled" };
 
-/** Headers may take this many times `connectTimeout`. */
-export const HEADERS_FACTOR = 6;
+/** Seconds that a timer can count; a longer one would fire at once. */
+const LONGEST_TIMER = 2_147_483;
 
 /** Bytes of a body that is no stream; more than that is no message for a person. */
 const BODY_LIMIT = 1 << 20;
@@ -58,7 +63,7 @@ async function exchange(options: PostOptions, limits: Limits): Promise<Exchange>
     redirect: "manual",
     signal: limits.signal,
   });
-  limits.headersArrived();
+  limits.arrived();
   const { headers, status } = response;
   if (status >= 300 && status < 400) {
     await response.body?.cancel();
@@ -70,9 +75,9 @@ async function exchange(options: PostOptions, limits: Limits): Promise<Exchange>
     return { kind: "failed", error: providerError("network", message, { next }) };
   }
   if (status >= 400 || !isEventStream(headers)) {
-    return { kind: "body", headers, status, text: await readBody(response) };
+    return { kind: "body", headers, status, text: await readBody(response, limits) };
   }
-  return { kind: "stream", headers, lines: await readStream(response, options) };
+  return { kind: "stream", headers, lines: await readStream(response, options, limits) };
 }
 
 /** A stream without a type is taken as one: its lines tell soon enough. */
@@ -81,13 +86,19 @@ function isEventStream(headers: Headers): boolean {
   return type === null || /^text\/event-stream\b/i.test(type.trim());
 }
 
-async function readStream(response: Response, options: PostOptions): Promise<readonly string[]> {
+async function readStream(
+  response: Response,
+  options: PostOptions,
+  limits: Limits,
+): Promise<readonly string[]> {
   const lines: string[] = [];
   let stopped = false;
   const reader = createSseReader({
     onData(data) {
-      const event = stopped ? null : decodeEvent(data);
-      if (event !== null) stopped = options.onEvent(event, response.headers) === "stop";
+      if (stopped || SAYS_NOTHING.test(data)) return;
+      const event = decodeEvent(data);
+      if (event === null) options.onUnreadable(data);
+      else stopped = options.onEvent(event, response.headers) === "stop";
     },
     onLine: (line) => lines.push(line),
   });
@@ -97,6 +108,7 @@ async function readStream(response: Response, options: PostOptions): Promise<rea
     while (!stopped) {
       const { done, value } = await body.read();
       if (done) break;
+      limits.arrived();
       reader.feed(value);
     }
   } finally {
@@ -107,7 +119,10 @@ async function readStream(response: Response, options: PostOptions): Promise<rea
   return lines;
 }
 
-/** Data that is no JSON object or list says nothing to us (`[DONE]`, a stray word) and is passed over. */
+/** Nothing at all, or the word with which some servers end a stream. */
+const SAYS_NOTHING = /^\s*(?:\[DONE\]|null)?\s*$/;
+
+/** The JSON object or list of an event; null for anything else. */
 function decodeEvent(data: string): object | null {
   try {
     const value: unknown = JSON.parse(data);
@@ -117,7 +132,7 @@ function decodeEvent(data: string): object | null {
   }
 }
 
-async function readBody(response: Response): Promise<string> {
+async function readBody(response: Response, limits: Limits): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   const body = response.body.getReader();
@@ -125,6 +140,7 @@ async function readBody(response: Response): Promise<string> {
   for (let size = 0; size < BODY_LIMIT;) {
     const { done, value } = await body.read();
     if (done) return text + decoder.decode();
+    limits.arrived();
     size += value.length;
     text += decoder.decode(value, { stream: true });
   }
@@ -135,22 +151,15 @@ async function readBody(response: Response): Promise<string> {
 /** The three reasons to stop an exchange before its end, in one signal. */
 class Limits {
   readonly #controller = new AbortController();
-  readonly #timers: ReturnType<typeof setTimeout>[] = [];
   readonly #options: PostOptions;
-  readonly #headers: ReturnType<typeof setTimeout>;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #connect: ReturnType<typeof setTimeout> | undefined;
   #expired: ProviderError | null = null;
 
   constructor(options: PostOptions) {
     this.#options = options;
-    const headers = Math.min(options.timeout, options.connectTimeout * HEADERS_FACTOR);
-    this.#headers = this.#after(
-      headers,
-      `${
-        hostOf(options.request.url)
-      } did not answer within ${headers} s (connect_timeout ${options.connectTimeout} s).`,
-      "Send again, or raise the parameter connect_timeout.",
-    );
-    this.#after(options.timeout, `The reply took longer than the timeout of ${options.timeout} s.`);
+    this.#watchConnection();
+    this.#watchSilence();
     options.signal.addEventListener("abort", this.#cancel, { once: true });
     if (options.signal.aborted) this.#cancel();
   }
@@ -159,8 +168,11 @@ class Limits {
     return this.#controller.signal;
   }
 
-  headersArrived(): void {
-    clearTimeout(this.#headers);
+  /** Says that something came from the host, which is therefore connected and not silent. */
+  arrived(): void {
+    clearTimeout(this.#connect);
+    clearTimeout(this.#idle);
+    this.#watchSilence();
   }
 
   /** The error of the limit that was passed, if one was. */
@@ -169,19 +181,42 @@ class Limits {
   }
 
   clear(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearTimeout(this.#connect);
+    clearTimeout(this.#idle);
     this.#options.signal.removeEventListener("abort", this.#cancel);
+    // Also ends the question whether the host can be reached.
+    this.#controller.abort();
   }
 
   readonly #cancel = (): void => this.#controller.abort();
 
-  #after(seconds: number, message: string, next?: string): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => {
-      this.#expired ??= providerError("timeout", message, next === undefined ? {} : { next });
+  #watchSilence(): void {
+    const { timeout, request } = this.#options;
+    this.#idle = this.#after(
+      timeout,
+      `Nothing came from ${hostOf(request.url)} for ${timeout} s, so the reply was given up.`,
+      "Send again, or raise the parameter timeout.",
+    );
+  }
+
+  #watchConnection(): void {
+    const { connectTimeout, reach, request } = this.#options;
+    if (reach === undefined) return;
+    this.#connect = this.#after(
+      connectTimeout,
+      `${hostOf(request.url)} took no connection within ${connectTimeout} s.`,
+      "Check the connection, or raise the parameter connect_timeout.",
+    );
+    // Reached, or not to be told: then the request itself says what is wrong, and silence is the limit.
+    reach(request.url, this.#controller.signal).then(() => clearTimeout(this.#connect));
+  }
+
+  #after(seconds: number, message: string, next: string): ReturnType<typeof setTimeout> | undefined {
+    if (seconds <= 0) return undefined;
+    return setTimeout(() => {
+      this.#expired ??= providerError("timeout", message, { next });
       this.#controller.abort();
-    }, seconds * 1000);
-    this.#timers.push(timer);
-    return timer;
+    }, Math.min(seconds, LONGEST_TIMER) * 1000);
   }
 }
 

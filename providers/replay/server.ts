@@ -1,10 +1,12 @@
 // The replay server: speaks the Anthropic Messages protocol on loopback from a script of replies.
 //
-// Nothing but the model's words is scripted. A request that does not hold what the script expects is refused
-// with an error in the provider's own shape, so that the reason is seen wherever provider errors are seen.
+// Nothing but the model's words is scripted. A request that the API itself would refuse, or that does not hold what
+// the script expects, is refused with an error in the provider's own shape, so that the reason is seen wherever
+// provider errors are seen.
 
 import { unmet, viewRequest } from "./expect.ts";
 import { replyFrames } from "./frames.ts";
+import { refusals } from "./rules.ts";
 import type { Fault, ReplayScript, ScriptedReply } from "./script.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
@@ -59,6 +61,8 @@ function serveScript(script: ReplayScript, port: number): Replay {
     }
     const decoded = decodeBody(body);
     if (decoded === null) return refuse(400, "replay: the body of the request is no JSON object");
+    const broken = refusals(body, decoded);
+    if (broken.length > 0) return refuse(400, broken.join("; "));
     const scripted = script.replies[next];
     if (scripted === undefined) {
       return refuse(

@@ -4,6 +4,7 @@
 // order (providers section 2). Tool inputs are carried as `Raw`: the model's own text, never parsed and
 // encoded again, because that would change numbers and the order of members.
 
+import { compactJson } from "../../base/json_text.ts";
 import { byBytes } from "../../base/order.ts";
 
 /** JSON text that is written as it stands. */
@@ -71,11 +72,6 @@ function writeMembers(
 
 function sortedKeys(value: object): string[] {
   return Object.keys(value).sort(byBytes);
-}
-
-/** Takes the blanks outside strings out of JSON text and changes nothing else. */
-export function compactJson(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\[^])*"|[ \t\r\n]+/g, (token) => token.startsWith('"') ? token : "");
 }
 
 /** JSON text in which an escaped surrogate without its other half is U+FFFD (known fault 73). */

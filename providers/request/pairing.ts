@@ -17,21 +17,27 @@ interface Met {
  * The result of each call that has one, in the order of the results. Providers want every call answered once,
  * right behind it, whatever a document looks like (known faults 67, 68, 70).
  *
- * A result belongs to the nearest message above that calls by its id; of several such calls in one message to
- * the first without a result. A further result takes the place of the last. A result above all calls of its
- * id belongs to the first of them that is left without one; a result that no call has the id of, to none.
+ * A result belongs to the nearest message above that calls by its id. Of several such calls in one message the last
+ * are answered, in their order: of calls with one id only the last is ever run. A further result takes the place of
+ * the last. A result above all calls of its id belongs to the first of them that is left without one; a result that
+ * no call has the id of, to none.
  */
 export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<CallPart, ResultPart> {
   const answers = new Map<CallPart, ResultPart>();
   const met = new Map<string, Met>();
   const early = new Map<string, ResultPart>();
   const unanswered: CallPart[] = [];
+  const groups: CallPart[][] = [];
   for (const message of history) {
     for (const part of message.parts) {
       if (part.kind === "tool_use") {
         const known = met.get(part.id);
         if (known?.message === message) known.latest.push(part);
-        else met.set(part.id, { latest: [part], message });
+        else {
+          const latest = [part];
+          groups.push(latest);
+          met.set(part.id, { latest, message });
+        }
         unanswered.push(part);
       } else if (part.kind === "tool_result") {
         const calls = met.get(part.toolUseId)?.latest;
@@ -51,7 +57,20 @@ export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<Call
     answers.set(call, result);
     early.delete(call.id);
   }
-  return answers;
+  return towardsTheLast(answers, groups);
+}
+
+/** The answers with those of each group of calls, which share a message and an id, at the end of the group. */
+function towardsTheLast(
+  answers: ReadonlyMap<CallPart, ResultPart>,
+  groups: readonly (readonly CallPart[])[],
+): ReadonlyMap<CallPart, ResultPart> {
+  const place = new Map<CallPart, CallPart>();
+  for (const group of groups) {
+    const answered = group.filter((call) => answers.has(call));
+    answered.forEach((call, index) => place.set(call, group[group.length - answered.length + index]!));
+  }
+  return new Map([...answers].map(([call, result]) => [place.get(call)!, result]));
 }
 
 /**

@@ -75,8 +75,8 @@ function isLevel(value: unknown): value is ThinkingLevel {
     ["minimal", "low", "medium", "high", "max"].some((level) => level === value);
 }
 
-/** What a percentage comes to when nothing is known of the model. */
-const UNKNOWN_MODEL_TOKENS = 4000;
+/** What a percentage comes to when nothing is known of the model: every current one can do that much. */
+const UNKNOWN_MODEL_TOKENS = 16_000;
 
 /** The number of tokens a reply may have, with warnings about limits that changed it. */
 export function resolveMaxTokens(
@@ -105,5 +105,11 @@ function resolvePercentage(value: string, model: Model | null): ReturnType<typeo
   }
   if (model === null) return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [] };
   const share = Math.floor(model.maxOutput * Number(percent[1]) / 100);
-  return { tokens: Math.max(share, 1024, model.minOutput ?? 0), warnings: [] };
+  const tokens = Math.min(model.maxOutput, Math.max(share, 1024, model.minOutput ?? 0));
+  return {
+    tokens,
+    warnings: share > model.maxOutput
+      ? [`max_tokens ${value} was changed to ${tokens}, the most that ${model.name} takes.`]
+      : [],
+  };
 }

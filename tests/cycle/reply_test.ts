@@ -234,6 +234,32 @@ Deno.test("a character that arrives in two halves is written once it is whole, a
   assert.ok(!document.includes("\0"));
 });
 
+Deno.test("D9: a role marker whose line goes on with half a character is never on the disk as a live one", () => {
+  for (const line of ["@System:", "**Tool Use:** `bash` (`x`)", "<thinking>", "<!-- flemma:aborted: x -->"]) {
+    const takes: string[] = [];
+    write(BEFORE, [text("Hi.\n"), text(`${line}\ud83d`), text("\ude00\n")], COMPLETED, takes);
+    assert.equal(takes.slice(0, 2).join(""), "\n@Assistant:\nHi.\n", line);
+  }
+});
+
+Deno.test("P12: a line that has to be held back costs its length, however many pieces it comes in", () => {
+  const count = 200_000;
+  for (
+    const begin of [
+      "\\",
+      '<thinking a:signature="',
+      "**Tool Use:** `",
+      "```\n**Tool Use:** `",
+      "```\n<thinking a",
+    ]
+  ) {
+    const pieces = [text(begin), ...Array.from({ length: count }, () => text(begin === "\\" ? "\\" : "x"))];
+    const writer = new ReplyWriter("");
+    for (const piece of pieces) writer.apply(piece);
+    assert.ok(writer.finish(COMPLETED).length >= count, begin);
+  }
+});
+
 const words = fc.constantFrom(
   "@You:",
   "@",

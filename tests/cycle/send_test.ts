@@ -54,6 +54,7 @@ interface Options {
   readonly onEvent?: (event: CycleEvent) => void;
   readonly baseUrl?: string;
   readonly variables?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
 }
 
 async function send(answer: Answer, options: Options = {}): Promise<Run> {
@@ -77,6 +78,7 @@ async function send(answer: Answer, options: Options = {}): Promise<Run> {
         options.onEvent?.(event);
       },
       stream: options.stream,
+      fetch: options.fetch,
     })(options.signal ?? new AbortController().signal);
     return { outcome, after: new TextDecoder().decode(store.chat.bytes), events, requests: server.requests };
   } finally {
@@ -242,7 +244,93 @@ Deno.test("a silent server runs into the timeout, and the sentence names it", as
   const begun = await send({ headers: SSE, body: frames(delta("So far")), hang: true }, {
     settings: withTimeouts(0.3),
   });
-  assert.match(begun.after, /So far\n\n<!-- flemma:aborted: The reply took longer/);
+  assert.match(begun.after, /So far\n\n<!-- flemma:aborted: Nothing came from 127/);
+});
+
+Deno.test("a reply may take longer than the timeout as long as something of it comes, and a timeout may be as long as one likes", async () => {
+  const slow = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await new Promise((done) => setTimeout(done, 60));
+      controller.enqueue(bytes(frames({ type: "ping" })));
+      if (++pings < 8) return;
+      controller.enqueue(bytes(frames(delta("At last."), stop("end_turn"), END)));
+      controller.close();
+    },
+  });
+  let pings = 0;
+  const post = () => Promise.resolve(new Response(slow, { headers: SSE }));
+  const late = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: post as typeof fetch });
+  assert.equal(late.outcome.kind, "completed");
+  const huge = await send({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, {
+    settings: withTimeouts(9_999_999, 9_999_999),
+  });
+  assert.equal(huge.outcome.kind, "completed");
+});
+
+Deno.test("blocks and parts of an unknown type, and lines that are no JSON, are told, each kind once", async () => {
+  const unknown = (index: number, type: string) => [
+    { type: "content_block_start", index, content_block: { type } },
+    { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: "{}" } },
+    { type: "content_block_stop", index },
+  ];
+  const citation = {
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "citations_delta", citation: {} },
+  };
+  const body = frames(
+    ...unknown(3, "server_tool_use"),
+    ...unknown(4, "server_tool_use"),
+    delta("A"),
+    citation,
+    citation,
+  ) + 'data: {"type": "content_bl\n\ndata: oops\n\ndata: [DONE]\n\ndata: null\n\n' +
+    frames(delta("B"), stop("end_turn"), END);
+  const run = await send({ headers: SSE, body });
+  assert.ok(run.outcome.kind === "completed");
+  assert.deepEqual(run.outcome.warnings.map((warning) => warning.replace(/\(.*\)/, "(…)")), [
+    'The reply holds a block of the type "server_tool_use", which this program does not know; it is left out.',
+    'The reply holds a part of the type "citations_delta", which this program does not know; it is left out.',
+    "2 lines of the stream were no JSON (…), so something of the reply may be missing.",
+  ]);
+  assert.match(run.after, /\nAB\n/);
+});
+
+Deno.test("S14: a call that may have lost a piece to a broken line is not written, and damaged thinking loses its signature", async () => {
+  const [start, input, end] = tool('{"command":"rm -rf build"}') as [object, object, object];
+  const broken = "data: {broken\n\n";
+  const cases = [
+    frames(start) + broken + frames(input, end),
+    frames(start, input) + broken + frames(end),
+    broken + frames(input, end),
+  ];
+  for (const body of cases) {
+    const run = await send({ headers: SSE, body: frames(delta("x")) + body + frames(stop("tool_use"), END) });
+    assert.match(failureOf(run).message, /did not arrive whole/);
+    assert.doesNotMatch(run.after, /Tool Use/);
+  }
+  const whole = await send({ headers: SSE, body: broken + frames(start, input, end, stop("tool_use"), END) });
+  assert.match(whole.after, /Tool Use/);
+  const thought = [
+    {
+      type: "content_block_start",
+      index: 0,
+      content_block: { type: "thinking", thinking: "", signature: "" },
+    },
+    { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "Hm." } },
+    { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "sig" } },
+    { type: "content_block_stop", index: 0 },
+  ];
+  const hurt = frames(...thought.slice(0, 2)) + broken + frames(...thought.slice(2), stop("end_turn"), END);
+  const { after } = await send({ headers: SSE, body: hurt });
+  assert.match(after, /<thinking>\nHm\.\n<\/thinking>/);
+});
+
+Deno.test("an input of eight million characters is written and sent like a short one", async () => {
+  const input = JSON.stringify({ content: "\\n".repeat(4_000_000) });
+  const run = await send({ headers: SSE, body: frames(...tool(input), stop("tool_use"), END) });
+  assert.equal(run.outcome.kind, "completed");
+  assert.equal(parse(bytes(run.after)).calls[0]?.inputText, input);
 });
 
 Deno.test("a cancel before content leaves the document, one after content marks it", async () => {

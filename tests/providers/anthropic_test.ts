@@ -100,7 +100,9 @@ Deno.test("max_tokens is a share of the model's limit, held inside it, and warns
     ["claude-3-haiku-20240307", "50%", 2048, 0],
     ["claude-sonnet-4-6", "1%", 1024, 0],
     ["claude-opus-4-1", 99999, 32000, 1],
-    ["claude-sonnet-4-6", "half", 4000, 1],
+    ["claude-sonnet-4-6", "half", 16_000, 1],
+    ["claude-sonnet-4-6", "120%", 64_000, 1],
+    ["claude-sonnet-4-6", "100%", 64_000, 0],
   ] as const;
   for (const [model, given, tokens, warnings] of cases) {
     const built = await build("@You:\nhi\n", settingsWith(model, { max_tokens: given }));
@@ -108,10 +110,30 @@ Deno.test("max_tokens is a share of the model's limit, held inside it, and warns
     assert.equal(built.warnings.length, warnings);
   }
   const unknown = await build("@You:\nhi\n", settingsWith("claude-next", {}));
-  assert.equal(unknown.body.max_tokens, 4000);
+  assert.equal(unknown.body.max_tokens, 16_000);
   assert.equal(unknown.body.model, "claude-next");
   const hot = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-6", { temperature: 0.2 }));
   assert.match(hot.warnings[0] ?? "", /temperature of 0\.2/);
+});
+
+Deno.test("a new model of the house thinks adaptively, and one that nobody knows is asked for nothing it could refuse", async () => {
+  const rows = [
+    ["claude-opus-9", "high", "adaptive", "high"],
+    ["claude-opus-9", "minimal", "adaptive", "low"],
+    ["claude-opus-9", "max", "adaptive", "max"],
+    ["claude-opus-9", 5000, "adaptive", "medium"],
+    ["claude-opus-9", false, undefined, undefined],
+    ["gateway/llama", "high", undefined, undefined],
+  ] as const;
+  for (const [model, level, type, effort] of rows) {
+    const { body } = await build("@You:\nhi\n", settingsWith(model, thinking(level)));
+    assert.equal((body.thinking as { type?: string } | undefined)?.type, type, `${model} ${level}`);
+    assert.equal(
+      (body.output_config as { effort?: string } | undefined)?.effort,
+      effort,
+      `${model} ${level}`,
+    );
+  }
 });
 
 const USE = (id: string) =>
@@ -183,6 +205,22 @@ Deno.test("70: calls of two turns with one id go out with ids of their own, each
     }`,
   );
   assert.deepEqual(exchanges(twins), ["use x", "use x_2", "result x 1", "result x_2 2"]);
+});
+
+Deno.test("of two calls with one id in one message the last gets the only result, two results go in order", async () => {
+  const calls = `@You:\nhi\n\n@Assistant:\n\n${USE("x")}\n${USE("x")}\n@You:\n\n`;
+  const one = await build(`${calls}${RESULT("x")}`);
+  const blocks = (built: Built) => (built.body.messages as readonly Message[]).at(-1)!.content;
+  assert.deepEqual(
+    blocks(one).map(({ tool_use_id, content }) => [tool_use_id, content]),
+    [["x_2", "out"], ["x", "No result provided"]],
+  );
+  assert.match(one.warnings.join(), /another call has the same id/);
+  const two = await build(`${calls}${RESULT("x")}\n${RESULT("x").replace("out", "second")}`);
+  assert.deepEqual(
+    blocks(two).map(({ tool_use_id, content }) => [tool_use_id, content]),
+    [["x", "out"], ["x_2", "second"]],
+  );
 });
 
 Deno.test("67, 68: of two results of one call only the last is sent, and a result far away goes where the API takes it", async () => {

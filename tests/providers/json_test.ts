@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { compactJson, Raw, toJson, writeBody, writeJson } from "../../providers/request/json.ts";
+import { compactJson, nestingDepth } from "../../base/json_text.ts";
+import { Raw, toJson, writeBody, writeJson } from "../../providers/request/json.ts";
 import { byBytes } from "../../base/order.ts";
 
 Deno.test("keys are sorted at every depth, and trailing keys come last in their own order", () => {
@@ -55,4 +56,21 @@ Deno.test("for any value: compacting changes nothing but blanks, and sorting is 
     }),
     { seed: 2, numRuns: 2000 },
   );
+});
+
+Deno.test("a string of any length is compacted and measured like a short one", () => {
+  const long = JSON.stringify({ text: '\\" x'.repeat(2_000_000) });
+  assert.equal(compactJson(`{ "text" : ${long.slice(8, -1)} }`), long);
+  assert.equal(nestingDepth(long), 1);
+});
+
+Deno.test("the depth of nesting counts lists and objects, and nothing inside strings", () => {
+  const rows: readonly (readonly [string, number])[] = [
+    ["1", 0],
+    ["{}", 1],
+    ['{"a":[{}],"b":[]}', 3],
+    ['{"[[[":"{{\\"[["}', 1],
+    ["[".repeat(100_000) + "]".repeat(100_000), 100_000],
+  ];
+  for (const [text, depth] of rows) assert.equal(nestingDepth(text), depth, text.slice(0, 40));
 });

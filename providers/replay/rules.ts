@@ -1,0 +1,176 @@
+// What the Messages API refuses whatever the conversation is about, so that a replay refuses it too.
+//
+// Only rules are here that a document or its editing can break. The sentences are the API's own, shortened.
+
+import { typeOfSignature } from "../../base/media.ts";
+import { nestingDepth } from "../../base/json_text.ts";
+import { findModel, takesPrefill } from "../models.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Levels of lists and objects that the readers of JSON behind such APIs take, usually. */
+const DEEPEST_BODY = 128;
+
+const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+/** Every rule that a request breaks, as sentences; empty for one that the API would take. `text` is its body. */
+export function refusals(text: string, body: JsonObject): readonly string[] {
+  if (nestingDepth(text) > DEEPEST_BODY) return ["The request body is nested too deeply."];
+  const messages = list(body.messages).filter(isObject);
+  return [
+    ...limitProblems(body),
+    ...list(body.system).flatMap((block) => textProblems(block, "system")),
+    ...list(body.tools).flatMap(toolProblems),
+    ...(messages.length === 0 ? ["messages: at least one message is required"] : []),
+    ...messages.flatMap((message, index) => messageProblems(message, index, messages)),
+    ...lastWordProblems(body, messages),
+    ...repeatedIds(messages),
+  ];
+}
+
+function limitProblems({ max_tokens, thinking }: JsonObject): readonly string[] {
+  if (typeof max_tokens !== "number" || !Number.isInteger(max_tokens) || max_tokens < 1) {
+    return ["max_tokens: must be a whole number of at least 1"];
+  }
+  const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
+  return typeof budget === "number" && (budget < 1024 || budget >= max_tokens)
+    ? ["`max_tokens` must be greater than `thinking.budget_tokens`, which must be at least 1024"]
+    : [];
+}
+
+function toolProblems(tool: unknown, index: number): readonly string[] {
+  const name = isObject(tool) ? tool.name : undefined;
+  return isName(name) ? [] : [`tools.${index}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`];
+}
+
+function lastWordProblems(body: JsonObject, messages: readonly JsonObject[]): readonly string[] {
+  if (messages.at(-1)?.role !== "assistant") return [];
+  const model = findModel("anthropic", String(body.model));
+  if (model !== null && takesPrefill(model) && body.thinking === undefined) return [];
+  return [
+    "This model does not support assistant message prefill. The conversation must end with a user message.",
+  ];
+}
+
+function messageProblems(
+  message: JsonObject,
+  index: number,
+  messages: readonly JsonObject[],
+): readonly string[] {
+  const where = `messages.${index}`;
+  if (message.role !== "user" && message.role !== "assistant") return [`${where}.role: unexpected role`];
+  const content = blocksOf(message);
+  if (content.length === 0) return [`${where}: all messages must have non-empty content`];
+  return [
+    ...content.flatMap((block, at) => blockProblems(block, `${where}.content.${at}`)),
+    ...(message.role === "assistant" ? unanswered(message, index, messages) : []),
+    ...(message.role === "user" ? unasked(message, index, messages) : []),
+  ];
+}
+
+function blockProblems(block: JsonObject, where: string): readonly string[] {
+  switch (block.type) {
+    case "text":
+      return textProblems(block, where);
+    case "image":
+    case "document":
+      return mediaProblems(block, where);
+    case "tool_use":
+      return [
+        ...(isName(block.name)
+          ? []
+          : [`${where}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`]),
+        ...(isName(block.id) ? [] : [`${where}.id: String should match pattern '^[a-zA-Z0-9_-]+$'`]),
+        ...(isObject(block.input) ? [] : [`${where}.input: Input should be a valid dictionary`]),
+      ];
+    case "tool_result":
+      return resultProblems(block, where);
+    default:
+      return [];
+  }
+}
+
+function resultProblems(block: JsonObject, where: string): readonly string[] {
+  const { content } = block;
+  const empty = content === undefined || content === "" || (Array.isArray(content) && content.length === 0);
+  if (block.is_error === true && empty) return [`${where}: content cannot be empty if is_error is true`];
+  return list(content).filter(isObject).flatMap((inner, at) =>
+    blockProblems(inner, `${where}.content.${at}`)
+  );
+}
+
+function textProblems(block: unknown, where: string): readonly string[] {
+  if (!isObject(block) || block.type !== "text" || typeof block.text !== "string") return [];
+  if (block.text === "") return [`${where}: text content blocks must be non-empty`];
+  return block.text.trim() === "" ? [`${where}: text content blocks must contain non-whitespace text`] : [];
+}
+
+function mediaProblems(block: JsonObject, where: string): readonly string[] {
+  const { source } = block;
+  if (!isObject(source) || source.type !== "base64") return [];
+  const { media_type, data } = source;
+  if (block.type === "image" && !IMAGE_TYPES.has(media_type)) {
+    return [
+      `${where}.source.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`,
+    ];
+  }
+  if (typeof data !== "string" || data === "") return [`${where}.source.data: cannot be empty`];
+  return typeOfSignature(beginning(data)) === media_type
+    ? []
+    : [`${where}.source: the data does not match the media type ${media_type}`];
+}
+
+/** The first bytes of base64 data. */
+function beginning(data: string): Uint8Array {
+  const text = atob(data.slice(0, 64));
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** Calls that the message right after does not answer, each once. */
+function unanswered(message: JsonObject, index: number, messages: readonly JsonObject[]): readonly string[] {
+  const next = blocksOf(messages[index + 1]).filter(({ type }) => type === "tool_result");
+  return blocksOf(message).filter(({ type }) => type === "tool_use").flatMap(({ id }) => {
+    const count = next.filter(({ tool_use_id }) => tool_use_id === id).length;
+    if (count === 1) return [];
+    return [
+      count === 0
+        ? `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${id}`
+        : `messages.${index + 1}: each tool_use must have a single result; found several for ${id}`,
+    ];
+  });
+}
+
+/** Results whose call is not in the message right before. */
+function unasked(message: JsonObject, index: number, messages: readonly JsonObject[]): readonly string[] {
+  const asked = new Set(
+    blocksOf(messages[index - 1]).filter(({ type }) => type === "tool_use").map(({ id }) => id),
+  );
+  return blocksOf(message).filter(({ type, tool_use_id }) =>
+    type === "tool_result" && !asked.has(tool_use_id)
+  ).map(({ tool_use_id }) =>
+    `messages.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${tool_use_id}`
+  );
+}
+
+function repeatedIds(messages: readonly JsonObject[]): readonly string[] {
+  const ids = messages.flatMap(blocksOf).filter(({ type }) => type === "tool_use").map(({ id }) => id);
+  return new Set(ids).size === ids.length ? [] : ["messages: `tool_use` ids must be unique"];
+}
+
+/** The blocks of a message; a text in place of a list is one text block. */
+function blocksOf(message: JsonObject | undefined): readonly JsonObject[] {
+  const { content } = message ?? {};
+  return typeof content === "string" ? [{ type: "text", text: content }] : list(content).filter(isObject);
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === "string" && /^[A-Za-z0-9_-]{1,128}$/.test(value);
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { mayUseProxy, reachable } from "../../providers/http/connect.ts";
+import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { post } from "../../providers/http/post.ts";
+import { serve } from "./loopback.ts";
+
+Deno.test("P7: a base URL leads to the same place with a slash, the version or the whole path, and keeps its query", () => {
+  const rows = [
+    ["https://api.anthropic.com", "https://api.anthropic.com/v1/messages"],
+    ["https://api.anthropic.com/", "https://api.anthropic.com/v1/messages"],
+    ["https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages"],
+    ["https://api.anthropic.com/v1//", "https://api.anthropic.com/v1/messages"],
+    ["https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1/messages"],
+    ["https://gate.example/anthropic", "https://gate.example/anthropic/v1/messages"],
+    ["https://gate.example/v1beta", "https://gate.example/v1beta/v1/messages"],
+    ["https://gate.example/a/v1/?key=a%20b&x=1", "https://gate.example/a/v1/messages?key=a%20b&x=1"],
+    ["http://[::1]:8080", "http://[::1]:8080/v1/messages"],
+  ] as const;
+  for (const [base, expected] of rows) assert.equal(endpointUrl(base, "/v1/messages"), expected);
+});
+
+Deno.test("P7: blanks around an address do not count, a blank one is none, and a fragment is refused", () => {
+  const provider = { name: "anthropic", defaultBaseUrl: "https://api.anthropic.com" };
+  const resolve = (base_url: string | undefined, variable?: string) =>
+    resolveBaseUrl(provider, { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url } } }, {
+      cwd: "/",
+      home: "/",
+      variables: variable === undefined ? {} : { FLEMMA_ANTHROPIC_BASE_URL: variable },
+    });
+  const rows = [
+    [" https://a.example \n", undefined, "https://a.example"],
+    ["  ", "https://b.example\t", "https://b.example"],
+    [undefined, "  ", "https://api.anthropic.com"],
+  ] as const;
+  for (const [setting, variable, expected] of rows) {
+    assert.deepEqual(resolve(setting, variable), { ok: true, value: expected });
+  }
+  for (const wrong of ["https://a.example/#x", "a.example", "ftp://a.example", "file:///etc/passwd"]) {
+    const refused = resolve(wrong);
+    assert.ok(!refused.ok && refused.problem.code === "base-url-invalid", wrong);
+  }
+});
+
+Deno.test("P8: a host that takes no connection is given up after connect_timeout, one that only thinks is not", async () => {
+  const server = serve(() => ({ body: "ok" }));
+  const request = { method: "POST", url: server.url, headers: {}, body: "{}" } as const;
+  const exchange = (reach: () => Promise<boolean>, thought: Promise<unknown>) =>
+    post({
+      request,
+      timeout: 60,
+      connectTimeout: 0.05,
+      reach,
+      signal: new AbortController().signal,
+      onEvent: () => "more",
+      onUnreadable: () => {},
+      fetch: async (input, init) => {
+        await Promise.race([thought, aborted(init?.signal)]);
+        return await fetch(input, init);
+      },
+    });
+  const forever = new Promise<never>(() => {});
+  const mute = await exchange(() => forever, forever);
+  assert.ok(mute.kind === "failed");
+  assert.match(mute.error.message, /took no connection within 0\.05 s/);
+  for (const known of [true, false]) {
+    const thought = new Promise((resolve) => setTimeout(resolve, 150));
+    const late = await exchange(() => Promise.resolve(known), thought);
+    assert.equal(late.kind, "stream");
+  }
+  await server.close();
+});
+
+function aborted(signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+}
+
+Deno.test("whether a host takes connections is known of one that does and one that refuses", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`;
+  const signal = new AbortController().signal;
+  assert.equal(await reachable(url, signal), true);
+  assert.equal(await reachable(url, AbortSignal.abort()), false);
+  listener.close();
+  assert.equal(await reachable(url, signal), false);
+  assert.equal(await reachable("no address", signal), false);
+});
+
+Deno.test("a proxy in any of the usual variables means that a connection of our own proves nothing", () => {
+  for (const name of ["http_proxy", "HTTPS_PROXY", "ALL_PROXY", "https_proxy"]) {
+    assert.equal(mayUseProxy({ [name]: "http://proxy:3128" }), true, name);
+    assert.equal(mayUseProxy({ [name]: "" }), false, name);
+  }
+  assert.equal(mayUseProxy({}), false);
+});
