@@ -13,7 +13,7 @@ import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
 import { noticing } from "./notices.ts";
 import { sandboxOf } from "./sandbox.ts";
-import { sender } from "./sender.ts";
+import { providerOf, sender } from "./sender.ts";
 import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";
 import { cautious, distrust, wary } from "./stranger.ts";
 import { judgeOf, offeredTools, registerTools, runnerOf } from "./tools.ts";
@@ -108,6 +108,12 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     run: runnerOf(toolsSubject, emit),
     checkInput,
     preview,
+    prefill: async () => {
+      if (!settings.prefill) return false;
+      // A provider that nobody knows is told of when it comes to sending.
+      const provider = await providerOf({ provider: options.provider, settings });
+      return provider.ok && provider.value.takesPrefill(settings);
+    },
     send,
     emit,
     blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers : [changedBlock(store)],

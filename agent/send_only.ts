@@ -1,9 +1,12 @@
 // Only the request: it is refused while calls have no result, since a model must get them all.
 
+import type { Problem } from "../base/problem.ts";
 import type { FrontmatterDiagnostic } from "../config/document/first_block.ts";
-import { stopped } from "../cycle/press_outcome.ts";
+import { firstLine, survey } from "../cycle/plan/open_calls.ts";
+import { goOn } from "../cycle/plan/go_on.ts";
 import { noMessages } from "../cycle/refusals.ts";
-import type { DocumentStore, Send, SendOutcome, Stop } from "../cycle/types.ts";
+import { REPLY_STOPS, stopped, stoppedBy } from "../cycle/stop.ts";
+import type { DocumentStore, Send, SendOutcome, Stop, StopReason } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 
 /** What sending takes. */
@@ -14,21 +17,42 @@ export interface SendParts {
   readonly blockers: readonly FrontmatterDiagnostic[];
 }
 
-/** Sends the document as it stands and writes the reply; runs nothing and decides about no call. */
-export async function sendOnly({ store, send, blockers }: SendParts, signal: AbortSignal): Promise<Stop> {
+/**
+ * Sends the document as it stands and writes the reply; runs nothing and decides about no call. With `goOn` the model
+ * is asked to continue where it, or nobody, spoke last.
+ */
+export async function sendOnly(
+  { store, send, blockers }: SendParts,
+  signal: AbortSignal,
+  options: { readonly goOn?: boolean } = {},
+): Promise<Stop> {
   if (store.chat.turns.length === 0) return stopped("empty", { problem: noMessages() });
   const [blocker] = blockers;
   if (blocker !== undefined) {
     const { code, message, line, start } = blocker;
     return stopped("diagnostics", { line: line ?? start ?? 1, problem: { code, message } });
   }
-  const open = unanswered(store.chat);
-  const [first] = open;
-  if (first !== undefined) {
-    const line = store.chat.result(first)?.header.start ?? store.chat.call(first)?.place.start ?? null;
-    return stopped("pending", { ids: open, line });
-  }
+  const open = openStop(store.chat);
+  if (open !== null) return open;
+  const problem = options.goOn === true ? await sayOn(store) : null;
+  if (problem !== null) return stoppedBy(problem);
   return stopOf(await send(signal), store.chat);
+}
+
+async function sayOn(store: DocumentStore): Promise<Problem | null> {
+  const edits = goOn(store.chat);
+  return edits.length === 0 ? null : await store.commit(edits);
+}
+
+/** What is in the way while calls have no final result: the person first, then what an advance does; null if nothing. */
+function openStop(chat: Chat): Stop | null {
+  const of = (reason: StopReason, ids: readonly string[]): Stop =>
+    stopped(reason, { ids, line: firstLine(chat, ids) });
+  const open = unanswered(chat);
+  if (open.length === 0) return null;
+  const { pending, protected: guarded } = survey(chat);
+  if (pending.length > 0) return of("pending", pending);
+  return guarded.length > 0 ? of("protected", guarded) : of("unanswered", open);
 }
 
 /** Ids of the calls without a final result. */
@@ -44,7 +68,8 @@ function stopOf(outcome: SendOutcome, chat: Chat): Stop {
   switch (outcome.kind) {
     case "completed": {
       const open = unanswered(chat);
-      return stopped(open.length > 0 ? "stepped" : "done", { ids: open, line: chat.lineCount });
+      const reason = open.length > 0 ? "stepped" : REPLY_STOPS[outcome.reply];
+      return stopped(reason, { ids: open, line: chat.lineCount });
     }
     case "blocked": {
       const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
@@ -54,6 +79,6 @@ function stopOf(outcome: SendOutcome, chat: Chat): Stop {
     case "cancelled":
       return stopped("cancelled");
     case "failed":
-      return stopped("failed", { problem: outcome.problem });
+      return stoppedBy(outcome.problem);
   }
 }

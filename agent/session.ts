@@ -8,9 +8,9 @@ import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
 import { resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
-import { stopped } from "../cycle/press_outcome.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Prepared } from "../cycle/send/request.ts";
+import { stopped } from "../cycle/stop.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
@@ -95,8 +95,8 @@ export class Session implements ChatSession {
     return this.#runtime.blockers;
   }
 
-  advance(): Promise<Stop> {
-    return this.#act(({ cycle }) => cycle.advance());
+  advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
+    return this.#act(({ cycle }) => cycle.advance(options));
   }
 
   execute(target: CallTarget): Promise<Stop> {
@@ -110,7 +110,7 @@ export class Session implements ChatSession {
     });
   }
 
-  send(): Promise<Stop> {
+  send(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
     return this.#act(async ({ send, blockers }) => {
       const sending = new AbortController();
       this.#sending = sending;
@@ -119,6 +119,7 @@ export class Session implements ChatSession {
         return await sendOnly(
           { store: this.#opened.store, send, blockers },
           signal === undefined ? sending.signal : AbortSignal.any([signal, sending.signal]),
+          options,
         );
       } finally {
         this.#sending = null;

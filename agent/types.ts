@@ -85,6 +85,8 @@ export interface OpenCall {
   readonly preview: string;
   /** Whether the preview leaves something out: then the call can be approved by its id only (S5). */
   readonly previewIsCut: boolean;
+  /** Whether there is text in its block: of a pending call it becomes the result, an approved one does not run. */
+  readonly hasText: boolean;
   /** What the approval chain says today, and who says it. */
   readonly verdict: Verdict;
 }
@@ -133,15 +135,17 @@ export interface ChatSession extends AsyncDisposable {
   /**
    * One press and all that follows by itself, until a person is needed or the reply is complete.
    *
+   * @param options `goOn`: ask the model to continue where it, or nobody, spoke last
    * @returns why it came to rest. Whatever goes wrong is in there; it rejects only with a fault of the program.
    */
-  advance(): Promise<Stop>;
+  advance(options?: { readonly goOn?: boolean }): Promise<Stop>;
   /**
    * Only the request.
    *
-   * @returns how it ended; reason `pending`, with nothing sent, while calls have no result
+   * @param options `goOn`: ask the model to continue where it, or nobody, spoke last
+   * @returns how it ended; reason `pending`, `protected` or `unanswered`, with nothing sent, while calls have no result
    */
-  send(): Promise<Stop>;
+  send(options?: { readonly goOn?: boolean }): Promise<Stop>;
   /**
    * Runs or resolves one call now, whatever its state.
    *

@@ -1,4 +1,4 @@
-// Bytes as they lie in memory: joined, compared.
+// Bytes as they lie in memory: joined, compared, and the order they put names in.
 
 /** All parts in one piece. A single part is answered as it is, not copied. */
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
@@ -25,4 +25,20 @@ export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
   let at = 0;
   while (at < end && a[at] === b[at]) at++;
   return at;
+}
+
+/** Order of the UTF-8 bytes. JavaScript's own order differs beyond the basic plane. */
+export function byBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above every other UTF-16 unit. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

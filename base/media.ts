@@ -43,6 +43,16 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/svg+xml": "svg",
   "image/webp": "webp",
   "image/bmp": "bmp",
+  "image/tiff": "tif tiff",
+  "image/x-icon": "ico",
+  "image/heic": "heic",
+  "image/avif": "avif",
+  "application/zip": "zip",
+  "application/gzip": "gz tgz",
+  "application/x-xz": "xz",
+  "application/zstd": "zst",
+  "application/x-7z-compressed": "7z",
+  "application/x-tar": "tar",
   "application/pdf": "pdf",
 };
 
@@ -62,7 +72,20 @@ const SIGNATURES: readonly (readonly [type: string, offset: number, bytes: strin
   ["application/pdf", 0, "%PDF-"],
 ];
 
-const TEXTUAL = new Set(["json", "javascript", "typescript", "xml", "yaml", "toml", "sql"]);
+const TEXTUAL = new Set([
+  "application/json",
+  "application/javascript",
+  "application/typescript",
+  "application/xml",
+  "application/yaml",
+  "application/toml",
+  "application/sql",
+  "application/graphql",
+  "application/x-sh",
+]);
+
+/** The types of images that every provider with eyes takes. */
+const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /** The type that a file's extension stands for, or null. */
 export function typeOfName(path: string): string | null {
@@ -86,12 +109,17 @@ export function typeOfContent(bytes: Uint8Array): string {
 
 /** Whether a file of this type is shown as text. */
 export function isTextual(type: string): boolean {
-  return type.startsWith("text/") || TEXTUAL.has(type.replace("application/", ""));
+  return type.startsWith("text/") || TEXTUAL.has(type) || /\+(?:json|xml)$/.test(type);
 }
 
 /** Whether some provider takes a file of this type as it is. */
 export function isAttachable(type: string): boolean {
-  return type.startsWith("image/") || type === "application/pdf";
+  return isImage(type) || type === "application/pdf";
+}
+
+/** Whether providers take an image of this type. */
+export function isImage(type: string): boolean {
+  return IMAGES.has(type);
 }
 
 function startsAt(bytes: Uint8Array, offset: number, expected: string): boolean {

@@ -213,6 +213,8 @@ export interface Settings {
   readonly provider: string;
   /** Never a `$preset`: that is resolved to the preset's provider, model and parameters. */
   readonly model: string | null;
+  /** Whether a conversation whose last word is the model's goes to models that go on from a turn of their own. */
+  readonly prefill: boolean;
   /** Parameters of the model. */
   readonly parameters: Parameters;
   /** Where single providers are reached, by name. */
@@ -244,6 +246,7 @@ export const DEFAULT_PROTECT: readonly string[] = ["$git", "$project", "$shell",
 export const DEFAULT_SETTINGS: Settings = {
   provider: "anthropic",
   model: null,
+  prefill: false,
   parameters: {
     max_tokens: "50%",
     temperature: null,

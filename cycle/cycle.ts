@@ -5,7 +5,19 @@ import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./plan/autopilot.ts";
-import { PressOutcome, stopped } from "./press_outcome.ts";
+import {
+  type Course,
+  type CourseEvent,
+  endOf,
+  mayPress,
+  mayStart,
+  next,
+  RESTING,
+  stepOf,
+} from "./plan/course.ts";
+import { conclude } from "./press_outcome.ts";
+import { REPLY_STOPS, stopped, stoppedBy } from "./stop.ts";
+import { goOn } from "./plan/go_on.ts";
 import { stepEdits } from "./execute/step_edits.ts";
 import {
   changedSince,
@@ -21,6 +33,7 @@ import {
   blockedBy,
   busySending,
   busyStarting,
+  lastWord,
   noMessages,
   reusedIds,
   unknownCall,
@@ -28,7 +41,16 @@ import {
 import { Runs } from "./execute/runs.ts";
 import { firstLine, survey } from "./plan/open_calls.ts";
 import { Announcements } from "./execute/announcements.ts";
-import type { AutopilotState, DocumentStore, Emit, Journal, Send, SendOutcome, Stop } from "./types.ts";
+import type {
+  AutopilotState,
+  CompletedReply,
+  DocumentStore,
+  Emit,
+  Journal,
+  Send,
+  SendOutcome,
+  Stop,
+} from "./types.ts";
 import { Writer } from "./execute/writer.ts";
 
 /** Everything a cycle works with; all effects go through these. */
@@ -49,6 +71,8 @@ export interface CycleParts {
   readonly checkInput: PlanSources["checkInput"];
   /** One line that shows a call. */
   readonly preview: (call: Call) => string;
+  /** Whether the model goes on from a turn of its own; left out, it does not. */
+  readonly prefill?: PlanSources["prefill"];
   readonly send: Send;
   readonly emit: Emit;
   /** Findings that stop the cycle before anyone is asked: an unreadable frontmatter. Asked at every press. */
@@ -64,11 +88,9 @@ export class Cycle {
   readonly #runs: Runs;
   readonly #announcements: Announcements;
   #autopilot: Autopilot;
-  #outcome = new PressOutcome();
-  /** The running request. */
-  #request: AbortController | null = null;
-  /** True while a press starts calls: calls that end meanwhile must not start the next press. */
-  #dispatching = false;
+  #course: Course = RESTING;
+  /** Calls whose tools asked for the person since the last press. */
+  #yielded: string[] = [];
   readonly #background = new Set<Promise<void>>();
   #fault: { readonly thrown: unknown } | null = null;
 
@@ -82,7 +104,7 @@ export class Cycle {
       run: parts.run,
       preview: parts.preview,
       emit: parts.emit,
-      mayStart: () => !this.#outcome.over,
+      mayStart: () => mayStart(this.#course),
       spawn: (work) => this.#spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
@@ -97,22 +119,26 @@ export class Cycle {
     return this.#parts.store.chat;
   }
 
-  /** One press and all that the autopilot does by itself; settles when everything is quiet. */
-  async advance(): Promise<Stop> {
-    const refusal = await this.press();
+  /**
+   * One press and all that the autopilot does by itself; settles when everything is quiet. With `goOn` the person
+   * asks the model to continue where it, or nobody, spoke last.
+   */
+  async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
+    const refusal = await this.press(options);
     if (refusal !== null) return refusal;
     await this.quiet();
-    return this.#outcome.conclude(this.#chat);
+    return this.#conclude();
   }
 
   /**
    * One press; settles as soon as its calls are started, while asynchronous tools and a request go on. Gives a
    * stop when the press is refused because the cycle is busy.
    */
-  async press(): Promise<Stop | null> {
+  async press({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
     const refusal = this.#busy();
     if (refusal !== null) return stopped("failed", { problem: refusal });
-    this.#startCourse();
+    this.#begin();
+    if (goOn) await this.#goOn();
     if (await this.#press(true)) this.#follow();
     return null;
   }
@@ -136,16 +162,13 @@ export class Cycle {
     // The person names the call, but where and how it runs the document says, and that may be half read.
     const obstacle = this.#obstacle();
     if (obstacle !== null) return obstacle;
-    this.#startCourse();
+    this.#begin();
     const resumed = this.#autopilot.state === "paused";
     const problem = await this.#executeOne(call);
     if (problem !== null) return stopped("failed", { ids: [id], problem });
     await this.quiet();
-    const { stop, cancelled, yielded } = this.#outcome;
-    if (resumed || stop !== null || cancelled !== null || yielded.length > 0) {
-      return this.#outcome.conclude(this.#chat);
-    }
-    return stopped("stepped");
+    const asked = resumed || endOf(this.#course) !== null || this.#yielded.length > 0;
+    return asked ? this.#conclude() : stopped("stepped", { ids: [id] });
   }
 
   /** Marks placeholders as approved, all or none, and binds the approvals to the calls' texts (S5). Nothing runs. */
@@ -173,13 +196,14 @@ export class Cycle {
    * started anything yet. False when there is nothing to cancel.
    */
   cancel(): boolean {
-    if (this.#request !== null) {
-      this.#request.abort();
+    const course = this.#course;
+    if (course.at === "sending") {
+      course.request.abort();
       this.#cancelled([]);
       return true;
     }
     const id = this.#runs.cancelFirst();
-    if (id === null && !this.#dispatching) return false;
+    if (id === null && stepOf(course) === null) return false;
     this.#cancelled(id === null ? [] : [id]);
     return true;
   }
@@ -193,7 +217,7 @@ export class Cycle {
 
   /** Cancels the request and every running call, and starts nothing more. */
   cancelAll(): void {
-    this.#request?.abort();
+    if (this.#course.at === "sending") this.#course.request.abort();
     this.#cancelled(this.#runs.cancelAll());
   }
 
@@ -203,46 +227,57 @@ export class Cycle {
     if (this.#fault !== null) throw this.#fault.thrown;
   }
 
-  /** One press. True when the next one is due at once. */
+  /** One press, which has begun. True when the next one is due at once. */
   async #press(byPerson: boolean): Promise<boolean> {
-    if (this.#outcome.over) return false;
-    const expectsWork = this.#outcome.expectsWork;
-    this.#outcome.expectsWork = false;
-    const obstacle = this.#obstacle();
-    if (obstacle !== null) {
-      this.#outcome.stop = obstacle;
-      return false;
-    }
-    this.#dispatching = true;
-    let end: Step | undefined;
+    let end: Step | null = null;
     try {
-      const inputs = await this.#inputs(byPerson);
-      if (this.#outcome.over) return false;
-      const steps = plan(this.#chat, inputs);
-      end = steps.at(-1);
-      if (expectsWork && end?.do === "send") return this.#fail(reusedIds());
-      if (!await this.#write(steps) || !await this.#forgetInterrupted(inputs)) return false;
-      // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
-      if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
-      for (const step of steps) {
-        if (this.#outcome.over) break;
-        if (step.do === "run") await this.#runApproved(step.id);
-      }
+      end = await this.#carryOut(byPerson);
     } finally {
-      this.#dispatching = false;
+      if (end?.do !== "send") this.#move({ kind: "settle" });
     }
-    if (this.#outcome.over || end === undefined) return false;
-    if (end.do === "send") {
-      this.#spawn(this.#send());
-      return false;
+    if (end?.do === "send") this.#spawn(this.#send());
+    return end?.do === "rest" && this.#course.at === "resting" ? this.#rest(end.at, end.ids) : false;
+  }
+
+  /** Says in the person's place that the model shall go on, where that is the next thing to be said. */
+  async #goOn(): Promise<void> {
+    if (!this.#starting || this.#obstacle() !== null) return;
+    const problem = await this.#writer.commit((chat) => goOn(chat));
+    if (problem !== null) this.#fail(problem);
+  }
+
+  /** Plans a press and does all of it but the last step, which is the answer; null when the course ended meanwhile. */
+  async #carryOut(byPerson: boolean): Promise<Step | null> {
+    const course = this.#course;
+    if (course.at !== "starting") return null;
+    const obstacle = this.#obstacle();
+    if (obstacle !== null) return this.#stop(obstacle);
+    const inputs = await this.#inputs(byPerson);
+    if (!this.#starting) return null;
+    const steps = plan(this.#chat, inputs);
+    const end = steps.at(-1);
+    if (course.mustFindWork && end?.do === "send") return this.#fail(reusedIds());
+    if (!await this.#write(steps) || !await this.#forgetInterrupted(inputs)) return null;
+    // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
+    if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
+    for (const step of steps) {
+      if (!this.#starting) break;
+      if (step.do === "run") await this.#runApproved(step.id);
     }
-    return end.do === "rest" ? this.#rest(end.at, end.ids) : false;
+    return this.#starting ? end ?? null : null;
+  }
+
+  /** Whether the press under way goes on; asked after everything that was waited for. */
+  get #starting(): boolean {
+    return this.#course.at === "starting";
   }
 
   /** Further presses in the background, as long as the autopilot wants them. */
-  #follow(): void {
+  #follow(mustFindWork = false): void {
+    this.#move({ kind: "follow", mustFindWork });
+    if (!this.#starting) return;
     this.#spawn((async () => {
-      while (await this.#press(false));
+      while (await this.#press(false)) this.#move({ kind: "follow", mustFindWork: false });
     })());
   }
 
@@ -264,11 +299,11 @@ export class Cycle {
   async #write(steps: readonly Step[]): Promise<boolean> {
     for (const step of steps) {
       const problem = await this.#beforeWriting(step);
-      if (problem !== null) return this.#fail(problem);
+      if (problem !== null) return this.#failed(problem);
     }
     const { settings } = this.#parts;
     const problem = await this.#writer.commit((chat) => stepEdits(chat, steps, settings.tools));
-    if (problem !== null) return this.#fail(problem);
+    if (problem !== null) return this.#failed(problem);
     this.#announcements.steps(steps);
     return true;
   }
@@ -305,7 +340,7 @@ export class Cycle {
     for (const id of inputs.interrupted.keys()) {
       if (this.#chat.call(id) === undefined) continue;
       const problem = await this.#writer.journal((journal) => journal.recordEnd(id));
-      if (problem !== null) return this.#fail(problem);
+      if (problem !== null) return this.#failed(problem);
     }
     return true;
   }
@@ -326,7 +361,19 @@ export class Cycle {
     else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.ended;
   }
 
+  /** Runs or resolves the call of a press that has begun. */
   async #executeOne(call: Call): Promise<Problem | null> {
+    try {
+      const problem = await this.#oneStep(call);
+      if (problem !== null) return problem;
+    } finally {
+      this.#move({ kind: "settle" });
+    }
+    if (this.#runs.size === 0 && this.#check()) this.#follow();
+    return null;
+  }
+
+  async #oneStep(call: Call): Promise<Problem | null> {
     const { tools, checkInput } = this.#parts;
     const definition = tools.get(call.name);
     const step = planOne(call, this.#chat.result(call.id), {
@@ -334,20 +381,14 @@ export class Cycle {
       closestTool: (name) => tools.closestMatch(name),
       inputProblems: definition === undefined ? [] : await checkInput(definition, call.input),
     });
-    if (this.#outcome.over) return null;
+    if (!this.#starting) return null;
     if (step.do === "refuse") {
       this.#announcements.notice(step.problem.code, step.problem.message, call.id);
       return step.problem;
     }
     this.#react({ kind: "executed-one" });
-    this.#dispatching = true;
-    try {
-      if (step.do === "run") await this.#start(call);
-      else await this.#write([step]);
-    } finally {
-      this.#dispatching = false;
-    }
-    if (this.#runs.size === 0 && this.#check()) this.#follow();
+    if (step.do === "run") await this.#start(call);
+    else await this.#write([step]);
     return null;
   }
 
@@ -364,6 +405,9 @@ export class Cycle {
       case "pending":
         this.#announcements.waiting(ids);
         return false;
+      case "last-word":
+        this.#stop(stoppedBy(lastWord(), { line: this.#chat.lineCount }));
+        return false;
       case "running":
         this.#announcements.notice("busy", "Tools are still running; advance again when they are done.");
         return false;
@@ -372,7 +416,7 @@ export class Cycle {
 
   /** The completion check of the autopilot (section 7). True when the next press is due. */
   #check(): boolean {
-    if (this.#outcome.over) return false;
+    if (this.#course.at !== "resting") return false;
     const found = survey(this.#chat);
     const effect = this.#react({
       kind: "check",
@@ -380,7 +424,7 @@ export class Cycle {
         open: found.open.length > 0,
         actionable: found.approved.length + found.resolvable.length > 0,
         blocked: found.pending.length + found.protected.length > 0,
-        yielded: this.#outcome.yielded.length > 0,
+        yielded: this.#yielded.length > 0,
       },
     });
     if (effect === "pause") {
@@ -391,15 +435,14 @@ export class Cycle {
   }
 
   #callEnded(id: string, yielded: boolean, problem: Problem | null): void {
-    if (yielded) this.#outcome.yielded.push(id);
+    if (yielded) this.#yielded.push(id);
     if (problem !== null) {
       this.#fail(problem);
       this.#runs.cancelAll();
     } else if (this.#autopilot.state !== "armed") {
       this.#showResult(id);
     }
-    if (this.#runs.size > 0 || this.#dispatching || this.#request !== null) return;
-    if (this.#check()) this.#follow();
+    if (this.#runs.size === 0 && this.#check()) this.#follow();
   }
 
   /** The cursor request after a result (section 10). */
@@ -412,14 +455,14 @@ export class Cycle {
 
   async #send(): Promise<void> {
     const request = new AbortController();
-    this.#request = request;
-    let outcome: SendOutcome;
+    this.#move({ kind: "send", request });
+    let more = false;
     try {
-      outcome = await this.#parts.send(request.signal);
+      more = this.#afterSend(await this.#parts.send(request.signal));
     } finally {
-      this.#request = null;
+      this.#move({ kind: "replied" });
     }
-    if (this.#afterSend(outcome)) this.#follow();
+    if (more) this.#follow(true);
   }
 
   /** True when the reply has calls and the autopilot takes them up. */
@@ -427,41 +470,39 @@ export class Cycle {
     switch (outcome.kind) {
       case "completed":
         for (const warning of outcome.warnings) this.#announcements.notice("request-warning", warning);
-        return this.#afterReply();
+        return this.#afterReply(outcome.reply);
       case "blocked":
-        this.#outcome.stop = stopped("diagnostics", {
+        this.#stop(stopped("diagnostics", {
           line: outcome.diagnostics[0]?.start ?? null,
           problem: blockedBy(outcome.diagnostics),
-        });
+        }));
         return false;
       case "cancelled":
         this.#cancelled([]);
         return false;
       case "failed":
-        return this.#fail(outcome.problem);
+        return this.#failed(outcome.problem);
     }
   }
 
-  #afterReply(): boolean {
+  #afterReply(reply: CompletedReply): boolean {
     this.#announcements.cursor(this.#chat.lineCount);
-    const calls = this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];
+    // A reply that brought nothing leaves the last one's calls where they are.
+    const calls = reply === "empty"
+      ? []
+      : this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];
     const ids = calls.map(({ id }) => id);
     const effect = this.#react({ kind: "response", hasCalls: calls.length > 0 });
-    if (effect === "advance") {
-      this.#outcome.expectsWork = true;
-      return !this.#outcome.over;
-    }
+    if (effect === "advance") return true;
     if (effect === "limit") {
       const { maxTurns } = this.#autopilot;
       const message =
         `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
       this.#announcements.notice("turn-limit", message);
-      this.#outcome.stop = stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) });
+      this.#stop(stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) }));
     } else {
-      this.#outcome.stop = stopped(calls.length > 0 ? "stepped" : "done", {
-        ids,
-        line: this.#chat.lineCount,
-      });
+      const reason = calls.length > 0 ? "stepped" : REPLY_STOPS[reply];
+      this.#stop(stopped(reason, { ids, line: this.#chat.lineCount }));
     }
     return false;
   }
@@ -472,26 +513,46 @@ export class Cycle {
     return effect;
   }
 
-  #cancelled(ids: readonly string[]): void {
-    this.#react({ kind: "cancel" });
-    this.#outcome.cancel(ids);
+  #move(event: CourseEvent): void {
+    this.#course = next(this.#course, event);
   }
 
-  /** Ends the press with a problem. Always false, for `return this.#fail(…)`. */
-  #fail(problem: Problem): false {
-    this.#outcome.fail(problem);
+  #cancelled(ids: readonly string[]): void {
+    this.#react({ kind: "cancel" });
+    this.#move({ kind: "cancel", ids });
+  }
+
+  /** Ends the course. Always null, for `return this.#stop(…)`. */
+  #stop(stop: Stop): null {
+    this.#move({ kind: "stop", stop });
+    return null;
+  }
+
+  #fail(problem: Problem): null {
+    return this.#stop(stoppedBy(problem));
+  }
+
+  /** Ends the course with a problem. Always false, for `return this.#failed(…)`. */
+  #failed(problem: Problem): false {
+    this.#fail(problem);
     return false;
   }
 
-  #startCourse(): void {
-    this.#outcome = new PressOutcome();
-    if (this.#parts.signal?.aborted === true) this.#outcome.cancel([]);
+  /** Begins a press, which nothing stands in the way of. */
+  #begin(): void {
+    this.#move({ kind: "press" });
+    this.#yielded = [];
+    if (this.#parts.signal?.aborted === true) this.#move({ kind: "cancel", ids: [] });
     this.#announcements.startOver();
   }
 
+  #conclude(): Stop {
+    return conclude(this.#chat, endOf(this.#course), this.#yielded);
+  }
+
   #busy(): Problem | null {
-    if (this.#request !== null) return busySending();
-    return this.#dispatching ? busyStarting() : null;
+    if (mayPress(this.#course)) return null;
+    return stepOf(this.#course) === "sending" ? busySending() : busyStarting();
   }
 
   /** Keeps background work in sight of `quiet`; what it throws is a fault of the program and comes out there. */

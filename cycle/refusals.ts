@@ -39,6 +39,15 @@ export function noMessages(): Problem {
   };
 }
 
+/** The model spoke last, and no current model goes on from a turn of its own. */
+export function lastWord(): Problem {
+  return {
+    code: "last-word",
+    message: "The last word is the model's.",
+    next: "Write below a line @You:, or let it go on with --continue.",
+  };
+}
+
 /** What the first of some findings says; there may be none when whoever found them gave no reason. */
 export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   const [first] = diagnostics;

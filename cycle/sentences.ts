@@ -13,6 +13,9 @@ export const REJECTED = "The user rejected this call; it did not run.";
 /** The call stands in a reply that was cut short, without a marker that says why. */
 export const INTERRUPTED = "The reply was interrupted before this call could run.";
 
+/** What the person says who only wants the model to go on. */
+export const CONTINUE = "Continue.";
+
 /** The tool failed and did not say why. */
 export const UNKNOWN_ERROR = "The tool failed without an error message.";
 

@@ -84,7 +84,13 @@ export type CycleEvent =
     readonly line: number;
     readonly source: string;
   }
-  | { readonly event: "approval:denied"; readonly id: string; readonly name: string; readonly source: string }
+  | {
+    readonly event: "approval:denied";
+    readonly id: string;
+    readonly name: string;
+    readonly preview: string;
+    readonly source: string;
+  }
   | { readonly event: "tool:executing"; readonly id: string; readonly name: string; readonly preview: string }
   | { readonly event: "tool:output"; readonly id: string; readonly text: string }
   | {
@@ -109,9 +115,17 @@ export type CycleEvent =
 /** Takes what happens. It must not throw. */
 export type Emit = (event: CycleEvent) => void;
 
+/** What a request brought that the provider ended in order: all of a reply, its beginning up to a limit, or no content. */
+export type CompletedReply = "whole" | "cut" | "empty";
+
 /** How a send ended. The document already holds whatever arrived. */
 export type SendOutcome =
-  | { readonly kind: "completed"; readonly usage: Usage | null; readonly warnings: readonly string[] }
+  | {
+    readonly kind: "completed";
+    readonly reply: CompletedReply;
+    readonly usage: Usage | null;
+    readonly warnings: readonly string[];
+  }
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly problem: Problem };
@@ -122,7 +136,13 @@ export type Send = (signal: AbortSignal) => Promise<SendOutcome>;
 /** Why the cycle came to rest. */
 export type StopReason =
   | "done"
+  /** The reply reached a limit; what came of it stands in the document. */
+  | "cut"
+  /** The model spoke last, and it takes up no reply of its own (`last-word`). */
+  | "last-word"
   | "pending"
+  /** Calls have no result yet although nobody has to be asked: they have not run. */
+  | "unanswered"
   | "protected"
   | "turn-limit"
   | "yield"

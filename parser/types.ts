@@ -14,6 +14,7 @@ export type ParseCode =
   | "tool_use_invalid_input"
   | "tool_result_missing_fence"
   | "tool_result_unclosed_fence"
+  | "status_unknown"
   | "thinking_unclosed"
   | "fence_unclosed"
   | "role_unknown"

@@ -5,7 +5,7 @@ import { base64 } from "./base64.ts";
 import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
-import { typeOfContent, typeOfName } from "../base/media.ts";
+import { isImage, isTextual, typeOfContent, typeOfName, typeOfSignature } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
@@ -15,9 +15,12 @@ export interface Base {
   readonly home: string;
 }
 
-/** A part, or the reason why the reference stays text. `unsupported` parts come with the type found. */
+/** Why only the name of a file is sent: there is nothing in it, or no provider takes its type. */
+export type Unsent = { readonly because: "empty" } | { readonly because: "type"; readonly mime: string };
+
+/** A part, with why it is only a name where it is, or the reason why the reference stays text. */
 export type Attachment =
-  | { readonly kind: "part"; readonly part: Part; readonly unsupported?: string }
+  | { readonly kind: "part"; readonly part: Part; readonly unsent?: Unsent }
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
 
 /** Reads the file, which `files` notes, and chooses the kind of part by its type. */
@@ -47,34 +50,49 @@ export function attachObstacle(real: string, info: Deno.FileInfo): string | null
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 
-/** The part for the bytes of a file; the given type, else the one its name or content tells. */
+/**
+ * The part for the bytes of a file; the given type, else the one its name or content tells. An image goes as what its
+ * bytes say it is, since providers compare the two.
+ */
 export function partOf(
   bytes: Uint8Array,
   filename: string,
   mime?: string,
-): { readonly part: Part; readonly unsupported?: string } {
-  const mimeType = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
-  if (mimeType.startsWith("image/")) {
+): { readonly part: Part; readonly unsent?: Unsent } {
+  const named = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
+  const seen = isImage(named) ? typeOfSignature(bytes) : null;
+  const mimeType = seen !== null && isImage(seen) ? seen : named;
+  const nameOnly = { kind: "unsupported_file", filename } as const;
+  if (bytes.length === 0) return { part: nameOnly, unsent: { because: "empty" } };
+  if (isImage(mimeType)) {
     return { part: { kind: "image", mimeType, data: base64(bytes), filename } };
   }
   if (mimeType === "application/pdf") {
     return { part: { kind: "pdf", mimeType, data: base64(bytes), filename } };
   }
-  if (mimeType.startsWith("text/")) {
+  if (isTextual(mimeType)) {
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    // Providers refuse a text of blanks as they refuse none at all.
+    if (text.trim() === "") return { part: nameOnly, unsent: { because: "empty" } };
     return { part: { kind: "text_file", mimeType, text, filename } };
   }
-  return { part: { kind: "unsupported_file", filename }, unsupported: mimeType };
+  return { part: nameOnly, unsent: { because: "type", mime: mimeType } };
 }
 
-/** What is told of a file that no provider takes; `remedy` is a whole sentence. */
-export function unsupportedType(name: string, mime: string, remedy: string): Diagnostic {
-  return {
-    code: "file_unsupported_mime",
+/** What is told of a file of which only the name is sent; `remedy`, a whole sentence, is for its type. */
+export function unsentFile(name: string, unsent: Unsent, remedy: string): Diagnostic {
+  const warning = (code: string, message: string): Diagnostic => ({
+    code,
     type: "file",
     severity: "warning",
-    message: `No provider takes the type ${mime} of ${name}; only its path is sent. ${remedy}`,
-  };
+    message,
+  });
+  return unsent.because === "empty"
+    ? warning("file_empty", `There is nothing in ${name}; only its path is sent.`)
+    : warning(
+      "file_unsupported_mime",
+      `No provider takes the type ${unsent.mime} of ${name}; only its path is sent. ${remedy}`,
+    );
 }
 
 /** The absolute path of a decoded reference path, without `.` and `..` steps. */

@@ -7,10 +7,11 @@ import { parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
-import { attach, type Base, unsupportedType } from "./attach.ts";
+import { attach, type Base, unsentFile } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./file_references.ts";
+import { waitsFor } from "../parser/open_call.ts";
 import type { Emitted } from "./template/output.ts";
 import { type DocumentLua, luaSession } from "./template/document_lua.ts";
 import { type Kept, trimTexts } from "./template/trim.ts";
@@ -205,12 +206,13 @@ class Evaluation {
       });
       return null;
     }
-    if (attachment.unsupported !== undefined) this.#reportUnsupported(source, attachment.unsupported);
+    if (attachment.unsent !== undefined) {
+      this.#diagnostics.push({
+        ...unsentFile(source, attachment.unsent, "Add ;type=text/plain when it holds text."),
+        ...position(reference, body),
+      });
+    }
     return attachment.part;
-  }
-
-  #reportUnsupported(source: string, mime: string): void {
-    this.#diagnostics.push(unsupportedType(source, mime, "Add ;type=text/plain when it holds text."));
   }
 
   async #resultPart(result: Result, turn: Turn): Promise<Part> {
@@ -260,15 +262,14 @@ class Evaluation {
   #unresolvedCalls(): readonly { readonly id: string; readonly name: string }[] {
     const open = new Map<string, string>();
     for (const call of this.#chat.calls) {
-      const status = this.#chat.result(call.id)?.status;
-      if (status === null || status === "error") continue;
+      const result = this.#chat.result(call.id);
+      if (result !== undefined && (result.status === null || result.status === "error")) continue;
       if (!open.has(call.id)) {
         this.#diagnostics.push({
           code: "tool_use_unresolved",
           type: "tool_use",
           severity: "warning",
-          message:
-            `The call ${call.id} of ${call.name} has no final result; the provider is told that none was given.`,
+          message: waitsFor(call, result),
           start: call.place.start,
           end: call.place.end,
           id: call.id,

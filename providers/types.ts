@@ -121,6 +121,8 @@ export interface Provider {
   readonly keyVariables: readonly string[];
   /** The model unless settings name one. */
   readonly defaultModel: string;
+  /** Whether the model of the settings goes on from a turn of its own (prefill). */
+  takesPrefill(settings: Settings): boolean;
   /** The request for a conversation, and what had to be left out or changed, in sentences. */
   buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] };
   /** A reader for one reply; `offered` lets it give tools their own names back. */

@@ -1,7 +1,7 @@
 // The one-line summary of a call and of a result (tool-cycle section 11), safe to show (S5).
 
 import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
-import { byBytes } from "../base/order.ts";
+import { byBytes } from "../base/bytes.ts";
 import { type Checked, knownProblems } from "./validate.ts";
 import { visible } from "../base/visible.ts";
 import { cutToWidth, displayWidth } from "../base/width.ts";

@@ -4,7 +4,7 @@ import { isObject } from "../base/is_object.ts";
 import { nearest } from "../base/nearest.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { ToolDefinition } from "./definition.ts";
-import { byBytes } from "../base/order.ts";
+import { byBytes } from "../base/bytes.ts";
 
 /** A definition as it is registered: the name may come from the call, the description may be left out. */
 export type Registration = Partial<ToolDefinition> & Pick<ToolDefinition, "input_schema">;

@@ -27,6 +27,7 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
       status: sources.isRunning(call.id) ? "running" : status,
       line: (result?.header ?? call.place).start,
       preview: sources.preview(call),
+      hasText: result !== undefined && result.content !== "",
       previewIsCut: sources.previewIsCut(call),
       verdict: await sources.decide(call),
     });

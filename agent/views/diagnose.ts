@@ -1,6 +1,7 @@
 // Everything that is wrong with a document: its text, its first block, its templates and the files they name.
 
 import type { Environment } from "../../base/environment.ts";
+import { lastWordIsModels } from "../../cycle/plan/open_calls.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import type { SubjectSettings } from "../settings.ts";
@@ -13,7 +14,21 @@ export async function diagnose(
   evaluated: SubjectSettings["evaluated"],
 ): Promise<Diagnosis> {
   const prompt = await evaluate(chat, { document: path, environment, frontmatter: await evaluated() });
-  return { diagnostics: [...prompt.diagnostics].sort(byPlace), blocked: prompt.blocked };
+  const diagnostics = [...prompt.diagnostics, ...lastWord(chat)].sort(byPlace);
+  return { diagnostics, blocked: prompt.blocked };
+}
+
+/** That the model spoke last, which no request could follow. */
+function lastWord(chat: Chat): Diagnostic[] {
+  if (!lastWordIsModels(chat)) return [];
+  const line = chat.turns.findLast(({ role }) => role === "Assistant")?.place.start;
+  return [{
+    code: "last_word",
+    type: "parse",
+    severity: "warning",
+    message: "The last word is the model's: write below a line @You:, or let it go on with --continue.",
+    ...(line === undefined ? {} : { start: line, end: line }),
+  }];
 }
 
 function byPlace(a: Place, b: Place): number {

@@ -2,6 +2,8 @@
 
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
+import type { Chat } from "../../parser/types.ts";
+import { waitsFor } from "../../parser/open_call.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { advised } from "../line/advice.ts";
@@ -13,6 +15,15 @@ export interface Marking {
   /** The word for what was done, e.g. `approved`. */
   readonly done: string;
   mark(session: ChatSession, targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>>;
+}
+
+/** What keeps approved calls from running although nobody has to be asked any more. */
+function filled(chat: Chat, ids: readonly string[]): string[] {
+  return ids.flatMap((id) => {
+    const result = chat.result(id);
+    if (result === undefined || result.content === "") return [];
+    return [waitsFor({ id, name: chat.call(id)?.name ?? "" }, result)];
+  });
 }
 
 /** Marks the calls that the command line names. Nothing runs. */
@@ -31,6 +42,9 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
     }
     const marked = await marking.mark(session, targetsOf(targets, given));
     if (!marked.ok) return refuse(invocation, marked.problem);
+    const blocked = marking.done === "Approved" ? filled(session.chat, marked.value) : [];
+    for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
+    if (blocked.length > 0) return Exit.person;
     const ids = marked.value.join(", ");
     messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${advised("advance", file)}`);
     return Exit.ok;

@@ -1,7 +1,11 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
 import type { Problem } from "../../base/problem.ts";
+import { cutToWidth } from "../../base/width.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import { isPlaceholder } from "../../parser/edits/result_block.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
 import { advised } from "../line/advice.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import { labelOf, type OpenDocument, withDocument } from "./open.ts";
@@ -12,6 +16,7 @@ import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 import { Terminal, wantsTerminal } from "../io/terminal.ts";
+import { lastWordSentence, wayOn } from "../line/way_on.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
 type Ending = Stop | { readonly exit: number };
@@ -32,6 +37,11 @@ export async function drive(
   } finally {
     await show.close();
   }
+}
+
+/** Whether the person asks the model to go on where it spoke last. */
+export function goesOn(invocation: Invocation): boolean {
+  return switchOption(invocation.arguments, "continue") === true;
 }
 
 /** What a person and a program see of a run. */
@@ -70,6 +80,11 @@ class Show {
     this.#write(event);
     if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
+    if (event.event === "approval:denied") {
+      messages.note(
+        `flemma: denied by ${event.source.replace(/^urn:flemma:approval:/, "")}: ${event.preview}`,
+      );
+    }
     if (event.event === "diagnostic") {
       this.#explained ||= event.diagnostic.severity === "error";
       messages.say(diagnosticLine(this.#label, event.diagnostic));
@@ -108,9 +123,12 @@ class Show {
 function exitOfStop({ reason, problem }: Stop, interrupted: boolean): number {
   switch (reason) {
     case "done":
+    case "cut":
     case "stepped":
     case "throttled":
       return Exit.ok;
+    case "last-word":
+    case "unanswered":
     case "pending":
     case "protected":
     case "turn-limit":
@@ -140,16 +158,36 @@ function showCursor(invocation: Invocation, document: OpenDocument, line: number
 /** The last words: what is to be done next. Ids a person has to look at are said even with --quiet. */
 function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): void {
   const { reason, ids, problem } = stop;
-  const command = (name: string, ...ids: string[]) => advised(name, document.file, ...ids);
+  const { file, session } = document;
+  const command = (name: string, ...ids: string[]) => advised(name, file, ...ids);
   const calls = ids.length === 1 ? "1 call" : `${ids.length} calls`;
   const advance = command("advance");
   switch (reason) {
     case "done":
       messages.note(`The reply is complete. Write below the last @You: and go on with: ${advance}`);
       break;
+    case "cut":
+      messages.note(
+        `The reply is not complete. Let it go on with: ${advance} --continue, or write below the last @You:`,
+      );
+      break;
+    case "last-word":
+      messages.say(`flemma: ${lastWordSentence(file)}`);
+      break;
     case "stepped":
+      for (const line of outcomes(session.chat, ids)) messages.note(line);
+      messages.note(wayOn(session.chat, file));
+      break;
     case "throttled":
       messages.note(`Go on with: ${advance}`);
+      break;
+    case "unanswered":
+      messages.say(
+        `${calls} (${ids.join(", ")}) ${
+          ids.length === 1 ? "has" : "have"
+        } no result yet, and a request needs ` +
+          `them all. Go on with: ${advance}`,
+      );
       break;
     case "pending":
       messages.say(
@@ -171,17 +209,44 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
       messages.say(`${calls} (${ids.join(", ")}) asked for you. Go on with: ${advance}`);
       break;
     case "cancelled":
-      messages.note(`Interrupted. Go on with: ${advance}`);
+      messages.note(`Interrupted. ${wayOn(session.chat, file)}`);
       break;
     case "diagnostics":
       if (problem !== undefined) messages.say(`flemma: ${place(document, stop)}${problem.message}`);
       break;
     case "empty":
     case "conflict":
-    case "failed":
       if (problem !== undefined) messages.problem(problem);
       break;
+    case "failed":
+      if (problem !== undefined) messages.problem(problem);
+      if (problem?.code.startsWith("provider-")) messages.say(`  ${wayOn(session.chat, file)}`);
+      if (problem?.code === "write-failed") messages.say(`  ${wayOn(onDisk(session), file)}`);
+      break;
   }
+}
+
+/** The document as the disk has it after a write that failed: what works is what the next run will read. */
+function onDisk({ path, chat }: OpenDocument["session"]): Chat {
+  if (path === null) return chat;
+  try {
+    return parse(Deno.readFileSync(path));
+  } catch {
+    // The failure itself has been told, and with it where the text is.
+    return chat;
+  }
+}
+
+/** What came out of calls that ran, each on a line: the first words of its result. */
+function outcomes(chat: Chat, ids: readonly string[]): string[] {
+  return ids.flatMap((id) => {
+    const result = chat.result(id);
+    if (result === undefined || isPlaceholder(result)) return [];
+    const said = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
+    const what = `${chat.call(id)?.name ?? "the call"} (${id})`;
+    const end = result.status === "error" ? "failed" : "is done";
+    return [`${what} ${end}: ${cutToWidth(said.trim(), 100)}   line ${result.header.start}`];
+  });
 }
 
 function place(document: OpenDocument, { line }: Stop): string {

@@ -6,7 +6,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
-import { drive } from "./drive.ts";
+import { drive, goesOn } from "./drive.ts";
 import { openForReport, withDocument } from "./open.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -17,7 +17,7 @@ export async function run(invocation: Invocation): Promise<number> {
       return Promise.resolve(Exit.usage);
     });
   }
-  return await drive(invocation, ({ session }) => session.send());
+  return await drive(invocation, ({ session }) => session.send({ goOn: goesOn(invocation) }));
 }
 
 /** Prints the request in place of sending it. A report: the document is only read. */

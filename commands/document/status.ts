@@ -8,6 +8,7 @@ import { advised } from "../line/advice.ts";
 import { pipedBeside } from "../io/piped_document.ts";
 import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
+import type { Rest } from "../../cycle/plan/plan.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
@@ -18,6 +19,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
+import { lastWordSentence } from "../line/way_on.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
@@ -43,7 +45,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const lines = calls.map((call) => {
     const { status, preview, line, id } = call;
     // While the first block is wrong, nobody decides anything.
-    const told = status === "open" && blockers.length === 0 ? `   ${fate(call)}` : "";
+    const fateOf = blockers.length === 0 ? fate(call, steps) : "";
+    const told = fateOf === "" ? "" : `   ${fateOf}`;
     return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
@@ -75,8 +78,18 @@ function callJson({ id, name, status, line, preview, verdict: { decision, source
   return { id, name, status, line, preview, decision, source };
 }
 
-/** What becomes of a call that nobody has decided about, and who says so. */
-function fate({ verdict: { decision, source } }: OpenCall): string {
+const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable", "invalid-input"]);
+
+/** What becomes of a call, and who says so; empty where its status says it all. */
+function fate(
+  { id, status, hasText, verdict: { decision, source } }: OpenCall,
+  steps: readonly Step[],
+): string {
+  const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
+  if (resolved?.do === "resolve" && CANNOT_RUN.has(resolved.because)) return "cannot run: the model is told";
+  if (hasText && status === "pending") return "your text becomes its result";
+  if (hasText && status === "approved") return "does not run: there is text in its block";
+  if (status !== "open") return "";
   const who = source.replace(/^urn:flemma:approval:/, "");
   if (decision === "approve") return `will run (${who})`;
   if (decision === "deny") return `will be denied (${who})`;
@@ -114,8 +127,15 @@ function nextStep(chat: Chat, steps: readonly Step[]): Next {
     return "categorise";
   }
   if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
+  if (ends(steps, "last-word")) return "idle";
   if (steps.at(-1)?.do !== "send") return "wait";
   return nothingToSend(chat) ? "idle" : "send";
+}
+
+/** Whether steps end in a rest of that kind. */
+function ends(steps: readonly Step[], at: Rest): boolean {
+  const end = steps.at(-1);
+  return end?.do === "rest" && end.at === at;
 }
 
 function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
@@ -130,7 +150,7 @@ function nextSentence(
   blockers: readonly Diagnostic[],
 ): string {
   const advance = advised("advance", document);
-  const waiting = calls.filter(({ status }) => status === "pending").map(({ id }) => id);
+  const waiting = calls.filter(({ status, hasText }) => status === "pending" && !hasText).map(({ id }) => id);
   switch (next) {
     case "categorise":
       return `${advance} decides about ${count(calls, "open")}`;
@@ -147,11 +167,14 @@ function nextSentence(
         : "wait for what runs";
     }
     case "send":
-      return `${advance} sends the conversation`;
+      return calls.some(({ hasText }) => hasText)
+        ? `${advance} takes your text as the result and sends the conversation`
+        : `${advance} sends the conversation`;
     case "idle":
-      return blockers.length === 0
-        ? `write a message below @You:, then ${advance}`
-        : `correct the first block: ${blockers[0]!.message}`;
+      if (blockers.length > 0) return `correct the first block: ${blockers[0]!.message}`;
+      return ends(steps, "last-word")
+        ? lastWordSentence(document)
+        : `write a message below @You:, then ${advance}`;
   }
 }
 

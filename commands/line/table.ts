@@ -60,6 +60,11 @@ const STREAM: Option = {
   help: "Write the reply to the file while it arrives (the default), or once at its end.",
 };
 
+const CONTINUE: Option = {
+  name: "continue",
+  help: "Let the model go on where it spoke last: writes a turn that says so.",
+};
+
 /** What every command takes that works on a document. */
 const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET, HELP];
 
@@ -75,6 +80,7 @@ export const COMMANDS: readonly Command[] = [
     kind: "filter",
     arity: [0, 1],
     options: [
+      CONTINUE,
       ...AUTOPILOT,
       SANDBOX,
       ...MODEL,
@@ -145,6 +151,7 @@ export const COMMANDS: readonly Command[] = [
     kind: "filter",
     arity: [0, 1],
     options: [
+      CONTINUE,
       { name: "dry-run", help: "Print the body of the request instead of sending it." },
       { name: "headers", help: "With --dry-run: print method, URL and headers too, secrets replaced." },
       ...MODEL,

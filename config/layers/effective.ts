@@ -58,6 +58,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
   const settings: Settings = {
     provider: model.provider ?? get("provider"),
     model: model.model,
+    prefill: get("prefill"),
     parameters: { ...general, ...tables } as unknown as Settings["parameters"],
     providers: writtenBelow(logs, ["providers"]) as Settings["providers"],
     tools: {

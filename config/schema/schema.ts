@@ -32,6 +32,11 @@ export const SCHEMA: Group = group("All settings.", {
   model: neutralKey(STRING, "The model, or a `$preset`; the provider's default when unset.", {
     optional: true,
   }),
+  prefill: neutralKey(
+    BOOLEAN,
+    "Send a conversation whose last word is the model's to models that go on from it; all others refuse it.",
+    { default: false },
+  ),
   parameters: group("Parameters of requests.", { ...generalParameters(false), ...PROVIDER_TABLES }),
   providers: group("Where providers are.", {}, {
     others: group("One provider.", {

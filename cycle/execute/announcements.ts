@@ -62,8 +62,11 @@ export class Announcements {
     if (step.do === "notice") {
       this.notice(step.code, step.message, step.id);
     } else if (step.do === "resolve" && step.verdict !== undefined) {
-      const name = this.#chat.call(step.id)?.name ?? "";
-      this.#emit({ event: "approval:denied", id: step.id, name, source: step.verdict.source });
+      const call = this.#chat.call(step.id);
+      const told = call === undefined
+        ? { name: "", preview: "" }
+        : { name: call.name, preview: this.#preview(call) };
+      this.#emit({ event: "approval:denied", id: step.id, ...told, source: step.verdict.source });
     } else if (step.do === "place" && step.status === "pending") {
       this.#announce(step.id, step.verdict.source);
     } else if (step.do === "demote") {

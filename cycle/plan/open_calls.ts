@@ -1,7 +1,7 @@
 // What the calls of a document wait for, read off the document alone.
 
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
-import type { Call, Chat } from "../../parser/types.ts";
+import type { Call, Chat, Segment } from "../../parser/types.ts";
 
 /** The calls that count: of several with one id the last. In document order. */
 export function liveCalls(chat: Chat): Call[] {
@@ -45,9 +45,23 @@ export function firstLine(chat: Chat, ids: readonly string[]): number | null {
   return lines.length === 0 ? null : Math.min(...lines);
 }
 
+/**
+ * True when the model spoke last and asks for nothing: a request would end in its own turn, which most models refuse.
+ * Messages that are never sent, and a reply that is still empty, do not count.
+ */
+export function lastWordIsModels(chat: Chat): boolean {
+  const last = chat.turns.findLast(({ role, segments }) =>
+    role === "You" || (role === "Assistant" && !segments.every(isBlankText))
+  );
+  return last?.role === "Assistant" && last.calls.length === 0;
+}
+
 /** True when the last message is the person's own and still empty: a request would say nothing new. */
 export function nothingToSend(chat: Chat): boolean {
   const last = chat.turns.at(-1);
-  return last?.role === "You" &&
-    last.segments.every((segment) => segment.kind === "text" && segment.value.trim() === "");
+  return last?.role === "You" && last.segments.every(isBlankText);
+}
+
+function isBlankText(segment: Segment): boolean {
+  return segment.kind === "text" && segment.value.trim() === "";
 }

@@ -2,11 +2,19 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Call, Chat, Result } from "../../parser/types.ts";
+import { waitsFor } from "../../parser/open_call.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import { invalidInput } from "../final_block.ts";
-import { abortedMessage, type Resolution, resolutionText, type ToolKind, unrunnable } from "./resolution.ts";
+import {
+  abortedMessage,
+  cannotRun,
+  type Resolution,
+  resolutionText,
+  type ToolKind,
+  unrunnable,
+} from "./resolution.ts";
 import { DENIED, INTERRUPTED } from "../sentences.ts";
-import { liveCalls } from "./open_calls.ts";
+import { lastWordIsModels, liveCalls } from "./open_calls.ts";
 
 /** The calls that run now; a set of ids is one. */
 export interface RunningCalls {
@@ -29,6 +37,8 @@ export interface PlanInputs {
   readonly closestTool: (name: string) => string | null;
   /** Calls that may run at once; 0 = no limit. */
   readonly maxConcurrent: number;
+  /** Whether the model goes on from a turn of its own. */
+  readonly prefill: boolean;
   /** False when the autopilot advances: what a person was told already is not said again. */
   readonly byPerson: boolean;
 }
@@ -44,7 +54,9 @@ export type Rest =
   /** Approved blocks with a body of their own. */
   | "protected"
   /** Nothing to do until the running tools are done. */
-  | "running";
+  | "running"
+  /** The model spoke last, so there is nothing it could answer. */
+  | "last-word";
 
 /** One thing that an advance does, in the order in which it is done. */
 export type Step =
@@ -78,20 +90,23 @@ export type Step =
 /** Tools that change nothing: after a crash they simply run again (cli 4.5). */
 export const HARMLESS: ReadonlySet<string> = new Set(["read", "find", "grep", "ls"]);
 
-/** Calls whose input has to be checked before a plan is made: the open and the approved ones. */
+/** Calls whose input has to be checked before a plan is made: those that may run now or once a person agrees. */
 export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
   return liveCalls(chat).filter((call) => {
     if (running.has(call.id)) return false;
     const result = chat.result(call.id);
     if (result === undefined) return abortedMessage(call) === null;
-    return result.status === "approved" && result.content === "";
+    return (result.status === "approved" || result.status === "pending") && result.content === "";
   });
 }
 
-/** Calls the approval chain has to be asked about, given what is already known to be wrong with inputs. */
-export function questions(chat: Chat, inputs: Pick<PlanInputs, "invalid" | "changed" | "running">): Call[] {
+/** Calls the approval chain has to be asked about: nobody is asked about what cannot run. */
+export function questions(
+  chat: Chat,
+  inputs: Pick<PlanInputs, "invalid" | "changed" | "running" | "toolKind">,
+): Call[] {
   return callsToCheck(chat, inputs.running).filter((call) =>
-    !inputs.invalid.has(call.id) &&
+    !inputs.invalid.has(call.id) && !cannotRun(inputs.toolKind(call.name)) &&
     (chat.result(call.id) === undefined || inputs.changed.get(call.id) === "policy")
   );
 }
@@ -182,7 +197,7 @@ class Planner {
           `${started} of ${all} approved calls are started; tools.max_concurrent allows no more at once.`,
       });
     }
-    if (byPerson && this.#protected.length > 0) steps.push(protectedNotice(this.#protected));
+    if (byPerson && this.#protected.length > 0) steps.push(protectedNotice(this.#chat, this.#protected));
     steps.push(this.#end());
     return steps;
   }
@@ -194,11 +209,7 @@ class Planner {
       this.#resolve({ do: "resolve", id: call.id, because: "aborted", text: aborted || INTERRUPTED });
       return;
     }
-    const problems = this.#inputs.invalid.get(call.id);
-    if (problems !== undefined) {
-      this.#refuseInput(call, problems);
-      return;
-    }
+    if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     const verdict = this.#verdict(call.id);
     if (verdict.decision === "deny") {
       this.#resolve({ do: "resolve", id: call.id, because: "denied", text: DENIED, verdict });
@@ -225,11 +236,8 @@ class Planner {
       this.#wasRunningNotice(call);
       return;
     }
-    // A call that cannot run skips the placeholder; the block that stays is the same.
-    if (!this.#refuseTool(call)) {
-      this.#place(call.id, "approved", verdict);
-      this.#run(call.id);
-    }
+    this.#place(call.id, "approved", verdict);
+    this.#run(call.id);
     this.#approvedSeen = true;
   }
 
@@ -243,16 +251,11 @@ class Planner {
       this.#wasRunningNotice(call);
       return;
     }
-    const problems = this.#inputs.invalid.get(call.id);
-    if (problems !== undefined) {
-      this.#refuseInput(call, problems);
-      this.#approvedSeen = true;
-      return;
-    }
+    if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     const by = this.#inputs.changed.get(call.id);
     if (by !== undefined && !this.#standsAnew(call, by)) return;
     this.#approvedSeen = true;
-    if (!this.#refuseTool(call)) this.#run(call.id);
+    this.#run(call.id);
   }
 
   /** A call that changed after its approval: policy may approve it again, a person has to be asked (S5). */
@@ -282,6 +285,8 @@ class Planner {
       this.#edits.push({ do: "strip", id: call.id });
       return;
     }
+    // Whatever the person decided, it could not run.
+    if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     this.#waiting.push(call.id);
     if (this.#wasRunning(call)) this.#wasRunningNotice(call);
   }
@@ -312,13 +317,17 @@ class Planner {
     this.#resolved = true;
   }
 
-  #refuseInput(call: Call, problems: readonly string[]): void {
+  /** True when the input does not fit and the call got its error result. */
+  #refuseInput(call: Call): boolean {
+    const problems = this.#inputs.invalid.get(call.id);
+    if (problems === undefined) return false;
     this.#resolve({ do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(problems) });
     this.#notice(
       "invalid-input",
       `The input of ${call.id} does not fit the schema of ${call.name}; the model is told.`,
       call.id,
     );
+    return true;
   }
 
   /** True when the tool cannot run and the call got its error result. */
@@ -361,20 +370,15 @@ class Planner {
     if (this.#protected.length > 0) return rest("protected", this.#protected);
     if (this.#resolved) return rest("resolved");
     if (this.#inputs.running.size > 0) return rest("running");
+    if (lastWordIsModels(this.#chat) && !this.#inputs.prefill) return rest("last-word");
     return { do: "send" };
   }
 }
 
-function protectedNotice(ids: readonly string[]): Step {
-  const [one, ...others] = ids;
-  const subject = others.length === 0
-    ? `The approved block ${one} has a body and is`
-    : `${ids.length} approved blocks (${ids.join(", ")}) have a body and are`;
-  return {
-    do: "notice",
-    code: "protected-content",
-    message:
-      `${subject} left alone. Take the status out of the header, or the flemma:tool words out of the ` +
-      `fence, to send the text as the result; empty the block to run the call.`,
-  };
+function protectedNotice(chat: Chat, ids: readonly string[]): Step {
+  const sentences = ids.flatMap((id) => {
+    const call = chat.call(id);
+    return call === undefined ? [] : [waitsFor(call, chat.result(id))];
+  });
+  return { do: "notice", code: "protected-content", message: sentences.join(" ") };
 }

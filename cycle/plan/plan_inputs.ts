@@ -15,6 +15,11 @@ export interface Tools {
   get(name: string): ToolDefinition | undefined;
   has(name: string): boolean;
   closestMatch(name: string): string | null;
+  /**
+   * The source that may have a tool of that name and could not be asked: it failed, is not trusted, or was left out.
+   * Left out, there is none.
+   */
+  unaskedSource?(name: string): string | null;
 }
 
 /** Where inputs come from. */
@@ -29,6 +34,8 @@ export interface PlanSources {
     definition: ToolDefinition,
     input: Call["input"],
   ): readonly string[] | Promise<readonly string[]>;
+  /** Whether the model in use goes on from a turn of its own, and the person wants that; left out, it does not. */
+  prefill?(): boolean | Promise<boolean>;
 }
 
 /**
@@ -52,8 +59,10 @@ export async function gatherPlanInputs(
     if (by !== null) changed.set(call.id, by);
   }
   const verdicts = new Map<string, Verdict>();
-  for (const { id, name, input } of questions(chat, { invalid, changed, running })) {
-    verdicts.set(id, await sources.decide({ id, name, input }));
+  const kindOf = (name: string) => kindIn(tools, name);
+  for (const { id, name, input } of questions(chat, { invalid, changed, running, toolKind: kindOf })) {
+    const source = kindOf(name) === "unasked" ? tools.unaskedSource?.(name) : null;
+    verdicts.set(id, source ? waitsForSource(source) : await sources.decide({ id, name, input }));
   }
   return {
     verdicts,
@@ -61,11 +70,26 @@ export async function gatherPlanInputs(
     changed,
     interrupted: new Map([...journal.started()].filter(([id]) => !running.has(id))),
     running,
-    toolKind: (name) => toolKind(tools.get(name)),
+    toolKind: kindOf,
     closestTool: (name) => tools.closestMatch(name),
     maxConcurrent: sources.settings.tools.max_concurrent,
+    prefill: await sources.prefill?.() ?? false,
     byPerson,
   };
+}
+
+/** Nobody can be asked about a call whose tool is not there yet. */
+function waitsForSource(source: string): Verdict {
+  return {
+    decision: "require_approval",
+    source,
+    detail: `its tool may come from ${source}, which is not there`,
+  };
+}
+
+function kindIn(tools: Tools, name: string): ToolKind {
+  const kind = toolKind(tools.get(name));
+  return kind === "unknown" && (tools.unaskedSource?.(name) ?? null) !== null ? "unasked" : kind;
 }
 
 /** Who approved a call whose text is another one now; null when nobody did or nothing changed (S5). */

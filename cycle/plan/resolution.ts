@@ -4,7 +4,19 @@ import type { Call, Result, Turn } from "../../parser/types.ts";
 import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "../sentences.ts";
 
 /** What the program can do with a tool of some name. */
-export type ToolKind = "sync" | "async" | "definition-only" | "unknown";
+export type ToolKind =
+  | "sync"
+  | "async"
+  | "definition-only"
+  /** No source of tools has it, and every source was asked. */
+  | "unknown"
+  /** A source that may have it could not be asked: the person decides when it is there. */
+  | "unasked";
+
+/** Whether an approval could not make such a tool run. */
+export function cannotRun(kind: ToolKind): boolean {
+  return kind === "definition-only" || kind === "unknown";
+}
 
 /** Why a call gets an error result without having run. */
 export type Resolution =

@@ -12,9 +12,7 @@ import {
   fenceAfter,
   mayBecomeLive,
   needsClosedFence,
-  openFenceAtEnd,
 } from "../../parser/edits/escape.ts";
-import type { Chat } from "../../parser/types.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
@@ -30,19 +28,6 @@ export type ReplyEnd =
 
 /** Message of the marker below a reply that the person stopped. */
 export const REPLY_STOPPED = "Response interrupted by the user.";
-
-/** What has to be appended to a document before the first line of a reply: marker and spacing. */
-export function replyOpening(chat: Chat): string {
-  const { byteLength } = chat;
-  const lastLine = byteLength === 0 ? "" : chat.lineText(chat.lineCount);
-  const endsLine = byteLength === 0 || chat.slice(byteLength - 1, byteLength)[0] === 0x0a;
-  const last = chat.turns.at(-1);
-  const fence = last === undefined ? 0 : openFenceAtEnd(chat, last);
-  // A message that ends inside a fence would swallow the reply, so its fence is closed first (S2).
-  const closing = fence > 0 ? `${"`".repeat(fence)}\n` : "";
-  const spacing = fence > 0 || !isBlank(lastLine) ? "\n" : "";
-  return `${endsLine ? "" : "\n"}${closing}${spacing}@Assistant:\n`;
-}
 
 /** Writes one reply. Feed it effects, take text as it becomes certain, end it once. */
 export class ReplyWriter {

@@ -5,12 +5,13 @@ import type { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
-import type { FileRead } from "../../prompt/types.ts";
+import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { type CredentialResolver, resolveCredential } from "../../providers/http/credentials.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import type { OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
-import { nothingToSend } from "../plan/open_calls.ts";
+import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
+import { lastWord } from "../refusals.ts";
 import type { FileMemory } from "../types.ts";
 
 export interface RequestOptions {
@@ -71,7 +72,16 @@ export function dryRun(options: RequestOptions): Promise<Prepared> {
 async function prepare(options: RequestOptions, secret: () => Promise<string | Problem>): Promise<Prepared> {
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter });
-  const obstacle = prompt.history.length === 0 ? EMPTY : nothingToSend(chat) ? unsaid(chat) : null;
+  const ending = endOf(prompt);
+  const prefill = settings.prefill && provider.takesPrefill(settings);
+  if (ending === "model" && !prefill && lastWordIsModels(chat)) {
+    return { kind: "failed", problem: lastWord() };
+  }
+  const obstacle = prompt.history.length === 0
+    ? EMPTY
+    : nothingToSend(chat) || ending === "nothing" || (ending === "model" && !prefill)
+    ? unsaid(chat)
+    : null;
   const diagnostics = [
     ...prompt.diagnostics,
     ...(obstacle === null ? [] : [obstacle]),
@@ -96,6 +106,21 @@ async function prepare(options: RequestOptions, secret: () => Promise<string | P
   return { kind: "ready", request, model, diagnostics, warnings, files: prompt.files };
 }
 
+/** Who would be heard last in a request; a part that is blank is not sent, nor a result that no call has the id of. */
+function endOf({ history }: Prompt): "person" | "model" | "nothing" {
+  const calls = new Set(
+    history.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_use" ? [part.id] : [])),
+  );
+  const says = (part: Part): boolean =>
+    part.kind === "tool_result" ? calls.has(part.toolUseId) : part.kind !== "text" || part.text.trim() !== "";
+  const last = history.findLast(({ parts }) => parts.some(says));
+  if (last === undefined) return "nothing";
+  // A call is always answered in the message behind it, be it by a sentence that says that there is no result.
+  return last.role === "assistant" && !last.parts.some(({ kind }) => kind === "tool_use")
+    ? "model"
+    : "person";
+}
+
 const EMPTY: Diagnostic = {
   code: "no_messages",
   type: "parse",
@@ -105,12 +130,14 @@ const EMPTY: Diagnostic = {
 
 /** Stops a request that would only repeat what was answered already. */
 function unsaid(chat: Chat): Diagnostic {
-  const line = chat.turns.at(-1)?.place.start;
+  const line = chat.turns.findLast(({ role }) => role === "You")?.place.start;
   return {
     code: "nothing_to_send",
     type: "parse",
     severity: "error",
-    message: "The last @You: message is empty, so there is nothing to send; write below it.",
+    message: nothingToSend(chat)
+      ? "The last @You: message is empty, so there is nothing to send; write below it."
+      : "The last @You: message comes to nothing, so there is nothing to send.",
     ...(line === undefined ? {} : { start: line, end: line }),
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Settings } from "../../config/settings.ts";
+import { openTurn } from "../../parser/edits/turn.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { CredentialResolver } from "../../providers/http/credentials.ts";
 import { providerError } from "../../providers/http/errors.ts";
@@ -17,7 +18,7 @@ import type {
   Usage,
 } from "../../providers/types.ts";
 import { mergeUsage } from "../../providers/usage.ts";
-import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "./reply.ts";
+import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
 import { type Prepared, prepareRequest } from "./request.ts";
 import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "../types.ts";
@@ -110,7 +111,7 @@ class Sending {
     this.#reader = options.provider.reader(tools);
     const { chat } = options.store;
     this.#writer = new ReplyWriter(
-      replyOpening(chat),
+      openTurn(chat, "Assistant"),
       chat.eol,
       (id) => chat.call(id) !== undefined || chat.result(id) !== undefined,
     );
@@ -200,7 +201,8 @@ class Sending {
       ...this.#losses(),
       ...replyWarnings(stop, this.#writer.begun),
     ];
-    const outcome: SendOutcome = { kind: "completed", usage: this.#usage, warnings };
+    const reply = !this.#writer.begun ? "empty" : stop.outcome === "truncated" ? "cut" : "whole";
+    const outcome: SendOutcome = { kind: "completed", reply, usage: this.#usage, warnings };
     return { reply: { kind: "completed" }, outcome, error: null };
   }
 

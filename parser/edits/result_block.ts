@@ -1,5 +1,6 @@
 // Tool result blocks as text: how they are spelled, and the smallest edits that change one.
 
+import { readSuffix, readTokens } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
 import type { Chat, Lifecycle, Result, StatusStyle } from "../types.ts";
 
@@ -18,8 +19,6 @@ export interface FinalBlock {
 
 const HEADER = /^(\*\*Tool Result:\*\*\s*`[^`]+`)(.*)$/s;
 const SUFFIX = /^(\s*\()(.*)(\)\s*)$/s;
-const TOKEN = /(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\s])+/g;
-const STATUS_WORD = /^(?:pending|approved|rejected|reject|denied|deny|aborted|error)$/;
 const OPENER = /^(`+)(.*?)(\r?)$/s;
 const STATUS_FENCE = /^flemma:(?:tool|pending)(?![A-Za-z0-9_:.%-])/;
 
@@ -125,25 +124,18 @@ function statusLines(
 }
 
 function infoWithStatus(info: string, status: Lifecycle): string {
-  const others = (info.match(TOKEN) ?? []).slice(1).filter((token) => !token.startsWith("status="));
-  return ["flemma:tool", `status=${status}`, ...others].join(" ");
+  const others = readTokens(info).slice(1).filter(({ key }) => key !== "status");
+  return ["flemma:tool", `status=${status}`, ...others.map(({ from, to }) => info.slice(from, to))].join(" ");
 }
 
+/** The header with the word that was read as its status exchanged, or with one put first where there is none. */
 function headerWithStatus(header: string, status: Lifecycle): string {
   const [, name = header, rest = ""] = HEADER.exec(header) ?? [];
   const [, before = " (", inside = "", after = rest.endsWith("\r") ? ")\r" : ")"] = SUFFIX.exec(rest) ?? [];
-  const tokens = [...inside.matchAll(TOKEN)];
-  const keyed = tokens.find((token) => {
-    const value = /^status=(.*)$/s.exec(token[0])?.[1];
-    return value !== undefined && STATUS_WORD.test(value.replace(/^(["'])(.*)\1$/s, "$2"));
-  });
-  const token = keyed ?? tokens.find((token) => STATUS_WORD.test(token[0]));
-  if (token === undefined) {
-    return `${name}${before}${[status, ...tokens.map((other) => other[0])].join(" ")}${after}`;
-  }
-  const word = keyed === undefined ? status : `status=${status}`;
-  const changed = inside.slice(0, token.index) + word + inside.slice(token.index + token[0].length);
-  return `${name}${before}${changed}${after}`;
+  const token = readSuffix(inside).found?.token ?? null;
+  if (token === null) return `${name}${before}${inside === "" ? status : `${status} ${inside}`}${after}`;
+  const word = token.key === null ? status : `status=${status}`;
+  return `${name}${before}${inside.slice(0, token.from)}${word}${inside.slice(token.to)}${after}`;
 }
 
 function replaceLines(chat: Chat, result: Result, lines: readonly string[]): Edit {

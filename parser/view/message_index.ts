@@ -212,6 +212,16 @@ class Reader {
         )
         : this.#find("tool_result_missing_fence", `${what} needs a fenced body below its header.`, from, id);
     }
+    const { unknown } = result.block;
+    if (unknown !== undefined) {
+      const hint = unknown.near === null
+        ? " The words are pending, approved, rejected, denied and aborted."
+        : ` Did you mean ${unknown.near}?`;
+      const said = `${JSON.stringify(unknown.word.slice(0, 40))} is no status`;
+      const counts = result.block.status === "pending" ? ", so the block counts as pending" : "";
+      const at = unknown.inHeader ? from : result.block.opener.from;
+      this.#find("status_unknown", `${said}${counts}.${hint}`, at, id);
+    }
     if (result.block.style === "pending-fence") {
       this.#find(
         "legacy_form",

@@ -93,10 +93,8 @@ class Includes {
 
   #attach(path: string, resolved: string, mime: string | undefined): number {
     const bytes = this.#read(resolved);
-    const { part, unsupported } = partOf(bytes, resolved, mime);
-    if (unsupported !== undefined) {
-      outputOf(this.#engine.cell).unsupported.push({ path, mime: unsupported });
-    }
+    const { part, unsent } = partOf(bytes, resolved, mime);
+    if (unsent !== undefined) outputOf(this.#engine.cell).unsent.push({ path, unsent });
     return this.#result([{ kind: "part", part }]);
   }
 

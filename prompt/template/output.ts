@@ -3,6 +3,7 @@
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import { toValue } from "../../lua/vm/values.ts";
+import type { Unsent } from "../attach.ts";
 import type { Part } from "../types.ts";
 
 /** One piece of output. A segment is put out by whoever knows what it stands for. */
@@ -11,10 +12,10 @@ export type Emitted =
   | { readonly kind: "part"; readonly part: Part }
   | { readonly kind: "segment"; readonly turn: number; readonly index: number };
 
-/** A file that was attached although no provider takes its type. */
-export interface Unsupported {
+/** A file that was attached and of which only the name is sent. */
+export interface UnsentFile {
   readonly path: string;
-  readonly mime: string;
+  readonly unsent: Unsent;
 }
 
 /** Text and its place in the budget, in UTF-16 units per step. */
@@ -22,7 +23,7 @@ const UNITS_PER_STEP = 64;
 
 /** The output of one cell. Where it goes changes while a file is included. */
 export class Output {
-  readonly unsupported: Unsupported[] = [];
+  readonly unsent: UnsentFile[] = [];
   #pieces: Emitted[] = [];
   #units = 0;
 

@@ -1,7 +1,7 @@
 // Runs the templates of a document, message after message in one environment, and tells what went wrong at which tag
 // (chat-format 8.3).
 
-import { unsupportedType } from "../attach.ts";
+import { type Unsent, unsentFile } from "../attach.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { LuaEnvironment } from "../../lua/library/library.ts";
@@ -81,7 +81,7 @@ export class Templates {
         pieces = [];
         this.#reportTurn(raised, turn);
       }
-      for (const { path, mime } of output.unsupported.splice(0)) this.#reportUnsupported(path, mime);
+      for (const { path, unsent } of output.unsent.splice(0)) this.#reportUnsent(path, unsent);
     }
     return { pieces, diagnostics: this.#diagnostics };
   }
@@ -251,9 +251,9 @@ export class Templates {
     });
   }
 
-  #reportUnsupported(path: string, mime: string): void {
+  #reportUnsent(path: string, unsent: Unsent): void {
     const remedy = "Give symbols.MIME the value text/plain when it holds text.";
-    this.#diagnostics.push(unsupportedType(path, mime, remedy));
+    this.#diagnostics.push(unsentFile(path, unsent, remedy));
   }
 }
 

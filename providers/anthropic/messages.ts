@@ -65,7 +65,7 @@ function resultBlock(result: ResultPart | undefined, id: string): Block {
     tool_use_id: id,
     content: media
       ? result.parts.flatMap((inner) => contentBlock(inner, binary))
-      : result.isError && isBlank(text)
+      : result.isError && saysNothing(text)
       ? NO_ERROR_TEXT
       : text,
     is_error: result.isError ? true : undefined,
@@ -81,9 +81,8 @@ function plainText(part: Part, binary: (path: string) => string): string {
 function contentBlock(part: Part, unsupported: (path: string) => string): readonly Block[] {
   switch (part.kind) {
     case "text":
-      return isBlank(part.text) ? [] : [{ type: "text", text: part.text }];
     case "text_file":
-      return [{ type: "text", text: part.text }];
+      return saysNothing(part.text) ? [] : [{ type: "text", text: part.text }];
     case "image":
       return [{ type: "image", source: source(part) }];
     case "pdf": {
@@ -169,8 +168,12 @@ function foreignThinking(parts: readonly Part[]): readonly Block[] {
 }
 
 function textBlock(part: Kind<"text">): readonly Block[] {
-  const text = trimBlank(part.text);
-  return text === "" ? [] : [{ type: "text", text }];
+  return saysNothing(part.text) ? [] : [{ type: "text", text: trimBlank(part.text) }];
+}
+
+/** Blank as the API means it, which refuses such a text: a no-break space is blank there, and text in a document. */
+function saysNothing(text: string): boolean {
+  return text.trim() === "";
 }
 
 function callBlock(part: CallPart, ids: ReadonlyMap<CallPart, string>): Block {

@@ -1,6 +1,6 @@
 // Anthropic's Messages API as a provider.
 
-import { buildRequest, DEFAULT_MODEL } from "./request.ts";
+import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
 import { answeredError } from "../http/errors.ts";
 import type { Provider, ProviderError } from "../types.ts";
@@ -14,6 +14,7 @@ export const anthropic: Provider = {
   keyVariables: [KEY_VARIABLE],
   defaultModel: DEFAULT_MODEL,
   outputIncludesThoughts: true,
+  takesPrefill: goesOnFromItsTurn,
   buildRequest,
   reader: (offered = []) => new AnthropicReader(offered, readError),
   readError,

@@ -3,8 +3,8 @@
 import { nearest } from "../../base/nearest.ts";
 import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
-import type { ThinkingLevel } from "../../config/settings.ts";
-import { findModel, type Model, modelsOf, type ThinkingKind } from "../models.ts";
+import type { Settings, ThinkingLevel } from "../../config/settings.ts";
+import { findModel, type Model, modelsOf, takesPrefill, type ThinkingKind } from "../models.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
@@ -63,6 +63,16 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
       ...temperatureWarnings(parameters.temperature, thinking.thinking !== undefined),
     ],
   };
+}
+
+/** Only models of before adaptive thinking go on from a turn of their own, and only while they do not think. */
+export function goesOnFromItsTurn(settings: Settings): boolean {
+  const name = settings.model ?? DEFAULT_MODEL;
+  const model = findModel("anthropic", name);
+  if (model === null || !takesPrefill(model)) return false;
+  const parameters = resolveParameters(settings, "anthropic");
+  const { tokens } = resolveMaxTokens(parameters.maxTokens, model);
+  return thinkingMembers(parameters, name, model, tokens).thinking === undefined;
 }
 
 function modelWarnings(name: string, model: Model | null): readonly string[] {

@@ -193,9 +193,7 @@ export class AnthropicReader implements StreamReader {
     const message = cut
       ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
       : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
-    return providerError("other", message, {
-      next: cut ? "Raise the parameter max_tokens, then send again." : "Send again.",
-    });
+    return providerError("other", message, cut ? { next: "Raise the parameter max_tokens." } : {});
   }
 }
 
@@ -227,4 +225,3 @@ function indexOf(data: JsonObject): number {
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
-

@@ -43,8 +43,8 @@ const AUTHENTICATION = /^(?:authentication_error|permission_error)\b/;
 const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
   context_overflow: "Shorten the conversation, or start a new document.",
   rate_limit: "Try again in a little while.",
-  network: "Check the connection, then send again.",
-  timeout: "Send again, or raise the parameter timeout.",
+  network: "Check the connection.",
+  timeout: "Raise the parameter timeout if the model needs longer.",
 };
 
 /** The class of an answered error, by its words first and its HTTP status second. */

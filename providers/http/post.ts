@@ -195,7 +195,7 @@ class Limits {
     this.#idle = this.#after(
       timeout,
       `Nothing came from ${hostOf(request.url)} for ${timeout} s, so the reply was given up.`,
-      "Send again, or raise the parameter timeout.",
+      "Raise the parameter timeout if the model needs longer.",
     );
   }
 
@@ -205,7 +205,7 @@ class Limits {
     this.#connect = this.#after(
       connectTimeout,
       `${hostOf(request.url)} took no connection within ${connectTimeout} s.`,
-      "Check the connection, or raise the parameter connect_timeout.",
+      "Check the connection; the parameter connect_timeout sets the limit.",
     );
     // Reached, or not to be told: then the request itself says what is wrong, and silence is the limit.
     reach(request.url, this.#controller.signal).then(() => clearTimeout(this.#connect));

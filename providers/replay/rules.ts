@@ -2,6 +2,7 @@
 //
 // Only rules are here that a document or its editing can break. The sentences are the API's own, shortened.
 
+import { isObject } from "../../base/is_object.ts";
 import { typeOfSignature } from "../../base/media.ts";
 import { nestingDepth } from "../../base/json_text.ts";
 import { findModel, takesPrefill } from "../models.ts";
@@ -169,8 +170,4 @@ function isName(value: unknown): boolean {
 
 function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

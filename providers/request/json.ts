@@ -5,7 +5,7 @@
 // encoded again, because that would change numbers and the order of members.
 
 import { compactJson } from "../../base/json_text.ts";
-import { byBytes } from "../../base/order.ts";
+import { byBytes } from "../../base/bytes.ts";
 
 /** JSON text that is written as it stands. */
 export class Raw {

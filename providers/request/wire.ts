@@ -2,7 +2,7 @@
 
 import program from "../../deno.json" with { type: "json" };
 import { toJson, writeJson } from "./json.ts";
-import { byBytes } from "../../base/order.ts";
+import { byBytes } from "../../base/bytes.ts";
 import type { OfferedTool } from "../types.ts";
 
 /** How this program names itself to a provider. */

@@ -1,6 +1,6 @@
 // The backends that exist, by name and in the order in which they are tried (sandbox 6.1).
 
-import { byBytes } from "../../base/order.ts";
+import { byBytes } from "../../base/bytes.ts";
 import type { Backend } from "../types.ts";
 
 const DEFAULT_PRIORITY = 50;

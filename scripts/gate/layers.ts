@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   parser: [
     ["mod.ts"],
-    ["json.ts", "prose.ts", "utf16.ts"],
+    ["json.ts", "prose.ts", "utf16.ts", "open_call.ts"],
     ["document.ts"],
     ["view", "edits"],
     ["tree"],
@@ -101,7 +101,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["execute", "send"],
     ["plan"],
     ["storage"],
-    ["refusals.ts", "final_block.ts", "call_hash.ts"],
+    ["refusals.ts", "final_block.ts", "call_hash.ts", "stop.ts"],
     ["sentences.ts"],
     ["types.ts"],
   ],

@@ -281,7 +281,11 @@ Deno.test("send says what to do about a failure as advance does, and when a rate
           env: { ...KEY, ...env },
         });
         assert.equal(code, 1);
-        assert.match(stderr, /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n$/, command);
+        assert.match(
+          stderr,
+          /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n {2}Go on with: flemma advance\n$/,
+          command,
+        );
       }
     });
   }));

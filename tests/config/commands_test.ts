@@ -280,7 +280,7 @@ Deno.test("session overrides end after twelve hours where logging out does not e
       return loaded.value.settings.parameters.timeout;
     };
     assert.equal(await timeoutAt(later(11)), 9);
-    assert.equal(await timeoutAt(later(12)), 600);
+    assert.equal(await timeoutAt(later(12)), 300);
     const forged = [{ op: "set" as const, path: ["tools", "bash", "shell"], value: "/evil" }];
     assert.ok((await addToSession(environment, null, forged, start)).ok);
     const loaded = await loadSettings({ environment, now: later(1) });

@@ -55,7 +55,7 @@ Deno.test("reads see what was written above, through records and copies of table
     thinking: { level: "max", foreign: "preserve" },
     name: "flemma.opt.tools.auto_approve",
     kind: "table",
-    timeout: 601,
+    timeout: 301,
   });
 });
 

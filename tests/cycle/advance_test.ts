@@ -143,7 +143,9 @@ Deno.test("a denied call is told with its source and becomes an error result in 
   });
   await built.cycle.advance();
   assert.equal(built.store.text, chatAnswered(text, block("a", "error", DENIED)));
-  assert.deepEqual(built.events, [{ event: "approval:denied", id: "a", name: "echo", source: "rules" }]);
+  assert.deepEqual(built.events, [
+    { event: "approval:denied", id: "a", name: "echo", preview: "echo: a", source: "rules" },
+  ]);
 });
 
 Deno.test("nobody is asked about a call that is answered, aborted, or refused by its schema", async () => {

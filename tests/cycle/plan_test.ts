@@ -30,6 +30,7 @@ function inputs(given: Partial<PlanInputs> = {}): PlanInputs {
     toolKind: (name) => KINDS[name] ?? "unknown",
     closestTool: () => null,
     maxConcurrent: 2,
+    prefill: false,
     byPerson: true,
     ...given,
   };
@@ -71,6 +72,52 @@ const two = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"], ["c2"
 const aborted = `${chatWith(["c1", "echo"])}\n<!-- flemma:aborted: stopped -->\n`;
 
 const TABLE: readonly Row[] = [
+  {
+    what: "A6: a pending block of an unknown tool, and one whose tool is only a definition",
+    text: chatAnswered(
+      chatWith(["c1", "ghost"], ["c2", "onlydef"]),
+      block("c1", "pending"),
+      block("c2", "pending"),
+    ),
+    steps: [
+      "resolve c1 unknown-tool",
+      "notice unknown-tool",
+      "resolve c2 not-executable",
+      "notice not-executable",
+      "rest resolved",
+    ],
+  },
+  {
+    what: "A6: an open call whose tool may come from a source that could not be asked",
+    text: chatWith(["c1", "server:tool"]),
+    inputs: { toolKind: () => "unasked" },
+    steps: ["place c1 pending", "rest pending c1"],
+  },
+  { what: "the model spoke last", text: "@You:\nhi\n\n@Assistant:\nWell.\n", steps: ["rest last-word"] },
+  {
+    what: "the model spoke last and goes on from its turn",
+    text: "@You:\nhi\n\n@Assistant:\nWell.\n",
+    inputs: { prefill: true },
+    steps: ["send"],
+  },
+  { what: "the reply is still empty", text: "@You:\nhi\n\n@Assistant:\n\n", steps: ["send"] },
+  {
+    what: "below the model's word stand only messages that are never sent",
+    text: "@You:\nhi\n\n@Assistant:\nWell.\n\n@System:\nBe brief.\n\n@Note:\nx\n",
+    steps: ["rest last-word"],
+  },
+  {
+    what: "an interrupted reply without calls",
+    text: "@You:\nhi\n\n@Assistant:\n\n<!-- flemma:aborted: stopped -->\n",
+    steps: ["rest last-word"],
+  },
+  {
+    what: "the model's last turn holds a call whose result stands further up",
+    text: `@You:\nhi\n\n${
+      block("c1", "", "x")
+    }\n@Assistant:\nI will.\n\n**Tool Use:** \`echo\` (\`c1\`)\n\n\`\`\`json\n{}\n\`\`\`\n`,
+    steps: ["send"],
+  },
   { what: "no calls", text: "@You:\nhi\n", steps: ["send"] },
   { what: "all calls answered", text: one(block("c1", "", "x")), steps: ["send"] },
   { what: "an error result is an answer", text: one(block("c1", "error", "x")), steps: ["send"] },
@@ -107,13 +154,13 @@ const TABLE: readonly Row[] = [
     what: "an approved block whose input the schema refuses",
     text: one(block("c1", "approved")),
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
-    steps: ["resolve c1 invalid-input", "notice invalid-input", "rest ran"],
+    steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
   {
-    what: "a pending block whose input the schema refuses keeps waiting",
+    what: "A6: a pending block whose input the schema refuses gets its error at once",
     text: one(block("c1", "pending")),
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
-    steps: ["rest pending c1"],
+    steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
   {
     what: "an approved open call with a result header that has no body",
@@ -122,20 +169,20 @@ const TABLE: readonly Row[] = [
     steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
   },
   {
-    what: "an approved open call of an unknown tool skips the placeholder",
+    what: "A6: an approved open call of an unknown tool gets its error at once",
     text: chatWith(["c1", "ghost"]),
     inputs: { verdicts: verdicts({ c1: "approve" }) },
-    steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest ran"],
+    steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
   {
-    what: "an open call of an unknown tool that nobody approved",
+    what: "A6: an open call of an unknown tool that nobody approved gets its error at once",
     text: chatWith(["c1", "ghost"]),
-    steps: ["place c1 pending", "rest pending c1"],
+    steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
   {
     what: "an approved block of a tool that is only a definition",
     text: chatAnswered(chatWith(["c1", "onlydef"]), block("c1", "approved")),
-    steps: ["resolve c1 not-executable", "notice not-executable", "rest ran"],
+    steps: ["resolve c1 not-executable", "notice not-executable", "rest resolved"],
   },
   { what: "an empty pending block", text: one(block("c1", "pending")), steps: ["rest pending c1"] },
   { what: "a filled pending block", text: one(block("c1", "pending", "x")), steps: ["strip c1", "send"] },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { REPLY_STOPPED, type ReplyEnd, replyOpening, ReplyWriter } from "../../cycle/send/reply.ts";
+import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "../../cycle/send/reply.ts";
+import { openTurn } from "../../parser/edits/turn.ts";
 import { unescapeTurn } from "../../parser/edits/escape.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -29,7 +30,7 @@ function write(
   takes: string[] = [],
 ): string {
   const chat = chatOf(before);
-  const writer = new ReplyWriter(replyOpening(chat), chat.eol);
+  const writer = new ReplyWriter(openTurn(chat, "Assistant"), chat.eol);
   let document = before;
   for (const effect of effects) {
     assert.equal(writer.apply(effect), null);
@@ -45,10 +46,10 @@ function rolesOf(document: string): readonly string[] {
 }
 
 Deno.test("the marker stands below a blank line, and a document that ends in one gets no second", () => {
-  assert.equal(replyOpening(chatOf("@You:\nhi\n")), "\n@Assistant:\n");
-  assert.equal(replyOpening(chatOf("@You:\nhi")), "\n\n@Assistant:\n");
-  assert.equal(replyOpening(chatOf("@You:\nhi\n\n")), "@Assistant:\n");
-  assert.equal(replyOpening(chatOf("@You:\nhi\n  ")), "\n@Assistant:\n");
+  assert.equal(openTurn(chatOf("@You:\nhi\n"), "Assistant"), "\n@Assistant:\n");
+  assert.equal(openTurn(chatOf("@You:\nhi"), "Assistant"), "\n\n@Assistant:\n");
+  assert.equal(openTurn(chatOf("@You:\nhi\n\n"), "Assistant"), "@Assistant:\n");
+  assert.equal(openTurn(chatOf("@You:\nhi\n  "), "Assistant"), "\n@Assistant:\n");
 });
 
 Deno.test("a person's open fence is closed before the reply, which it would swallow", () => {
@@ -171,7 +172,7 @@ Deno.test("a fence that thinking leaves open hides neither the call nor the text
 Deno.test("what is on disk when the program dies in a quoted call holds no live call", () => {
   const quoted = "````md\n**Tool Use:** `bash` (`x`)\n\n```json\n{}\n```\n````\nend";
   const chat = chatOf(BEFORE);
-  const writer = new ReplyWriter(replyOpening(chat));
+  const writer = new ReplyWriter(openTurn(chat, "Assistant"));
   let onDisk = BEFORE;
   for (const character of quoted) {
     writer.apply(text(character));

@@ -197,7 +197,7 @@ function talker(replies: number): { send: (built: () => Bench) => Promise<SendOu
         : `**Tool Use:** \`echo\` (\`t${sent}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
       const end = store.chat.bytes.length;
       await store.commit([{ from: end, to: end, insert: `\n@Assistant:\n\n${reply}\n@You:\n\n` }]);
-      return { kind: "completed", usage: null, warnings: [] };
+      return { kind: "completed", reply: "whole", usage: null, warnings: [] };
     },
   };
 }
@@ -244,7 +244,7 @@ Deno.test("a reply whose calls reuse ids of answered ones is not sent back for e
       const end = store.chat.bytes.length;
       const reply = "**Tool Use:** `echo` (`same`)\n\n```json\n{}\n```\n";
       await store.commit([{ from: end, to: end, insert: `\n@Assistant:\n\n${reply}\n@You:\n\n` }]);
-      return { kind: "completed", usage: null, warnings: [] };
+      return { kind: "completed", reply: "whole", usage: null, warnings: [] };
     },
   });
   const stop = await built.cycle.advance();

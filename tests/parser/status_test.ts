@@ -68,3 +68,31 @@ Deno.test("an unclosed quote runs to the end of the suffix", () => {
     meta: [`"a b`],
   });
 });
+
+Deno.test("A7: a status counts whatever its case, and what is meant as one but is none makes the block wait, with the nearest word", () => {
+  const rows:
+    readonly (readonly [suffix: string | null, info: string, status: string | null, near?: string | null])[] =
+      [
+        ["Approved", "", "approved"],
+        ["status=DENY", "", "denied"],
+        [null, " status=Pending", "pending"],
+        ["aproved", "", "pending", "approved"],
+        ["Rejectd x=1", "", "pending", "rejected"],
+        ["status=weird", "", "pending", null],
+        ["status=weird denied", "", "denied", null],
+        ['status="aproved"', "", "pending", "approved"],
+        ["status=", "", "pending", null],
+        [null, " status=aproved", "pending", "approved"],
+        [null, " status=error", "pending", "error"],
+        [null, " aproved", "pending"],
+        ["done", "", null],
+        ["timeout", "", null],
+        ["(error", "", null],
+        ["x=aproved", "", null],
+      ];
+  for (const [suffix, info, status, near] of rows) {
+    const read = readStatus(suffix, info === "" ? "" : "flemma:tool", info);
+    assert.equal(read.status, status, `${suffix} ${info}`);
+    assert.equal(read.unknown === undefined ? undefined : read.unknown.near, near, `${suffix} ${info}`);
+  }
+});

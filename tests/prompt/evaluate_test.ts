@@ -105,13 +105,41 @@ Deno.test("the type comes from the reference, else the extension, else the bytes
   assert.deepEqual(prompt.history[0]!.parts.filter(({ kind }) => kind !== "text").map(({ kind }) => kind), [
     "text_file",
     "text_file",
-    "unsupported_file",
+    "text_file",
     "unsupported_file",
   ]);
-  assert.deepEqual(prompt.diagnostics.map(({ code }) => code), [
-    "file_unsupported_mime",
-    "file_unsupported_mime",
-  ]);
+  assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_unsupported_mime"]);
+});
+
+Deno.test("P5: every textual type goes as text, images as what they are, and of empty files and others only the name", async () => {
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const files: Readonly<
+    Record<string, readonly [content: string | Uint8Array, kind: string, told?: string]>
+  > = {
+    "a.json": ["{}", "text_file application/json"],
+    "a.svg": ["<svg/>", "text_file image/svg+xml"],
+    "a.ts": ["let a", "text_file application/typescript"],
+    "a.jpg": [png, "image image/png"],
+    "a.bmp": ["BM", "unsupported_file", "file_unsupported_mime"],
+    "a.zip": ["PK", "unsupported_file", "file_unsupported_mime"],
+    "empty.md": ["", "unsupported_file", "file_empty"],
+    "blank.md": [" \n\u00a0", "unsupported_file", "file_empty"],
+    "empty.png": ["", "unsupported_file", "file_empty"],
+    "empty.pdf": ["", "unsupported_file", "file_empty"],
+    "empty": ["", "unsupported_file", "file_empty"],
+  };
+  const contents = Object.fromEntries(Object.entries(files).map(([name, [content]]) => [name, content]));
+  for (const [name, [, kind, told]] of Object.entries(files)) {
+    const prompt = await inFolder(contents, `@You:\nsee @./${name}\n`);
+    const part = prompt.history[0]!.parts.find(({ kind }) => kind !== "text")!;
+    assert.equal(["mimeType" in part ? `${part.kind} ${part.mimeType}` : part.kind].join(), kind, name);
+    assert.deepEqual(prompt.diagnostics.map(({ code }) => code), told === undefined ? [] : [told], name);
+    assert.deepEqual(
+      prompt.diagnostics.map(({ start, startCol }) => [start, startCol]),
+      told ? [[2, 5]] : [],
+      name,
+    );
+  }
 });
 
 Deno.test("an image in a System message is left out, text files are joined with it", async () => {

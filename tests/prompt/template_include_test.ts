@@ -43,13 +43,14 @@ Deno.test("an attachment is chosen by symbols, its type by name or by option", a
       "@You:",
       '{{ include("a.png", { [symbols.BINARY] = true }) }}',
       '{{ include("b.json", { [symbols.BINARY] = true, [symbols.MIME] = "text/plain" }) }}',
-      '{{ include("b.json", { [symbols.BINARY] = true }) }}',
+      '{{ include("b.zip", { [symbols.BINARY] = true }) }}',
       '{{ include("list.md") }}',
       "",
     ].join("\n"),
     {
       "a.png": new Uint8Array([0x89, 0x50, 0x4e, 0x47]),
       "b.json": "{}",
+      "b.zip": "PK",
       "list.md": 'see {{ include("a.png", { [symbols.BINARY] = true }) }}',
     },
   );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compactJson, nestingDepth } from "../../base/json_text.ts";
 import { Raw, toJson, writeBody, writeJson } from "../../providers/request/json.ts";
-import { byBytes } from "../../base/order.ts";
+import { byBytes } from "../../base/bytes.ts";
 
 Deno.test("keys are sorted at every depth, and trailing keys come last in their own order", () => {
   const body = {

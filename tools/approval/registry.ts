@@ -1,6 +1,6 @@
 // The chain of approval resolvers: who is asked, in which order, and who decided.
 
-import { byBytes } from "../../base/order.ts";
+import { byBytes } from "../../base/bytes.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
 

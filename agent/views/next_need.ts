@@ -1,0 +1,28 @@
+// What a document needs next, read off its text alone: what works now, whatever was done before.
+
+import { lastWordIsModels, nothingToSend, survey } from "../../cycle/plan/open_calls.ts";
+import type { Chat } from "../../parser/types.ts";
+
+/** What leads on from a document as it stands. */
+export type NextNeed =
+  /** An advance does all there is to do. */
+  | { readonly kind: "advance" }
+  /** The person decides about a pending call. */
+  | { readonly kind: "decide"; readonly id: string }
+  /** The person looks at approved blocks that hold text. */
+  | { readonly kind: "look"; readonly ids: readonly string[] }
+  /** The person writes in the message that is there for it. */
+  | { readonly kind: "write" }
+  /** The person writes a message, or lets the model go on where it spoke last. */
+  | { readonly kind: "go-on" };
+
+/** What leads on from the document. What an advance can do comes before what the person has to. */
+export function nextNeed(chat: Chat): NextNeed {
+  const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
+  const [id] = pending;
+  if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
+  if (id !== undefined) return { kind: "decide", id };
+  if (guarded.length > 0) return { kind: "look", ids: guarded };
+  if (nothingToSend(chat)) return { kind: "write" };
+  return { kind: lastWordIsModels(chat) ? "go-on" : "advance" };
+}

@@ -1,0 +1,30 @@
+// What works now: the words a person can follow after a run, however it ended.
+
+import { nextNeed } from "../../agent/views/next_need.ts";
+import type { Chat } from "../../parser/types.ts";
+import { advised } from "./advice.ts";
+
+/** What the person does when the model spoke last. `file` as in `advised`. */
+export function lastWordSentence(file: string | null): string {
+  return `the last word is the model's: write below a line @You:, or ${advised("advance", file)} --continue`;
+}
+
+/** One sentence that says what leads on from here, whatever was done before. */
+export function wayOn(chat: Chat, file: string | null): string {
+  const need = nextNeed(chat);
+  const advance = advised("advance", file);
+  switch (need.kind) {
+    case "advance":
+      return `Go on with: ${advance}`;
+    case "decide":
+      return `Decide first: ${advised("approve", file, need.id)}`;
+    case "look":
+      return `Look at ${need.ids.join(", ")} first: ${advised("status", file)}`;
+    case "write":
+      return `Write below the last @You:, then: ${advance}`;
+    case "go-on": {
+      const sentence = lastWordSentence(file);
+      return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+    }
+  }
+}

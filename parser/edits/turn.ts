@@ -1,0 +1,48 @@
+// New messages at the end of a document: their markers, the spacing before them, and what must be closed first.
+
+import { isSpace } from "../text/lines.ts";
+import type { Edit } from "./edit.ts";
+import { openFenceAtEnd } from "./escape.ts";
+import type { Chat } from "../types.ts";
+
+/**
+ * What has to be appended to a document before the first line of a new message, with LF as line end: a missing line
+ * end, the fence that the last message leaves open and that would swallow the marker (S2), a blank line, the marker.
+ */
+export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
+  const { byteLength } = chat;
+  const lastLine = byteLength === 0 ? "" : chat.lineText(chat.lineCount);
+  const endsLine = byteLength === 0 || chat.slice(byteLength - 1, byteLength)[0] === 0x0a;
+  const last = chat.turns.at(-1);
+  const fence = last === undefined ? 0 : openFenceAtEnd(chat, last);
+  const closing = fence > 0 ? `${"`".repeat(fence)}\n` : "";
+  const spacing = fence > 0 || !isBlankLine(lastLine) ? "\n" : "";
+  return `${endsLine ? "" : "\n"}${closing}${spacing}@${role}:\n`;
+}
+
+/**
+ * The person's next message with some text: a new one at the end of the document, or the last one where that is the
+ * person's and still empty.
+ */
+export function sayNext(chat: Chat, text: string): Edit {
+  const last = chat.turns.at(-1);
+  if (last?.role === "You" && isEmpty(last.segments)) {
+    const at = chat.lineEnd(last.place.start);
+    return { from: at, to: at, insert: chat.eol + withEol(chat, text) };
+  }
+  const at = chat.byteLength;
+  return { from: at, to: at, insert: withEol(chat, `${openTurn(chat, "You")}${text}\n`) };
+}
+
+function isEmpty(segments: Chat["turns"][number]["segments"]): boolean {
+  return segments.every((segment) => segment.kind === "text" && segment.value.trim() === "");
+}
+
+function withEol(chat: Chat, text: string): string {
+  return chat.eol === "\n" ? text : text.replaceAll("\n", chat.eol);
+}
+
+function isBlankLine(line: string): boolean {
+  for (let at = 0; at < line.length; at++) if (!isSpace(line.charCodeAt(at))) return false;
+  return true;
+}

@@ -1,0 +1,193 @@
+// The words of a result's status: read and found in one place, so that what is written is what was read (chat-format 7.2).
+
+import { distance, nearest } from "../../base/nearest.ts";
+import type { MetaValue, Status } from "../types.ts";
+
+/** A `key=value` or bare token of a header suffix or of a status fence. */
+export interface Token {
+  readonly key: string | null;
+  readonly value: MetaValue;
+  /** Where it stands in the text that was read, quotes included. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A word in the place of a status that is none. */
+export interface UnknownStatus {
+  /** As it was written. */
+  readonly word: string;
+  /** The status that is meant, probably. */
+  readonly near: Status | null;
+}
+
+/** Where in a text a status stands, and which. */
+export interface FoundStatus {
+  readonly status: Status;
+  /** The token that says so; null where none does and the place alone says it. */
+  readonly token: Token | null;
+}
+
+/** What a text says about a status. */
+export interface StatusWords {
+  /** All tokens but those that a later one with the same key replaces. */
+  readonly tokens: readonly Token[];
+  readonly found: FoundStatus | null;
+  readonly unknown: UnknownStatus | null;
+}
+
+const STATUSES: readonly Status[] = ["pending", "approved", "rejected", "denied", "aborted", "error"];
+
+const WORDS: ReadonlyMap<string, Status> = new Map([
+  ...STATUSES.map((status) => [status, status] as const),
+  ["reject", "rejected"],
+  ["deny", "denied"],
+]);
+
+/** Letters in which a bare word of a header may differ from a status and still be meant as one. */
+const NEAR = 2;
+
+/**
+ * Reads the inside of a header's parentheses. A word counts whatever its case. What stands behind `status=` is meant as
+ * a status, and so is a bare word that is nearly one; if it is none, the block waits for the person as a pending one.
+ */
+export function readSuffix(suffix: string): StatusWords {
+  const tokens = lastOfEachKey(readTokens(suffix));
+  const keyed = tokens.find(({ key }) => key === "status");
+  const unknown = keyed === undefined || word(keyed.value) !== null ? null : unknownStatus(suffix, keyed);
+  const known = [keyed, ...tokens.filter(({ key }) => key === null)]
+    .find((token) => token !== undefined && word(token.value) !== null);
+  if (known !== undefined) return { tokens, found: foundStatus(known), unknown };
+  if (keyed !== undefined) return { tokens, found: { status: "pending", token: keyed }, unknown };
+  const near = tokens.find(({ key, value }) => key === null && isNear(value));
+  if (near === undefined) return { tokens, found: null, unknown: null };
+  return { tokens, found: { status: "pending", token: near }, unknown: unknownStatus(suffix, near) };
+}
+
+/**
+ * Reads what stands behind the language of a `flemma:tool` fence. Only the key counts there, and a failure is never
+ * spelt there; whatever else it says is pending.
+ */
+export function readFence(info: string): StatusWords {
+  const tokens = lastOfEachKey(readTokens(info));
+  const token = tokens.find(({ key }) => key === "status") ?? null;
+  const status = word(token?.value);
+  if (status !== null && status !== "error") return { tokens, found: { status, token }, unknown: null };
+  const unknown = token === null ? null : unknownStatus(info, token);
+  return { tokens, found: { status: "pending", token }, unknown };
+}
+
+function foundStatus(token: Token): FoundStatus {
+  return { status: word(token.value) ?? "pending", token };
+}
+
+function word(value: MetaValue | undefined): Status | null {
+  return typeof value === "string" ? WORDS.get(value.toLowerCase()) ?? null : null;
+}
+
+function isNear(value: MetaValue): boolean {
+  if (typeof value !== "string" || !/^[a-z]{1,12}$/i.test(value)) return false;
+  return STATUSES.some((status) => distance(value.toLowerCase(), status) <= NEAR);
+}
+
+function unknownStatus(text: string, { key, from, to }: Token): UnknownStatus {
+  const written = text.slice(key === null ? from : from + key.length + 1, to);
+  const bare = written.replace(/^(["'])(.*)\1$/s, "$2");
+  return {
+    word: bare,
+    near: WORDS.get(nearest(bare.toLowerCase().slice(0, 40), WORDS.keys(), NEAR) ?? "") ?? null,
+  };
+}
+
+/** A key given twice counts with its last value, as in a Lua table. */
+function lastOfEachKey(tokens: readonly Token[]): readonly Token[] {
+  const lastOf = new Map(tokens.map((token, index) => [token.key, index]));
+  return tokens.filter((token, index) => token.key === null || lastOf.get(token.key) === index);
+}
+
+/** The tokens of a text, split at ASCII whitespace outside quotes. */
+export function readTokens(text: string): Token[] {
+  const tokens: Token[] = [];
+  let from = -1;
+  const end = (to: number) => {
+    if (from >= 0) tokens.push({ ...readToken(text.slice(from, to)), from, to });
+    from = -1;
+  };
+  forEachOutsideQuotes(text, (piece, quoted, at) => {
+    if (!quoted && /[ \t-\r]/.test(piece)) end(at);
+    else if (from < 0) from = at;
+  });
+  end(text.length);
+  return tokens;
+}
+
+/** Calls back for each piece of text; an escape pair is one piece. Quote marks count as quoted. */
+function forEachOutsideQuotes(
+  text: string,
+  visit: (piece: string, quoted: boolean, at: number) => void,
+): void {
+  let quote = "";
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    if (quote === "") {
+      if (char === '"' || char === "'") quote = char;
+      visit(char, quote !== "", at);
+    } else if (char === "\\" && (text[at + 1] === quote || text[at + 1] === "\\")) {
+      visit(char + text[at + 1], true, at);
+      at++;
+    } else {
+      visit(char, true, at);
+      if (char === quote) quote = "";
+    }
+  }
+}
+
+function readToken(text: string): Pick<Token, "key" | "value"> {
+  const keyed = /^([A-Za-z0-9_]+)=(.*)$/s.exec(text);
+  return keyed === null
+    ? { key: null, value: readValue(text) }
+    : { key: keyed[1]!, value: readValue(keyed[2]!) };
+}
+
+function readValue(text: string): MetaValue {
+  const unquoted = readQuoted(text);
+  if (unquoted !== null) return unquoted;
+  const items: string[] = [""];
+  forEachOutsideQuotes(text, (piece, quoted) => {
+    if (piece === "," && !quoted) items.push("");
+    else items[items.length - 1] += piece;
+  });
+  return items.length > 1 ? items.map((item) => readQuoted(item) ?? readScalar(item)) : readScalar(text);
+}
+
+/** The inside of a value that is one quoted string from end to end. */
+function readQuoted(text: string): string | null {
+  const quote = text[0];
+  if (text.length < 2 || (quote !== '"' && quote !== "'")) return null;
+  let inside = "";
+  for (let at = 1; at < text.length; at++) {
+    const char = text[at]!;
+    if (char === quote) return at === text.length - 1 ? inside : null;
+    const next = text[at + 1];
+    if (char === "\\" && (next === quote || next === "\\")) {
+      inside += next;
+      at++;
+    } else {
+      inside += char;
+    }
+  }
+  return null;
+}
+
+function readScalar(text: string): MetaValue {
+  if (text === "" || text === "nil" || text === "null") return null;
+  if (text === "true") return true;
+  if (text === "false") return false;
+  return readNumber(text) ?? text;
+}
+
+/** Numbers as Lua writes them: decimal with fraction and exponent, or hexadecimal. */
+function readNumber(text: string): number | null {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return Number(text);
+  const hex = /^([+-]?)0[xX]([0-9A-Fa-f]+)$/.exec(text);
+  return hex === null ? null : Number(`0x${hex[2]}`) * (hex[1] === "-" ? -1 : 1);
+}
