@@ -31,7 +31,7 @@ import { expandHome, isInside } from "../base/paths.ts";
 import { isSystemPath } from "../base/reading.ts";
 import { Turns } from "./process/turns.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
-import { repositoriesBelow } from "./protect/repository.ts";
+import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "./protect/repositories.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
 import { findSockets, type FoundSockets, isReplaced, variablesOfKept } from "./policy/sockets.ts";
 import type {
@@ -95,7 +95,7 @@ export class RunSandbox implements Sandbox {
   readonly #workingFolders: readonly string[];
   /** What this program itself runs from. */
   readonly #ownCode: OwnCode;
-  #start: { repositories: readonly string[]; protection: Protection } | undefined;
+  #start: { repositories: RepositoriesOfRun; protection: Protection } | undefined;
   #snapshot: PolicySnapshot | undefined;
   /** The one that the commands which live now, or lived last, were started by. */
   #runSnapshot: PolicySnapshot | undefined;
@@ -431,6 +431,7 @@ export class RunSandbox implements Sandbox {
       makeRuntimeFolder(this.host.environment);
       this.#note(makeAskedFolders(resolved));
       this.#runSnapshot = this.#mountable(resolved);
+      this.#atStart().repositories.remember();
     }
     const { policy } = this.#runSnapshot!;
     return this.#active++ === 0 ? policy : withoutVanished(policy);
@@ -448,8 +449,11 @@ export class RunSandbox implements Sandbox {
   async #settle(): Promise<void> {
     if (--this.#active > 0) return;
     const { before } = this.#runSnapshot!;
-    this.#settling = settle(before, () => `${stateFolder(this.host.environment)}/moved`)
-      .then((told) => this.#note(told))
+    const { repositories } = this.#atStart();
+    const keep = () => `${stateFolder(this.host.environment)}/moved`;
+    const watchesGit = this.#policy.ok && this.#policy.value.protectWords.includes("$git");
+    this.#settling = settle(before, keep, () => watchesGit ? repositories.changed() : [])
+      .then((told) => this.#note([...told, ...(watchesGit ? repositories.todos() : [])]))
       .finally(() => this.#settling = undefined);
     await this.#settling;
   }
@@ -484,13 +488,11 @@ export class RunSandbox implements Sandbox {
   }
 
   /** What is fixed for the run, found when it first matters, which is before any command. */
-  #atStart(): { repositories: readonly string[]; protection: Protection } {
+  #atStart(): { repositories: RepositoriesOfRun; protection: Protection } {
     if (this.#start !== undefined) return this.#start;
     const snapshot = new FsSnapshot();
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
-    const repositories = this.#workingFolders
-      .filter((place) => writable.some((root) => isInside(place, root) || isInside(root, place)))
-      .flatMap((place) => repositoriesBelow(place, snapshot));
+    const repositories = new RepositoriesOfRun(foldersInReach(this.#workingFolders, writable));
     this.#start = { repositories, protection: { real: [], links: [] } };
     // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
     const lasting = this.#protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
@@ -506,7 +508,9 @@ export class RunSandbox implements Sandbox {
       words: policy?.protectWords ?? [],
       writable: policy?.rw_paths ?? [],
       workingFolders: this.#workingFolders,
-      repositories: this.#atStart().repositories,
+      ...this.#atStart().repositories.atStart,
+      home: this.host.environment.home,
+      gitConfigs: gitConfigsOf(this.host.environment),
     }, snapshot);
   }
 

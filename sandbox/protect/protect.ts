@@ -5,7 +5,8 @@ import { PROJECT_HOOKS } from "../policy/hooks.ts";
 import { foldersBetween } from "../../base/paths.ts";
 import { traceLinks } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
-import { gitHooks } from "./repository.ts";
+import { pathsInConfig } from "./git_config.ts";
+import { bareHooks, gitHooks } from "./repository.ts";
 
 /** A path that commands and tools may not change, whatever lies around it. */
 export interface ProtectedPath {
@@ -34,6 +35,11 @@ export interface ProtectionScope {
   readonly workingFolders: readonly string[];
   /** Folders of repositories below them. */
   readonly repositories: readonly string[];
+  /** Folders below them that are repositories by themselves. */
+  readonly gitFolders: readonly string[];
+  readonly home: string;
+  /** The person's configuration of git, and the machine's, which hold for every repository. */
+  readonly gitConfigs: readonly string[];
 }
 
 /**
@@ -52,6 +58,7 @@ export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot
       } else for (const folder of foldersBetween("/", place)) if (isInside(root, folder)) worked.add(folder);
     }
   }
+  const all = [...new Set([...writable, ...worked])];
   const below = (folder: string, name: string) => `${folder === "/" ? "" : folder}/${name}`;
   const hook = (path: string, unlessFolder = false) => ({ path, asked: false, unlessFolder });
   const project = words.flatMap((word) => PROJECT_HOOKS[word] ?? []);
@@ -59,12 +66,25 @@ export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot
     ...asked.map((path) => ({ path, asked: true, unlessFolder: false })),
     ...listed.map((path) => hook(path)),
     ...[...worked].flatMap((folder) => project.map((name) => hook(below(folder, name)))),
-    ...[...new Set([...writable, ...worked])].flatMap((folder) => [
+    ...all.flatMap((folder) => [
       hook(below(folder, ".flemma")),
-      ...(words.includes("$git")
-        ? [hook(below(folder, ".git"), true), ...gitHooks(folder, snapshot).map((path) => hook(path))]
-        : []),
+      ...(words.includes("$git") ? [hook(below(folder, ".git"), true)] : []),
     ]),
+    ...(words.includes("$git") ? gitPaths(scope, all, snapshot).map((path) => hook(path)) : []),
+  ];
+}
+
+/** What git reads or runs for these folders, by itself and because its configuration says so. */
+function gitPaths(scope: ProtectionScope, folders: readonly string[], snapshot: FsSnapshot): string[] {
+  const { home, gitConfigs, gitFolders, workingFolders } = scope;
+  const hooks = folders.flatMap((folder) => gitHooks(folder, snapshot).map((path) => ({ folder, path })));
+  // What the person's own configuration names by a relative path means another file in every repository.
+  const everywhere = workingFolders.flatMap((folder) => gitConfigs.map((path) => ({ folder, path })));
+  const configs = [...hooks.filter(({ path }) => /\/config(\.worktree)?$/.test(path)), ...everywhere];
+  return [
+    ...hooks.map(({ path }) => path),
+    ...gitFolders.flatMap((folder) => bareHooks(folder, snapshot)),
+    ...configs.flatMap(({ folder, path }) => pathsInConfig(path, { folder, home }, snapshot)),
   ];
 }
 

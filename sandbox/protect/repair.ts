@@ -6,13 +6,12 @@ import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
 import { foldersBetween, parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
-import { areHarmlessHooks, isGitHook, isHarmlessGitConfig } from "./repository.ts";
-
-/** A configuration that git makes has some hundred bytes; one of a size to fill the memory is not looked into. */
-const CONFIG_BYTES = 64 * 1024;
+import { isHarmlessGit } from "./repository.ts";
 
 /** What a command could not have changed by right, as it was before. */
 export interface Before {
+  /** Protected paths that existed: mounted read-only, so that whoever changed them meanwhile was no command. */
+  readonly held: ReadonlySet<string>;
   /** Protected paths that did not exist and that a command can make. */
   readonly missing: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
@@ -31,6 +30,7 @@ export function before(
 ): Before {
   const inReach = (path: string) => writable.some((root) => isInside(path, root));
   return {
+    held: new Set(protection.real.filter((path) => snapshot.has(path))),
     missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !snapshot.has(path)),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
     writable,
@@ -40,14 +40,23 @@ export function before(
 
 /**
  * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
- * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted.
+ * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted. `appeared` names
+ * further paths that were not there before, and is asked once the folders around are open.
  */
-export async function settle(before: Before, keep: () => string): Promise<Problem[]> {
-  if (before.look.holds()) return [];
+export async function settle(
+  before: Before,
+  keep: () => string,
+  appeared: () => readonly string[] = () => [],
+): Promise<Problem[]> {
+  const changed = !before.look.holds();
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
-  const locked = openFolders(paths, before.writable);
+  const locked = changed ? openFolders(paths, before.writable) : [];
   try {
-    return await putRight(before, keep);
+    const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
+    const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
+    const found = appeared().filter((path) => isInReach(path) && !before.held.has(path) && !isPutBack(path));
+    if (!changed && found.length === 0) return [];
+    return await putRight({ ...before, missing: [...new Set([...before.missing, ...found])] }, keep);
   } finally {
     for (const { path, mode } of locked) if (isRealFolder(path)) Deno.chmodSync(path, mode);
   }
@@ -73,7 +82,7 @@ async function putRight({ missing, links }: Before, keep: () => string): Promise
   }
   for (const path of outerFirst(missing).filter((path) => snapshot.has(path))) {
     // What was in a folder that was moved away has gone with it.
-    if (!new FsSnapshot().has(path) || isHarmless(path)) continue;
+    if (!new FsSnapshot().has(path) || isHarmlessGit(path)) continue;
     told.push(
       await attempt(path, async () => {
         const kept = await moveAway(path, keep());
@@ -90,24 +99,6 @@ async function putRight({ missing, links }: Before, keep: () => string): Promise
 
 function outerFirst(paths: readonly string[]): string[] {
   return [...paths].sort((a, b) => a.length - b.length);
-}
-
-/** A repository that a command made is an ordinary thing, as long as git would run nothing because of it. */
-function isHarmless(path: string): boolean {
-  switch (isGitHook(path)) {
-    case "hooks":
-      return areHarmlessHooks(path);
-    case "config":
-      try {
-        const { isFile, size } = Deno.lstatSync(path);
-        return isFile && size <= CONFIG_BYTES && isHarmlessGitConfig(Deno.readTextFileSync(path));
-      } catch {
-        return false;
-      }
-    default:
-      // `.git` itself, when it became a folder: its dangerous parts are judged one by one.
-      return path.endsWith("/.git") && new FsSnapshot().lstat(path)?.isDirectory === true;
-  }
 }
 
 async function attempt(path: string, act: () => Promise<Problem>): Promise<Problem> {

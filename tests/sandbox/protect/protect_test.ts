@@ -3,12 +3,7 @@
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
 import { protectedPaths, type ProtectionScope, traceProtected } from "../../../sandbox/protect/protect.ts";
-import {
-  areHarmlessHooks,
-  gitHooks,
-  isHarmlessGitConfig,
-  repositoriesBelow,
-} from "../../../sandbox/protect/repository.ts";
+import { areHarmlessHooks, gitHooks, isHarmlessGitConfig } from "../../../sandbox/protect/repository.ts";
 import { inFolder, plant } from "../fixture.ts";
 
 function scope(members: Partial<ProtectionScope>): ProtectionScope {
@@ -19,6 +14,9 @@ function scope(members: Partial<ProtectionScope>): ProtectionScope {
     writable: [],
     workingFolders: [],
     repositories: [],
+    gitFolders: [],
+    home: "/home/me",
+    gitConfigs: [],
     ...members,
   };
 }
@@ -86,18 +84,6 @@ Deno.test("a .git that is a file leads to hooks and configuration of its own and
     ) {
       assert.ok(hooks.includes(`${root}/${path}`), `${path} in ${hooks.join("\n")}`);
     }
-  }));
-
-Deno.test("repositories below a folder are found to a depth of three, not through links nor in node_modules", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      ...["a/.git/", "b/c/.git", "b/d/e/.git/", "b/d/e/f/.git/", "node_modules/x/.git/", "link -> a"],
-    );
-    assert.deepEqual(
-      repositoriesBelow(root, new FsSnapshot()).sort(),
-      ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`),
-    );
   }));
 
 Deno.test("the links on the way to a protected path are told with their targets", () =>

@@ -155,3 +155,79 @@ Deno.test("a person can take a list away, or add paths of their own; misspelt wo
     const prepared = await projectSandbox(root, { policy: { protect: ["$gti"] } }).prepare(["true"]);
     assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "unknown-protect-word");
   }));
+
+const COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m x";
+
+Deno.test("repositories, worktrees and submodules that commands make stay whole while git would run nothing of them", () =>
+  inFolder(async (root) => {
+    plant(root, "project/f");
+    new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
+    const sandbox = projectSandbox(root);
+    const allow = "git -c protocol.file.allow=always";
+    for (
+      const [shell, look] of [
+        [`${COMMIT}; git worktree add -q wt`, "git -C wt status --short"],
+        [`git init -q sub && cd sub && ${COMMIT}`, "git -C sub log --oneline"],
+        [
+          "git clone -q sub copy && git clone -q --bare sub bare.git && git clone -q --mirror sub m.git",
+          "git -C m.git log -1",
+        ],
+        [
+          `cd copy && ${allow} submodule --quiet add ../sub in && cd .. && ${allow} clone -q --recurse-submodules copy again`,
+          "git -C copy/in status",
+        ],
+        ["git -C sub config user.name me && git -C sub branch -q other", "git -C sub branch"],
+      ] as const
+    ) {
+      const { code, err } = await runInside(sandbox, shell);
+      assert.equal(code, 0, `${shell}: ${err}`);
+      const looked = await runInside(sandbox, look);
+      assert.equal(looked.code, 0, `${look}: ${looked.err}`);
+    }
+    assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
+  }));
+
+Deno.test("what the person changes in a repository that a command made, while no command lives, is left alone", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    await runInside(sandbox, "git init -q sub");
+    new Deno.Command("git", { args: ["config", "core.editor", "vim"], cwd: `${root}/project/sub` })
+      .outputSync();
+    await runInside(sandbox, "touch sub/x");
+    assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
+    await runInside(sandbox, "git -C sub config core.pager ./evil");
+    assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
+  }));
+
+Deno.test("the configuration of a submodule may name its own folder, and nothing else", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root);
+    const made =
+      "git init -q sub && mkdir -p top/.git/modules && git init -q top && mv sub/.git top/.git/modules/sub";
+    for (const worktree of ["../../../../outside", "..", "../../..", "/home"]) {
+      const config = `git config --file top/.git/modules/sub/config core.worktree ${worktree}`;
+      await runInside(sandbox, `${made}; mkdir -p top/.git/modules; ${config}`);
+      assert.ok(!names(`${root}/project/top/.git/modules/sub`).includes("config"), worktree);
+      await runInside(sandbox, "rm -rf top sub");
+    }
+  }));
+
+Deno.test("a rebase that a command left unfinished is told when its next steps run programs, once, and not otherwise", () =>
+  inFolder(async (root) => {
+    plant(root, "project/f");
+    const sandbox = projectSandbox(root);
+    const commits = ["one", "two"].map((name) =>
+      `echo ${name} > f; git add f; ${COMMIT.replace("-m x", `-m ${name}`)}`
+    );
+    await runInside(sandbox, `git init -q; ${commits.join("; ")}`);
+    const rebase = (steps: string) =>
+      `git rebase --abort 2>/dev/null; GIT_SEQUENCE_EDITOR='printf "${steps}" >' git rebase -q -i --root`;
+    await runInside(sandbox, rebase("break\\n"));
+    assert.deepEqual(codes(sandbox), []);
+    await runInside(sandbox, rebase("break\\nexec touch PWNED\\n"));
+    assert.deepEqual(codes(sandbox), ["git-steps-run-programs"]);
+    await runInside(sandbox, "touch x");
+    assert.equal(sandbox.notices().length, 1);
+  }));

@@ -1,0 +1,122 @@
+// The settings in a file of git's configuration, and the files that git would read or run because of them.
+
+import { isInside, parentOf } from "../../base/paths.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
+
+/** A configuration has some hundred bytes; one of a size to fill the memory is not looked into. */
+export const CONFIG_BYTES = 64 * 1024;
+
+/** Files that include each other; git stops there too. */
+const MOST_INCLUDES = 10;
+
+export interface GitSetting {
+  /** Section and name in small letters, the subsection between them as it is written: `filter.Crypt.clean`. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The settings of a configuration, in order, as git reads them. What it would refuse is passed over. */
+export function gitSettings(text: string): GitSetting[] {
+  const settings: GitSetting[] = [];
+  let section = "";
+  for (const line of text.replace(/^\uFEFF/, "").replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+    const header = /^\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
+    if (header !== null) {
+      const [, name = "", sub] = header;
+      section = name.toLowerCase() + (sub === undefined ? "" : `.${sub.replace(/\\(.)/g, "$1")}`);
+    }
+    const rest = header === null ? line : line.slice(header[0].length);
+    const entry = /^\s*([A-Za-z][\w-]*)\s*(?:=(.*))?$/.exec(rest);
+    if (entry === null || section === "") continue;
+    const value = entry[2] === undefined ? "true" : settingValue(entry[2]);
+    settings.push({ key: `${section}.${entry[1]!.toLowerCase()}`, value });
+  }
+  return settings;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+
+/** A value without quotes, escapes and comment. */
+function settingValue(written: string): string {
+  let value = "";
+  let end = 0;
+  let quoted = false;
+  for (let at = 0; at < written.length; at++) {
+    const character = written[at]!;
+    if (character === '"') quoted = !quoted;
+    else if (character === "\\") {
+      const next = written[++at] ?? "";
+      value += ESCAPES[next] ?? next;
+    } else if (!quoted && /[#;]/.test(character)) break;
+    else value += character;
+    if (quoted || !/\s/.test(character)) end = value.length;
+  }
+  return value.slice(0, end).replace(/^\s+/, "");
+}
+
+/** Settings whose value is a path that git takes something to run from. */
+const RUN_FROM: readonly RegExp[] = [/^core\.hookspath$/, /^init\.templatedir$/];
+
+/** Settings whose value is a path of more settings. */
+const READ_FROM = /^include(if\..*)?\.path$/s;
+
+/** Settings whose value is a command. */
+const COMMANDS: readonly RegExp[] = [
+  /^core\.(fsmonitor|sshcommand|pager|editor|askpass|gitproxy|alternaterefscommand)$/,
+  /^(sequence\.editor|gpg\.program|gpg\..*\.program|diff\.external|interactive\.difffilter|uploadpack\.packobjectshook)$/s,
+  /^(diff\..*\.(command|textconv)|merge\..*\.driver|filter\..*\.(clean|smudge|process))$/s,
+  /^(credential(\..*)?\.helper|pager\..*|alias\..*|remote\..*\.(uploadpack|receivepack)|trailer\..*\.(command|cmd))$/s,
+  /^((merge|diff)tool\..*\.(cmd|path)|(browser|man)\..*\.(cmd|path)|submodule\..*\.update|gpg\.ssh\.defaultkeycommand)$/s,
+  /^sendemail(\..*)?\.(sendmailcmd|tocmd|cccmd|headercmd)$/s,
+];
+
+/**
+ * The paths of everything that git reads as settings, or runs, because of this file, included ones counted in: existing or not,
+ * absolute, links kept. Relative ones start at `folder`, the working folder of the repository.
+ */
+export function pathsInConfig(
+  file: string,
+  place: { readonly folder: string; readonly home: string },
+  snapshot = new FsSnapshot(),
+): string[] {
+  const paths: string[] = [];
+  const seen = new Set<string>();
+  const read = (file: string, depth: number) => {
+    if (seen.has(file) || depth > MOST_INCLUDES) return;
+    seen.add(file);
+    for (const { key, value } of gitSettings(snapshot.read(file, CONFIG_BYTES) ?? "")) {
+      if (READ_FROM.test(key)) {
+        const included = absolute(value, parentOf(file), place.home);
+        paths.push(included);
+        read(included, depth + 1);
+      } else if (RUN_FROM.some((form) => form.test(key))) {
+        const path = absolute(value, place.folder, place.home);
+        // The scripts in a folder `_` of husky run those in the folder around it.
+        paths.push(path.endsWith("/_") ? parentOf(path) : path);
+      } else if (COMMANDS.some((form) => form.test(key))) {
+        const words = value.replace(/^!/, "").split(/[\s"'();|&<>$`=]+/);
+        paths.push(
+          ...words.filter((word) => word.includes("/") && !word.includes("://"))
+            .map((word) => absolute(word, place.folder, place.home)),
+        );
+      }
+    }
+  };
+  read(file, 0);
+  // The working folder itself, or one around it, is nothing that a setting means by a command.
+  return [...new Set(paths)].filter((path) => !isInside(place.folder, path));
+}
+
+function absolute(path: string, folder: string, home: string): string {
+  const whole = path.startsWith("~/")
+    ? `${home}${path.slice(1)}`
+    : path.startsWith("/")
+    ? path
+    : `${folder}/${path}`;
+  const parts: string[] = [];
+  for (const part of whole.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
