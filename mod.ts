@@ -160,6 +160,8 @@ export {
   previewCall,
   type Registration,
   runTool,
+  type SeenFile,
+  type SeenFiles,
   type ToolDefinition,
   type ToolInput,
   ToolRegistry,

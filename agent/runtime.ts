@@ -3,6 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
+import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import { openJournal } from "../cycle/storage/journal.ts";
 import type { DocumentStore, FileMemory, Journal, Send } from "../cycle/types.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
@@ -66,7 +67,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   if (!registered.ok) return registered;
   const { tools, warnings } = registered.value;
   for (const { code, message } of warnings) tell({ event: "notice", code, message });
-  const toolsSubject = { tools, settings, sandbox, environment, document: path };
+  const seen = await openSeenFiles(environment, path);
+  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
   const person = loaded.settings;

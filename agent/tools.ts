@@ -10,7 +10,8 @@ import type { RunSandbox } from "../sandbox/mod.ts";
 import { createApproval } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
-import type { ToolDefinition } from "../tools/definition.ts";
+import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
+import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
@@ -50,6 +51,8 @@ export interface ToolsSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
+  /** What calls of the document last saw of files. */
+  readonly seen: SeenFiles;
 }
 
 /** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */
@@ -93,7 +96,23 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     if (definition === undefined) throw new Error(`the tool ${call.name} left the registry during a run`);
     const { id } = call;
     const onWait = (message: string) => emit({ event: "notice", code: "tool-waiting", message, id });
-    const context = createContext({ ...subject, definition, toolId: id, signal, onOutput, onWait });
-    return await runTool(definition, completeInput(definition, call.input), context);
+    const { seen } = subject;
+    const onFileChanged = (path: string) => emit({ event: "file:changed", path, id });
+    const context = createContext({
+      ...subject,
+      definition,
+      toolId: id,
+      signal,
+      onOutput,
+      onWait,
+      onFileChanged,
+    });
+    const run = () => runTool(definition, completeInput(definition, call.input), context);
+    if (definition.command_input === undefined) return await run();
+    // What a command changes of files that are as this document saw them is a change of its own.
+    const before = await unchanged(seen);
+    const result = await run();
+    for (const path of await catchUp(seen, before)) onFileChanged(path);
+    return result;
   };
 }

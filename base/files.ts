@@ -1,4 +1,7 @@
-// What every room does with files: looking whether one is there, writing one whole, taking one away.
+// What every room does with files: looking whether one is there, reading one that somebody else writes, writing one
+// whole, taking one away.
+
+import { sameBytes } from "./bytes.ts";
 
 /** Whether anything stands at a path. */
 export function isThere(path: string): boolean {
@@ -58,6 +61,66 @@ export async function replaceSmallFile(
   } catch (thrown) {
     // What forbids the writing may forbid this as well; the first reason is the one to tell.
     await removeIfThere(temporary).catch(() => {});
+    throw thrown;
+  }
+}
+
+/** All of an open file, from its beginning. Throws on failure. */
+export function readAllSync(file: Deno.FsFile): Uint8Array {
+  file.seekSync(0, Deno.SeekMode.Start);
+  let buffer = new Uint8Array(file.statSync().size + 1);
+  let length = 0;
+  while (true) {
+    const got = file.readSync(buffer.subarray(length));
+    if (got === null) return buffer.subarray(0, length);
+    length += got;
+    if (length < buffer.length) continue;
+    const larger = new Uint8Array(buffer.length * 2);
+    larger.set(buffer);
+    buffer = larger;
+  }
+}
+
+/** Milliseconds for which a file must stay the same to count as whole. */
+const STILL = 20;
+/** Milliseconds where it looks as if more were to come: emptied, cut short, or renamed away. */
+const STILL_UNFINISHED = 400;
+/** Milliseconds after which a file that never rests is taken as it is. */
+const LONGEST = 5000;
+
+/**
+ * What `read` gives once it no longer changes; null when there is nothing to read. A text that is only the beginning of
+ * `before`, and a file that vanished, get a longer time: editors empty or rename a file before they write it.
+ */
+export async function settled(
+  read: () => Promise<Uint8Array | null>,
+  before: Uint8Array,
+): Promise<Uint8Array | null> {
+  const begun = performance.now();
+  let text = await read();
+  let since = begun;
+  for (;;) {
+    const wanted = isUnfinished(text, before) ? STILL_UNFINISHED : STILL;
+    const now = performance.now();
+    if (now - since >= wanted || now - begun >= LONGEST) return text;
+    await new Promise((done) => setTimeout(done, STILL));
+    const next = await read();
+    const same = text === null ? next === null : next !== null && sameBytes(text, next);
+    if (!same) since = performance.now();
+    text = next;
+  }
+}
+
+function isUnfinished(text: Uint8Array | null, before: Uint8Array): boolean {
+  return text === null || (text.length < before.length && sameBytes(text, before.subarray(0, text.length)));
+}
+
+/** The bytes at a path, or null when there is no file. */
+export async function readOrNull(path: string): Promise<Uint8Array | null> {
+  try {
+    return await Deno.readFile(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
     throw thrown;
   }
 }

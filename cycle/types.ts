@@ -108,6 +108,7 @@ export type CycleEvent =
     readonly usage: Usage | null;
     readonly error?: ProviderError;
   }
+  | { readonly event: "file:changed"; readonly path: string; readonly id: string }
   | { readonly event: "notice"; readonly code: string; readonly message: string; readonly id?: string }
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
   | { readonly event: "cursor"; readonly line: number };

@@ -7,7 +7,14 @@ import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
 import { parentOf } from "../base/paths.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
-import type { ExecutionContext, JsonSchema, Limits, ToolDefinition, Truncate } from "./definition.ts";
+import type {
+  ExecutionContext,
+  JsonSchema,
+  Limits,
+  SeenFiles,
+  ToolDefinition,
+  Truncate,
+} from "./definition.ts";
 import { truncateWithOverflow } from "./overflow.ts";
 import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
@@ -30,6 +37,10 @@ export interface ContextOptions {
   readonly signal: AbortSignal;
   /** Told what the tool puts out while it runs. */
   onOutput?(chunk: string): void;
+  /** What calls of this document last saw of files. */
+  readonly seen?: SeenFiles;
+  /** Told the real path of a file that the tool changed. */
+  onFileChanged?(path: string): void;
   /** Told what the tool waits for before it begins. */
   onWait?(message: string): void;
 }
@@ -165,6 +176,14 @@ class CallContext implements PluginContext {
       // Progress is for show. A screen that went away must not end the tool, and it need not be told again.
       this.#listening = false;
     }
+  }
+
+  get seen(): SeenFiles | undefined {
+    return this.#options.seen;
+  }
+
+  onFileChanged(path: string): void {
+    this.#options.onFileChanged?.(path);
   }
 
   onWait(message: string): void {

@@ -98,6 +98,10 @@ export interface ExecutionContext {
   readonly path: { resolve(path: string): string };
   /** Cuts long text as the built-in tools do. */
   readonly truncate: Truncate;
+  /** What calls of this document last saw of files. @default nothing is remembered */
+  readonly seen?: SeenFiles;
+  /** Told the real path of a file that the tool changed. */
+  onFileChanged?(path: string): void;
   /** Shows output while the tool runs. */
   onOutput(chunk: string): void;
   /** Tells the person that the tool has not begun yet, and what it waits for. */
@@ -106,6 +110,35 @@ export interface ExecutionContext {
   getConfig(): Record<string, unknown> | null;
   /** Gives back what the context had to prepare; called once by whoever runs the tool, never by the tool. */
   release?(): Promise<void>;
+}
+
+/** What a file held when a call last saw it. */
+export interface SeenFile {
+  /** SHA-256 of the content, hexadecimal. */
+  readonly hash: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds. */
+  readonly mtime: number;
+}
+
+/** What the calls of one document last saw of files, by real path. */
+export interface SeenFiles {
+  /** All files that were seen, those seen longest ago first. */
+  readonly paths: readonly string[];
+  /**
+   * What was seen of a file.
+   *
+   * @param path its real path
+   * @returns null when it was never seen
+   */
+  get(path: string): SeenFile | null;
+  /**
+   * Remembers what was seen.
+   *
+   * @param files real paths with what they hold
+   */
+  record(files: readonly (readonly [string, SeenFile])[]): Promise<void>;
 }
 
 /** Answer of the truncation functions (tool-cycle section 8); field names are the contract of the plugin. */

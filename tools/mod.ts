@@ -7,6 +7,8 @@ export type {
   ExecutionResult,
   JsonSchema,
   Preview,
+  SeenFile,
+  SeenFiles,
   ToolDefinition,
   ToolInput,
 } from "./definition.ts";

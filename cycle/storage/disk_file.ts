@@ -2,9 +2,9 @@
 
 import { commonPrefix, sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
-import { readAllSync, type Stamp, stampOf } from "./read.ts";
+import { readAllSync, readOrNull, settled } from "../../base/files.ts";
+import { type Stamp, stampOf } from "./read.ts";
 import { OverwriteGuard } from "./rescue.ts";
-import { readOrNull, settled } from "./settle.ts";
 import { extendFile, MAX_APPEND_BYTES, overwriteFile, replaceFile, type WriteOptions } from "./write.ts";
 
 /** Files that were replaced in this run and are still looked at: an editor may have opened one before its last turn. */

@@ -134,19 +134,3 @@ async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array>
     }
   }
 }
-
-/** All of an open file, from its beginning. Throws on failure. */
-export function readAllSync(file: Deno.FsFile): Uint8Array {
-  file.seekSync(0, Deno.SeekMode.Start);
-  let buffer = new Uint8Array(file.statSync().size + 1);
-  let length = 0;
-  while (true) {
-    const got = file.readSync(buffer.subarray(length));
-    if (got === null) return buffer.subarray(0, length);
-    length += got;
-    if (length < buffer.length) continue;
-    const larger = new Uint8Array(buffer.length * 2);
-    larger.set(buffer);
-    buffer = larger;
-  }
-}

@@ -2,9 +2,9 @@
 // over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
 
 import { commonPrefix, sameBytes } from "../../base/bytes.ts";
-import { writeAll } from "../../base/files.ts";
+import { readAllSync, writeAll } from "../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../base/paths.ts";
-import { readAllSync, sameStamp, type Stamp, stampOf } from "./read.ts";
+import { sameStamp, type Stamp, stampOf } from "./read.ts";
 
 /** Largest text that is appended; more goes through a whole new file. One page cannot be torn by a signal. */
 export const MAX_APPEND_BYTES = 16 * 1024;

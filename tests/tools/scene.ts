@@ -6,7 +6,7 @@ import { realPath } from "../../sandbox/paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { createContext, type PluginContext } from "../../tools/context.ts";
-import type { ExecutionResult, ToolDefinition, ToolInput } from "../../tools/definition.ts";
+import type { ExecutionResult, SeenFiles, ToolDefinition, ToolInput } from "../../tools/definition.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { runTool } from "../../tools/run.ts";
 import { completeInput } from "../../tools/validate.ts";
@@ -42,6 +42,7 @@ export interface ContextChanges {
   readonly document?: string | null;
   readonly variables?: Readonly<Record<string, string>>;
   readonly onOutput?: (chunk: string) => void;
+  readonly seen?: SeenFiles;
 }
 
 export class Scene {
@@ -73,6 +74,7 @@ export class Scene {
       sandbox: changes.sandbox ?? openSandbox(),
       signal: changes.signal ?? new AbortController().signal,
       onOutput: changes.onOutput,
+      seen: changes.seen,
     });
   }
 

@@ -193,7 +193,7 @@ Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not foll
     await Deno.writeTextFile(place.path("precious"), "mine");
     await Deno.symlink("precious", place.path("a"));
     const bytes = new TextEncoder().encode("new");
-    const options = { shownAs: "a" };
+    const options = { shownAs: "a", since: null, note: () => {} };
     // The real path was judged to be `a` itself; meanwhile it became a link.
     await assert.rejects(
       replaceFile(place.path("a"), bytes, { ...options, mayWrite: () => true }),

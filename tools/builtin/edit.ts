@@ -9,6 +9,7 @@ import { findNearestLine, replacePassage } from "./passage.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { inOrder, replaceFile, takeSnapshot } from "./replace_file.ts";
+import { isAsSeen, remember } from "./seen_files.ts";
 
 export interface EditOptions {
   /** Offer the member `replaceAll` (`tools.edit.replace_all`). */
@@ -59,7 +60,7 @@ async function editFile(
   }
   let doing: "read" | "written" = "read";
   try {
-    return await inOrder(path, context, async (real) => {
+    return await inOrder(path, context, async (real, lock) => {
       const before = await within(context.timeout, takeSnapshot(real, path), context.signal);
       const replaced = replacePassage(before.bytes, oldText, newText, { all: replaceAll });
       if (replaced.kind === "absent") return failed(absentSentence(path, before.bytes, oldText));
@@ -70,16 +71,21 @@ async function editFile(
       }
       if (replaced.kind === "unchanged") return failed(`The edit changes nothing in ${path}.`);
       doing = "written";
+      const changed = context.seen !== undefined && await isAsSeen(context.seen, real) === false;
       await replaceFile(real, replaced.bytes, {
         shownAs: path,
-        since: before.info,
+        since: before,
+        note: (temporary) => lock.note(temporary),
         mayWrite: (sibling) => context.sandbox.isPathWritable(sibling),
       });
       const times = replaceAll ? ` (${replaced.count} occurrence${replaced.count === 1 ? "" : "s"})` : "";
       const lineEnds = replaced.convertedLineEnds
         ? " The file ends its lines with CR LF; the texts were converted to that."
         : "";
-      return { success: true, output: `Edited ${path}${times}.${lineEnds}` };
+      if (context.seen !== undefined) await remember(context.seen, real);
+      context.onFileChanged?.(real);
+      const since = changed ? " The file had been changed by someone else since it was read here." : "";
+      return { success: true, output: `Edited ${path}${times}.${lineEnds}${since}` };
     });
   } catch (thrown) {
     return failed(fileSentence(path, doing, thrown));

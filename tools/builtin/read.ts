@@ -11,6 +11,7 @@ import { fileSentence } from "./file_failures.ts";
 import { type LineSelection, LineSelector } from "./line_selector.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
+import { seenNow } from "./seen_files.ts";
 import { validators } from "./validators.generated.ts";
 
 const CHUNK = 64 * 1024;
@@ -90,8 +91,12 @@ async function readRegular(
     if (readableTarget(shown, context) !== path || !await isStill(file, path, info)) {
       return failed(`${shown} was exchanged for something else while it was opened.`);
     }
+    // Taken before reading: should the file change meanwhile, the model has to read it again before it writes over it.
+    const now = context.seen === undefined ? null : await seenNow(path);
     const source = { path: context.path.resolve(shown), shown, size: info.size };
-    return await readOpen(file, source, input, limits, context.signal);
+    const result = await readOpen(file, source, input, limits, context.signal);
+    if (result.success && now !== null) await context.seen?.record([[path, now]]);
+    return result;
   } finally {
     file.close();
   }

@@ -1,12 +1,14 @@
 // Replacing the content of a file: who may, in which order, and so that the old content survives any failure
 // (tools 8.3, sandbox 8).
 
-import { writeAll } from "../../base/files.ts";
+import { sameBytes } from "../../base/bytes.ts";
+import { readAllSync, settled, writeAll } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { isSystemFile, isSystemPath } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "./file_failures.ts";
+import { lockForWriting, temporaryIn, type WriteLock } from "./write_lock.ts";
 
 /** Content of a file and what it was when it was read. */
 export interface Snapshot {
@@ -17,19 +19,29 @@ export interface Snapshot {
 const waiting = new Map<string, Promise<unknown>>();
 
 /**
- * Runs `work` with the real path of a target after all earlier work on that path, so that two edits of one turn
- * both survive. The place in the line is taken before this function returns its promise.
+ * Runs `work` with the real path of a target after all earlier work on that path, of this run and of all others, so that
+ * two edits both survive. The place in the line is taken before this function returns its promise.
  *
  * Rejects with a FileFailure when the target may not be written; nothing has been made then.
  */
 export function inOrder<T>(
   path: string,
   context: ExecutionContext,
-  work: (real: string) => Promise<T>,
+  work: (real: string, lock: WriteLock) => Promise<T>,
 ): Promise<T> {
   const place = realTarget(path, context) ?? "";
   const before = waiting.get(place) ?? Promise.resolve();
-  const result = before.then(() => work(writableTarget(path, context)));
+  const result = before.then(async () => {
+    const real = writableTarget(path, context);
+    const lock = await lockForWriting(real, context.environment, context.signal);
+    try {
+      // While this call waited for another run, the path may have become another one.
+      if (writableTarget(path, context) !== real) throw new FileFailure(changedSentence(path));
+      return await work(real, lock);
+    } finally {
+      lock.release();
+    }
+  });
   const settled = result.catch(() => undefined);
   waiting.set(place, settled);
   settled.then(() => {
@@ -65,6 +77,16 @@ export async function takeSnapshot(real: string, shown: string): Promise<Snapsho
   return { bytes: await Deno.readFile(real), info };
 }
 
+/** The same for a file that may not be there yet: null then. */
+export async function snapshotOrNone(real: string, shown: string): Promise<Snapshot | null> {
+  try {
+    return await takeSnapshot(real, shown);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
 function refuseIrregular(real: string, info: Deno.FileInfo, shown: string): void {
   if (info.isDirectory) throw new FileFailure(folderSentence(shown));
   if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
@@ -95,8 +117,12 @@ function status(path: string): Deno.FileInfo | null {
 export interface ReplaceOptions {
   /** Whether policy lets a temporary file stand at this path, beside the target. */
   mayWrite(path: string): boolean;
-  /** What the target was when it was read: a change since then is a failure. */
-  readonly since?: Deno.FileInfo;
+  /** What the target was when it was read, null where there was none: any change since then is a failure. */
+  readonly since: Snapshot | null;
+  /** Told the temporary file before it is made. */
+  note(temporary: string): void;
+  /** Called between the last look and the act, for tests. */
+  readonly between?: () => Promise<void>;
   /** How the model wrote the path, for sentences. */
   readonly shownAs: string;
 }
@@ -116,17 +142,13 @@ export async function replaceFile(real: string, bytes: Uint8Array, options: Repl
     // A file that forbids writing must not be replaced by way of its folder.
     (await Deno.open(real, { write: true })).close();
   }
-  if (options.since !== undefined && !isSameState(before, options.since)) {
-    throw new FileFailure(
-      `The file ${options.shownAs} was changed by someone else meanwhile. Read it again.`,
-    );
-  }
-  const temporary = `${parentOf(real)}/.flemma-${crypto.randomUUID()}`;
+  const temporary = temporaryIn(parentOf(real));
   const mustStay = before !== null && (before.nlink ?? 1) > 1;
   if (!mustStay && options.mayWrite(temporary)) {
-    if (await replaceByRename(real, bytes, before, temporary)) return;
+    options.note(temporary);
+    if (await replaceByRename(real, bytes, before, temporary, options)) return;
   }
-  await writeInPlace(real, bytes, before);
+  await writeInPlace(real, bytes, before, options);
 }
 
 async function lookAt(path: string): Promise<Deno.FileInfo | null> {
@@ -138,9 +160,26 @@ async function lookAt(path: string): Promise<Deno.FileInfo | null> {
   }
 }
 
-function isSameState(now: Deno.FileInfo | null, then: Deno.FileInfo): boolean {
-  return now !== null && now.ino === then.ino && now.size === then.size &&
-    now.mtime?.getTime() === then.mtime?.getTime();
+function changedSentence(shown: string): string {
+  return `The file ${shown} was changed by someone else meanwhile. Read it again.`;
+}
+
+/** The file that is about to be taken off its path, open, so that a late save into it is seen. */
+type Old = Deno.FsFile | null;
+
+/** Whether the file at a path is the open one and holds what was read; without one, whether nothing is there. */
+function isStill(real: string, old: Old, since: Snapshot | null): boolean {
+  let there: Deno.FileInfo;
+  try {
+    there = Deno.lstatSync(real);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return old === null && since === null;
+    throw thrown;
+  }
+  if (old === null || since === null) return false;
+  const opened = old.statSync();
+  return there.ino === opened.ino && there.dev === opened.dev && opened.size === since.bytes.length &&
+    sameBytes(readAllSync(old), since.bytes);
 }
 
 /** False when the folder or the owner does not allow this way; the target is untouched then. */
@@ -149,6 +188,7 @@ async function replaceByRename(
   bytes: Uint8Array,
   before: Deno.FileInfo | null,
   temporary: string,
+  { since, shownAs, between }: ReplaceOptions,
 ): Promise<boolean> {
   let file: Deno.FsFile;
   try {
@@ -163,6 +203,7 @@ async function replaceByRename(
     throw thrown;
   }
   let renamed = false;
+  const old = before === null ? null : await Deno.open(real);
   try {
     try {
       await writeAll(file, bytes);
@@ -176,12 +217,44 @@ async function replaceByRename(
     if (realPath(folder, "/") !== folder) {
       throw new FileFailure(`The folder ${folder} was replaced meanwhile.`);
     }
-    await Deno.rename(temporary, real);
+    await between?.();
+    if (!isStill(real, old, since)) throw new FileFailure(changedSentence(shownAs));
+    try {
+      Deno.renameSync(temporary, real);
+    } catch (thrown) {
+      // A mount point takes no other file in its place, but new content.
+      if (before !== null && isBusy(thrown)) return false;
+      throw thrown;
+    }
     renamed = true;
+    await between?.();
+    await putBackLateSave(real, old, since, shownAs);
     return true;
   } finally {
+    old?.close();
     if (!renamed) await Deno.remove(temporary);
   }
+}
+
+/**
+ * Somebody who opened the old file before it was replaced may have written to it afterwards. Their text is what they
+ * think is saved: it goes back, and the model reads it again.
+ */
+async function putBackLateSave(
+  real: string,
+  old: Old,
+  since: Snapshot | null,
+  shownAs: string,
+): Promise<void> {
+  if (old === null || since === null || sameBytes(readAllSync(old), since.bytes)) return;
+  const text = await settled(() => Promise.resolve(readAllSync(old)), since.bytes);
+  if (text === null || sameBytes(text, since.bytes.subarray(0, text.length))) return;
+  await Deno.writeFile(real, text, { create: false });
+  throw new FileFailure(changedSentence(shownAs));
+}
+
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Deno.errors.Busy || /\(os error (16|18)\)/.test(String(thrown));
 }
 
 /** A folder that takes no new file, by its mode or because only the file itself is mounted for writing. */
@@ -208,10 +281,16 @@ async function takeOver(path: string, from: Deno.FileInfo): Promise<boolean> {
  * Writes over the file itself. Only node's `open` can refuse to follow a link, and it is loaded only on this
  * rare way.
  */
-async function writeInPlace(real: string, bytes: Uint8Array, before: Deno.FileInfo | null): Promise<void> {
+async function writeInPlace(
+  real: string,
+  bytes: Uint8Array,
+  before: Deno.FileInfo | null,
+  { since, shownAs, between }: ReplaceOptions,
+): Promise<void> {
   const fs = await import("node:fs");
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
   const file = fs.openSync(real, before === null ? O_RDWR | O_CREAT | O_EXCL : O_RDWR | O_NOFOLLOW, 0o666);
+  await between?.();
   const put = (content: Uint8Array): void => {
     for (let at = 0; at < content.length;) at += fs.writeSync(file, content, at, content.length - at, at);
     fs.ftruncateSync(file, content.length);
@@ -222,6 +301,9 @@ async function writeInPlace(real: string, bytes: Uint8Array, before: Deno.FileIn
     for (let at = 0, count = 1; at < old.length && count > 0; at += count) {
       count = fs.readSync(file, old, at, old.length - at, at);
     }
+    const there = fs.lstatSync(real, { throwIfNoEntry: false });
+    const same = there?.ino === fs.fstatSync(file).ino && (since === null || sameBytes(old, since.bytes));
+    if (!same) throw new FileFailure(changedSentence(shownAs));
     try {
       put(bytes);
     } catch (thrown) {

@@ -3,10 +3,11 @@
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { fileSentence } from "./file_failures.ts";
+import { FileFailure, fileSentence } from "./file_failures.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
-import { inOrder, replaceFile } from "./replace_file.ts";
+import { inOrder, replaceFile, snapshotOrNone } from "./replace_file.ts";
+import { isAsSeen, remember } from "./seen_files.ts";
 
 /** The definition of write. */
 export function writeTool(): ToolDefinition {
@@ -37,11 +38,22 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
   if (typeof content !== "string") return { success: false, error: "The content is missing." };
   const bytes = new TextEncoder().encode(content);
   try {
-    await inOrder(path, context, (real) =>
-      replaceFile(real, bytes, {
+    await inOrder(path, context, async (real, lock) => {
+      const since = await snapshotOrNone(real, path);
+      if (context.seen !== undefined && since !== null && await isAsSeen(context.seen, real) === false) {
+        throw new FileFailure(
+          `${path} was changed since it was read here, so it was not written. Read it again first.`,
+        );
+      }
+      await replaceFile(real, bytes, {
         shownAs: path,
+        since,
+        note: (temporary) => lock.note(temporary),
         mayWrite: (sibling) => context.sandbox.isPathWritable(sibling),
-      }));
+      });
+      if (context.seen !== undefined) await remember(context.seen, real);
+      context.onFileChanged?.(real);
+    });
   } catch (thrown) {
     return { success: false, error: fileSentence(path, "written", thrown) };
   }

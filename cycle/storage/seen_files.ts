@@ -1,0 +1,71 @@
+// What the calls of one document last saw of files, kept from run to run (found-2 D3).
+
+import type { Environment } from "../../base/environment.ts";
+import { replaceSmallFile } from "../../base/files.ts";
+import { isObject } from "../../base/is_object.ts";
+import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
+import { documentKey, stateFolder } from "./state_files.ts";
+
+/** Files that are remembered for a document; those that were seen longest ago go first. */
+const MAX_FILES = 1000;
+
+/** Opens the memory of the document at `path`; one that ends with the process when it is null (unsaved). */
+export async function openSeenFiles(environment: Environment, path: string | null): Promise<SeenFiles> {
+  const file = path === null ? null : `${stateFolder(environment)}/seen/${await documentKey(path)}.json`;
+  return new Memory(file, file === null ? new Map() : await readMemory(file));
+}
+
+class Memory implements SeenFiles {
+  readonly #file: string | null;
+  readonly #seen: Map<string, SeenFile>;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(file: string | null, seen: Map<string, SeenFile>) {
+    this.#file = file;
+    this.#seen = seen;
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#seen.keys()];
+  }
+
+  get(path: string): SeenFile | null {
+    return this.#seen.get(path) ?? null;
+  }
+
+  record(files: readonly (readonly [string, SeenFile])[]): Promise<void> {
+    if (files.length === 0) return this.#writing;
+    for (const [path, seen] of files) {
+      this.#seen.delete(path);
+      this.#seen.set(path, seen);
+    }
+    for (const path of this.paths.slice(0, -MAX_FILES)) this.#seen.delete(path);
+    this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#file === null) return;
+    await Deno.mkdir(this.#file.slice(0, this.#file.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+    const text = JSON.stringify([...this.#seen]);
+    await replaceSmallFile(this.#file, new TextEncoder().encode(text), { durable: false });
+  }
+}
+
+/** What was remembered. A file that was torn by a crash of the machine is as good as none. */
+async function readMemory(file: string): Promise<Map<string, SeenFile>> {
+  try {
+    const value: unknown = JSON.parse(await Deno.readTextFile(file));
+    return new Map(Array.isArray(value) ? value.filter(isEntry) : []);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof SyntaxError) return new Map();
+    throw thrown;
+  }
+}
+
+function isEntry(value: unknown): value is [string, SeenFile] {
+  if (!Array.isArray(value) || typeof value[0] !== "string") return false;
+  const seen: unknown = value[1];
+  return isObject(seen) && typeof seen.hash === "string" && typeof seen.size === "number" &&
+    typeof seen.mtime === "number";
+}

@@ -1,0 +1,103 @@
+// One writer of a file at a time among all runs of this program: an advisory lock that the system releases when its
+// holder dies, which also tells what a dead holder left behind.
+
+import type { Environment } from "../../base/environment.ts";
+import { removeIfThere } from "../../base/files.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { sha256 } from "../../base/hash.ts";
+
+const POLL_MILLISECONDS = 10;
+
+/** A lock that is held. */
+export interface WriteLock {
+  /** Notes a temporary file, for whoever comes after a crash. */
+  note(temporary: string): void;
+  release(): void;
+}
+
+/**
+ * Waits for the lock of the file at a real path and takes it. Rejects with the signal's reason when that aborts.
+ * Temporary files of holders that died are removed first.
+ */
+export async function lockForWriting(
+  real: string,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<WriteLock> {
+  const folder = `${stateFolder(environment)}/locks/files`;
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = `${folder}/${(await sha256(real)).slice(0, 32)}`;
+  for (;;) {
+    const file = await tryLock(path);
+    if (file !== null) {
+      await sweep(folder);
+      return held(file, path);
+    }
+    signal.throwIfAborted();
+    await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
+  }
+}
+
+/** The open file of a lock that was free; null when somebody holds it. */
+async function tryLock(path: string): Promise<Deno.FsFile | null> {
+  const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
+  // A holder removes its file on release, so what was locked may no longer be what others would open.
+  if (file.tryLockSync(true) && isAt(file, path)) return file;
+  file.close();
+  return null;
+}
+
+function isAt(file: Deno.FsFile, path: string): boolean {
+  try {
+    return Deno.statSync(path).ino === file.statSync().ino;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return false;
+    throw thrown;
+  }
+}
+
+function held(file: Deno.FsFile, path: string): WriteLock {
+  return {
+    note(temporary) {
+      file.truncateSync(0);
+      file.seekSync(0, Deno.SeekMode.Start);
+      file.writeSync(new TextEncoder().encode(temporary));
+    },
+    release() {
+      // Removed while still held: whoever waits on this file finds that it is no longer the one at the path.
+      Deno.removeSync(path);
+      file.close();
+    },
+  };
+}
+
+/** Removes what holders that died were about to put in place, and their locks. */
+async function sweep(folder: string): Promise<void> {
+  for (const { name } of [...Deno.readDirSync(folder)]) {
+    const path = `${folder}/${name}`;
+    const text = await textOf(path);
+    if (text === null || text === "") continue;
+    const file = await tryLock(path);
+    if (file === null) continue;
+    if (isTemporary(text)) await removeIfThere(text);
+    held(file, path).release();
+  }
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+/** The name of a temporary file of this program in a folder, unique for each write. */
+export function temporaryIn(folder: string): string {
+  return `${folder === "/" ? "" : folder}/.flemma-${crypto.randomUUID()}`;
+}
+
+function isTemporary(path: string): boolean {
+  return /\/\.flemma-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path);
+}
