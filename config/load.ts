@@ -28,5 +28,6 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
     logs: [],
     catalog: options.catalog ?? BUILTIN_CATALOG,
     origin: () => "defaults",
+    placeOf: () => null,
   });
 }

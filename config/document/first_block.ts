@@ -15,6 +15,7 @@ import type { ChunkProblem, Fault, LayerDraft } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
 import { MOST_FINDINGS } from "../types.ts";
+import { Places } from "../sources/places.ts";
 import type { SourceTree } from "../sources/yaml.ts";
 import { misplacedBlocks } from "./misplaced_block.ts";
 import { idleSettings, mentionsSettings } from "./idle_settings.ts";
@@ -151,13 +152,13 @@ type DataOptions = FrontmatterOptions & { readonly loaded: { readonly catalog: C
 function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockResult {
   const parsed = parseJson(code);
   if (!parsed.ok) return broken("JSON", parsed.lines);
-  return runData(parsed.tree.value, draft, options, lineIn(parsed.tree));
+  return runData(parsed.tree.value, draft, options, lineIn(parsed.tree, options.loaded.catalog));
 }
 
 /** Where a fault below `flemma` stands in the file, whose first line is the fence. */
-function lineIn(tree: SourceTree): (fault: Fault) => number {
-  return (fault) =>
-    Number(tree.place({ ...fault, written: ["flemma", ...fault.written ?? []] }).split(":")[0]) + 1;
+function lineIn(tree: SourceTree, catalog: Catalog): (fault: Fault) => number {
+  const places = new Places(tree, catalog, ["flemma"]);
+  return (fault) => Number(places.of(fault).split(":")[0]) + 1;
 }
 
 type BrokenLines = readonly { readonly line: number; readonly message: string }[];
@@ -184,7 +185,7 @@ async function runYaml(
   if (!parsed.ok) return broken("YAML", parsed.lines);
   const { tree } = parsed;
   if (tree.value === null) return { variables: {}, problems: [] };
-  return runData(tree.value, draft, options, lineIn(tree));
+  return runData(tree.value, draft, options, lineIn(tree, options.loaded.catalog));
 }
 
 /** Member `flemma` is settings, every other one a template variable (4.1). */

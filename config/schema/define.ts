@@ -56,6 +56,8 @@ export interface Key {
   readonly long?: (value: unknown) => unknown;
   /** One value whose members can be read and written alone. */
   readonly record?: boolean;
+  /** Nothing reads it yet: `config check` says so where it is set. */
+  readonly unread?: true;
   /** The words that are missing so far: setting anything but the default is refused with them. */
   readonly awaits?: string;
   /** Which values wait; without it every one but the default. */

@@ -19,8 +19,28 @@ export type Found = { readonly ok: true; readonly place: Place } | {
   readonly fault: Fault;
 };
 
+/** Where the way of written keys ends, and which names would go on from there. */
+interface Lost {
+  readonly path: readonly string[];
+  readonly name: string;
+  names(): readonly string[];
+}
+
 /** Finds what the written keys mean. An unknown key is answered with the nearest right one. */
 export function findKey(written: readonly string[], catalog: Catalog): Found {
+  const found = locate(written, catalog);
+  return "node" in found
+    ? { ok: true, place: found }
+    : unknown(written, found.path, found.name, found.names());
+}
+
+/** The canonical path of the written keys, or null. Costs nothing where there is none, unlike the help with it. */
+export function canonicalPath(written: readonly string[], catalog: Catalog): readonly string[] | null {
+  const found = locate(written, catalog);
+  return "node" in found ? found.path : null;
+}
+
+function locate(written: readonly string[], catalog: Catalog): Place | Lost {
   let node: Node = SCHEMA;
   const path: string[] = [];
   const open = [...written];
@@ -29,10 +49,8 @@ export function findKey(written: readonly string[], catalog: Catalog): Found {
     if (node.node === "editor") break;
     if (node.node === "key") {
       const members: readonly string[] = node.record ? ["level", "foreign"] : [];
-      if (members.includes(name) && open.length === 0) {
-        return { ok: true, place: { path, node, member: name } };
-      }
-      return unknown(written, path, name, members);
+      if (members.includes(name) && open.length === 0) return { path, node, member: name };
+      return { path, name, names: () => members };
     }
     const step = stepInto(node, path, name, catalog);
     if (step !== null) {
@@ -45,9 +63,10 @@ export function findKey(written: readonly string[], catalog: Catalog): Found {
       open.unshift(name.slice(0, dot), name.slice(dot + 1));
       continue;
     }
-    return unknown(written, path, name, namesOf(node, path, catalog));
+    const group = node;
+    return { path, name, names: () => namesOf(group, catalog) };
   }
-  return { ok: true, place: { path, node } };
+  return { path, node };
 }
 
 /** The node of a canonical path; throws when there is none, which would be a fault of the program. */
@@ -82,7 +101,7 @@ function stepInto(
   return { path: [name], node: group.others };
 }
 
-function namesOf(group: Group, _path: readonly string[], catalog: Catalog): string[] {
+function namesOf(group: Group, catalog: Catalog): string[] {
   return [
     ...Object.keys(group.members),
     ...Object.keys(group.aliases ?? {}),

@@ -6,8 +6,7 @@ import { isModulePath } from "./module_path.ts";
 import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../settings.ts";
 import { BOOLEAN, group, hostKey, key, natural, policyKey, STRING, STRINGS, type Type } from "./define.ts";
 import { HIDDEN_WORDS, pathItem, pathMistake, PROTECT_WORDS, socketMistake } from "./sandbox_words.ts";
-import { asEnabled } from "./switch.ts";
-import { SANDBOX_MODES, switchHint } from "./values.ts";
+import { asEnabled, SANDBOX_MODES, switchHint } from "./values.ts";
 
 const path = pathItem([], "a path");
 

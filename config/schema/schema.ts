@@ -13,6 +13,7 @@ import {
   neutralKey,
   STRING,
   STRINGS,
+  type Type,
   word,
 } from "./define.ts";
 import { presets } from "./presets.ts";
@@ -21,6 +22,22 @@ import { tools } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
 const unneeded = "Belongs to the editor plugin; without effect here.";
+
+const address: Type = {
+  is: "custom",
+  expected: "an http or https address",
+  accepts: (value) => typeof value === "string" && isAddress(value.trim()),
+  hint: (value) => {
+    const whole = typeof value === "string" ? `https://${value.trim()}` : "";
+    return isAddress(whole) && !/:\/\//.test(String(value)) ? `write ${whole}` : undefined;
+  },
+  json: { type: "string", pattern: "^\\s*https?://" },
+};
+
+function isAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "";
+}
 
 /** The whole tree. */
 export const SCHEMA: Group = group("All settings.", {
@@ -40,7 +57,7 @@ export const SCHEMA: Group = group("All settings.", {
   parameters: group("Parameters of requests.", { ...generalParameters(false), ...PROVIDER_TABLES }),
   providers: group("Where providers are.", {}, {
     others: group("One provider.", {
-      base_url: hostKey(STRING, "Address of its API.", { optional: true }),
+      base_url: hostKey(address, "Address of its API.", { optional: true }),
     }),
   }),
   tools,
@@ -54,25 +71,35 @@ export const SCHEMA: Group = group("All settings.", {
     }),
   }),
   secrets: group("Where credentials come from.", {
-    gcloud: group("The gcloud program.", { path: hostKey(STRING, "The program.", { default: "gcloud" }) }),
+    gcloud: group("The gcloud program.", {
+      path: hostKey(STRING, "The program.", { default: "gcloud", unread: true }),
+    }),
   }),
   logging: group("A log of what happened.", {
-    enabled: hostKey(BOOLEAN, "Write it.", { default: false }),
-    path: hostKey(STRING, "The file.", { optional: true }),
-    level: hostKey(word("TRACE", "DEBUG", "INFO", "WARN", "ERROR"), "How much.", { default: "DEBUG" }),
+    enabled: hostKey(BOOLEAN, "Write it.", { default: false, unread: true }),
+    path: hostKey(STRING, "The file.", { optional: true, unread: true }),
+    level: hostKey(word("TRACE", "DEBUG", "INFO", "WARN", "ERROR"), "How much.", {
+      default: "DEBUG",
+      unread: true,
+    }),
   }),
   diagnostics: group("Finding faults.", {
-    enabled: key(BOOLEAN, "Keep requests for comparison.", { default: false, who: ["G", "R", "C"] }),
+    enabled: key(BOOLEAN, "Keep requests for comparison.", {
+      default: false,
+      who: ["G", "R", "C"],
+      unread: true,
+    }),
   }),
   ui: group("What is shown.", {
     pricing: group("Prices.", {
-      enabled: key(BOOLEAN, "Show them.", { default: true, who: ["G"] }),
+      enabled: key(BOOLEAN, "Show them.", { default: true, who: ["G"], unread: true }),
       high_cost_threshold: key(
         { is: "number", min: 0 },
         "Dollars per million tokens that call for a warning.",
         {
           default: 30,
           who: ["G"],
+          unread: true,
         },
       ),
     }),

@@ -16,8 +16,7 @@ import {
   word,
 } from "./define.ts";
 import { presets } from "./presets.ts";
-import { asEnabled } from "./switch.ts";
-import { switchHint } from "./values.ts";
+import { asEnabled, switchHint } from "./values.ts";
 
 /** An item of `auto_approve`: a tool name, a `$preset`, or a module path. */
 const approvalItem: Type = {
@@ -74,13 +73,15 @@ function approvalList(value: unknown): unknown {
 }
 
 const RULES = "approval rules";
-const cwd = () =>
+const cwd = (rest: { readonly unread?: true } = {}) =>
   key(STRING, "Where the tool works; expanded like a sandbox path, empty means the process's directory.", {
     default: "urn:flemma:buffer:path",
     optional: true,
+    ...rest,
   });
 const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
-const exclude = () => key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED });
+const exclude = () =>
+  key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED, unread: true });
 
 export const tools = group("Tools: which are offered, which run unasked, how they run.", {
   require_approval: key(BOOLEAN, "`false` approves every call that nothing else decides.", {
@@ -138,7 +139,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     default: [],
     awaits: "tool files",
   }),
-  file_timeout: hostKey(natural(1), "Seconds a tool file may run.", { default: 120 }),
+  file_timeout: hostKey(natural(1), "Seconds a tool file may run.", { default: 120, unread: true }),
   env: group("Variables of child processes.", {
     block: hostKey(STRINGS, "Variables withheld besides the credentials: names and `*` patterns.", {
       default: [],
@@ -186,7 +187,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     default: "block",
     awaits: "another way to press",
   }),
-  show_spinner: key(BOOLEAN, "For editors; a terminal may honour it.", { default: true }),
+  show_spinner: key(BOOLEAN, "For editors; a terminal may honour it.", { default: true, unread: true }),
   cursor_after_result: key(word("result", "stay", "next"), "Which line is reported after a result.", {
     default: "result",
   }),
@@ -196,28 +197,28 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     env: hostKey({ is: "map", of: STRING }, "Variables added to the environment.", { optional: true }),
     max_timeout: key(natural(1), "Most seconds a call may ask for.", { default: 600 }),
   }),
-  read: group("The read tool.", {}, { others: toolMember() }),
-  write: group("The write tool.", {}, { others: toolMember() }),
+  read: group("The read tool; it has no settings.", {}),
+  write: group("The write tool; it has no settings.", {}),
   edit: group("The edit tool.", {
     replace_all: key(BOOLEAN, "Replace every place instead of refusing when there are several.", {
       default: false,
     }),
-  }, { others: toolMember() }),
-  grep: group("The grep tool.", { cwd: cwd(), exclude: exclude() }),
-  find: group("The find tool.", { cwd: cwd(), exclude: exclude() }),
-  ls: group("The ls tool.", { cwd: cwd() }),
+  }),
+  grep: group("The grep tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
+  find: group("The find tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
+  ls: group("The ls tool.", { cwd: cwd({ unread: true }) }),
   calculator: group("The calculator tool.", {
-    enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
+    enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true, unread: true }),
   }),
   mcporter: group("Bridge to external tool servers.", {
     enabled: hostKey(BOOLEAN, "Ask mcporter for tools.", { default: false, awaits: "the mcporter bridge" }),
-    path: hostKey(STRING, "The program.", { default: "mcporter" }),
-    timeout: hostKey(natural(1), "Seconds of one call.", { default: 60 }),
+    path: hostKey(STRING, "The program.", { default: "mcporter", unread: true }),
+    timeout: hostKey(natural(1), "Seconds of one call.", { default: 60, unread: true }),
     startup: group("Asking for tools at start.", {
-      concurrency: hostKey(natural(1), "Servers asked at once.", { default: 4 }),
+      concurrency: hostKey(natural(1), "Servers asked at once.", { default: 4, unread: true }),
     }),
-    include: hostKey(STRINGS, "Tools taken; all when empty.", { default: [] }),
-    exclude: hostKey(STRINGS, "Tools left out.", { default: [] }),
+    include: hostKey(STRINGS, "Tools taken; all when empty.", { default: [], unread: true }),
+    exclude: hostKey(STRINGS, "Tools left out.", { default: [], unread: true }),
   }),
 }, {
   list: key(STRINGS, "The tools offered to the model; without a list all that are not disabled by default.", {

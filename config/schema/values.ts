@@ -43,3 +43,8 @@ export function numberHint(value: unknown): string | undefined {
   const number = value.trim() === "" ? NaN : Number(value.replaceAll("_", ""));
   return Number.isFinite(number) ? `"${value}" is a text; write ${number}` : undefined;
 }
+
+/** A group that a lone `true` or `false` may stand for. */
+export function asEnabled(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === "boolean" ? { enabled: value } : undefined;
+}

@@ -30,6 +30,9 @@ const WHOLE: ReadonlySet<string> = new Set([
 ]);
 
 const WORDS: ReadonlyMap<string, SettingsWord> = collect();
+/** Words that are long and sure enough to be meant by a name that misses them by one letter. */
+const SURE_WORDS: readonly string[] = [...WORDS].filter(([word, { sure }]) => sure && word.length > 5)
+  .map(([word]) => word);
 
 /** What a name of the top of a block or file means when it means settings; null for any other name. */
 export function settingsWord(name: string): SettingsWord | null {
@@ -39,10 +42,10 @@ export function settingsWord(name: string): SettingsWord | null {
   if (known !== undefined) return known;
   const foreign = foreignRestriction(first);
   if (foreign !== null) return { path: foreign, sure: true };
-  for (const [word, meant] of WORDS) {
-    if (meant.sure && word.length > 5 && distance(plain, word) === 1) return meant;
-  }
-  return null;
+  const near = SURE_WORDS.find((word) =>
+    Math.abs(word.length - plain.length) <= 1 && distance(plain, word) === 1
+  );
+  return near === undefined ? null : WORDS.get(near)!;
 }
 
 /** Whether a value that stands under a name for the whole tree (`config`, `opt`) holds settings. */

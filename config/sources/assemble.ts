@@ -7,6 +7,8 @@ import { parentOf } from "../../base/paths.ts";
 import { originOf } from "../layers/explain.ts";
 import type { LayerLog } from "../layers/log.ts";
 import type { Loaded, LoadOptions, Sources } from "./find.ts";
+import { Places } from "./places.ts";
+import { unreadKeys } from "../layers/unread.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Fault, Layer } from "../types.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -30,7 +32,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     next: `Keep one of the two: rm ${operands(path)}`,
   }));
   const logs: LayerLog[] = [];
-  const places = new Map<Layer, (fault: Fault) => string>();
+  const places = new Map<Layer, { readonly path: string; readonly places: Places }>();
 
   const readFile = async (
     layer: "G" | "P",
@@ -41,7 +43,8 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
       lines.push(...parsed.lines.map(({ place, message }) => `${source.path}:${place}: ${message}`));
       return null;
     }
-    places.set(layer, (fault) => `${source.path}:${parsed.tree.place(fault)}`);
+    const inFile = new Places(parsed.tree, catalog);
+    places.set(layer, { path: source.path, places: inFile });
     const module = (path: string) => modulePath(path, parentOf(source.path), environment.home);
     const draft = draftLayer({ layer, others: logs, catalog, module });
     const faults = [...writeTree(draft, rootOf(parsed.tree), { catalog }), ...draft.finish()];
@@ -54,7 +57,8 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
         written: key.split("."),
       });
     }
-    const located = faults.map((fault) => ({ fault, place: parsed.tree.place(fault) }))
+    faults.push(...unreadKeys(draft.log));
+    const located = faults.map((fault) => ({ fault, place: inFile.of(fault) }))
       .sort((a, b) => comparePlaces(a.place, b.place));
     for (const { fault, place } of located) {
       const line = `${source.path}:${place}: ${fault.message}`;
@@ -129,7 +133,9 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
 
   const effective = effectiveSettings(logs, { catalog, denied, approved: approve });
   for (const fault of effective.faults) {
-    lines.push(`${places.get(fault.layer)?.(fault) ?? layerWords(fault.layer)}: ${fault.message}`);
+    const file = places.get(fault.layer);
+    const place = file === undefined ? layerWords(fault.layer) : `${file.path}:${file.places.of(fault)}`;
+    lines.push(`${place}: ${fault.message}`);
   }
   if (lines.length > 0) {
     return failure(
@@ -151,6 +157,13 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     logs,
     catalog,
     origin: (key) => originOf(logs, catalog, key),
+    placeOf: (key) => {
+      for (const { path, places: inFile } of [...places.values()].reverse()) {
+        const place = inFile.ofKey(key);
+        if (place !== null) return `${path}:${place}`;
+      }
+      return null;
+    },
   });
 }
 

@@ -30,7 +30,8 @@ export function parseJson(text: string): Parsed {
     }
     return "1:1";
   };
-  return { ok: true, tree: { value, place } };
+  const keys = () => [...scanner.keys.keys()].map((path) => JSON.parse(path) as string[]);
+  return { ok: true, tree: { value, place, keys } };
 }
 
 interface Finding {

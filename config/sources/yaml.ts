@@ -5,8 +5,10 @@ import type { Fault } from "../types.ts";
 
 export interface SourceTree {
   readonly value: unknown;
-  /** `LINE:COL` (1-based) of what a fault is about. */
+  /** `LINE:COL` (1-based) of what a fault is about; the beginning when nothing of it was written. */
   place(fault: Fault): string;
+  /** Every key that was written, below the keys it stands in, outermost first. */
+  keys(): readonly (readonly string[])[];
 }
 
 /** A parsed file, or the lines that say where it is broken. */
@@ -99,7 +101,20 @@ export async function parseSource(text: string): Promise<Parsed> {
     }
     return "1:1";
   };
-  return { ok: true, tree: { value, place } };
+  const keys = (): string[][] => {
+    const found: string[][] = [];
+    const collect = (node: unknown, above: readonly string[]): void => {
+      if (!isMap(node)) return;
+      for (const { key, value } of node.items) {
+        const written = [...above, String(isScalar(key) ? key.value : key)];
+        found.push(written);
+        collect(value, written);
+      }
+    };
+    collect(document.contents, []);
+    return found;
+  };
+  return { ok: true, tree: { value, place, keys } };
 
   /** The scalar below a node that is this item. */
   function holding(node: unknown, item: unknown): unknown {
