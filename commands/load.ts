@@ -16,7 +16,7 @@ const sandbox = () => import("./sandbox/switch.ts");
 
 const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "config show": config,
-  "config check": config,
+  "config check": () => import("./settings/check.ts"),
   "config path": config,
   "config get": config,
   "trust": () => import("./settings/trust.ts"),

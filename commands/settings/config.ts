@@ -13,13 +13,10 @@ import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "./layer_files.ts";
 import { switchOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { settingsOf } from "../line/overrides.ts";
 import { writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   switch (invocation.arguments.command.name) {
-    case "config check":
-      return await check(invocation);
     case "config path":
       return await path(invocation);
     case "config get":
@@ -86,45 +83,6 @@ async function get(invocation: Invocation): Promise<number> {
     );
   } else writeOutput(visible(renderRows(rows), { lines: true }));
   return Exit.ok;
-}
-
-async function check(invocation: Invocation): Promise<number> {
-  const file = invocation.arguments.positionals[0];
-  const document = documentPath(invocation.environment, file);
-  if (!document.ok) return refuse(invocation, document.problem);
-  const loaded = await settingsOf(invocation.arguments, invocation.environment, document.value);
-  if (!loaded.ok) {
-    if (loaded.problem.code !== "config-invalid") return refuse(invocation, loaded.problem);
-    writeOutput(visible(`${loaded.problem.message}\n`, { lines: true }));
-    return Exit.usage;
-  }
-  const lines = loaded.value.warnings.map((line) => `${line} (warning)`);
-  for (const { message } of loaded.value.notices) {
-    if (!loaded.value.warnings.some((line) => message.startsWith(line))) {
-      lines.push(message);
-    }
-  }
-  let exit: number = Exit.ok;
-  if (file !== undefined) {
-    const seen = await view(invocation, file);
-    if ("exit" in seen) return seen.exit;
-    for (const found of seen.document.diagnostics) {
-      lines.push(
-        `${file}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`,
-      );
-      if (found.severity === "error") exit = Exit.diagnostics;
-    }
-  }
-  if (lines.length === 0) {
-    const files = loaded.value.files.filter((path) => /\.(?:ya?ml|json)$/.test(path));
-    lines.push(
-      files.length === 0
-        ? "No settings file was found; the defaults hold."
-        : `No mistake in ${files.join(", ")}.`,
-    );
-  }
-  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
-  return exit;
 }
 
 async function path(invocation: Invocation): Promise<number> {

@@ -178,17 +178,14 @@ class Draft implements LayerDraft {
     if (this.log.operations.length >= MOST_OPERATIONS) {
       return [tooMany(name)];
     }
-    const value = key.callable || (key.loads && key.awaits === undefined)
-      ? this.#withModules(name, given)
-      : given;
-    const items = isPresetPath(path) ? namesIn(value) : Array.isArray(value) ? value : [value];
+    const items = isPresetPath(path) ? namesIn(given) : Array.isArray(given) ? given : [given];
     const excess = items.length > MOST_ITEMS
       ? `more than ${MOST_ITEMS} items`
       : items.some((item) => typeof item === "string" && item.length > LONGEST_TEXT)
       ? `text of more than ${LONGEST_TEXT} characters`
       : null;
     if (excess !== null) return [fault("config_invalid_value", name, `"${name}" is given ${excess}`)];
-    if (op === "set") return this.#set(path, key, value);
+    if (op === "set") return this.#set(path, key, given);
     if (key.type.is !== "list") return [notAList(path, key)];
     if (key.callable && typeof this.log.on(name).at(-1)?.value === "function") {
       return [
@@ -206,7 +203,7 @@ class Draft implements LayerDraft {
       const wrong = op === "remove" ? [] : itemMismatches(key.type.item, item);
       if (waits !== null) faults.push(waits);
       else if (wrong.length > 0) faults.push(...wrong.map((mismatch) => invalid(path, mismatch)));
-      else this.log.push({ op, path, value: item });
+      else for (const value of this.#kept(name, key, [item])) this.log.push({ op, path, value });
       if (this.#lua && faults.length > 0) break;
     }
     return faults;
@@ -249,8 +246,13 @@ class Draft implements LayerDraft {
         invalid(path, each)
       );
     }
-    this.log.push({ op: "set", path, value });
+    this.log.push({ op: "set", path, value: Array.isArray(value) ? this.#kept(name, key, value) : value });
     return [];
+  }
+
+  /** The items with the modules that they name made absolute, and without those that this layer may not name. */
+  #kept(name: string, key: Key, items: readonly unknown[]): readonly unknown[] {
+    return key.callable || (key.loads && key.awaits === undefined) ? this.#withModules(name, items) : items;
   }
 
   #warn(fault: Fault): void {
@@ -258,9 +260,8 @@ class Draft implements LayerDraft {
   }
 
   /** Makes the paths of modules absolute. Code is loaded for the person, never for a document or a session. */
-  #withModules(name: string, given: unknown): unknown {
+  #withModules(name: string, given: readonly unknown[]): readonly unknown[] {
     if (modulesIn(given).length === 0) return given;
-    if (!Array.isArray(given)) return this.#withModules(name, [given]);
     const module = this.#module;
     if (module !== undefined) {
       return given.map((item) =>
@@ -268,7 +269,7 @@ class Draft implements LayerDraft {
           ? item
           : isObject(item)
           ? { ...item, path: module(String(item.path)) }
-          : module(item)
+          : module(String(item))
       );
     }
     for (const path of modulesIn(given)) {
@@ -362,7 +363,8 @@ function invalid(path: readonly string[], mismatch: Mismatch): Fault {
     ...fault(code, [...path, ...at].join("."), mismatchSentence(path.join("."), mismatch)),
     ...(suggestion === undefined ? {} : { suggestion }),
     ...(at.length === 0 ? {} : { below: at }),
-    ...(isUnknown ? { atKey: true } : part === undefined ? {} : { item: part }),
+    ...(isUnknown ? { atKey: true } : {}),
+    ...(part === undefined ? {} : { item: part }),
   };
 }
 

@@ -5,7 +5,14 @@ import { mismatches } from "./check.ts";
 import { isModulePath } from "./module_path.ts";
 import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../settings.ts";
 import { BOOLEAN, group, hostKey, key, natural, policyKey, STRING, STRINGS, type Type } from "./define.ts";
-import { HIDDEN_WORDS, pathItem, pathMistake, PROTECT_WORDS, socketMistake } from "./sandbox_words.ts";
+import {
+  HIDDEN_WORDS,
+  NO_HOME,
+  pathItem,
+  pathMistake,
+  PROTECT_WORDS,
+  socketMistake,
+} from "./sandbox_words.ts";
 import { asEnabled, SANDBOX_MODES, switchHint } from "./values.ts";
 
 const path = pathItem([], "a path");
@@ -20,7 +27,8 @@ const rwPathType: Type = {
       Object.keys(rest).length === 0;
   },
   members: { path, create: BOOLEAN },
-  hint: (value) => typeof value === "string" ? pathMistake(value)?.hint : undefined,
+  hint: (value) =>
+    value === null ? NO_HOME : typeof value === "string" ? pathMistake(value)?.hint : undefined,
   suggest: (value) => typeof value === "string" ? pathMistake(value)?.suggestion : undefined,
   json: {
     anyOf: [

@@ -40,6 +40,9 @@ export type SocketGroupName = typeof SOCKET_GROUP_NAMES[number];
 
 const URNS = ["urn:flemma:cwd", "urn:flemma:buffer:path"];
 
+/** What YAML reads a lone ~ as. */
+export const NO_HOME = 'a lone ~ is no value in YAML; write "~" in quotes';
+
 interface Mistake {
   readonly hint: string;
   readonly suggestion?: string;
@@ -101,7 +104,7 @@ export function pathItem(words: readonly string[], expected: string, wrong = pat
     is: "custom",
     expected,
     accepts: (value) => typeof value === "string" && value !== "" && found(value) === null,
-    hint: (value) => found(value)?.hint,
+    hint: (value) => value === null ? NO_HOME : found(value)?.hint,
     suggest: (value) => found(value)?.suggestion,
     json: { type: "string" },
   };

@@ -10,7 +10,7 @@ import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { Places } from "./places.ts";
 import { unreadKeys } from "../layers/unread.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
-import type { Fault, Layer } from "../types.ts";
+import type { Layer } from "../types.ts";
 import { operands } from "../../base/shell_word.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
@@ -157,9 +157,9 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     logs,
     catalog,
     origin: (key) => originOf(logs, catalog, key),
-    placeOf: (key) => {
+    placeOf: (key, item) => {
       for (const { path, places: inFile } of [...places.values()].reverse()) {
-        const place = inFile.ofKey(key);
+        const place = inFile.ofKey(key, item);
         if (place !== null) return `${path}:${place}`;
       }
       return null;

@@ -58,8 +58,8 @@ export interface Loaded extends LoadedSettings {
   /** The layers above the defaults, weakest first. */
   readonly logs: readonly LayerLog[];
   readonly catalog: Catalog;
-  /** `FILE:LINE:COL` where a settings file says something of the key; null when none does. */
-  placeOf(key: string): string | null;
+  /** `FILE:LINE:COL` where a settings file says something of the key or its item; null when none does. */
+  placeOf(key: string, item?: unknown): string | null;
 }
 
 /** What was found of each layer, unread. */

@@ -32,8 +32,8 @@ export class Places {
     return this.#tree.place({ ...fault, written: [...this.#below, ...written] });
   }
 
-  /** `LINE:COL` of a key in whatever spelling; null when the text does not have it. */
-  ofKey(key: string): string | null {
+  /** `LINE:COL` of a key, or of an item of its list, in whatever spelling; null when the text does not have it. */
+  ofKey(key: string, item?: unknown): string | null {
     const written = this.#spelling(key);
     return written === null ? null : this.#tree.place({
       code: "config_ignored_value",
@@ -41,6 +41,7 @@ export class Places {
       key,
       message: "",
       written: [...this.#below, ...written],
+      ...(item === undefined ? {} : { item }),
     });
   }
 

@@ -1,5 +1,6 @@
 // A settings file as text: parsed with positions, so that every fault can be told with line and column.
 
+import { isObject } from "../../base/is_object.ts";
 import { isTooDeep, MOST_LEVELS } from "../schema/check.ts";
 import type { Fault } from "../types.ts";
 
@@ -31,7 +32,7 @@ export async function parseSource(text: string): Promise<Parsed> {
     })),
   });
   const tooDeep = { at: 0, message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves` };
-  let document;
+  let document: ReturnType<typeof parseDocument>;
   let value: unknown;
   try {
     document = parseDocument(text, {
@@ -116,10 +117,11 @@ export async function parseSource(text: string): Promise<Parsed> {
   };
   return { ok: true, tree: { value, place, keys } };
 
-  /** The scalar below a node that is this item. */
+  /** The scalar or table below a node that is this item. */
   function holding(node: unknown, item: unknown): unknown {
     if (isScalar(node)) return node.value === item ? node : undefined;
     if (isMap(node)) {
+      if (isObject(item) && JSON.stringify(node.toJS(document)) === JSON.stringify(item)) return node;
       return node.items.map((pair) => holding(pair.value, item)).find((found) => found !== undefined);
     }
     if (isSeq(node)) {

@@ -169,6 +169,9 @@ interface Expanded {
   readonly notices: readonly Problem[];
 }
 
+/** Lists that take something away: an entry that comes to nothing is told, whatever the reason. */
+const RESTRICTS: ReadonlySet<string> = new Set(["deny_read", "protect"]);
+
 /** Expands the entries of one list; `words` answers with the entries a word stands for, or null. */
 function expandList(
   setting: string,
@@ -183,7 +186,9 @@ function expandList(
       const expansion = expandPath(entry, context);
       if (expansion.kind === "unknown-urn") return unknownUrn(entry, setting);
       if (expansion.kind === "path") paths.push(expansion.path);
-      else if (expansion.mistake) notices.push(mistakenEntry(entry, expansion.reason, setting));
+      else if (expansion.mistake || (RESTRICTS.has(setting) && entry === written)) {
+        notices.push(mistakenEntry(entry, expansion.reason, setting));
+      }
     }
   }
   return success({ paths, notices });

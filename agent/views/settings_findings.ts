@@ -1,0 +1,152 @@
+// What can be known to be wrong with settings without running anything: names of programs and folders that are not
+// there, hosts that are none, a model and a provider that do not belong together.
+
+import type { Environment } from "../../base/environment.ts";
+import type { Outcome } from "../../base/problem.ts";
+import { DEFAULT_RW_PATHS, type Settings } from "../../config/settings.ts";
+import { getProvider, providerNames } from "../../providers/registry.ts";
+import { expandPath, type PathContext, resolvePolicy } from "../../sandbox/mod.ts";
+import { findProgram } from "../../sandbox/process/program.ts";
+
+/** One thing that is wrong with the value of a key. */
+export interface SettingsFinding {
+  readonly key: string;
+  /** The item of a list that is meant. */
+  readonly item?: unknown;
+  /** A full sentence without its full stop. */
+  readonly message: string;
+  /** An error keeps what it is about from working at all. */
+  readonly severity: "error" | "warning";
+}
+
+/** Makers of models, by how the names of their models begin. */
+const MAKERS: readonly (readonly [RegExp, string])[] = [
+  [/^claude/, "anthropic"],
+  [/^(?:gpt|chatgpt|codex|o\d)/, "openai"],
+  [/^gemini/, "vertex"],
+  [/^(?:kimi|moonshot)/, "moonshot"],
+];
+
+/** Looks at settings as they hold for a document, or for a folder when `document` is null. */
+export function settingsFindings(
+  settings: Settings,
+  { environment, document }: PathContext,
+): readonly SettingsFinding[] {
+  const context = { environment, document };
+  return [
+    ...modelFindings(settings),
+    ...policyFindings(settings, context),
+    ...pathFindings(settings, context),
+    ...toolFindings(settings, context),
+  ];
+}
+
+function modelFindings({ provider, model }: Settings): SettingsFinding[] {
+  const found: SettingsFinding[] = [];
+  if (!getProvider(provider).ok) {
+    const message = `nothing asks ${provider} yet; there is ${providerNames().join(", ")}`;
+    found.push({ key: "provider", severity: "warning", message });
+  }
+  const maker = MAKERS.find(([begins]) => begins.test(model ?? ""))?.[1];
+  if (maker !== undefined && maker !== provider) {
+    const message = `the model ${model} is one of ${maker}, and the provider is ${provider}`;
+    found.push({ key: "model", severity: "warning", message });
+  } else if (model?.includes("/")) {
+    const message = `the name of a model has no "/" here: the provider stands in "provider"`;
+    found.push({ key: "model", severity: "warning", message });
+  }
+  return found;
+}
+
+/** What the sandbox refuses to work with. */
+function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFinding[] {
+  if (!sandbox.enabled) return [];
+  const policy = resolvePolicy(sandbox, context);
+  if (policy.ok) return [];
+  const { message, next } = policy.problem;
+  return [{
+    key: "sandbox.policy",
+    severity: "error",
+    message: next === undefined ? message : `${message} ${next}`,
+  }];
+}
+
+/** Entries of lists of paths that lead to nothing. */
+function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): SettingsFinding[] {
+  const look = (key: string, entry: string, effect: string): SettingsFinding[] => {
+    const expansion = expandPath(entry, context);
+    const reason = expansion.kind === "dropped"
+      ? expansion.reason
+      : expansion.kind === "path" && !isThere(expansion.path, context.environment)
+      ? `${expansion.path} is not there`
+      : null;
+    if (reason === null) return [];
+    return [{
+      key: `sandbox.policy.${key}`,
+      item: entry,
+      severity: "warning",
+      message: `${reason}, so ${effect}`,
+    }];
+  };
+  return [
+    ...policy.rw_paths.flatMap((item) => {
+      const { path, create } = typeof item === "string" ? { path: item, create: false } : item;
+      if (create || DEFAULT_RW_PATHS.includes(path)) return [];
+      return look("rw_paths", path, "nothing there can be written");
+    }),
+    ...(policy.deny_read ?? []).filter(isPath).flatMap((entry) =>
+      look("deny_read", entry, "it hides nothing")
+    ),
+    ...(policy.protect ?? []).filter(isPath).flatMap((entry) =>
+      look("protect", entry, "it protects nothing yet")
+    ),
+    ...(policy.sockets ?? []).filter((entry) => entry.includes("/"))
+      .flatMap((entry) => look("sockets", entry, "it reaches nothing")),
+  ];
+}
+
+/** Words that stand for lists begin with a small letter behind the dollar sign; variables are written large. */
+function isPath(entry: string): boolean {
+  return !/^\$[a-z]/.test(entry);
+}
+
+function toolFindings({ tools, sandbox }: Settings, context: PathContext): SettingsFinding[] {
+  const { environment } = context;
+  const found: SettingsFinding[] = [];
+  const program = (key: string, name: unknown) => {
+    if (typeof name !== "string" || name === "") return;
+    const there: Outcome<string> = findProgram(name, environment, []);
+    if (!there.ok) {
+      found.push({ key, severity: "warning", message: there.problem.message.replace(/\.$/, "") });
+    }
+  };
+  program("tools.bash.shell", tools.named.bash?.shell);
+  program("sandbox.backends.bwrap.path", sandbox.backends.bwrap?.path);
+  const cwd = tools.named.bash?.cwd;
+  if (typeof cwd === "string" && cwd !== "") {
+    const expansion = expandPath(cwd, context);
+    if (expansion.kind === "unknown-urn") {
+      found.push({ key: "tools.bash.cwd", severity: "warning", message: `there is no place ${cwd}` });
+    } else if (expansion.kind === "path" && !isFolder(expansion.path, environment)) {
+      found.push({ key: "tools.bash.cwd", severity: "warning", message: `${expansion.path} is no folder` });
+    }
+  }
+  return found;
+}
+
+function isThere(path: string, { cwd }: Environment): boolean {
+  return statOf(path, cwd) !== null;
+}
+
+function isFolder(path: string, { cwd }: Environment): boolean {
+  return statOf(path, cwd)?.isDirectory === true;
+}
+
+/** Null for what cannot be looked at either: then the sandbox cannot use it. */
+function statOf(path: string, cwd: string): Deno.FileInfo | null {
+  try {
+    return Deno.statSync(path.startsWith("/") ? path : `${cwd}/${path}`);
+  } catch {
+    return null;
+  }
+}

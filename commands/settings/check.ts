@@ -1,0 +1,71 @@
+// `flemma config check`: every mistake of the settings with its place, and what of them has no effect.
+
+import { blocksOf } from "../../agent/settings.ts";
+import { settingsFindings } from "../../agent/views/settings_findings.ts";
+import { visible } from "../../base/visible.ts";
+import type { DocumentSettings } from "../../config/document/first_block.ts";
+import type { Loaded } from "../../config/sources/find.ts";
+import { documentPath, readForReport, settingsFor } from "../document/open.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { writeOutput } from "../io/streams.ts";
+import { settingsOf } from "../line/overrides.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { environment } = invocation;
+  const file = invocation.arguments.positionals[0];
+  const document = documentPath(environment, file);
+  if (!document.ok) return refuse(invocation, document.problem);
+  const loaded = await settingsOf(invocation.arguments, environment, document.value);
+  if (!loaded.ok) {
+    if (loaded.problem.code !== "config-invalid") return refuse(invocation, loaded.problem);
+    writeOutput(visible(`${loaded.problem.message}\n`, { lines: true }));
+    return Exit.usage;
+  }
+  let { lines, exit } = fileLines(loaded.value, { environment, document: document.value });
+  if (file !== undefined) {
+    const read = await readForReport(invocation, file);
+    if ("exit" in read) return read.exit;
+    const subject = await settingsFor(invocation, { path: read.path, ...blocksOf(read.chat) });
+    if (!subject.ok) return refuse(invocation, subject.problem);
+    lines = [...lines, ...subject.value.diagnostics.map((found) => diagnosticLine(file, found))];
+    const isBlocked = subject.value.diagnostics.some(({ severity }) => severity === "error");
+    if (isBlocked && exit === Exit.ok) exit = Exit.diagnostics;
+  }
+  if (lines.length === 0) lines = [praise(loaded.value)];
+  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  return exit;
+}
+
+/** What is wrong with settings that can be in force, one line each. */
+export function fileLines(
+  loaded: Loaded,
+  context: Parameters<typeof settingsFindings>[1],
+): { readonly lines: readonly string[]; readonly exit: number } {
+  const lines = loaded.warnings.map((line) => `${line} (warning)`);
+  for (const { message, next } of loaded.notices) {
+    if (loaded.warnings.some((line) => message.startsWith(line))) continue;
+    lines.push(next === undefined ? message : `${message} ${next}`);
+  }
+  let exit: number = Exit.ok;
+  for (const { key, item, message, severity } of settingsFindings(loaded.settings, context)) {
+    const place = loaded.placeOf(key, item);
+    // What no file says is not this command's business.
+    if (place === null) continue;
+    lines.push(`${place}: "${key}": ${message}${severity === "warning" ? " (warning)" : ""}`);
+    if (severity === "error") exit = Exit.usage;
+  }
+  return { lines, exit };
+}
+
+function diagnosticLine(file: string, found: DocumentSettings["diagnostics"][number]): string {
+  return `${file}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`;
+}
+
+function praise(loaded: Loaded): string {
+  const files = loaded.files.filter((path) => /\.(?:ya?ml|json)$/.test(path));
+  return files.length === 0
+    ? "No settings file was found; the defaults hold."
+    : `No mistake in ${files.join(", ")}.`;
+}
