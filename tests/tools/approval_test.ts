@@ -244,6 +244,22 @@ Deno.test("a guard that throws keeps the sandbox and the catch-all from approvin
   assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
 });
 
+Deno.test("a guard whose priority is left open or no number is asked at 50, and opens nothing when it breaks", async () => {
+  for (const priority of [undefined, NaN, "high"] as (number | undefined)[]) {
+    const approval = createApproval({
+      settings: settingsOf({ require_approval: false, auto_approve_sandboxed: false }),
+      sandbox: sandboxLike({}),
+      tools,
+      root: false,
+    });
+    const guard = { priority, resolve: () => Promise.reject(new Error("broke")) };
+    approval.register("guard", guard);
+    approval.registerModule("/guard.ts", guard);
+    assert.deepEqual([approval.get("guard")?.priority, approval.get("/guard.ts")?.priority], [50, 50]);
+    assert.equal(await approval.resolve("bash", {}, CONTEXT), "require_approval");
+  }
+});
+
 Deno.test("an approval by a person's list stands although a guard above it threw", async () => {
   const approval = createApproval({
     settings: settingsOf({ auto_approve: ["bash"] }),

@@ -63,8 +63,8 @@ export class ApprovalRegistry {
     }
     const known = canonical(name);
     this.#entries.set(known, {
-      priority: 50,
       ...definition,
+      priority: priorityOf(definition),
       resolve: definition.resolve.bind(definition),
       name: known,
     });
@@ -73,7 +73,7 @@ export class ApprovalRegistry {
 
   /** Adds the resolver of a module, whose name may be its path. */
   registerModule(name: string, definition: ResolverDefinition): void {
-    this.#entries.set(name, { priority: 50, ...definition, name });
+    this.#entries.set(name, { ...definition, priority: priorityOf(definition), name });
   }
 
   /** Removes a resolver, built-in ones too. True if it was there. */
@@ -155,6 +155,11 @@ export class ApprovalRegistry {
     }
     return { decision: "require_approval", source: "default" };
   }
+}
+
+/** What is no number would compare as neither above nor below the guards, so that a broken guard opened the door. */
+function priorityOf({ priority }: ResolverDefinition): number {
+  return typeof priority === "number" && !Number.isNaN(priority) ? priority : 50;
 }
 
 function canonical(name: string): string {
