@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
 import type { OwnTool } from "../../agent/types.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import {
   answer,
@@ -194,5 +195,16 @@ Deno.test("disposing while tools run leaves a whole document that the next sessi
     await using next = sessionOf(await open(place, "a.chat", { tools: [tool] }));
     assert.equal(place.read("a.chat"), left);
     assert.deepEqual((await next.calls()).map(({ status }) => status), []);
+  });
+});
+
+Deno.test("a call that a run started and did not end is not running when nobody holds the document", async () => {
+  await inPlace(async (place) => {
+    place.write("a.chat", answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "approved")));
+    const journal = await openJournal({ environment: place.environment, path: place.path("a.chat") });
+    assert.ok(journal.ok);
+    await journal.value.recordStart("a", "echo");
+    await using session = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [ECHO] }));
+    assert.equal((await session.calls())[0]?.status, "approved");
   });
 });

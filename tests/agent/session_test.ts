@@ -489,3 +489,50 @@ Deno.test("whoever types in a stranger's document has not agreed to its settings
     assert.equal((await again.calls())[0]?.verdict.source, "urn:flemma:approval:stranger");
   });
 });
+
+Deno.test("a run keeps its own calls in hand although the first block changed beneath it", async () => {
+  await inPlace(async (place) => {
+    const { tool, begun } = waiting();
+    const session = await place.memory(asking(["a", "wait"]), {
+      tools: [tool],
+      settings: { approve: ["wait"] },
+    });
+    const advancing = session.advance();
+    await begun;
+    await session.edit([{ from: 0, to: 0, insert: "```yaml\na: 1\n```\n" }]);
+    assert.equal((await session.calls())[0]?.status, "running");
+    assert.equal(session.cancelCall("a"), true);
+    assert.equal((await advancing).reason, "cancelled");
+  });
+});
+
+Deno.test("disposing ends a request that hangs", async () => {
+  await inPlace(async (place) => {
+    const asked = Promise.withResolvers<void>();
+    const hanging: typeof fetch = (_address, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+        asked.resolve();
+      });
+    await withModel([], async (provider) => {
+      const session = await place.memory("@You:\nHi\n", { provider, fetch: hanging });
+      const sending = session.send();
+      await asked.promise;
+      await session[Symbol.asyncDispose]();
+      assert.equal((await sending).reason, "cancelled");
+    });
+  });
+});
+
+Deno.test("what was asked for just before disposing does not begin after it", async () => {
+  await inPlace(async (place) => {
+    const text = answered(asking(["a", "echo", '{"text":"1"}']), answer("a", "pending"));
+    const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
+    const advancing = session.advance();
+    const approving = session.approve("a");
+    await session[Symbol.asyncDispose]();
+    assert.equal((await advancing).problem?.code, "session-closed");
+    assert.equal(codeOf(await approving), "session-closed");
+    assert.equal(textOf(session), text);
+  });
+});
