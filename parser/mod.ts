@@ -10,7 +10,19 @@ export { ROLES } from "./view/diagnostic.ts";
 export { fenceClose, fenceOpen, markerRole, toolResultHeader, toolUseHeader } from "./text/lines.ts";
 export * from "./types.ts";
 
-/** Parses a document. Any bytes are a document: faults of the text are diagnostics, never exceptions. */
+/**
+ * Parses a document. Any bytes are a document: faults of the text are diagnostics, never exceptions.
+ *
+ * ```ts
+ * import { parse } from "@flemma/flemma";
+ *
+ * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
+ * console.log(chat.turns[0]?.role); // You
+ * ```
+ *
+ * @param bytes the whole text
+ * @returns the document; what it holds is read when it is looked at
+ */
 export function parse(bytes: Uint8Array): Chat {
   return Document.of(bytes);
 }
@@ -19,6 +31,17 @@ export function parse(bytes: Uint8Array): Chat {
  * The document after edits, which all refer to the bytes of `chat`. Equals `parse` of the edited bytes; what the
  * edits leave alone is neither copied nor parsed again. Throws a RangeError for edits that overlap or lie outside
  * the document.
+ *
+ * ```ts
+ * import { parse, update } from "@flemma/flemma";
+ *
+ * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
+ * console.log(update(chat, [{ from: 11, to: 11, insert: ", world" }]).lineText(2)); // Hello, world
+ * ```
+ *
+ * @param chat the document before
+ * @param edits the changes, in any order
+ * @returns the document after; `chat` stays as it is
  */
 export function update(chat: Chat, edits: readonly Edit[]): Chat {
   if (edits.length === 0) return chat;

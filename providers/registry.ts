@@ -12,7 +12,12 @@ export function providerNames(): readonly string[] {
   return [...PROVIDERS.keys()].sort();
 }
 
-/** The provider of that name, or a problem that suggests the nearest one. */
+/**
+ * The provider of that name.
+ *
+ * @param name as settings write it
+ * @returns the provider. Fails with `provider-unknown`, which suggests the nearest name.
+ */
 export function getProvider(name: string): Outcome<Provider> {
   const provider = PROVIDERS.get(name);
   if (provider !== undefined) return success(provider);

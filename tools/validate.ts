@@ -58,6 +58,17 @@ export async function prepareValidator(definition: Checked): Promise<Outcome<Inp
 /**
  * The problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members that may
  * be null count as null. A schema that is itself invalid is the one problem.
+ *
+ * ```ts
+ * import { checkInput } from "@flemma/flemma";
+ *
+ * const tool = { name: "greet", input_schema: { type: "object", required: ["name"] } };
+ * console.log(await checkInput(tool, {})); // ["/name: is missing"]
+ * ```
+ *
+ * @param definition the tool
+ * @param input what the model wrote
+ * @returns the problems
  */
 export async function checkInput(definition: Checked, input: ToolInput): Promise<readonly string[]> {
   const validator = await prepareValidator(definition);

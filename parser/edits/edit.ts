@@ -39,6 +39,10 @@ export function replacementsOf(length: number, edits: readonly Edit[]): Replacem
  *
  * Edits must not overlap; two insertions at one offset land in the order given. Throws a RangeError like
  * `replacementsOf`.
+ *
+ * @param bytes the text before
+ * @param edits the changes, in any order
+ * @returns the text after; `bytes` itself when there is no edit
  */
 export function applyEdits(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   if (edits.length === 0) return bytes;

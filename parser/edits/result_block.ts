@@ -56,7 +56,12 @@ export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): Wr
   return last?.style === "header" ? "header" : "fence";
 }
 
-/** True for a result that still stands for work to be done. */
+/**
+ * Whether a result still stands for work to be done.
+ *
+ * @param result a result of a document
+ * @returns false for one that is final, an error included
+ */
 export function isPlaceholder(result: Result): result is Result & { readonly status: Lifecycle } {
   return result.status !== null && result.status !== "error";
 }
@@ -86,6 +91,12 @@ export function stripStatus(chat: Chat, result: Result): Edit[] {
 /**
  * Changes the status word of a placeholder in the spelling it has, keeping body and other tokens. The old
  * `flemma:pending` spelling knows one status only, so such a block takes `style`.
+ *
+ * @param chat the document
+ * @param result the placeholder, one of the document's
+ * @param status the new word
+ * @param style the spelling for a block that has an old one
+ * @returns the edits; none when the word stands there already
  */
 export function setStatus(chat: Chat, result: Result, status: Lifecycle, style: WrittenStyle): Edit[] {
   const lines = statusLines(chat, result, status, style);

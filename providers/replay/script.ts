@@ -80,7 +80,12 @@ export interface ReplayScript {
   readonly replies: readonly ScriptedReply[];
 }
 
-/** Reads a script, YAML or JSON: a list of replies, or an object with the member `replies`. */
+/**
+ * Reads a script, YAML or JSON: a list of replies, or an object with the member `replies`.
+ *
+ * @param text the script
+ * @returns the replies. Fails with `replay-script`, which names the first place that is wrong.
+ */
 export async function parseReplayScript(text: string): Promise<Outcome<ReplayScript>> {
   const decoded = await decode(text);
   if (!decoded.ok) return decoded;

@@ -39,6 +39,10 @@ export interface Replay extends AsyncDisposable {
  * Starts a server on 127.0.0.1 that gives the replies of the script in their order. A refused request does not
  * use its reply up: the next one may hold what was missing. Port 0 takes any free port; rejects with the
  * system's error when a given port is taken.
+ *
+ * @param script the model's words
+ * @param options the port. @default any free one
+ * @returns the running server; `await using` or `close` ends it
  */
 export function startReplay(script: ReplayScript, options: { readonly port?: number } = {}): Promise<Replay> {
   return new Promise((resolve) => resolve(serveScript(script, options.port ?? 0)));
