@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { newChat } from "../../agent/new_chat.ts";
 import { openChat } from "../../agent/open.ts";
 import type { Problem } from "../../base/problem.ts";
-import type { CycleEvent, DocumentStore } from "../../cycle/types.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
 import { setStatus } from "../../parser/edits/result_block.ts";
-import { type Chat, type Edit, parse, update } from "../../parser/mod.ts";
+import type { Edit } from "../../parser/mod.ts";
 import {
   answer,
   answered,
@@ -22,32 +23,24 @@ import {
 } from "./place.ts";
 
 /** An editor's buffer as a language server sees it: edits are asked for, and refused when the person typed meanwhile. */
-class Buffer implements DocumentStore {
-  readonly path: string | null;
-  chat: Chat;
+class Buffer extends MemoryStore {
   /** Types before the next edit arrives. */
   typing: (() => void) | null = null;
-  readonly applied: (readonly Edit[])[] = [];
 
   constructor(text: string, path: string | null) {
-    this.chat = parse(bytesOf(text));
-    this.path = path;
+    super(bytesOf(text), path);
   }
 
   type(edit: Edit): void {
-    this.chat = update(this.chat, [edit]);
+    super.commit([edit]);
   }
 
-  commit(edits: readonly Edit[]): Promise<Problem | null> {
+  override commit(edits: readonly Edit[]): Promise<Problem | null> {
     const seen = this.chat;
     this.typing?.();
     this.typing = null;
-    if (this.chat !== seen) {
-      return Promise.resolve({ code: "document-changed", message: "The buffer was changed meanwhile." });
-    }
-    this.chat = update(this.chat, edits);
-    this.applied.push(edits);
-    return Promise.resolve(null);
+    if (this.chat === seen) return super.commit(edits);
+    return Promise.resolve({ code: "document-changed", message: "The buffer was changed meanwhile." });
   }
 }
 
