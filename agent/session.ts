@@ -242,7 +242,20 @@ export class Session implements ChatSession {
       : alone && this.#work.size > 0
       ? busyStarting()
       : null;
-    return busy === null ? await this.#during(work(runtime.value)) : stopped("failed", { problem: busy });
+    if (busy !== null) return stopped("failed", { problem: busy });
+    return await this.#during(this.#recovered(runtime.value).then(work));
+  }
+
+  /** What a killed run left behind is ended first: it could be the very call that is about to run. */
+  async #recovered(runtime: Runtime): Promise<Runtime> {
+    for (const { code, message, next } of await runtime.sandbox.recover()) {
+      this.#options.emit?.({
+        event: "notice",
+        code,
+        message: next === undefined ? message : `${message} ${next}`,
+      });
+    }
+    return runtime;
   }
 
   async #mark(

@@ -23,7 +23,17 @@ import {
 } from "./protect/own_code.ts";
 import { isVisible, type ResolvedPolicy, resolvePolicy } from "./policy/policy.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "./backends/probe.ts";
-import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "./protect/protect.ts";
+import {
+  type ProtectedPath,
+  protectedPaths,
+  type Protection,
+  realApart,
+  traceProtected,
+} from "./protect/protect.ts";
+import { lasting, recover } from "./protect/recover.ts";
+import { withInnerScript } from "./process/inner_script.ts";
+import { forget, leftBehind, othersAlive, record, survivors } from "./process/left_behind.ts";
+import { spawn } from "./process/spawn.ts";
 import { parentOf } from "../base/paths.ts";
 import { realPath, traceLinks } from "./paths/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
@@ -66,9 +76,16 @@ export interface SandboxOptions {
   readonly running?: RunningProgram;
 }
 
+/** Paths of repositories that are not worked in, up to which each is mounted; a mount costs a millisecond. */
+const MOST_APART = 12;
+
 /** The policy as it can be mounted, and what to compare with afterwards. */
 interface PolicySnapshot {
   readonly policy: MountablePolicy;
+  /** Existing protected paths of repositories that are not worked in. */
+  readonly apart: readonly string[];
+  /** Whether those are compared and not mounted. */
+  readonly compares: boolean;
   readonly before: Before;
 }
 
@@ -108,6 +125,7 @@ export class RunSandbox implements Sandbox {
   /** Whether the last command's set-up failed: a second time in a row is told. */
   #failedBefore = false;
   #refused: Problem | null = null;
+  #recovery: Promise<Problem[]> | undefined;
   #active = 0;
   readonly #turns: Turns;
 
@@ -198,7 +216,7 @@ export class RunSandbox implements Sandbox {
     if (inner.length === 0) return failure("empty-command", "There is no command to run.");
     const kept = keepDescriptors();
     if (!kept.ok) return kept;
-    if (!this.enabled) return success(bare(inner));
+    if (!this.enabled) return success(bare(inner, this.host.environment));
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
@@ -208,8 +226,10 @@ export class RunSandbox implements Sandbox {
         return found;
       }
       this.#note([runningBare(found.problem)]);
-      return success(bare(inner));
+      return success(bare(inner, this.host.environment));
     }
+    // A command that another run left behind may still be at what this one is about to look at.
+    this.#note(await this.recover());
     const turn = await this.#turns.commandBegins(this.#policy.value.rw_paths);
     if (!turn.ok) return turn;
     while (this.#settling !== undefined) await this.#settling;
@@ -219,6 +239,25 @@ export class RunSandbox implements Sandbox {
     if (wrapped.ok) return success(this.#track(wrapped.value, inner));
     await this.#end();
     return wrapped;
+  }
+
+  /**
+   * Ends what a run that was killed left running, and puts right what its commands did, whatever document they were of.
+   * Answers with what was done, the first time only; needs neither policy nor backend.
+   */
+  async recover(): Promise<readonly Problem[]> {
+    const first = this.#recovery === undefined;
+    this.#recovery ??= recover(this.host.environment);
+    const told = await this.#recovery;
+    return first ? told : [];
+  }
+
+  /** What `recover` would end, in sentences. Changes nothing. */
+  leftRunning(): string[] {
+    return leftBehind(this.host.environment).filter((each) => survivors(each).length > 0)
+      .map(({ leader, owner }) =>
+        `process ${leader.pid}, a command of the run ${owner.pid} that was killed; the next advance ends it`
+      );
   }
 
   isPathWritable(path: string): boolean {
@@ -396,10 +435,13 @@ export class RunSandbox implements Sandbox {
   /** The policy for a command that starts now, and what has to be looked at when it has ended. */
   #mountable(resolved: ResolvedPolicy): PolicySnapshot {
     // Most commands follow one another without a change near anything that matters; then the last look holds.
-    if (this.#snapshot?.before.look.holds()) return this.#snapshot;
+    const last = this.#snapshot;
+    if (last?.before.look.holds() && last.compares === this.#compares(last.apart)) return last;
     const start = this.#atStart().protection;
     const snapshot = new FsSnapshot();
-    const now = traceProtected(this.#protectedNow(snapshot), this.host.environment.cwd, snapshot);
+    const { cwd } = this.host.environment;
+    const paths = this.#protectedNow(snapshot);
+    const now = traceProtected(paths, cwd, snapshot);
     // A link to something hidden is put back like one to something protected: without it the next run would not hide
     // what it led to.
     const { links } = traceProtected(
@@ -411,12 +453,29 @@ export class RunSandbox implements Sandbox {
       real: [...new Set([...start.real, ...now.real])],
       links: withoutTwins([...now.links, ...links]),
     };
-    const { policy, notices } = mountablePolicy(resolved, protection, this.host.environment, snapshot);
+    const apart = realApart(paths, cwd, snapshot);
+    const compares = this.#compares(apart);
+    const compared = new Set(compares ? apart : []);
+    const mounted = { ...protection, real: protection.real.filter((path) => !compared.has(path)) };
+    const { policy, notices } = mountablePolicy(resolved, mounted, this.host.environment, snapshot);
+    this.#note(
+      paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
+    );
     this.#note(notices);
-    return this.#snapshot = {
-      policy,
-      before: before(protection, { writable: policy.rw_paths, exempt: this.#ownPlaces }, snapshot),
-    };
+    const reach = { writable: policy.rw_paths, exempt: this.#ownPlaces, apart: [...compared] };
+    return this.#snapshot = { policy, apart, compares, before: before(protection, reach, snapshot) };
+  }
+
+  /**
+   * Whether these paths, of repositories that are not worked in, are compared after a command instead of mounted before
+   * it: because each mount costs more than the one before it, or because another run's command can reach them, which
+   * could put a link where the mount is about to be made.
+   */
+  #compares(apart: readonly string[]): boolean {
+    return apart.length > MOST_APART ||
+      othersAlive(this.host.environment).some(({ writable }) =>
+        apart.some((path) => writable.some((root) => isInside(path, root)))
+      );
   }
 
   /**
@@ -460,9 +519,20 @@ export class RunSandbox implements Sandbox {
 
   #track(preparation: BackendPreparation, inner: readonly string[]): Prepared {
     let disposed = false;
+    let recorded: string | undefined;
+    const { policy: { rw_paths: writable }, before } = this.#runSnapshot!;
     return {
       argv: preparation.argv,
       wrapped: true,
+      start: (options) => {
+        const kind = options.stdin === undefined ? "empty" : "piped";
+        const argv = preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
+        return spawn(argv, options, {
+          open: (leader) => {
+            recorded = record(this.host.environment, leader, { writable, before: lasting(before) });
+          },
+        });
+      },
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
         if (problem !== null) {
@@ -482,6 +552,8 @@ export class RunSandbox implements Sandbox {
           await preparation.dispose();
         } finally {
           await this.#end();
+          // Only now: what it did has been put right.
+          if (recorded !== undefined) forget(recorded);
         }
       },
     };
@@ -549,12 +621,24 @@ function ownFolder(folder: string): Problem {
   };
 }
 
-function bare(inner: readonly string[]): Prepared {
+function bare(inner: readonly string[], environment: Environment): Prepared {
+  let recorded: string | undefined;
   return {
     argv: [...inner],
     wrapped: false,
+    start: (options) => {
+      const argv = withInnerScript([], options.stdin === undefined ? "empty" : "piped", inner);
+      return spawn(argv, options, {
+        open: (leader) => {
+          recorded = record(environment, leader, { writable: [], before: null });
+        },
+      });
+    },
     setupFailure: () => Promise.resolve(null),
-    dispose: () => Promise.resolve(),
+    dispose: () => {
+      if (recorded !== undefined) forget(recorded);
+      return Promise.resolve();
+    },
   };
 }
 
@@ -573,6 +657,15 @@ function runningBare(why: Problem): Problem {
     code: "running-bare",
     message: `Commands run without a sandbox. ${why.message}`,
     next: why.next ?? "Set sandbox.backend to required to refuse that.",
+  };
+}
+
+function wholeFolder(path: string): Problem {
+  return {
+    code: "too-many-git-folders",
+    message:
+      `There are too many git folders in ${path} to protect each, so all of it is read-only for commands.`,
+    next: "Remove those you do not need, for instance with git worktree prune.",
   };
 }
 

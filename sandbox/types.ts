@@ -3,6 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
+import type { Running, SpawnOptions } from "./process/spawn.ts";
 
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
 export interface Policy {
@@ -123,6 +124,11 @@ export interface Prepared {
   /** Whether a backend stands around the command. */
   readonly wrapped: boolean;
   /**
+   * Starts it, once. It waits until it is written down who started it, so that the next run can end it and put right what
+   * it did, should this program be killed; should it be killed before, the command never runs.
+   */
+  start(options: SpawnOptions): Outcome<Running>;
+  /**
    * After the command ended: the set-up failure of the backend, or null when the command itself ran.
    * `stderr` is what the backend wrote before the command took over; `signal` is what ended the process, if
    * anything did. A process that was killed, by its timeout for instance, is no set-up failure.
@@ -133,9 +139,14 @@ export interface Prepared {
 }
 
 /** What a backend answers; `fingerprint` is the argument list without names that differ from run to run. */
-export interface BackendPreparation extends Omit<Prepared, "wrapped"> {
+export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start"> {
   /** The argument list without names that differ from run to run. */
   readonly fingerprint: readonly string[];
+  /**
+   * The same, but the command begins when a line feed has come on standard input, and not at all when that ends before;
+   * what follows on standard input is the command's. By the gate's kind: nothing follows, or something does.
+   */
+  readonly gated?: (kind: "empty" | "piped") => readonly string[];
 }
 
 /** What a tool does with files in this program itself. */

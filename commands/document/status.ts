@@ -50,6 +50,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
+  for (const left of sandbox.leftRunning()) lines.push(`left running: ${left}`);
   lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));

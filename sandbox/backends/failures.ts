@@ -84,6 +84,16 @@ const CAUSES: readonly Cause[] = [
     part: "seccomp",
   },
   {
+    pattern: /^(\S.*?) was exchanged at that moment/,
+    cause: (match) => `${match[1]} was exchanged by somebody while it was mounted`,
+    remedy: () => "Look at what stands there, and at which commands run beside.",
+  },
+  {
+    pattern: /Exceeded maximum number of arguments/,
+    cause: () => "the policy needs more mounts than bubblewrap takes",
+    remedy: () => "Take paths out of sandbox.policy.",
+  },
+  {
     pattern: /execvp ([^\n]*?): /,
     cause: (match) => `the program ${match[1]} cannot be started inside it`,
     remedy: () =>

@@ -9,13 +9,16 @@ import { mountArguments } from "./mounts.ts";
 import { startProxy } from "../network/proxy.ts";
 import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
+import { parseMountTable } from "../paths/mount_table.ts";
+import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
 import { PrivateFiles } from "../process/private_files.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
-/** The descriptors of bubblewrap's report and of the filter. Shells can open only single digits everywhere. */
+/** The descriptors of bubblewrap's report, the filter and the mounts. Shells can open only single digits everywhere. */
 const STATUS_DESCRIPTOR = "9";
 const FILTER_DESCRIPTOR = "8";
+const MOUNTS_DESCRIPTOR = "7";
 
 /**
  * Settings of the kernel belong to the superuser by number, so dropped capabilities do not guard them: without these
@@ -69,25 +72,31 @@ function assemble(
   if (!limited.ok) return limited;
 
   const status = parts.files.fresh("status");
-  const around = (networkOptions: readonly string[]) =>
-    bwrapArguments(
+  const mounts = mountArguments({
+    writable: policy.rw_paths,
+    inner: policy.inner,
+    protect: policy.protect,
+    links: policy.links,
+    hidden: policy.hidden,
+    empty: [
+      ...policy.runtime.map((path) => ({ path })),
+      ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
+    ],
+    masked: policy.masked,
+    kept: policy.sockets,
+  });
+  const promised = promisedMounts(
+    [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
+    parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
+  );
+  const around = (networkOptions: readonly string[], gate: Gate = "") => {
+    const command = networkOptions.length > 0 ? withRelay(limited.value.inner) : limited.value.inner;
+    return bwrapArguments(
       policy,
       { ...settings.value, path: program.value },
-      networkOptions.length > 0 ? withRelay(limited.value.inner) : limited.value.inner,
+      withInnerScript(promised, gate, command),
       {
-        mounts: mountArguments({
-          writable: policy.rw_paths,
-          inner: policy.inner,
-          protect: policy.protect,
-          links: policy.links,
-          hidden: policy.hidden,
-          empty: [
-            ...policy.runtime.map((path) => ({ path })),
-            ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
-          ],
-          masked: policy.masked,
-          kept: policy.sockets,
-        }),
+        mounts,
         options: [
           // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
           ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
@@ -98,12 +107,22 @@ function assemble(
         ],
       },
     );
-  const wrapped = around(network.value?.options ?? []);
+  };
+  const options = network.value?.options ?? [];
+  const list = parts.files.fresh("mounts");
+  Deno.writeTextFileSync(list, withMountsFile(around(options)).mounts.map((word) => `${word}\0`).join(""), {
+    createNew: true,
+    mode: 0o600,
+  });
+  const descriptors = { status, filter: filter.value, group: limited.value.group, mounts: list };
   return success({
-    argv: handOver(wrapped, { status, filter: filter.value, group: limited.value.group }),
-    fingerprint: network.value === null ? wrapped : around(network.value.lasting),
+    argv: handOver(withMountsFile(around(options)).short, descriptors),
+    gated: (kind) => handOver(withMountsFile(around(options, kind)).short, descriptors),
+    fingerprint: around(network.value?.lasting ?? []),
     setupFailure: (stderr, signal) => {
       const report = readReport(status);
+      const said = notSetUp(stderr);
+      if (report.ran && said !== null) return Promise.resolve(classifySetupFailure(said, host.container));
       if (report.ran || signal) return Promise.resolve(null);
       // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
       if (signal === undefined && report.started && stderr.trim() === "") return Promise.resolve(null);
@@ -116,6 +135,16 @@ function assemble(
   });
 }
 
+/** The first words of every list that are mounts: they may be more than a command line holds. */
+const FIRST_AFTER_MOUNTS = "--dev";
+
+/** Takes the mounts out of a list; bubblewrap reads them from a descriptor at the same place. */
+function withMountsFile(list: readonly string[]): { short: string[]; mounts: string[] } {
+  const [program = "", ...words] = list;
+  const end = words.indexOf(FIRST_AFTER_MOUNTS);
+  return { short: [program, "--args", MOUNTS_DESCRIPTOR, ...words.slice(end)], mounts: words.slice(0, end) };
+}
+
 /**
  * Opens the descriptors and becomes the rest of the command line; Deno hands on no descriptors of its own. The file
  * for the report must not exist yet: whoever can write to its folder could have put a link there. No memory image of
@@ -123,18 +152,25 @@ function assemble(
  */
 function handOver(
   wrapped: readonly string[],
-  { status, filter, group }: { status: string; filter: string | null; group: string | null },
+  { status, filter, group, mounts }: {
+    status: string;
+    filter: string | null;
+    group: string | null;
+    mounts: string;
+  },
 ): string[] {
   const lines = [
     "ulimit -c 0",
     ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
     `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C`,
+    `exec ${MOUNTS_DESCRIPTOR}<"$1"; shift`,
     ...(filter === null ? [] : [`exec ${FILTER_DESCRIPTOR}<"$1"; shift`]),
     `exec "$@"`,
   ];
   return [
     ...["/bin/sh", "-c", lines.join("; "), status],
     ...(group === null ? [] : [group]),
+    mounts,
     ...(filter === null ? [] : [filter]),
     ...wrapped,
   ];

@@ -75,6 +75,17 @@ export class FsSnapshot {
     }
   }
 
+  /** The bytes of a file as Latin-1, which keeps each of them; null where it is longer or cannot be read. */
+  readBytes(path: string, mostBytes: number): string | null {
+    try {
+      this.#source(path).isFile = true;
+      const { isFile, size } = Deno.statSync(path);
+      return isFile && size <= mostBytes ? latin1(Deno.readFileSync(path)) : null;
+    } catch {
+      return null;
+    }
+  }
+
   /** A way to tell later whether all answers still hold. Made at once, for the moment it stands for is now. */
   seal(): Sealed {
     const oldest = this.#begun - SETTLED;
@@ -160,6 +171,12 @@ function agrees({ path, children, patterns, isFile }: Source & { path: string })
     return now.dev === before.dev && now.ino === before.ino && now.mode === before.mode &&
       (!now.isSymlink || targetOf(child) === target);
   });
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
 }
 
 function matching(names: readonly string[], start: string, end: string): readonly string[] {

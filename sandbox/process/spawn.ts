@@ -9,6 +9,9 @@ const GRACE = 2000;
 const FIRST_LOOK = 5;
 const LAST_LOOK = 250;
 
+/** What opens a gate. */
+const LINE: Uint8Array = new Uint8Array([10]);
+
 /** How a process ended. `signal` is set when a signal ended it; `code` is then 128 + its number. */
 export interface ExitStatus {
   readonly code: number;
@@ -22,6 +25,12 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Bytes for standard input; absent means `/dev/null`. */
   readonly stdin?: Uint8Array;
+}
+
+/** What has to happen between the start of a process and that of its command. */
+export interface Gate {
+  /** Called once with the id of the group; when it throws, the command does not begin. */
+  open(group: number): void;
 }
 
 /** A child process that leads a session and process group of its own. */
@@ -44,7 +53,7 @@ export interface Running {
  *
  * Fails with `program-not-found`, `program-not-executable`, `no-such-directory` or `spawn-failed`.
  */
-export function spawn(argv: readonly string[], options: SpawnOptions): Outcome<Running> {
+export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
   const [program, ...args] = argv;
   if (program === undefined || program === "") {
     return failure("spawn-failed", "There is no program to start: the command is empty.");
@@ -56,7 +65,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions): Outcome<R
       cwd: options.cwd,
       env: { ...options.env },
       clearEnv: true,
-      stdin: options.stdin === undefined ? "null" : "piped",
+      stdin: options.stdin === undefined && gate === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
       detached: true,
@@ -64,7 +73,21 @@ export function spawn(argv: readonly string[], options: SpawnOptions): Outcome<R
   } catch (thrown) {
     return spawnFailure(program, options.cwd, thrown);
   }
-  if (options.stdin !== undefined) feed(child.stdin, options.stdin);
+  if (gate !== undefined) {
+    try {
+      gate.open(child.pid);
+    } catch (thrown) {
+      // Its standard input ends, and so does whatever waits for the line.
+      feed(child.stdin, []);
+      child.stdout.cancel();
+      child.stderr.cancel();
+      return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
+    }
+  }
+  const line = gate === undefined ? [] : [LINE];
+  if (options.stdin !== undefined || gate !== undefined) {
+    feed(child.stdin, options.stdin === undefined ? line : [...line, options.stdin]);
+  }
   let killing: Promise<void> | undefined;
   return success({
     pid: child.pid,
@@ -75,13 +98,15 @@ export function spawn(argv: readonly string[], options: SpawnOptions): Outcome<R
   });
 }
 
-/** Writes all of `bytes` and closes the pipe. A child that stops reading early is its own business. */
-function feed(pipe: WritableStream<Uint8Array>, bytes: Uint8Array): void {
+/** Writes all parts and closes the pipe. A child that stops reading early is its own business. */
+function feed(pipe: WritableStream<Uint8Array>, parts: readonly Uint8Array[]): void {
   const writer = pipe.getWriter();
-  writer.write(bytes).then(() => writer.close()).catch(() => {});
+  const written = parts.map((part) => writer.write(part));
+  Promise.all(written).then(() => writer.close()).catch(() => {});
 }
 
-async function endGroup(group: number): Promise<void> {
+/** Ends a process group as `Running.kill` does. */
+export async function endGroup(group: number): Promise<void> {
   if (!signalGroup(group, "SIGTERM")) return;
   const deadline = performance.now() + GRACE;
   for (let pause = FIRST_LOOK; performance.now() < deadline; pause = Math.min(2 * pause, LAST_LOOK)) {

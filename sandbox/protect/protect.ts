@@ -6,7 +6,7 @@ import { foldersBetween } from "../../base/paths.ts";
 import { traceLinks } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 import { pathsInConfig } from "./git_config.ts";
-import { bareHooks, gitHooks } from "./repository.ts";
+import { bareHooksOf, type GitHooks, gitHooksOf } from "./repository.ts";
 
 /** A path that commands and tools may not change, whatever lies around it. */
 export interface ProtectedPath {
@@ -19,6 +19,10 @@ export interface ProtectedPath {
    * file, or while it is missing, it could send git to hooks elsewhere.
    */
   readonly unlessFolder: boolean;
+  /** Whether it belongs to a repository that is not worked in, so that it may be compared instead of mounted. */
+  readonly apart: boolean;
+  /** Whether it stands for more git folders than are protected one by one. */
+  readonly whole: boolean;
 }
 
 /** What is known of the run, for `protectedPaths`. */
@@ -50,7 +54,7 @@ export interface ProtectionScope {
  */
 export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
   const { asked, listed, words, writable, workingFolders, repositories } = scope;
-  const worked = new Set<string>([...repositories, ...workingFolders]);
+  const worked = new Set<string>(workingFolders);
   for (const place of workingFolders) {
     for (const root of writable) {
       if (isInside(place, root)) {
@@ -58,34 +62,58 @@ export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot
       } else for (const folder of foldersBetween("/", place)) if (isInside(root, folder)) worked.add(folder);
     }
   }
-  const all = [...new Set([...writable, ...worked])];
+  const near = new Set([...worked, ...writable]);
+  for (const folder of repositories) worked.add(folder);
   const below = (folder: string, name: string) => `${folder === "/" ? "" : folder}/${name}`;
-  const hook = (path: string, unlessFolder = false) => ({ path, asked: false, unlessFolder });
   const project = words.flatMap((word) => PROJECT_HOOKS[word] ?? []);
-  return [
-    ...asked.map((path) => ({ path, asked: true, unlessFolder: false })),
-    ...listed.map((path) => hook(path)),
-    ...[...worked].flatMap((folder) => project.map((name) => hook(below(folder, name)))),
-    ...all.flatMap((folder) => [
-      hook(below(folder, ".flemma")),
-      ...(words.includes("$git") ? [hook(below(folder, ".git"), true)] : []),
-    ]),
-    ...(words.includes("$git") ? gitPaths(scope, all, snapshot).map((path) => hook(path)) : []),
+  const isApart = (folder: string) => !near.has(folder);
+  const found: ProtectedPath[] = [
+    ...asked.map((path) => ({ ...PLAIN, path, asked: true })),
+    ...listed.map((path) => ({ ...PLAIN, path })),
   ];
+  for (const folder of worked) {
+    for (const name of project) found.push({ ...PLAIN, path: below(folder, name), apart: isApart(folder) });
+  }
+  const all = [...new Set([...writable, ...worked])];
+  for (const folder of all) {
+    const hook = { ...PLAIN, apart: isApart(folder) };
+    found.push({ ...hook, path: below(folder, ".flemma") });
+    if (words.includes("$git")) found.push({ ...hook, path: below(folder, ".git"), unlessFolder: true });
+  }
+  return words.includes("$git") ? [...found, ...gitPaths(scope, all, isApart, snapshot)] : found;
 }
 
+const PLAIN = { asked: false, unlessFolder: false, apart: false, whole: false };
+
 /** What git reads or runs for these folders, by itself and because its configuration says so. */
-function gitPaths(scope: ProtectionScope, folders: readonly string[], snapshot: FsSnapshot): string[] {
+function gitPaths(
+  scope: ProtectionScope,
+  folders: readonly string[],
+  isApart: (folder: string) => boolean,
+  snapshot: FsSnapshot,
+): ProtectedPath[] {
   const { home, gitConfigs, gitFolders, workingFolders } = scope;
-  const hooks = folders.flatMap((folder) => gitHooks(folder, snapshot).map((path) => ({ folder, path })));
+  const found: ProtectedPath[] = [];
+  const add = ({ own, inner, whole }: GitHooks, apart: boolean) => {
+    for (const path of own) found.push({ ...PLAIN, path, apart });
+    for (const path of inner) found.push({ ...PLAIN, path, apart: true });
+    for (const path of whole) found.push({ ...PLAIN, path, whole: true });
+  };
+  const configs: { folder: string; path: string }[] = [];
+  for (const folder of folders) {
+    const hooks = gitHooksOf(folder, snapshot);
+    add(hooks, isApart(folder));
+    for (const path of [...hooks.own, ...hooks.inner]) {
+      if (/\/config(\.worktree)?$/.test(path)) configs.push({ folder, path });
+    }
+  }
+  for (const folder of gitFolders) add(bareHooksOf(folder, snapshot), true);
   // What the person's own configuration names by a relative path means another file in every repository.
-  const everywhere = workingFolders.flatMap((folder) => gitConfigs.map((path) => ({ folder, path })));
-  const configs = [...hooks.filter(({ path }) => /\/config(\.worktree)?$/.test(path)), ...everywhere];
-  return [
-    ...hooks.map(({ path }) => path),
-    ...gitFolders.flatMap((folder) => bareHooks(folder, snapshot)),
-    ...configs.flatMap(({ folder, path }) => pathsInConfig(path, { folder, home }, snapshot)),
-  ];
+  for (const folder of workingFolders) configs.push(...gitConfigs.map((path) => ({ folder, path })));
+  for (const { folder, path } of configs) {
+    for (const named of pathsInConfig(path, { folder, home }, snapshot)) found.push({ ...PLAIN, path: named });
+  }
+  return found;
 }
 
 /** Where protected paths lead at one moment. */
@@ -112,4 +140,12 @@ export function traceProtected(
     real.add(trace.path);
   }
   return { real: [...real], links: [...links].map(([path, target]) => ({ path, target })) };
+}
+
+/** The real paths among these that exist and may be compared instead of mounted. */
+export function realApart(paths: readonly ProtectedPath[], cwd: string, snapshot: FsSnapshot): string[] {
+  const real = (apart: boolean) =>
+    traceProtected(paths.filter((path) => path.apart === apart), cwd, snapshot).real;
+  const near = new Set(real(false));
+  return real(true).filter((path) => !near.has(path) && snapshot.has(path));
 }

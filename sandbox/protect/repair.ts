@@ -6,11 +6,15 @@ import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
 import { foldersBetween, parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
+import { type Compared, putBack, remember } from "./compared.ts";
 import { isHarmlessGit } from "./repository.ts";
 
 /** What a command could not have changed by right, as it was before. */
 export interface Before {
-  /** Protected paths that existed: mounted read-only, so that whoever changed them meanwhile was no command. */
+  /**
+   * Protected paths that existed: mounted read-only, so that whoever changed them meanwhile was no command, or among what is
+   * compared.
+   */
   readonly held: ReadonlySet<string>;
   /** Protected paths that did not exist and that a command can make. */
   readonly missing: readonly string[];
@@ -18,6 +22,8 @@ export interface Before {
   readonly links: readonly { readonly path: string; readonly target: string }[];
   /** What the command could write to. */
   readonly writable: readonly string[];
+  /** Protected paths in reach that are not mounted. */
+  readonly compared: readonly Compared[];
   /** Holds while nothing was made or removed anywhere near. */
   readonly look: Sealed;
 }
@@ -25,7 +31,12 @@ export interface Before {
 /** Protected paths and links, narrowed to what lies in reach: below a writable path. */
 export function before(
   protection: { readonly real: readonly string[]; readonly links: Before["links"] },
-  { writable, exempt }: { writable: readonly string[]; exempt: readonly string[] },
+  { writable, exempt, apart }: {
+    writable: readonly string[];
+    exempt: readonly string[];
+    /** Protected paths that are not mounted. */
+    apart: readonly string[];
+  },
   snapshot: FsSnapshot,
 ): Before {
   const inReach = (path: string) => writable.some((root) => isInside(path, root));
@@ -34,20 +45,22 @@ export function before(
     missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !snapshot.has(path)),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
     writable,
+    compared: remember(apart.filter(inReach), snapshot),
     look: snapshot.seal(),
   };
 }
 
 /**
  * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
- * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted. `appeared` names
+ * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted. Null
+ * when nothing at all had changed. `appeared` names
  * further paths that were not there before, and is asked once the folders around are open.
  */
 export async function settle(
   before: Before,
   keep: () => string,
   appeared: () => readonly string[] = () => [],
-): Promise<Problem[]> {
+): Promise<Problem[] | null> {
   const changed = !before.look.holds();
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
   const locked = changed ? openFolders(paths, before.writable) : [];
@@ -55,14 +68,14 @@ export async function settle(
     const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
     const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
     const found = appeared().filter((path) => isInReach(path) && !before.held.has(path) && !isPutBack(path));
-    if (!changed && found.length === 0) return [];
+    if (!changed && found.length === 0) return null;
     return await putRight({ ...before, missing: [...new Set([...before.missing, ...found])] }, keep);
   } finally {
     for (const { path, mode } of locked) if (isRealFolder(path)) Deno.chmodSync(path, mode);
   }
 }
 
-async function putRight({ missing, links }: Before, keep: () => string): Promise<Problem[]> {
+async function putRight({ missing, links, compared }: Before, keep: () => string): Promise<Problem[]> {
   const told: Problem[] = [];
   const snapshot = new FsSnapshot();
   for (const { path, target } of links) {
@@ -94,7 +107,8 @@ async function putRight({ missing, links }: Before, keep: () => string): Promise
       }),
     );
   }
-  return told;
+  const repairs = { attempt, moveAway: (path: string) => moveAway(path, keep()) };
+  return [...told, ...await putBack(compared, repairs)];
 }
 
 function outerFirst(paths: readonly string[]): string[] {

@@ -10,57 +10,101 @@ import { readIndex } from "./git_index.ts";
 /** Bytes of a `.git` file or a `commondir` that are read; both hold one line. */
 const POINTER_BYTES = 4096;
 
-/** Folders that are looked into for submodules; a policy must not cost seconds. */
-const MOST_FOLDERS = 200;
+/** Git folders inside another that are protected one by one; of more, the folder around all of them is. */
+const MOST_INNER = 256;
+
+/** The git folders that a repository depends on, as what git may run or obey in them. Existing or not; links are kept. */
+export interface GitHooks {
+  /** Of its own git folder and the one it shares. */
+  readonly own: readonly string[];
+  /** Of worktrees and submodules, whose git folders lie inside another. */
+  readonly inner: readonly string[];
+  /** Folders that hold too many of those. */
+  readonly whole: readonly string[];
+}
 
 /**
  * What git may run or obey for a working folder: hooks and configuration of its own git folder, of the one it shares
- * with other worktrees, and of its submodules. Existing or not; links are kept.
+ * with other worktrees, and of its submodules.
  */
-export function gitHooks(folder: string, snapshot: FsSnapshot): string[] {
+export function gitHooksOf(folder: string, snapshot: FsSnapshot): GitHooks {
   const dotGit = `${folder === "/" ? "" : folder}/.git`;
-  const hooks = (gitFolder: string) => GIT_HOOKS.map((name) => `${gitFolder}/${name}`);
-  const found = hooks(dotGit);
+  const own = hooksOf(dotGit);
   const real = realPath(dotGit, "/", snapshot);
   const info = real === null ? null : snapshot.lstat(real);
-  if (real === null || info === null) return found;
-  if (info.isFile) {
-    const target = pointerIn(real, parentOf(real), /^gitdir: (.+)$/m, snapshot);
-    if (target === null) return found;
-    found.push(...hooks(target));
-    const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, snapshot);
-    return common === null ? found : [...found, ...hooks(common), ...innerHooks(common, snapshot)];
-  }
-  return [...found, ...innerHooks(real, snapshot)];
-}
-
-/** Of the submodules and worktrees whose git folders lie inside another. */
-function innerHooks(gitFolder: string, snapshot: FsSnapshot): string[] {
-  const hooks: string[] = [];
-  if (snapshot.has(`${gitFolder}/worktrees`)) {
-    for (const name of snapshot.names(`${gitFolder}/worktrees`)) {
-      hooks.push(...["config.worktree", "commondir"].map((hook) => `${gitFolder}/worktrees/${name}/${hook}`));
-    }
-  }
-  // The name of a submodule may hold slashes, so folders without a HEAD are looked into.
-  const waiting = snapshot.has(`${gitFolder}/modules`) ? [`${gitFolder}/modules`] : [];
-  for (let looked = 0; looked < MOST_FOLDERS; looked++) {
-    const folder = waiting.pop();
-    if (folder === undefined) break;
-    for (const name of snapshot.names(folder)) {
-      const inner = `${folder}/${name}`;
-      if (!snapshot.lstat(inner)?.isDirectory) continue;
-      if (snapshot.has(`${inner}/HEAD`)) {
-        hooks.push(...GIT_HOOKS.map((hook) => `${inner}/${hook}`), ...innerHooks(inner, snapshot));
-      } else waiting.push(inner);
-    }
-  }
-  return hooks;
+  if (real === null || info === null) return { own, inner: [], whole: [] };
+  if (!info.isFile) return { own, ...innerHooks(real, snapshot) };
+  const target = pointerIn(real, parentOf(real), /^gitdir: (.+)$/m, snapshot);
+  if (target === null) return { own, inner: [], whole: [] };
+  own.push(...hooksOf(target));
+  const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, snapshot);
+  if (common === null) return { own, inner: [], whole: [] };
+  return { own: [...own, ...hooksOf(common)], ...innerHooks(common, snapshot) };
 }
 
 /** The same of a folder that is a repository by itself, without a working folder. */
+export function bareHooksOf(gitFolder: string, snapshot: FsSnapshot): GitHooks {
+  return { own: hooksOf(gitFolder), ...innerHooks(gitFolder, snapshot) };
+}
+
+/** `gitHooksOf` as one list. */
+export function gitHooks(folder: string, snapshot: FsSnapshot): string[] {
+  return listed(gitHooksOf(folder, snapshot));
+}
+
+/** `bareHooksOf` as one list. */
 export function bareHooks(gitFolder: string, snapshot: FsSnapshot): string[] {
-  return [...GIT_HOOKS.map((name) => `${gitFolder}/${name}`), ...innerHooks(gitFolder, snapshot)];
+  return listed(bareHooksOf(gitFolder, snapshot));
+}
+
+function listed({ own, inner, whole }: GitHooks): string[] {
+  return [...own, ...inner, ...whole];
+}
+
+function hooksOf(gitFolder: string): string[] {
+  return GIT_HOOKS.map((name) => `${gitFolder}/${name}`);
+}
+
+/** Of the submodules and worktrees whose git folders lie inside another. */
+function innerHooks(gitFolder: string, snapshot: FsSnapshot): Pick<GitHooks, "inner" | "whole"> {
+  const inner: string[] = [];
+  const whole: string[] = [];
+  const worktrees = `${gitFolder}/worktrees`;
+  const names = snapshot.has(worktrees) ? snapshot.names(worktrees) : [];
+  if (names.length > MOST_INNER) whole.push(worktrees);
+  else {
+    for (const name of names) {
+      inner.push(...["config.worktree", "commondir"].map((hook) => `${worktrees}/${name}/${hook}`));
+    }
+  }
+  const modules = submodules(`${gitFolder}/modules`, snapshot);
+  if (modules === null) return { inner, whole: [...whole, `${gitFolder}/modules`] };
+  for (const folder of modules) {
+    const below = innerHooks(folder, snapshot);
+    inner.push(...hooksOf(folder), ...below.inner);
+    whole.push(...below.whole);
+  }
+  return { inner, whole };
+}
+
+/** The git folders of submodules, whose names may hold slashes, so folders without a HEAD are looked into; null for too many. */
+function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
+  if (!snapshot.has(folder)) return [];
+  const found: string[] = [];
+  const waiting = [folder];
+  for (let looked = 0; waiting.length > 0; looked++) {
+    if (looked === MOST_INNER || found.length > MOST_INNER) return null;
+    const outer = waiting.pop()!;
+    const names = snapshot.names(outer);
+    if (names.length > MOST_INNER) return null;
+    for (const name of names) {
+      const inner = `${outer}/${name}`;
+      if (!snapshot.lstat(inner)?.isDirectory) continue;
+      if (snapshot.has(`${inner}/HEAD`)) found.push(inner);
+      else waiting.push(inner);
+    }
+  }
+  return found;
 }
 
 /** Which repositories lie inside others by the others' own account, remembered as long as their indexes stay the same. */

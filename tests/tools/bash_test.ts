@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { failure, success } from "../../base/problem.ts";
+import { spawn } from "../../sandbox/process/spawn.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
@@ -57,6 +58,7 @@ function preparing(members: Partial<Prepared>): Sandbox {
       Promise.resolve(success({
         argv,
         wrapped: true,
+        start: (options) => spawn(members.argv ?? argv, options),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),
         ...members,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { success } from "../../base/problem.ts";
+import { failure, success } from "../../base/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";
@@ -122,6 +122,7 @@ Deno.test("what a tool wrapped is given back when the tool is done, and a refusa
     const prepared = {
       argv: ["wrapped"],
       wrapped: true,
+      start: () => failure("unused", "Nothing is started here."),
       setupFailure: () => Promise.resolve(null),
       dispose: () => Promise.resolve(void disposed++),
     };

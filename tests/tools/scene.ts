@@ -4,6 +4,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { success } from "../../base/problem.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
+import { spawn, type SpawnOptions } from "../../sandbox/process/spawn.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { createContext, type PluginContext } from "../../tools/context.ts";
 import type { ExecutionResult, SeenFiles, ToolDefinition, ToolInput } from "../../tools/definition.ts";
@@ -25,6 +26,7 @@ export function openSandbox(writable?: readonly string[]): Sandbox {
       Promise.resolve(success({
         argv: inner,
         wrapped: false,
+        start: (options: SpawnOptions) => spawn(inner, options),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),
       })),

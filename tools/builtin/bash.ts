@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
-import { type ExitStatus, type Running, spawn } from "../../sandbox/process/spawn.ts";
+import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { overflowPath, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
@@ -116,7 +116,7 @@ async function attempt<Last extends boolean>(
   if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
   try {
     if (context.signal.aborted) return failed(STOPPED);
-    const running = spawn(prepared.value.argv, { cwd, env: context.env });
+    const running = prepared.value.start({ cwd, env: context.env });
     if (!running.ok) {
       return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : sentences(running.problem));
     }

@@ -1,0 +1,54 @@
+// What a run that was killed left behind: its commands ended, and what they did put right, as it would have itself.
+
+import type { Environment } from "../../base/environment.ts";
+import { stateFolder } from "../../base/folders.ts";
+import type { Problem } from "../../base/problem.ts";
+import { forget, leftBehind, type Recorded, survivors } from "../process/left_behind.ts";
+import { endGroup } from "../process/spawn.ts";
+import { type Before, settle } from "./repair.ts";
+
+/** The part of it that can be written down. */
+export type Lasting = Omit<Before, "look" | "held">;
+
+/** What is written down beside a command that is about to start. */
+export function lasting({ look: _, ...rest }: Before): Lasting {
+  return rest;
+}
+
+/**
+ * Ends commands whose program is gone, and puts right what they changed. Answers with what was done, for the person; nothing
+ * where nothing was left. May be called by several runs at once: each step bears being done twice.
+ */
+export async function recover(environment: Environment): Promise<Problem[]> {
+  const told: Problem[] = [];
+  for (const recorded of leftBehind(environment)) {
+    if (survivors(recorded).length > 0) {
+      await endGroup(recorded.leader.pid);
+      told.push(ended(recorded));
+    }
+    const before = lastingOf(recorded.before);
+    // Nothing is known of what it looked like since, so everything is looked at.
+    if (before !== null) {
+      const look = { holds: () => false };
+      told.push(...await settle({ ...before, look, held: new Set<string>() }, () => `${stateFolder(environment)}/moved`));
+    }
+    forget(recorded.file);
+  }
+  return told;
+}
+
+function ended({ owner, leader }: Recorded): Problem {
+  return {
+    code: "command-left-behind",
+    message:
+      `A command (process ${leader.pid}) of an earlier run (process ${owner.pid}) that was killed was still running. It was ended.`,
+  };
+}
+
+/** What stands in the file, if it is what this program writes. */
+function lastingOf(value: unknown): Lasting | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { missing, links, compared } = value as Partial<Lasting>;
+  const all = [missing, links, compared].every(Array.isArray);
+  return all ? value as Lasting : null;
+}

@@ -1,0 +1,182 @@
+// A program that is killed leaves neither a command running nor what that planted, whenever it is killed.
+
+import assert from "node:assert/strict";
+import { recover } from "../../../sandbox/protect/recover.ts";
+import {
+  forget,
+  identify,
+  isAlive,
+  leftBehind,
+  othersAlive,
+  record,
+  records,
+  survivors,
+} from "../../../sandbox/process/left_behind.ts";
+import { spawn } from "../../../sandbox/process/spawn.ts";
+import { inFolder, plant, projectSandbox, runInside, world } from "../fixture.ts";
+
+const PROGRAM = new URL("./starts_and_waits.ts", import.meta.url).pathname;
+
+/** Whether any process of the machine has this argument. */
+function lives(mark: string): boolean {
+  return [...Deno.readDirSync("/proc")].some(({ name }) => {
+    try {
+      return /^\d+$/.test(name) && identify(Number(name)) !== null &&
+        Deno.readTextFileSync(`/proc/${name}/cmdline`).split("\0").includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function gone(mark: string): Promise<void> {
+  while (lives(mark)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** A program that starts a command; `at` says where it kills itself. */
+async function killed(root: string, at: "gate" | "started", shell: string): Promise<void> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", PROGRAM, root, at, shell],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const { signal, stderr } = await child.output();
+  assert.equal(signal, "SIGKILL", new TextDecoder().decode(stderr));
+}
+
+Deno.test("a program killed before it opened the gate has started no command", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat");
+    await killed(root, "gate", `touch ran; exec sleep ${root}`);
+    await gone(root);
+    assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+  }));
+
+Deno.test("a program killed while its command runs takes that with it, and the next run puts right what it planted", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat");
+    const mark = String(300000 + Math.floor(Math.random() * 100000));
+    await killed(
+      root,
+      "started",
+      `mkdir .vscode; echo x > .vscode/tasks.json; touch ran; exec sleep ${mark}`,
+    );
+    await gone(mark);
+    assert.ok(Deno.statSync(`${root}/project/.vscode/tasks.json`).isFile, "nobody was there to do it");
+    const sandbox = projectSandbox(root);
+    assert.equal((await runInside(sandbox, "ls -A")).out, "notes.chat\nran\n");
+    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+    assert.deepEqual(records(sandbox.host.environment), []);
+  }));
+
+Deno.test("a command that runs on without a sandbox is named, and ended before the next begins", () =>
+  inFolder(async (root) => {
+    const environment = world(root);
+    const started = spawn(["/bin/sh", "-c", "sleep 300 & exec sleep 300"], {
+      cwd: root,
+      env: { PATH: "/usr/bin:/bin" },
+    });
+    assert.ok(started.ok);
+    const file = record(environment, started.value.pid, { writable: [], before: null });
+    assert.deepEqual(leftBehind(environment), [], "its program lives");
+    const sandbox = projectSandbox(root);
+    assert.deepEqual(sandbox.leftRunning(), []);
+    // As if whoever started it had died.
+    const text = Deno.readTextFileSync(file);
+    Deno.writeTextFileSync(file, text.replace(`"pid":${Deno.pid}`, `"pid":${2 ** 22 + 1}`));
+    assert.match(
+      sandbox.leftRunning().join(),
+      new RegExp(`process ${started.value.pid}, a command of the run`),
+    );
+    const told = await recover(environment);
+    assert.deepEqual(told.map(({ code }) => code), ["command-left-behind"]);
+    assert.deepEqual(records(environment), []);
+    assert.ok((await started.value.status).signal);
+    await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
+  }));
+
+Deno.test("a record is about one process only: not a later one of its number, nor one of another machine or boot", () =>
+  inFolder((root) => {
+    const environment = world(root);
+    const own = identify(Deno.pid)!;
+    assert.ok(isAlive(own));
+    assert.ok(!isAlive({ ...own, started: "1" }), "started at another time");
+    const file = record(environment, Deno.pid, { writable: ["/w"], before: null });
+    const read = () => JSON.parse(Deno.readTextFileSync(file));
+    const write = (changes: Record<string, unknown>) =>
+      Deno.writeTextFileSync(file, JSON.stringify({ ...read(), ...changes }));
+    const { machine, owner } = read();
+    assert.deepEqual(leftBehind(environment), [], "it lives");
+    write({ owner: { ...owner, started: "1" } });
+    assert.equal(leftBehind(environment).length, 1, "its owner's number belongs to another");
+    write({ leader: { ...own, started: "1" } });
+    assert.deepEqual(survivors(leftBehind(environment)[0]!), [], "its own number belongs to another");
+    write({ owner, leader: own });
+    const [host, boot, namespace] = machine.split(" ");
+    write({ machine: [host, "another-boot", namespace].join(" ") });
+    assert.equal(leftBehind(environment).length, 1, "of an earlier boot");
+    assert.deepEqual(survivors(leftBehind(environment)[0]!), [], "which nothing of survived");
+    write({ machine: ["another-host", boot, namespace].join(" ") });
+    assert.deepEqual(records(environment), [], "of another machine");
+    write({ machine: [host, boot, "pid:[1]"].join(" ") });
+    assert.deepEqual(records(environment), [], "of a container that shares the home");
+    Deno.writeTextFileSync(file, "{");
+    assert.deepEqual(records(environment), [], "cut short");
+    forget(file);
+    forget(file);
+  }));
+
+Deno.test("commands of other processes are told from our own and from those that are over", () =>
+  inFolder((root) => {
+    const environment = world(root);
+    const file = record(environment, Deno.pid, { writable: ["/w"], before: null });
+    assert.deepEqual(othersAlive(environment), [], "our own");
+    const other = file.replace(`/${Deno.pid}-`, "/1-");
+    Deno.renameSync(file, other);
+    assert.deepEqual(othersAlive(environment).map(({ writable }) => writable), [["/w"]]);
+    const text = Deno.readTextFileSync(other);
+    const { leader, owner } = JSON.parse(text);
+    Deno.writeTextFileSync(
+      other,
+      JSON.stringify({ ...JSON.parse(text), leader: { ...leader, started: "1" } }),
+    );
+    assert.deepEqual(othersAlive(environment), [], "its command is over");
+    Deno.writeTextFileSync(other, JSON.stringify({ ...JSON.parse(text), owner: { ...owner, started: "1" } }));
+    assert.deepEqual(othersAlive(environment), [], "its program is gone");
+  }));
+
+Deno.test("a gate that cannot be opened lets nothing begin", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat");
+    const sandbox = projectSandbox(root);
+    const prepared = await sandbox.prepare(["/bin/sh", "-c", "touch ran"]);
+    assert.ok(prepared.ok);
+    // Where the record would lie stands a file.
+    plant(root, "home/.local/state/flemma/commands");
+    const { cwd, variables } = sandbox.host.environment;
+    const started = prepared.value.start({ cwd, env: variables });
+    assert.equal(started.ok ? "started" : started.problem.code, "command-not-recorded");
+    await prepared.value.dispose();
+    assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+  }));
+
+Deno.test("what is given on standard input comes after the gate, byte for byte", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat");
+    const sandbox = projectSandbox(root);
+    for (const stdin of [undefined, new Uint8Array(), new TextEncoder().encode("\nfirst\n\nlast")]) {
+      const prepared = await sandbox.prepare(["cat"]);
+      assert.ok(prepared.ok);
+      const { cwd, variables } = sandbox.host.environment;
+      const started = prepared.value.start({ cwd, env: variables, stdin });
+      assert.ok(started.ok);
+      const [out] = await Promise.all([
+        new Response(started.value.stdout).bytes(),
+        started.value.stderr.cancel(),
+        started.value.status,
+      ]);
+      assert.deepEqual(out, stdin ?? new Uint8Array());
+      await prepared.value.dispose();
+    }
+  }));

@@ -1,0 +1,28 @@
+// Starts a command in the sandbox of the folder given first, and kills itself where the second argument says.
+
+import { projectSandbox } from "../fixture.ts";
+
+const [root = "", at = "", shell = ""] = Deno.args;
+const sandbox = projectSandbox(root);
+const prepared = await sandbox.prepare(["/bin/sh", "-c", shell]);
+if (!prepared.ok) throw new Error(prepared.problem.message);
+const { cwd, variables } = sandbox.host.environment;
+const die = () => Deno.kill(Deno.pid, "SIGKILL");
+if (at === "gate") {
+  const write = Deno.writeTextFileSync;
+  // The record is written once the process exists and before it may go on.
+  Deno.writeTextFileSync = (path, ...rest) => {
+    if (String(path).includes("/commands/")) die();
+    write(path, ...rest);
+  };
+}
+prepared.value.start({ cwd, env: variables });
+for (;;) {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  try {
+    Deno.statSync(`${cwd}/ran`);
+    die();
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+}
