@@ -3,7 +3,9 @@
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS } from "../config/settings.ts";
 import { bwrap } from "../sandbox/backends/builtin.ts";
-import { createSandbox, type RunSandbox, spawn } from "../sandbox/mod.ts";
+import type { Outcome } from "../base/problem.ts";
+import { createSandbox, type Running, type RunSandbox, spawn } from "../sandbox/mod.ts";
+import { WAIT } from "../sandbox/process/inner_script.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 50;
@@ -17,6 +19,9 @@ const CALLS: Readonly<Record<string, { readonly inner: readonly string[]; readon
   "empty command": { inner: ["/bin/bash", "-c", "exec 2>&1\n:"] },
 };
 
+/** Repositories in the folder that is worked in, its own among them, beside which the cost of one is the measure. */
+const REPOSITORIES: readonly number[] = [1, 200];
+
 const bench: Bench = {
   name: "sandbox",
   about:
@@ -24,28 +29,23 @@ const bench: Bench = {
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     try {
-      const environment = await repository(folder);
-      const document = `${environment.cwd}/notes.chat`;
-      const sandbox = createSandbox({
-        settings: { ...DEFAULT_SETTINGS.sandbox, backend: "required" },
-        environment,
-        document,
-        protect: [document, `${environment.home}/.config/flemma/config.yaml`],
-      });
+      const places = await Promise.all(REPOSITORIES.map((count) => place(`${folder}/${count}`, count)));
+      // What changed a moment ago is looked at anew by every command.
+      await new Promise((resolve) => setTimeout(resolve, QUIET));
       const figures: Figure[] = [];
       for (const [name, { inner, goal }] of Object.entries(CALLS)) {
-        const times = await interleaved({
-          [`${name}, no sandbox`]: () => run(inner, environment),
-          [`${name}, bare bwrap`]: () => run(plainList(sandbox, inner), environment),
-          [`${name}, wrapped`]: () => wrapped(sandbox, inner, environment),
-        }, ROUNDS);
-        for (const [label, value] of Object.entries(times)) {
-          figures.push({
-            case: label,
-            value,
-            unit: "ms",
-            ...(label.endsWith("wrapped") ? { against: `${name}, bare bwrap`, goal } : {}),
-          });
+        const [first] = places;
+        const cases: Record<string, () => Promise<unknown>> = {
+          [`${name}, no sandbox`]: () => run(inner, first!.environment),
+        };
+        for (const { count, sandbox, environment } of places) {
+          const plain = plainList(sandbox, inner);
+          cases[`${name}, ${count} repositories, bare bwrap`] = () => run(plain, environment);
+          cases[`${name}, ${count} repositories, wrapped`] = () => wrapped(sandbox, inner, environment);
+        }
+        for (const [label, value] of Object.entries(await interleaved(cases, ROUNDS))) {
+          const against = label.replace(/wrapped$/, "bare bwrap");
+          figures.push({ case: label, value, unit: "ms", ...(against === label ? {} : { against, goal }) });
         }
       }
       return figures;
@@ -54,6 +54,25 @@ const bench: Bench = {
     }
   },
 };
+
+interface Place {
+  readonly count: number;
+  readonly environment: Environment;
+  readonly sandbox: RunSandbox;
+}
+
+async function place(folder: string, count: number): Promise<Place> {
+  const environment = await repository(folder);
+  for (let at = 1; at < count; at++) await makeRepository(`${environment.cwd}/packages/p${at}`);
+  const document = `${environment.cwd}/notes.chat`;
+  const sandbox = createSandbox({
+    settings: { ...DEFAULT_SETTINGS.sandbox, backend: "required" },
+    environment,
+    document,
+    protect: [document, `${environment.home}/.config/flemma/config.yaml`],
+  });
+  return { count, environment, sandbox };
+}
 
 export default bench;
 
@@ -68,12 +87,17 @@ async function repository(folder: string): Promise<Environment> {
   for (const name of ["notes.chat", "main.ts"]) {
     await Deno.writeTextFile(`${cwd}/${name}`, `${name}\n`);
   }
-  const { success } = await new Deno.Command("git", { args: ["init", "-q"], cwd }).output();
-  if (!success) throw new Error("git init failed");
-  // What changed a moment ago is looked at anew by every command.
-  await new Promise((resolve) => setTimeout(resolve, QUIET));
+  // Of the others nothing is told: the same command is measured with one and with many.
+  await Deno.writeTextFile(`${cwd}/.gitignore`, "packages/\n");
+  await makeRepository(cwd);
   const variables = { HOME: home, PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
   return { cwd, home, variables };
+}
+
+async function makeRepository(folder: string): Promise<void> {
+  await Deno.mkdir(folder, { recursive: true });
+  const { success } = await new Deno.Command("git", { args: ["init", "-q"], cwd: folder }).output();
+  if (!success) throw new Error("git init failed");
 }
 
 /** The list of sandbox 7.1 for this policy, without anything this program adds to it. */
@@ -97,10 +121,12 @@ async function wrapped(
   inner: readonly string[],
   environment: Environment,
 ): Promise<void> {
-  const prepared = await sandbox.prepare(inner);
+  const [shell = "", option = "", command = ""] = inner;
+  const prepared = await sandbox.prepare([shell, option, `${WAIT}${command}`], { waits: true });
   if (!prepared.ok) throw new Error(prepared.problem.message);
   try {
-    const { stderr, signal } = await run(prepared.value.argv, environment);
+    const { cwd, variables } = environment;
+    const { stderr, signal } = await finish(prepared.value.start({ cwd, env: variables }), inner);
     const failed = await prepared.value.setupFailure(stderr, signal);
     if (failed !== null) throw new Error(failed.message);
   } finally {
@@ -108,11 +134,17 @@ async function wrapped(
   }
 }
 
-async function run(
+function run(
   argv: readonly string[],
   { cwd, variables }: Environment,
 ): Promise<{ stderr: string; signal: Deno.Signal | null }> {
-  const started = spawn(argv, { cwd, env: variables });
+  return finish(spawn(argv, { cwd, env: variables }), argv);
+}
+
+async function finish(
+  started: Outcome<Running>,
+  argv: readonly string[],
+): Promise<{ stderr: string; signal: Deno.Signal | null }> {
   if (!started.ok) throw new Error(started.problem.message);
   const [stderr, , status] = await Promise.all([
     new Response(started.value.stderr).text(),

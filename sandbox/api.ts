@@ -150,7 +150,10 @@ export function createSandboxApi<Document>(
     async wrapCommand(inner, document) {
       const prepared = await sandboxOf(document).prepare(inner);
       if (!prepared.ok) return { ok: false, error: sentence(prepared.problem) };
-      return { ok: true, ...prepared.value };
+      const handedOut = prepared.value.handOut();
+      if (!handedOut.ok) return { ok: false, error: sentence(handedOut.problem) };
+      const { argv, wrapped, setupFailure, dispose } = prepared.value;
+      return { ok: true, argv, wrapped, setupFailure, dispose };
     },
     isPathWritable: (path, document) => sandboxOf(document).isPathWritable(path),
     isPathReadable: (path, document) => sandboxOf(document).isPathReadable(path),

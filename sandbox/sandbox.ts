@@ -52,6 +52,7 @@ import type {
   Host,
   MountablePolicy,
   Prepared,
+  PrepareOptions,
   Sandbox,
 } from "./types.ts";
 
@@ -78,6 +79,9 @@ export interface SandboxOptions {
 
 /** Paths of repositories that are not worked in, up to which each is mounted; a mount costs a millisecond. */
 const MOST_APART = 12;
+
+/** Milliseconds for which a look that was just made is as good as a new one. */
+const JUST_NOW = 100;
 
 /** The policy as it can be mounted, and what to compare with afterwards. */
 interface PolicySnapshot {
@@ -117,6 +121,8 @@ export class RunSandbox implements Sandbox {
   /** The one that the commands which live now, or lived last, were started by. */
   #runSnapshot: PolicySnapshot | undefined;
   #settling: Promise<void> | undefined;
+  /** When everything was last found as it had been before a command. */
+  #settled = -Infinity;
   /** Settings of backends that had to be probed with others than the person's. */
   readonly #retried = new Map<string, BackendConfig>();
   readonly #notices = new Map<string, Problem>();
@@ -212,11 +218,14 @@ export class RunSandbox implements Sandbox {
     return this.#detected!.answer;
   }
 
-  async prepare(inner: readonly string[]): Promise<Outcome<Prepared>> {
+  async prepare(
+    inner: readonly string[],
+    { waits = false }: PrepareOptions = {},
+  ): Promise<Outcome<Prepared>> {
     if (inner.length === 0) return failure("empty-command", "There is no command to run.");
     const kept = keepDescriptors();
     if (!kept.ok) return kept;
-    if (!this.enabled) return success(bare(inner, this.host.environment));
+    if (!this.enabled) return success(bare(inner, waits, this.host.environment));
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
@@ -226,7 +235,7 @@ export class RunSandbox implements Sandbox {
         return found;
       }
       this.#note([runningBare(found.problem)]);
-      return success(bare(inner, this.host.environment));
+      return success(bare(inner, waits, this.host.environment));
     }
     // A command that another run left behind may still be at what this one is about to look at.
     this.#note(await this.recover());
@@ -236,7 +245,7 @@ export class RunSandbox implements Sandbox {
     const policy = this.#begin(this.#policy.value);
     const config = this.#configOf(found.value);
     const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner, config);
-    if (wrapped.ok) return success(this.#track(wrapped.value, inner));
+    if (wrapped.ok) return success(this.#track(wrapped.value, inner, waits));
     await this.#end();
     return wrapped;
   }
@@ -436,7 +445,10 @@ export class RunSandbox implements Sandbox {
   #mountable(resolved: ResolvedPolicy): PolicySnapshot {
     // Most commands follow one another without a change near anything that matters; then the last look holds.
     const last = this.#snapshot;
-    if (last?.before.look.holds() && last.compares === this.#compares(last.apart)) return last;
+    if (last !== undefined && last.compares === this.#compares(last.apart)) {
+      // The calls of one reply follow at once, and what the last one left was looked at when it ended.
+      if (performance.now() - this.#settled < JUST_NOW || last.before.look.holds()) return last;
+    }
     const start = this.#atStart().protection;
     const snapshot = new FsSnapshot();
     const { cwd } = this.host.environment;
@@ -472,10 +484,14 @@ export class RunSandbox implements Sandbox {
    * could put a link where the mount is about to be made.
    */
   #compares(apart: readonly string[]): boolean {
-    return apart.length > MOST_APART ||
-      othersAlive(this.host.environment).some(({ writable }) =>
-        apart.some((path) => writable.some((root) => isInside(path, root)))
-      );
+    return apart.length > MOST_APART || (apart.length > 0 && this.#othersReach(apart));
+  }
+
+  /** Whether a command of another process lives that can write around these paths, or that they can write around. */
+  #othersReach(paths: readonly string[]): boolean {
+    return othersAlive(this.host.environment).some(({ writable }) =>
+      paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
+    );
   }
 
   /**
@@ -493,7 +509,8 @@ export class RunSandbox implements Sandbox {
       this.#atStart().repositories.remember();
     }
     const { policy } = this.#runSnapshot!;
-    return this.#active++ === 0 ? policy : withoutVanished(policy);
+    const now = this.#active++ === 0 ? policy : withoutVanished(policy);
+    return now.unsteady || !this.#othersReach(now.rw_paths) ? now : { ...now, unsteady: true };
   }
 
   /** Puts right what commands left behind, once none lives that could interfere. Others wait for it. */
@@ -512,12 +529,15 @@ export class RunSandbox implements Sandbox {
     const keep = () => `${stateFolder(this.host.environment)}/moved`;
     const watchesGit = this.#policy.ok && this.#policy.value.protectWords.includes("$git");
     this.#settling = settle(before, keep, () => watchesGit ? repositories.changed() : [])
-      .then((told) => this.#note([...told, ...(watchesGit ? repositories.todos() : [])]))
+      .then((told) => {
+        if (told === null) this.#settled = performance.now();
+        this.#note([...told ?? [], ...(watchesGit ? repositories.todos() : [])]);
+      })
       .finally(() => this.#settling = undefined);
     await this.#settling;
   }
 
-  #track(preparation: BackendPreparation, inner: readonly string[]): Prepared {
+  #track(preparation: BackendPreparation, inner: readonly string[], waits: boolean): Prepared {
     let disposed = false;
     let recorded: string | undefined;
     const { policy: { rw_paths: writable }, before } = this.#runSnapshot!;
@@ -526,12 +546,22 @@ export class RunSandbox implements Sandbox {
       wrapped: true,
       start: (options) => {
         const kind = options.stdin === undefined ? "empty" : "piped";
-        const argv = preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
-        return spawn(argv, options, {
+        const gated = waits
+          ? preparation.argv
+          : preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
+        return spawn(gated, options, {
           open: (leader) => {
             recorded = record(this.host.environment, leader, { writable, before: lasting(before) });
           },
         });
+      },
+      handOut: () => {
+        try {
+          recorded = record(this.host.environment, Deno.pid, { writable, before: lasting(before) });
+          return success(undefined);
+        } catch (thrown) {
+          return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
+        }
       },
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
@@ -621,19 +651,20 @@ function ownFolder(folder: string): Problem {
   };
 }
 
-function bare(inner: readonly string[], environment: Environment): Prepared {
+function bare(inner: readonly string[], waits: boolean, environment: Environment): Prepared {
   let recorded: string | undefined;
   return {
     argv: [...inner],
     wrapped: false,
     start: (options) => {
-      const argv = withInnerScript([], options.stdin === undefined ? "empty" : "piped", inner);
-      return spawn(argv, options, {
+      const kind = options.stdin === undefined ? "empty" : "piped";
+      return spawn(waits ? inner : withInnerScript([], kind, inner), options, {
         open: (leader) => {
-          recorded = record(environment, leader, { writable: [], before: null });
+          recorded = record(environment, leader, { writable: [], before: "null" });
         },
       });
     },
+    handOut: () => success(undefined),
     setupFailure: () => Promise.resolve(null),
     dispose: () => {
       if (recorded !== undefined) forget(recorded);

@@ -47,6 +47,11 @@ export interface MountablePolicy extends Required<Policy> {
   readonly masked: readonly string[];
   /** Folders of runtime sockets that empty ones take the place of. */
   readonly runtime: readonly string[];
+  /**
+   * Whether something that is not this program's own may exchange what is mounted while it is mounted: a command of another
+   * run, or another user. Then what came of it is looked at from inside.
+   */
+  readonly unsteady: boolean;
 }
 
 /** Free settings of one backend, `sandbox.backends.NAME`. */
@@ -117,6 +122,14 @@ export interface SetupFailure extends Problem {
   readonly forModel: string;
 }
 
+export interface PrepareOptions {
+  /**
+   * Whether the command itself reads a line of standard input before anything else, and ends where there is none.
+   * @default false
+   */
+  readonly waits?: boolean;
+}
+
 /** How a wrapped command is told apart from its own set-up (sandbox 6.3). */
 export interface Prepared {
   /** The argument list to spawn; the inner one when nothing wraps it. */
@@ -128,6 +141,8 @@ export interface Prepared {
    * it did, should this program be killed; should it be killed before, the command never runs.
    */
   start(options: SpawnOptions): Outcome<Running>;
+  /** Writes down that the list is about to be started by somebody else than `start`. */
+  handOut(): Outcome<void>;
   /**
    * After the command ended: the set-up failure of the backend, or null when the command itself ran.
    * `stderr` is what the backend wrote before the command took over; `signal` is what ended the process, if
@@ -139,7 +154,7 @@ export interface Prepared {
 }
 
 /** What a backend answers; `fingerprint` is the argument list without names that differ from run to run. */
-export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start"> {
+export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" | "handOut"> {
   /** The argument list without names that differ from run to run. */
   readonly fingerprint: readonly string[];
   /**
@@ -171,7 +186,7 @@ export interface Sandbox {
   /** The probed answer, computed once: the backend's name, or why there is none. */
   available(): Promise<Outcome<string>>;
   /** Wraps a command; `ok: false` means nothing may run. */
-  prepare(inner: readonly string[]): Promise<Outcome<Prepared>>;
+  prepare(inner: readonly string[], options?: PrepareOptions): Promise<Outcome<Prepared>>;
   /** Whether tools may write to this absolute path (sandbox section 8). Does not depend on a backend. */
   isPathWritable(path: string): boolean;
   /** Whether tools may read this absolute path (12.1). Does not depend on a backend. */

@@ -214,6 +214,8 @@ function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
     const outcome = await sandbox.prepare(argv);
     if (!outcome.ok) return { ok: false, error: sentenceOf(outcome.problem) };
     prepared.push(outcome.value);
+    const handedOut = outcome.value.handOut();
+    if (!handedOut.ok) return { ok: false, error: sentenceOf(handedOut.problem) };
     return { ok: true, argv: outcome.value.argv };
   };
   const added: Record<PropertyKey, unknown> = {

@@ -27,6 +27,8 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const notice of told) messages.notice(notice);
   if (!prepared.ok) return refuse(invocation, prepared.problem);
   try {
+    const handedOut = prepared.value.handOut();
+    if (!handedOut.ok) return refuse(invocation, handedOut.problem);
     const { code, signal } = await attend(prepared.value.argv, {
       env: toolEnvironment(environment.variables, settings.tools.env, {
         sandboxed: prepared.value.wrapped,

@@ -85,16 +85,18 @@ function assemble(
     masked: policy.masked,
     kept: policy.sockets,
   });
-  const promised = promisedMounts(
-    [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
-    parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
-  );
+  const promised = policy.unsteady
+    ? promisedMounts(
+      [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
+      parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
+    )
+    : [];
   const around = (networkOptions: readonly string[], gate: Gate = "") => {
     const command = networkOptions.length > 0 ? withRelay(limited.value.inner) : limited.value.inner;
     return bwrapArguments(
       policy,
       { ...settings.value, path: program.value },
-      withInnerScript(promised, gate, command),
+      promised.length > 0 || gate !== "" ? withInnerScript(promised, gate, command) : command,
       {
         mounts,
         options: [

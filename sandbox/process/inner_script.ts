@@ -6,6 +6,12 @@ import { escaped, type Mount, ownMount } from "../paths/mount_table.ts";
 /** How the command begins: at once, or after a line on standard input, and then with none or with the rest of it. */
 export type Gate = "" | "empty" | "piped";
 
+/**
+ * The words a shell command begins with that waits for its start by itself; it is prepared with `waits` and needs no script
+ * around it.
+ */
+export const WAIT = `read -r _ || exit 125; exec </dev/null; `;
+
 /** Begins what the script says when the command cannot start; the rest of the line is the cause. */
 export const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 
@@ -19,8 +25,8 @@ export const NOT_STARTED = 125;
  */
 const SCRIPT = `want=$1 gate=$2; shift 2
 fail() { echo "${NOT_SET_UP}$1" >&2; exit ${NOT_STARTED}; }
-found=$(command -v -- "$1") || fail "execvp $1: No such file or directory"
-case "$1" in -*) shift; set -- "$found" "$@";; esac
+command -v -- "$1" >/dev/null 2>&1 || fail "execvp $1: No such file or directory"
+case "$1" in -*) found=$(command -v -- "$1"); shift; set -- "$found" "$@";; esac
 if [ -n "$want" ]; then
 have=$(cat /proc/self/mountinfo) || fail "its mounts cannot be read"
 IFS='

@@ -53,13 +53,16 @@ export function isAlive({ pid, started }: ProcessId): boolean {
 export function record(
   environment: Environment,
   leader: number,
-  { writable, before }: Pick<CommandRecord, "writable" | "before">,
+  { writable, before }: { readonly writable: readonly string[]; /** As JSON. */ readonly before: string },
 ): string {
   const folder = folderOf(environment);
   const id = identify(leader) ?? { pid: leader, started: "" };
-  const own = identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
-  const text = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable, before });
-  const file = `${folder}/${own.pid}-${id.pid}-${id.started}`;
+  const own = thisProcess ??= identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
+  const rest = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable });
+  // It is long and the same for many commands, so it comes as text.
+  const text = `${rest.slice(0, -1)},"before":${before}}`;
+  // Of commands that somebody else starts, only who prepared them is known; there may be several.
+  const file = `${folder}/${own.pid}-${id.pid}-${crypto.randomUUID().slice(0, 8)}`;
   const options = { createNew: true, mode: 0o600 };
   try {
     Deno.writeTextFileSync(file, text, options);
@@ -93,11 +96,11 @@ function readRecords(environment: Environment, wanted: (name: string) => boolean
   } catch {
     return []; // No command was ever started here.
   }
-  const machine = names.length === 0 ? "" : machineOf();
+  const here = names.length === 0 ? "" : machineOf();
   return names.flatMap((name) => {
     const file = `${folder}/${name}`;
     const found = readRecord(file);
-    const when = found === null ? "elsewhere" : whenOf(found.machine, machine);
+    const when = found === null ? "elsewhere" : whenOf(found.machine, here);
     // Of another machine that shares this home, nothing can be said.
     return found === null || when === "elsewhere" ? [] : [{ ...found, file, earlier: when === "earlier" }];
   });
@@ -143,10 +146,14 @@ function statOf(pid: number): { state: string; session: number; started: string 
   }
 }
 
+let machine: string | undefined;
+let thisProcess: ProcessId | undefined;
+
 /** Host, boot and process namespace: numbers of processes mean something within these. */
 function machineOf(): string {
-  const boot = readOr("/proc/sys/kernel/random/boot_id").trim();
-  return [Deno.hostname(), boot, namespaceOf()].join(" ");
+  return machine ??= [Deno.hostname(), readOr("/proc/sys/kernel/random/boot_id").trim(), namespaceOf()].join(
+    " ",
+  );
 }
 
 function whenOf(recorded: string, now: string): "now" | "earlier" | "elsewhere" {

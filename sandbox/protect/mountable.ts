@@ -3,6 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { isSteady } from "../paths/steady.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import type { Protection } from "./protect.ts";
 import { isInside } from "../../base/paths.ts";
@@ -26,6 +27,7 @@ export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
     masked: [],
     block_unix_sockets: false,
     limits: {},
+    unsteady: false,
   };
 }
 
@@ -58,6 +60,8 @@ export function mountablePolicy(
     return reason === null;
   });
   const { runtime, masked, kept } = findSockets(environment, policy, snapshot);
+  const protect = protection.real.filter((path) => snapshot.has(path));
+  const user = { uid: Deno.uid(), gid: Deno.gid() };
   return {
     policy: {
       rw_paths: present.map(({ path }) => path),
@@ -65,7 +69,7 @@ export function mountablePolicy(
       network: policy.network,
       network_allow: policy.network_allow,
       allow_privileged: policy.allow_privileged,
-      protect: protection.real.filter((path) => snapshot.has(path)),
+      protect,
       links: protection.links.map(({ path }) => path),
       deny_read: policy.deny_read,
       hidden: hiddenNow(policy.deny_read, snapshot),
@@ -74,6 +78,8 @@ export function mountablePolicy(
       masked,
       block_unix_sockets: policy.block_unix_sockets,
       limits: policy.limits,
+      unsteady: !present.every(({ path }) => isSteady(path, user, snapshot)) ||
+        !protect.every((path) => isSteady(path, user, snapshot)),
     },
     notices,
   };

@@ -10,10 +10,17 @@ import { type Before, settle } from "./repair.ts";
 /** The part of it that can be written down. */
 export type Lasting = Omit<Before, "look" | "held">;
 
-/** What is written down beside a command that is about to start. */
-export function lasting({ look: _, ...rest }: Before): Lasting {
-  return rest;
+/** What is written down beside a command that is about to start, as JSON; made once for all that start by one look. */
+export function lasting(before: Before): string {
+  let text = texts.get(before);
+  if (text === undefined) {
+    const { look: _, held: __, ...rest } = before;
+    texts.set(before, text = JSON.stringify(rest satisfies Lasting));
+  }
+  return text;
 }
+
+const texts = new WeakMap<Before, string>();
 
 /**
  * Ends commands whose program is gone, and puts right what they changed. Answers with what was done, for the person; nothing
@@ -30,7 +37,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
     // Nothing is known of what it looked like since, so everything is looked at.
     if (before !== null) {
       const look = { holds: () => false };
-      told.push(...await settle({ ...before, look, held: new Set<string>() }, () => `${stateFolder(environment)}/moved`));
+      told.push(...await settle({ ...before, look, held: new Set<string>() }, () => `${stateFolder(environment)}/moved`) ?? []);
     }
     forget(recorded.file);
   }

@@ -58,7 +58,8 @@ function preparing(members: Partial<Prepared>): Sandbox {
       Promise.resolve(success({
         argv,
         wrapped: true,
-        start: (options) => spawn(members.argv ?? argv, options),
+        start: (options) => spawn(members.argv ?? argv, options, { open: () => {} }),
+        handOut: () => success(undefined),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),
         ...members,
@@ -112,7 +113,7 @@ Deno.test("8.1 rule 2: the shell gets the command verbatim after one line", () =
     const command = "printf '%s' \"$0 é $'\\x41'\"\n# end";
     await bash(place, command, { sandbox });
     assert.match(given[0] ?? "", /^\/.*\/bash$/);
-    assert.deepEqual(given.slice(1), ["-c", `exec 2>&1\n${command}`]);
+    assert.deepEqual(given.slice(1), ["-c", `read -r _ || exit 125; exec </dev/null; exec 2>&1\n${command}`]);
   }));
 
 Deno.test("8.1 rule 2: a syntax error of the command reaches the result", () =>

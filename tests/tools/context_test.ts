@@ -123,6 +123,7 @@ Deno.test("what a tool wrapped is given back when the tool is done, and a refusa
       argv: ["wrapped"],
       wrapped: true,
       start: () => failure("unused", "Nothing is started here."),
+      handOut: () => success(undefined),
       setupFailure: () => Promise.resolve(null),
       dispose: () => Promise.resolve(void disposed++),
     };

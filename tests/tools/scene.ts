@@ -26,7 +26,8 @@ export function openSandbox(writable?: readonly string[]): Sandbox {
       Promise.resolve(success({
         argv: inner,
         wrapped: false,
-        start: (options: SpawnOptions) => spawn(inner, options),
+        start: (options: SpawnOptions) => spawn(inner, options, { open: () => {} }),
+        handOut: () => success(undefined),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),
       })),

@@ -2,6 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
+import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { overflowPath, type TruncateSettings } from "../overflow.ts";
@@ -92,7 +93,7 @@ async function runCommand(
 
   // Both streams become one pipe inside the shell, so their order is kept and the pipe for errors belongs to
   // whatever stands around the shell.
-  const argv = [shell.value, "-c", `exec 2>&1\n${command}`];
+  const argv = [shell.value, "-c", `${WAIT}exec 2>&1\n${command}`];
   const started = { argv, cwd, seconds };
   // A set-up may fail by what others do at that moment. Nothing ran then, so nothing runs twice (safety S16).
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
@@ -112,7 +113,7 @@ async function attempt<Last extends boolean>(
   truncate: TruncateSettings,
   last: Last,
 ): Promise<ExecutionResult | (Last extends true ? never : null)> {
-  const prepared = await context.sandbox.prepare(argv);
+  const prepared = await context.sandbox.prepare(argv, { waits: true });
   if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
   try {
     if (context.signal.aborted) return failed(STOPPED);

@@ -115,6 +115,7 @@ Deno.test("an ordinary user is confined by the same list without the hardening f
       links: [],
       deny_read: [],
       hidden: [],
+      unsteady: true,
       sockets: [],
       runtime: [],
       masked: [],

@@ -78,7 +78,7 @@ Deno.test("a command that runs on without a sandbox is named, and ended before t
       env: { PATH: "/usr/bin:/bin" },
     });
     assert.ok(started.ok);
-    const file = record(environment, started.value.pid, { writable: [], before: null });
+    const file = record(environment, started.value.pid, { writable: [], before: "null" });
     assert.deepEqual(leftBehind(environment), [], "its program lives");
     const sandbox = projectSandbox(root);
     assert.deepEqual(sandbox.leftRunning(), []);
@@ -102,7 +102,7 @@ Deno.test("a record is about one process only: not a later one of its number, no
     const own = identify(Deno.pid)!;
     assert.ok(isAlive(own));
     assert.ok(!isAlive({ ...own, started: "1" }), "started at another time");
-    const file = record(environment, Deno.pid, { writable: ["/w"], before: null });
+    const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
     const read = () => JSON.parse(Deno.readTextFileSync(file));
     const write = (changes: Record<string, unknown>) =>
       Deno.writeTextFileSync(file, JSON.stringify({ ...read(), ...changes }));
@@ -130,7 +130,7 @@ Deno.test("a record is about one process only: not a later one of its number, no
 Deno.test("commands of other processes are told from our own and from those that are over", () =>
   inFolder((root) => {
     const environment = world(root);
-    const file = record(environment, Deno.pid, { writable: ["/w"], before: null });
+    const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
     assert.deepEqual(othersAlive(environment), [], "our own");
     const other = file.replace(`/${Deno.pid}-`, "/1-");
     Deno.renameSync(file, other);
