@@ -3,7 +3,6 @@
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
-import type { Running, SpawnOptions } from "./process/spawn.ts";
 
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
 export interface Policy {
@@ -128,6 +127,36 @@ export interface PrepareOptions {
    * @default false
    */
   readonly waits?: boolean;
+}
+
+/** How a process ended. `signal` is set when a signal ended it; `code` is then 128 + its number. */
+export interface ExitStatus {
+  readonly code: number;
+  readonly signal: Deno.Signal | null;
+}
+
+export interface SpawnOptions {
+  /** Absolute working directory. */
+  readonly cwd: string;
+  /** The complete environment of the child; nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Bytes for standard input; absent means `/dev/null`. */
+  readonly stdin?: Uint8Array;
+}
+
+/** A child process that leads a session and process group of its own. */
+export interface Running {
+  /** Also the id of the process group and of the session. */
+  readonly pid: number;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  /** Settles when the leader ends; others of its group may live on until `kill`. Never rejects. */
+  readonly status: Promise<ExitStatus>;
+  /**
+   * Ends the whole group: SIGTERM, and SIGKILL for what is left 2 s later. Also ends what a leader that is gone
+   * already left behind. Resolves when the group is gone or the final signal was sent. May be called repeatedly.
+   */
+  kill(): Promise<void>;
 }
 
 /** How a wrapped command is told apart from its own set-up (sandbox 6.3). */

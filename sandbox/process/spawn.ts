@@ -1,6 +1,9 @@
 // The one place where child processes begin and end: own session, no terminal, argument arrays only.
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import type { ExitStatus, Running, SpawnOptions } from "../types.ts";
+
+export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 
 /** Milliseconds between the polite signal and the final one. */
 const GRACE = 2000;
@@ -12,40 +15,10 @@ const LAST_LOOK = 250;
 /** What opens a gate. */
 const LINE: Uint8Array = new Uint8Array([10]);
 
-/** How a process ended. `signal` is set when a signal ended it; `code` is then 128 + its number. */
-export interface ExitStatus {
-  readonly code: number;
-  readonly signal: Deno.Signal | null;
-}
-
-export interface SpawnOptions {
-  /** Absolute working directory. */
-  readonly cwd: string;
-  /** The complete environment of the child; nothing is inherited beside it. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Bytes for standard input; absent means `/dev/null`. */
-  readonly stdin?: Uint8Array;
-}
-
 /** What has to happen between the start of a process and that of its command. */
 export interface Gate {
   /** Called once with the id of the group; when it throws, the command does not begin. */
   open(group: number): void;
-}
-
-/** A child process that leads a session and process group of its own. */
-export interface Running {
-  /** Also the id of the process group and of the session. */
-  readonly pid: number;
-  readonly stdout: ReadableStream<Uint8Array>;
-  readonly stderr: ReadableStream<Uint8Array>;
-  /** Settles when the leader ends; others of its group may live on until `kill`. Never rejects. */
-  readonly status: Promise<ExitStatus>;
-  /**
-   * Ends the whole group: SIGTERM, and SIGKILL for what is left 2 s later. Also ends what a leader that is gone
-   * already left behind. Resolves when the group is gone or the final signal was sent. May be called repeatedly.
-   */
-  kill(): Promise<void>;
 }
 
 /**

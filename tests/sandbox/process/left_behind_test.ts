@@ -153,7 +153,7 @@ Deno.test("a gate that cannot be opened lets nothing begin", () =>
     const prepared = await sandbox.prepare(["/bin/sh", "-c", "touch ran"]);
     assert.ok(prepared.ok);
     // Where the record would lie stands a file.
-    plant(root, "home/.local/state/flemma/commands");
+    plant(root, "home/.local/state/flemma/started");
     const { cwd, variables } = sandbox.host.environment;
     const started = prepared.value.start({ cwd, env: variables });
     assert.equal(started.ok ? "started" : started.problem.code, "command-not-recorded");

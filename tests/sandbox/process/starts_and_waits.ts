@@ -12,7 +12,7 @@ if (at === "gate") {
   const write = Deno.writeTextFileSync;
   // The record is written once the process exists and before it may go on.
   Deno.writeTextFileSync = (path, ...rest) => {
-    if (String(path).includes("/commands/")) die();
+    if (String(path).includes("/started/")) die();
     write(path, ...rest);
   };
 }
