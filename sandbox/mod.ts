@@ -22,6 +22,7 @@ export type {
   MountablePolicy,
   Policy,
   Prepared,
+  PrepareOptions,
   Sandbox,
   SetupFailure,
 } from "./types.ts";

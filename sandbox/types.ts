@@ -121,6 +121,7 @@ export interface SetupFailure extends Problem {
   readonly forModel: string;
 }
 
+/** What a command that is prepared does by itself. */
 export interface PrepareOptions {
   /**
    * Whether the command itself reads a line of standard input before anything else, and ends where there is none.
@@ -129,12 +130,15 @@ export interface PrepareOptions {
   readonly waits?: boolean;
 }
 
-/** How a process ended. `signal` is set when a signal ended it; `code` is then 128 + its number. */
+/** How a process ended. */
 export interface ExitStatus {
+  /** Its exit code, or 128 and the number of the signal that ended it. */
   readonly code: number;
+  /** The signal that ended it, or null. */
   readonly signal: Deno.Signal | null;
 }
 
+/** What a process is started with. */
 export interface SpawnOptions {
   /** Absolute working directory. */
   readonly cwd: string;
@@ -148,7 +152,9 @@ export interface SpawnOptions {
 export interface Running {
   /** Also the id of the process group and of the session. */
   readonly pid: number;
+  /** What it writes to standard output. */
   readonly stdout: ReadableStream<Uint8Array>;
+  /** What it writes to standard error. */
   readonly stderr: ReadableStream<Uint8Array>;
   /** Settles when the leader ends; others of its group may live on until `kill`. Never rejects. */
   readonly status: Promise<ExitStatus>;
