@@ -1,7 +1,7 @@
 // The one place where child processes begin and end: own session, no terminal, argument arrays only.
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import type { ExitStatus, Running, SpawnOptions } from "../types.ts";
+import type { Running, SpawnOptions } from "../types.ts";
 
 export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 

@@ -4,7 +4,7 @@
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
-import { isGitHook, isHarmlessGitConfig } from "./repository.ts";
+import { isHarmlessGit } from "./repository.ts";
 
 /** Files longer than this are told when they changed, but cannot be put back. */
 const MOST_BYTES = 256 * 1024;
@@ -106,7 +106,7 @@ function isUnchanged({ path, text, mode, stamp }: Compared): boolean {
   if (now === null) return false;
   // A file that was none to run must not become one.
   if (now === text) return ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
-  return isGitHook(path) === "config" && isHarmlessGitConfig(now);
+  return /\/config(\.worktree)?$/.test(path) && isHarmlessGit(path);
 }
 
 /** What stands in a folder now and did not before; the folder itself where something else has its place. */

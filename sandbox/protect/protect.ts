@@ -111,7 +111,9 @@ function gitPaths(
   // What the person's own configuration names by a relative path means another file in every repository.
   for (const folder of workingFolders) configs.push(...gitConfigs.map((path) => ({ folder, path })));
   for (const { folder, path } of configs) {
-    for (const named of pathsInConfig(path, { folder, home }, snapshot)) found.push({ ...PLAIN, path: named });
+    for (const named of pathsInConfig(path, { folder, home }, snapshot)) {
+      found.push({ ...PLAIN, path: named });
+    }
   }
   return found;
 }

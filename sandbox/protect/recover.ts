@@ -37,7 +37,12 @@ export async function recover(environment: Environment): Promise<Problem[]> {
     // Nothing is known of what it looked like since, so everything is looked at.
     if (before !== null) {
       const look = { holds: () => false };
-      told.push(...await settle({ ...before, look, held: new Set<string>() }, () => `${stateFolder(environment)}/moved`) ?? []);
+      told.push(
+        ...await settle(
+          { ...before, look, held: new Set<string>() },
+          () => `${stateFolder(environment)}/moved`,
+        ) ?? [],
+      );
     }
     forget(recorded.file);
   }

@@ -71,8 +71,7 @@ Deno.test("a .git that is a file leads to hooks and configuration of its own and
     plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
     Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
     Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
-    const { own, inner } = gitHooks(`${root}/w`, new FsSnapshot());
-    const hooks = [...own, ...inner];
+    const hooks = gitHooks(`${root}/w`, new FsSnapshot());
     for (
       const path of [
         "main/.git/worktrees/w/config",
