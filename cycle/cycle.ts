@@ -22,6 +22,7 @@ import { stepEdits } from "./execute/step_edits.ts";
 import {
   changedSince,
   gatherPlanInputs,
+  inputProblems,
   type PlanSources,
   toolKind,
   type Tools,
@@ -374,12 +375,11 @@ export class Cycle {
   }
 
   async #oneStep(call: Call): Promise<Problem | null> {
-    const { tools, checkInput } = this.#parts;
-    const definition = tools.get(call.name);
+    const { tools } = this.#parts;
     const step = planOne(call, this.#chat.result(call.id), {
-      toolKind: () => toolKind(definition),
+      toolKind: (name) => toolKind(tools.get(name)),
       closestTool: (name) => tools.closestMatch(name),
-      inputProblems: definition === undefined ? [] : await checkInput(definition, call.input),
+      inputProblems: await inputProblems(call, this.#parts),
     });
     if (!this.#starting) return null;
     if (step.do === "refuse") {

@@ -15,6 +15,7 @@ export type ParseCode =
   | "tool_result_missing_fence"
   | "tool_result_unclosed_fence"
   | "status_unknown"
+  | "tool_use_duplicate"
   | "thinking_unclosed"
   | "fence_unclosed"
   | "role_unknown"
@@ -160,6 +161,11 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
   /** The body exactly as it stands in the document. */
   readonly inputText: string;
+  /**
+   * Why the call cannot run although its body is a JSON object, as the end of a sentence: it is nested too deeply for
+   * whoever reads it, and `input` is empty. Null for every other call.
+   */
+  readonly flaw: string | null;
   /** The message it stands in. */
   readonly turn: Turn;
   /** Where it stands. */

@@ -246,8 +246,9 @@ class Evaluation {
           redacted,
         });
       } else if (segment.kind === "tool_use") {
-        const { id, name, input, inputText } = segment;
-        parts.push({ kind: "tool_use", id, name, input, inputText });
+        const { id, name, input, inputText, flaw } = segment;
+        // What no reader of JSON takes would make every request from here on fail.
+        parts.push({ kind: "tool_use", id, name, input, inputText: flaw === null ? inputText : "{}" });
       } else if (segment.kind === "aborted" && turn.calls.length === 0) {
         parts.push({ kind: "text", text: `<!-- ${segment.message} -->` });
       }

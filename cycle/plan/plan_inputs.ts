@@ -52,8 +52,7 @@ export async function gatherPlanInputs(
   const invalid = new Map<string, readonly string[]>();
   const changed = new Map<string, "policy" | "person">();
   for (const call of callsToCheck(chat, running)) {
-    const definition = tools.get(call.name);
-    const problems = definition === undefined ? [] : await sources.checkInput(definition, call.input);
+    const problems = await inputProblems(call, sources);
     if (problems.length > 0) invalid.set(call.id, problems);
     const by = chat.result(call.id) === undefined ? null : await changedSince(journal, call);
     if (by !== null) changed.set(call.id, by);
@@ -76,6 +75,16 @@ export async function gatherPlanInputs(
     prefill: await sources.prefill?.() ?? false,
     byPerson,
   };
+}
+
+/** What keeps a call from running whoever approves it; empty when nothing does, and for a tool that nobody has. */
+export async function inputProblems(
+  call: Call,
+  { tools, checkInput }: Pick<PlanSources, "tools" | "checkInput">,
+): Promise<readonly string[]> {
+  const definition = tools.get(call.name);
+  if (definition === undefined) return [];
+  return call.flaw === null ? await checkInput(definition, call.input) : [`/: ${call.flaw}`];
 }
 
 /** Nobody can be asked about a call whose tool is not there yet. */

@@ -13,7 +13,7 @@ import { BARE, USE } from "../text/line_kinds.ts";
 import { mayHoldTags, unclosedTag } from "./template.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
-import { callInput, readCall, readResult } from "./tool_blocks.ts";
+import { callInput, inputFlaw, readCall, readResult } from "./tool_blocks.ts";
 import type { Diagnostic } from "../types.ts";
 
 const NONE: MessageIndex = { findings: [], calls: [], results: [], brokenResults: [] };
@@ -88,6 +88,7 @@ class Reader {
         this.#offset + at,
       );
     }
+    this.#duplicates();
     const index = {
       findings: this.#findings,
       calls: this.#calls,
@@ -190,11 +191,27 @@ class Reader {
         `has a body in the language "${call.foreignLanguage}"; expected "json".`,
       );
     }
-    const input = callInput(this.#text.text(call.body.from, call.body.to));
+    const text = this.#text.text(call.body.from, call.body.to);
+    const input = callInput(text);
     if (typeof input === "string") {
       return wrong("tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`);
     }
+    const flaw = inputFlaw(text);
+    if (flaw !== null) wrong("tool_use_invalid_input", `cannot run, because ${flaw}; the model is told.`);
     this.#calls.push(this.#block(call.id, index));
+  }
+
+  /** Of several calls with one id only the last is ever run, and one result cannot answer them all. */
+  #duplicates(): void {
+    const later = new Set<string>();
+    for (const { id, at } of this.#calls.toReversed()) {
+      if (later.has(id)) {
+        const message =
+          `Another call further down in this message has the id "${id}" too, and only that one runs; give this one an id of its own.`;
+        this.#findings.push({ code: "tool_use_duplicate", message, at, id });
+      }
+      later.add(id);
+    }
   }
 
   #result(index: number): void {

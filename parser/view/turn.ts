@@ -7,7 +7,14 @@ import { isLifecycle } from "./status.ts";
 import { readTemplate, textSegment } from "./template.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
-import { type CallBlock, callInput, readCall, readResult, type ResultBlock } from "./tool_blocks.ts";
+import {
+  type CallBlock,
+  callInput,
+  inputFlaw,
+  readCall,
+  readResult,
+  type ResultBlock,
+} from "./tool_blocks.ts";
 import type {
   Call,
   Meta,
@@ -212,6 +219,8 @@ class ChatCall implements Call {
   readonly #block: CallBlock;
   #inputText: string | null = null;
   #input: Readonly<Record<string, unknown>> | null = null;
+  /** Undefined until it is asked for. */
+  #flaw: string | null | undefined;
   #place: Place | null = null;
 
   constructor(turn: ChatTurn, block: CallBlock) {
@@ -236,8 +245,13 @@ class ChatCall implements Call {
     return this.#inputText ??= body === null ? "" : this.turn.text.text(body.from, body.to);
   }
 
+  get flaw(): string | null {
+    return this.#flaw === undefined ? this.#flaw = inputFlaw(this.inputText) : this.#flaw;
+  }
+
   get input(): Readonly<Record<string, unknown>> {
     if (this.#input !== null) return this.#input;
+    if (this.flaw !== null) return this.#input = {};
     const input = callInput(this.inputText);
     if (typeof input === "string") throw new Error(`the call ${this.id} was read, but now ${input}`);
     return this.#input = input;

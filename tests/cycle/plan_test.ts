@@ -7,7 +7,8 @@ import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/sentence
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
-import { block, chatAnswered, chatWith } from "./harness.ts";
+import { evaluate } from "../../prompt/evaluate.ts";
+import { bench, block, chatAnswered, chatWith } from "./harness.ts";
 
 function read(text: string): Chat {
   return parse(new TextEncoder().encode(text));
@@ -380,4 +381,44 @@ Deno.test("executing one call resolves rejected and denied blocks and runs whate
     problem: { code: "unknown-tool", message: unknownTool("ghost", "near") },
   });
   assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
+});
+
+Deno.test("P10: a call that is nested too deeply gets its error, holds nobody up, and goes out without its input", async () => {
+  const deep = `{"command":"true","x":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+  const fits = `{"x":${"[".repeat(99)}${"]".repeat(99)}}`;
+  const built = bench({
+    text: chatWith(["c1", "echo", deep], ["c2", "echo", fits]),
+    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1 } },
+  });
+  assert.deepEqual(built.store.chat.diagnostics.map(({ code, id }) => [code, id]), [[
+    "tool_use_invalid_input",
+    "c1",
+  ]]);
+  await built.cycle.advance();
+  assert.deepEqual(built.ran, ["c2"]);
+  assert.match(built.store.chat.result("c1")?.content ?? "", /nested more than 100 levels deep/);
+  assert.equal((await built.cycle.executeOne("c1")).problem, undefined);
+  assert.deepEqual(built.ran, ["c2"]);
+  const { chat } = built.store;
+  const prompt = await evaluate(chat, {
+    document: null,
+    environment: { cwd: "/", home: "/", variables: {} },
+  });
+  const inputs = prompt.history.flatMap(({ parts }) =>
+    parts.flatMap((part) => part.kind === "tool_use" ? [part.inputText] : [])
+  );
+  assert.deepEqual(inputs, ["{}", fits]);
+});
+
+Deno.test("P3: of two calls with one id in a message only the last runs, and the other warns", async () => {
+  const built = bench({
+    text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),
+    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1 } },
+  });
+  await built.cycle.advance();
+  assert.equal(built.store.chat.result("c1")?.content, "second");
+  assert.deepEqual(
+    built.store.chat.diagnostics.map(({ code, start }) => [code, start]),
+    [["tool_use_duplicate", 7]],
+  );
 });
