@@ -86,5 +86,7 @@ export function cautious(journal: Journal): Journal {
     written: () => journal.written(),
     recordWritten: () => journal.recordWritten(),
     keepBody: (id, body) => journal.keepBody(id, body),
+    keepResult: (id, body) => journal.keepResult(id, body),
+    keptResults: () => journal.keptResults(),
   };
 }

@@ -3,7 +3,7 @@
 import type { FinalBlock } from "../parser/edits/result_block.ts";
 import { thrownText } from "../base/problem.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
-import { INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
+import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
 /** The block for a result. Data that JSON cannot express makes it an error. */
 export function finalBlock(result: ExecutionResult): FinalBlock {
@@ -17,6 +17,16 @@ export function finalBlock(result: ExecutionResult): FinalBlock {
 /** An error block with a text of the program's or the person's. */
 export function errorBlock(text: string): FinalBlock {
   return { content: safe(text), error: true, language: "" };
+}
+
+/** The block of a call that the person stopped: what it had put out, if it gave any of it, then that it was stopped. */
+export function stoppedBlock(result: ExecutionResult | null): FinalBlock {
+  const output = result === null ? null : written(result.output);
+  const parts = [output?.ok ? output.text : "", result?.error ?? ""].map((part) => part.trimEnd())
+    .filter((part) => part !== "");
+  const said = parts.join("\n\n");
+  if (said === "") return errorBlock(CANCELLED);
+  return errorBlock(said.endsWith(CANCELLED) ? said : `${said}\n\n${CANCELLED}`);
 }
 
 /** The text of an error result for an input that the schema refuses. */

@@ -62,6 +62,10 @@ export interface Journal {
   recordWritten(): Promise<void>;
   /** Keeps a body that is about to be overwritten; answers where it can be found. */
   keepBody(id: string, body: string): Promise<string>;
+  /** Keeps the result of a started call that the document could not take; answers where it can be found. */
+  keepResult(id: string, body: string): Promise<string>;
+  /** Where the results of calls are that were started, ran to their end and could not be written, by id. */
+  keptResults(): ReadonlyMap<string, string>;
 }
 
 /** Which content of each file the model was shown last (chat-format 9.4). */

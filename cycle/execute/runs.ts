@@ -5,7 +5,7 @@ import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
 import type { Call } from "../../parser/types.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
-import { errorBlock, finalBlock } from "../final_block.ts";
+import { finalBlock, stoppedBlock } from "../final_block.ts";
 import type { RunningCalls } from "../plan/plan.ts";
 import { CANCELLED } from "../sentences.ts";
 import type { Emit } from "../types.ts";
@@ -16,7 +16,12 @@ interface Run {
   readonly controller: AbortController;
   /** True once an answer is being written; every later one is dropped. */
   over: boolean;
+  /** Told when the block of a run that the person stopped is written; null for one that nobody stopped. */
+  stopped: (() => void) | null;
 }
+
+/** Milliseconds that a stopped tool has to give what it had put out; less than a terminated program has (cli 4.6). */
+const STOP_PATIENCE = 2500;
 
 export interface RunsParts {
   readonly writer: Writer;
@@ -60,12 +65,12 @@ export class Runs implements RunningCalls {
       const ended = writer.journal((journal) => journal.recordEnd(call.id));
       return await ended ?? { ended: Promise.resolve() };
     }
-    const run: Run = { call, controller: new AbortController(), over: false };
+    const run: Run = { call, controller: new AbortController(), over: false, stopped: null };
     this.#running.set(call.id, run);
     emit({ event: "tool:executing", id: call.id, name: call.name, preview: this.#parts.preview(call) });
     const ended = this.#parts
       .run(call, run.controller.signal, (text) => {
-        if (!run.over) emit({ event: "tool:output", id: call.id, text });
+        if (isRunning(run)) emit({ event: "tool:output", id: call.id, text });
       })
       .then((result) => this.#deliver(run, result));
     this.#parts.spawn(ended);
@@ -75,7 +80,7 @@ export class Runs implements RunningCalls {
   /** Cancels the call that was started first; its id, or null when none runs. */
   cancelFirst(): string | null {
     for (const run of this.#running.values()) {
-      if (!run.over) return this.#cancel(run);
+      if (isRunning(run)) return this.#cancel(run);
     }
     return null;
   }
@@ -83,34 +88,47 @@ export class Runs implements RunningCalls {
   /** Cancels one running call. False when it does not run. */
   cancel(id: string): boolean {
     const run = this.#running.get(id);
-    if (run === undefined || run.over) return false;
+    if (run === undefined || !isRunning(run)) return false;
     this.#cancel(run);
     return true;
   }
 
   /** Cancels every running call; their ids. */
   cancelAll(): string[] {
-    return [...this.#running.values()].filter((run) => !run.over).map((run) => this.#cancel(run));
+    return [...this.#running.values()].filter(isRunning).map((run) => this.#cancel(run));
   }
 
+  /** Stops a run. What it had put out comes with its answer, for which it has a little while. */
   #cancel(run: Run): string {
-    run.over = true;
+    const stopped = new Promise<void>((resolve) => {
+      const patience = setTimeout(() => this.#deliver(run, null).finally(resolve), STOP_PATIENCE);
+      run.stopped = () => {
+        clearTimeout(patience);
+        resolve();
+      };
+    });
+    this.#parts.spawn(stopped);
     run.controller.abort();
-    this.#parts.spawn(this.#write(run, errorBlock(CANCELLED), null));
     return run.call.id;
   }
 
-  async #deliver(run: Run, result: ExecutionResult): Promise<void> {
+  /** Takes the answer of a run, the first one; null when it gave none although it was stopped. */
+  async #deliver(run: Run, result: ExecutionResult | null): Promise<void> {
     if (run.over) return;
     run.over = true;
-    await this.#write(run, finalBlock(result), result);
+    try {
+      if (run.stopped === null && result !== null) await this.#write(run, finalBlock(result), result);
+      else await this.#write(run, stoppedBlock(result), null);
+    } finally {
+      run.stopped?.();
+    }
   }
 
   /** Puts the block of a run in the document; `result` is null for a run that was cancelled. */
   async #write(run: Run, block: FinalBlock, result: ExecutionResult | null): Promise<void> {
     const { writer, emit, onEnd } = this.#parts;
     const { id, name } = run.call;
-    let problem = await writer.commit(async (chat) => {
+    const problem = await writer.commit(async (chat) => {
       const call = chat.call(id);
       if (call === undefined) return goneProblem(id);
       const body = chat.result(id)?.content ?? "";
@@ -121,11 +139,13 @@ export class Runs implements RunningCalls {
       return writeResult(chat, call, block);
     });
     if (problem === null) {
-      problem = await writer.journal((journal) => journal.recordEnd(id));
+      await writer.recordEnd(id);
     } else {
       // The start stays in the journal, so the next run asks the person instead of running the call again.
       const why = `The result of ${id} could not be written into the document`;
-      const lost = result === null ? null : await writer.keepBody(id, block.content, why);
+      const keep = (content: string) =>
+        result === null ? writer.keepBody(id, content, why) : writer.keepResult(id, content, why);
+      const lost = block.content === CANCELLED ? null : await keep(block.content);
       if (lost !== null) emit({ event: "notice", code: lost.code, message: `${why}. ${lost.message}`, id });
     }
     this.#running.delete(id);
@@ -138,6 +158,10 @@ export class Runs implements RunningCalls {
     });
     onEnd(id, result?.yieldToUser === true, problem);
   }
+}
+
+function isRunning(run: Run): boolean {
+  return !run.over && run.stopped === null;
 }
 
 function goneProblem(id: string): Problem {

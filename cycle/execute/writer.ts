@@ -13,6 +13,7 @@ export class Writer {
   readonly #store: DocumentStore;
   readonly #journal: Journal;
   readonly #emit: Emit;
+  #toldOfEnds = false;
   /** Settles when the last commit that was asked for is done; commits queue up behind it. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -47,6 +48,25 @@ export class Writer {
       const place = await journal.keepBody(id, body);
       this.#emit({ event: "notice", code: "body-kept", message: `${why}; it is kept in ${place}.`, id });
     });
+  }
+
+  /** Like `keepBody`, for the result of a call that ran to its end: the next run tells where it is. */
+  keepResult(id: string, body: string, why: string): Promise<Problem | null> {
+    return this.journal(async (journal) => {
+      const place = await journal.keepResult(id, body);
+      this.#emit({ event: "notice", code: "body-kept", message: `${why}; it is kept in ${place}.`, id });
+    });
+  }
+
+  /**
+   * Notes that a call is over. That it cannot be noted is told, once, and no failure: the result that stands in the
+   * document says the same to the next run.
+   */
+  async recordEnd(id: string): Promise<void> {
+    const problem = await this.journal((journal) => journal.recordEnd(id));
+    if (problem === null || this.#toldOfEnds) return;
+    this.#toldOfEnds = true;
+    this.#emit({ event: "notice", code: problem.code, message: `${problem.message} ${problem.next}`, id });
   }
 
   /** Uses the journal; what it throws (a full disk, a folder without permission) becomes a problem. */

@@ -32,6 +32,8 @@ export interface PlanInputs {
   readonly changed: ReadonlyMap<string, "policy" | "person">;
   /** Calls that a run of the program which ended early had started, with their tools. */
   readonly interrupted: ReadonlyMap<string, string>;
+  /** Where the results of interrupted calls are that ran to their end and could not be written. */
+  readonly kept: ReadonlyMap<string, string>;
   readonly running: RunningCalls;
   readonly toolKind: (name: string) => ToolKind;
   readonly closestTool: (name: string) => string | null;
@@ -345,10 +347,14 @@ class Planner {
   }
 
   #wasRunningNotice(call: Call): void {
+    const kept = this.#inputs.kept.get(call.id);
     this.#notice(
       "was-running",
-      `${call.name} (${call.id}) was running when the program ended. It may have had effects: look at them, ` +
-        `then approve it again or write the result yourself.`,
+      kept !== undefined
+        ? `${call.name} (${call.id}) ran to its end in an earlier run, but the document could not take its result, which ` +
+          `is kept in ${kept}: put it into the block, or approve the call to run it again.`
+        : `${call.name} (${call.id}) was running when the program ended. It may have had effects: look at them, ` +
+          `then approve it again or write the result yourself.`,
       call.id,
     );
   }

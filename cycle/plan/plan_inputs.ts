@@ -68,6 +68,7 @@ export async function gatherPlanInputs(
     invalid,
     changed,
     interrupted: new Map([...journal.started()].filter(([id]) => !running.has(id))),
+    kept: journal.keptResults(),
     running,
     toolKind: kindOf,
     closestTool: (name) => tools.closestMatch(name),

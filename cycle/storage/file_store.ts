@@ -208,7 +208,8 @@ export class FileStore implements DocumentStore {
     await this.#writing;
     if (this.#lock !== null && this.#lost === null) await this.#flush();
     this.#file.close();
-    await this.#lock?.release();
+    const left = await this.#lock?.release() ?? null;
+    if (left !== null) this.#options.notify?.(left);
   }
 
   async #flush(): Promise<Problem | null> {

@@ -15,7 +15,7 @@ type Entry =
   | { readonly kind: "end"; readonly id: string }
   | { readonly kind: "written" }
   | ({ readonly kind: "file" } & FileRead)
-  | { readonly kind: "body"; readonly id: string; readonly path: string };
+  | { readonly kind: "body" | "result"; readonly id: string; readonly path: string };
 
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
@@ -52,6 +52,7 @@ class RunJournal implements Journal, FileMemory {
   readonly #file: string | null;
   readonly #approvals = new Map<string, Approval>();
   readonly #started = new Map<string, string>();
+  readonly #results = new Map<string, string>();
   readonly #files = new Map<string, string>();
   #written = false;
   /** The file is to be rewritten before the next record. */
@@ -108,7 +109,19 @@ class RunJournal implements Journal, FileMemory {
     if (news.length > 0) await this.#record(news.map(({ path, hash }) => ({ kind: "file", path, hash })));
   }
 
-  async keepBody(id: string, body: string): Promise<string> {
+  keepBody(id: string, body: string): Promise<string> {
+    return this.#keep("body", id, body);
+  }
+
+  keepResult(id: string, body: string): Promise<string> {
+    return this.#keep("result", id, body);
+  }
+
+  keptResults(): ReadonlyMap<string, string> {
+    return this.#results;
+  }
+
+  async #keep(kind: "body" | "result", id: string, body: string): Promise<string> {
     const folder = `${stateFolder(this.#environment)}/bodies`;
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     // Ids come from a model: nothing of them may reach the folder structure.
@@ -116,7 +129,7 @@ class RunJournal implements Journal, FileMemory {
     const unique = crypto.randomUUID().slice(0, 8);
     const path = `${folder}/${this.#key}-${name}-${timestamp(new Date())}-${unique}.txt`;
     await createFile(path, new TextEncoder().encode(body));
-    await this.#record([{ kind: "body", id, path }]);
+    await this.#record([{ kind, id, path }]);
     return path;
   }
 
@@ -144,6 +157,10 @@ class RunJournal implements Journal, FileMemory {
         break;
       case "end":
         this.#started.delete(entry.id);
+        this.#results.delete(entry.id);
+        break;
+      case "result":
+        this.#results.set(entry.id, entry.path);
         break;
       case "written":
         this.#written = true;
@@ -200,6 +217,7 @@ function isEntry(value: unknown): value is Entry {
     case "end":
       return true;
     case "body":
+    case "result":
       return typeof entry.path === "string";
     default:
       return false;
@@ -210,15 +228,26 @@ function isEntry(value: unknown): value is Entry {
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
   const started = new Map<string, Entry>();
+  const results = new Map<string, Entry>();
   const files = new Map<string, Entry>();
   for (const entry of entries) {
     if (entry.kind === "approval") approvals.set(entry.id, entry);
     if (entry.kind === "start") started.set(entry.id, entry);
-    if (entry.kind === "end") started.delete(entry.id);
+    if (entry.kind === "result") results.set(entry.id, entry);
+    if (entry.kind === "end") {
+      started.delete(entry.id);
+      results.delete(entry.id);
+    }
     if (entry.kind === "file") files.set(entry.path, entry);
   }
   const written = entries.filter((entry) => entry.kind === "written").slice(0, 1);
-  const kept = [...written, ...approvals.values(), ...started.values(), ...files.values()];
+  const kept = [
+    ...written,
+    ...approvals.values(),
+    ...started.values(),
+    ...results.values(),
+    ...files.values(),
+  ];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });
 }

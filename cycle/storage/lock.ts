@@ -17,7 +17,8 @@ export interface Holder {
 export interface DocumentLock {
   /** Says that a dead run's lock was taken over, when that happened. */
   readonly notice: Problem | null;
-  release(): Promise<void>;
+  /** Gives the lock back. Answers what was in the way of doing that without a trace; the lock is free all the same. */
+  release(): Promise<Problem | null>;
 }
 
 export interface LockOptions {
@@ -107,9 +108,21 @@ async function take(file: Deno.FsFile, lockPath: string, realPath: string): Prom
   return {
     notice,
     async release() {
-      // Removed while still held: whoever waits on this file finds that it is no longer the one at the path.
-      await Deno.remove(lockPath);
-      file.close();
+      try {
+        // Nameless from here on: should it have to stay, the next run must not take it for that of a dead one.
+        await file.truncate(0);
+        // Removed while still held: whoever waits on this file finds that it is no longer the one at the path. Where
+        // somebody removed it before, another run may have one of its own there.
+        if (await isStillAt(file, lockPath)) await Deno.remove(lockPath);
+        return null;
+      } catch (thrown) {
+        return {
+          code: "lock-left",
+          message: `The lock file ${lockPath} cannot be removed: ${thrownText(thrown)}. It holds nobody up.`,
+        };
+      } finally {
+        file.close();
+      }
     },
   };
 }

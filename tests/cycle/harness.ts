@@ -54,6 +54,7 @@ export class MemoryJournal implements Journal {
   readonly approvals = new Map<string, Approval>();
   readonly starts = new Map<string, string>();
   readonly bodies: { id: string; body: string }[] = [];
+  readonly results = new Map<string, string>();
   readonly log: string[] = [];
 
   approval(id: string): Approval | null {
@@ -77,6 +78,7 @@ export class MemoryJournal implements Journal {
 
   recordEnd(id: string): Promise<void> {
     this.starts.delete(id);
+    this.results.delete(id);
     this.log.push(`end ${id}`);
     return Promise.resolve();
   }
@@ -93,6 +95,16 @@ export class MemoryJournal implements Journal {
   keepBody(id: string, body: string): Promise<string> {
     this.bodies.push({ id, body });
     return Promise.resolve(`memory:${this.bodies.length}`);
+  }
+
+  async keepResult(id: string, body: string): Promise<string> {
+    const place = await this.keepBody(id, body);
+    this.results.set(id, place);
+    return place;
+  }
+
+  keptResults(): ReadonlyMap<string, string> {
+    return this.results;
   }
 }
 

@@ -27,6 +27,7 @@ function inputs(given: Partial<PlanInputs> = {}): PlanInputs {
     invalid: new Map(),
     changed: new Map(),
     interrupted: new Map(),
+    kept: new Map(),
     running: new Set(),
     toolKind: (name) => KINDS[name] ?? "unknown",
     closestTool: () => null,

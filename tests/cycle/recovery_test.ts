@@ -25,6 +25,26 @@ Deno.test("a call that ran when the program ended waits for the person; the othe
   assert.deepEqual([...journal.starts], []);
 });
 
+Deno.test("D11: a call whose result the document could not take is told as that, with the place of the result", async () => {
+  const journal = new MemoryJournal();
+  const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
+  const lost = bench({
+    text,
+    journal,
+    tools: OFF,
+    run: () => {
+      lost.store.problem = { code: "document-changed", message: "Somebody else changed the document." };
+      return Promise.resolve({ success: true, output: "precious" });
+    },
+  });
+  assert.equal((await lost.cycle.advance()).reason, "conflict");
+  const next = bench({ text, journal, tools: OFF });
+  await next.cycle.advance();
+  const told = next.events.flatMap((event) => event.event === "notice" ? [event.message] : []).join();
+  assert.match(told, /ran to its end in an earlier run, .* kept in memory:1: /);
+  assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.keptResults()]], [[], "precious", []]);
+});
+
 Deno.test("after the person approved such a call again it runs, once", async () => {
   const journal = new MemoryJournal();
   journal.starts.set("c1", "echo");

@@ -107,7 +107,7 @@ Deno.test("with the autopilot the calls that found no slot run in the next round
   assert.deepEqual([built.ran, built.sends(), built.notices()], [["a", "b", "c"], 1, ["throttled"]]);
 });
 
-Deno.test("cancelling stops the call that was started first, at once, and drops what it gives later", async () => {
+Deno.test("D5: cancelling stops the call that was started first, and keeps what it had put out above the sentence", async () => {
   const gates = new Gates();
   const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
   const done = built.cycle.advance();
@@ -119,7 +119,7 @@ Deno.test("cancelling stops the call that was started first, at once, and drops 
   const stop = await done;
   assert.equal(
     built.store.text,
-    chatAnswered(slow("a", "b"), block("a", "error", CANCELLED), block("b", "", "result of b")),
+    chatAnswered(slow("a", "b"), block("a", "error", `late\n\n${CANCELLED}`), block("b", "", "result of b")),
   );
   assert.deepEqual([stop.reason, stop.ids], ["cancelled", ["a"]]);
   assert.deepEqual([...built.journal.starts], []);
@@ -156,7 +156,11 @@ Deno.test("the given signal cancels everything that runs", async () => {
   assert.equal((await done).reason, "cancelled");
   assert.equal(
     built.store.text,
-    chatAnswered(slow("a", "b"), block("a", "error", CANCELLED), block("b", "error", CANCELLED)),
+    chatAnswered(
+      slow("a", "b"),
+      block("a", "error", `result of a\n\n${CANCELLED}`),
+      block("b", "error", `result of b\n\n${CANCELLED}`),
+    ),
   );
 });
 
@@ -284,7 +288,11 @@ Deno.test("a document that somebody else changed stops the cycle; the result is 
   const stop = await done;
   assert.deepEqual([stop.reason, stop.problem?.code], ["conflict", "document-changed"]);
   assert.equal(built.store.text, approved("a", "b"));
-  assert.deepEqual(built.journal.bodies, [{ id: "a", body: "result of a" }]);
+  assert.deepEqual(built.journal.bodies, [
+    { id: "a", body: "result of a" },
+    { id: "b", body: `result of b\n\n${CANCELLED}` },
+  ]);
+  assert.deepEqual([...built.journal.keptResults().keys()], ["a"]);
   // The next run asks instead of running them again.
   assert.deepEqual([...built.journal.starts.keys()], ["a", "b"]);
   assert.equal(built.sends(), 0);

@@ -331,7 +331,7 @@ Deno.test("8.1 rule 9: what ignores the polite signal is killed", () =>
     assert.equal(isAlive(parseInt(error)), false);
   }));
 
-Deno.test("8.1 rule 9: stopping a command ends its group, and the text says the person did it", () =>
+Deno.test("8.1 rule 9: D5: stopping a command ends its group, keeps its output, and the text says the person did it", () =>
   inScene(async (place) => {
     const controller = new AbortController();
     let pid = 0;
@@ -340,8 +340,9 @@ Deno.test("8.1 rule 9: stopping a command ends its group, and the text says the 
       controller.abort();
     };
     const changes = { signal: controller.signal, onOutput };
-    assert.equal(await bashError(place, "echo $$; sleep 300", changes), STOPPED);
+    const said = await bashError(place, "echo $$; sleep 300", changes);
     assert.ok(pid > 0);
+    assert.equal(said, `${pid}\n\n${STOPPED}`);
     assert.equal(isAlive(pid), false);
   }));
 

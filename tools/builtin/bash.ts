@@ -134,10 +134,7 @@ async function attempt<Last extends boolean>(
     });
     try {
       const end = await watch(running.value, collector, seconds, context);
-      if (end.reason === "cancel") {
-        await collector.abandon();
-        return failed(STOPPED);
-      }
+      if (end.reason === "cancel") return failed(joined(await collector.finish(), STOPPED));
       const failure = end.reason === "timeout"
         ? null
         : await prepared.value.setupFailure(end.stderr, end.status.signal);
