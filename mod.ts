@@ -112,6 +112,7 @@ export {
   type EnvironmentOptions,
   type ExitStatus,
   type FileAccess,
+  type FileChange,
   type FileTurn,
   type MountablePolicy,
   type Policy,

@@ -6,6 +6,7 @@ import { Cycle } from "../cycle/mod.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import { openJournal } from "../cycle/storage/journal.ts";
 import type { DocumentStore, FileMemory, Journal, Send } from "../cycle/types.ts";
+import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import type { Verdict } from "../tools/approval/mod.ts";
@@ -30,6 +31,8 @@ export interface Runtime {
   readonly journal: Journal;
   /** What the document's other files were like when they were sent last. */
   readonly files: FileMemory;
+  /** What commands did to watched files. */
+  readonly changes: FileChanges;
   readonly cycle: Cycle;
   readonly send: Send;
   /** Findings that keep the cycle and every request from starting. */
@@ -87,7 +90,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const journal = reason === null ? opened.value : cautious(opened.value);
   const blockers = diagnostics.filter(({ severity }) => severity === "error");
   const preview = (call: Call) => previewCall(tools.get(call.name), call.name, call.input);
-  const emit = noticing(tell, sandbox);
+  const changes = new FileChanges(environment, path, tell);
+  const emit = noticing(tell, sandbox, (news) => changes.add(news));
   const offered = () => offeredTools(tools, settings.tools.offered);
   const written = recording(store, opened.value, emit);
   const send = sender({
@@ -122,6 +126,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     signal: options.signal,
   });
   return success({
+    changes,
     blocks,
     subject: subject.value,
     sandbox,

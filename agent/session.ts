@@ -11,6 +11,8 @@ import { resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Prepared } from "../cycle/send/request.ts";
 import { stopped } from "../cycle/stop.ts";
+import { fileChangesOf } from "./file_changes.ts";
+import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
@@ -198,6 +200,10 @@ export class Session implements ChatSession {
     return await holderOf(this.path, this.#options.environment);
   }
 
+  async fileChanges(): Promise<readonly FileChange[]> {
+    return this.path === null ? [] : await fileChangesOf(this.#options.environment, this.path);
+  }
+
   async edit(edits: readonly Edit[]): Promise<Problem | null> {
     return this.#refusal() ?? await this.#opened.store.commit(edits);
   }
@@ -243,7 +249,9 @@ export class Session implements ChatSession {
       ? busyStarting()
       : null;
     if (busy !== null) return stopped("failed", { problem: busy });
-    return await this.#during(this.#recovered(runtime.value).then(work));
+    const stop = await this.#during(this.#recovered(runtime.value).then(work));
+    await runtime.value.changes.done();
+    return stop;
   }
 
   /** What a killed run left behind is ended first: it could be the very call that is about to run. */

@@ -1,13 +1,13 @@
 // The tools of one document: which there are, which are offered, how one is checked, judged and run.
 
 import type { Environment } from "../base/environment.ts";
-import { parentOf } from "../base/paths.ts";
+import { parentOf, resolvePath } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { Settings, ToolSettings } from "../config/settings.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { createApproval } from "../tools/approval/mod.ts";
+import { askForWatched, createApproval } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
@@ -78,9 +78,13 @@ export function judgeOf(
     if (!registered.ok) return registered;
   }
   const dirname = document === null ? null : parentOf(document);
-  return success(({ id, name, input }) =>
-    approval.resolveWithSource(name, input, { toolId: id, document, dirname, cwd: environment.cwd })
-  );
+  const base = { folder: dirname ?? environment.cwd, home: environment.home };
+  return success(async ({ id, name, input }) => {
+    const asked = { toolId: id, document, dirname, cwd: environment.cwd };
+    const verdict = await approval.resolveWithSource(name, input, asked);
+    const resolve = (path: string) => resolvePath(path, base);
+    return askForWatched(verdict, { definition: tools.get(name), input, sandbox, resolve });
+  });
 }
 
 /** Resolvers may be objects of a class: their method is not copied and needs its object. */

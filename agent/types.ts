@@ -13,7 +13,7 @@ import type { AutopilotState, DocumentStore, Emit, Stop } from "../cycle/types.t
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic, Lifecycle } from "../parser/types.ts";
 import type { Provider } from "../providers/types.ts";
-import type { RunSandbox } from "../sandbox/mod.ts";
+import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
 import type { Registration } from "../tools/registry.ts";
 
@@ -215,6 +215,12 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the other run; null when there is none
    */
   holder(): Promise<Holder | null>;
+  /**
+   * Which files that run when the person starts a tool were changed by commands, in the last run that changed any.
+   *
+   * @returns the changes in the order they were found out
+   */
+  fileChanges(): Promise<readonly FileChange[]>;
   /**
    * Edits by somebody who holds the text, as an editor does. They do not say that the document was written on this
    * machine: who types in a stranger's document has not agreed to its settings.

@@ -112,7 +112,16 @@ export type CycleEvent =
     readonly usage: Usage | null;
     readonly error?: ProviderError;
   }
-  | { readonly event: "file:changed"; readonly path: string; readonly id: string }
+  | {
+    readonly event: "file:changed";
+    /** Absolute. */
+    readonly path: string;
+    /** The call that did it, or at whose end it was found out. */
+    readonly id: string;
+    /** Present for a file that a tool obeys when the person starts it, and that a command changed. */
+    readonly change?: "made" | "changed" | "removed";
+    readonly obeyed_by?: string;
+  }
   | { readonly event: "notice"; readonly code: string; readonly message: string; readonly id?: string }
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
   | { readonly event: "cursor"; readonly line: number };

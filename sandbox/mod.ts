@@ -14,6 +14,7 @@ export { createSandbox, RunSandbox, type SandboxOptions } from "./sandbox.ts";
 export { type ExitStatus, type Running, spawn, type SpawnOptions } from "./process/spawn.ts";
 export { type StillHidden, stillHidden } from "./policy/keep_hidden.ts";
 export { renderStatus, type SandboxStatus, sandboxStatus, statusExitCode } from "./status.ts";
+export { type FileChange, fileChangeSentence } from "./protect/watched.ts";
 export type { RunningProgram } from "./protect/own_code.ts";
 export type {
   Backend,

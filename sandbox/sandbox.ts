@@ -42,6 +42,9 @@ import { isSystemPath } from "../base/reading.ts";
 import { Turns } from "./process/turns.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "./protect/repositories.ts";
+import { TreeScan } from "./paths/tree_scan.ts";
+import { notChanged, notChangedSentence, TrackedHeld } from "./protect/tracked.ts";
+import { type FileChange, isWatchedName, obeyedBy, WatchedFiles } from "./protect/watched.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
 import { findSockets, type FoundSockets, isReplaced, variablesOfKept } from "./policy/sockets.ts";
 import type {
@@ -83,6 +86,15 @@ const MOST_APART = 12;
 /** Milliseconds for which a look that was just made is as good as a new one. */
 const JUST_NOW = 100;
 
+/** What is fixed for a run, and who looks after what commands do to it. */
+interface Start {
+  readonly repositories: RepositoriesOfRun;
+  readonly scan: TreeScan;
+  readonly watched: WatchedFiles;
+  readonly tracked: TrackedHeld;
+  protection: Protection;
+}
+
 /** The policy as it can be mounted, and what to compare with afterwards. */
 interface PolicySnapshot {
   readonly policy: MountablePolicy;
@@ -116,7 +128,8 @@ export class RunSandbox implements Sandbox {
   readonly #workingFolders: readonly string[];
   /** What this program itself runs from. */
   readonly #ownCode: OwnCode;
-  #start: { repositories: RepositoriesOfRun; protection: Protection } | undefined;
+  #start: Start | undefined;
+  readonly #fileChanges: FileChange[] = [];
   #snapshot: PolicySnapshot | undefined;
   /** The one that the commands which live now, or lived last, were started by. */
   #runSnapshot: PolicySnapshot | undefined;
@@ -318,6 +331,17 @@ export class RunSandbox implements Sandbox {
     return [...this.#notices.values()];
   }
 
+  /** Watched files that commands have changed so far, in the order it was found out. */
+  fileChanges(): readonly FileChange[] {
+    return [...this.#fileChanges];
+  }
+
+  watchedBy(path: string): string | null {
+    const { home, cwd } = this.host.environment;
+    const real = this.#real(path, new FsSnapshot());
+    return real === null ? null : obeyedBy(real, realPath(home, cwd) ?? home);
+  }
+
   /** Real paths that are protected now, and whether they exist (only those are mounted read-only). */
   protectedPaths(): { path: string; asked: boolean; exists: boolean }[] {
     const { cwd } = this.host.environment;
@@ -506,7 +530,10 @@ export class RunSandbox implements Sandbox {
       makeRuntimeFolder(this.host.environment);
       this.#note(makeAskedFolders(resolved));
       this.#runSnapshot = this.#mountable(resolved);
-      this.#atStart().repositories.remember();
+      const { repositories, scan, watched } = this.#atStart();
+      const found = scan.look();
+      repositories.remember(found);
+      watched.remember(found.wanted);
     }
     const { policy } = this.#runSnapshot!;
     const now = this.#active++ === 0 ? policy : withoutVanished(policy);
@@ -525,13 +552,15 @@ export class RunSandbox implements Sandbox {
   async #settle(): Promise<void> {
     if (--this.#active > 0) return;
     const { before } = this.#runSnapshot!;
-    const { repositories } = this.#atStart();
+    const { repositories, scan, watched } = this.#atStart();
     const keep = () => `${stateFolder(this.host.environment)}/moved`;
     const watchesGit = this.#policy.ok && this.#policy.value.protectWords.includes("$git");
-    this.#settling = settle(before, keep, () => watchesGit ? repositories.changed() : [])
+    this.#settling = settle(before, keep, () => watchesGit ? repositories.changed(scan.look()) : [])
       .then((told) => {
         if (told === null) this.#settled = performance.now();
-        this.#note([...told ?? [], ...(watchesGit ? repositories.todos() : [])]);
+        const found = scan.look();
+        this.#fileChanges.push(...watched.changed(found.wanted));
+        this.#note([...told ?? [], ...(watchesGit ? repositories.todos(found) : [])]);
       })
       .finally(() => this.#settling = undefined);
     await this.#settling;
@@ -540,10 +569,16 @@ export class RunSandbox implements Sandbox {
   #track(preparation: BackendPreparation, inner: readonly string[], waits: boolean): Prepared {
     let disposed = false;
     let recorded: string | undefined;
-    const { policy: { rw_paths: writable }, before } = this.#runSnapshot!;
+    const { policy: { rw_paths: writable, protect: held }, before } = this.#runSnapshot!;
+    const { tracked } = this.#atStart();
+    const trackedBefore = tracked.now(held);
     return {
       argv: preparation.argv,
       wrapped: true,
+      note: (output) => {
+        const paths = notChanged(trackedBefore, tracked.now(held), output);
+        return paths.length === 0 ? null : notChangedSentence(paths);
+      },
       start: (options) => {
         const kind = options.stdin === undefined ? "empty" : "piped";
         const gated = waits
@@ -590,12 +625,22 @@ export class RunSandbox implements Sandbox {
   }
 
   /** What is fixed for the run, found when it first matters, which is before any command. */
-  #atStart(): { repositories: RepositoriesOfRun; protection: Protection } {
+  #atStart(): Start {
     if (this.#start !== undefined) return this.#start;
     const snapshot = new FsSnapshot();
     const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
-    const repositories = new RepositoriesOfRun(foldersInReach(this.#workingFolders, writable));
-    this.#start = { repositories, protection: { real: [], links: [] } };
+    const folders = foldersInReach(this.#workingFolders, writable);
+    const scan = new TreeScan(folders, isWatchedName);
+    const found = scan.look();
+    const repositories = new RepositoriesOfRun(folders, found);
+    const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
+    const watched = new WatchedFiles(
+      [...folders, ...repositories.atStart.repositories],
+      home,
+      (path) => writable.some((root) => isInside(path, root)),
+    );
+    const protection = { real: [], links: [] };
+    this.#start = { repositories, scan, watched, tracked: new TrackedHeld(folders), protection };
     // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
     const lasting = this.#protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
     this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);

@@ -184,6 +184,10 @@ export interface Prepared {
    * anything did. A process that was killed, by its timeout for instance, is no set-up failure.
    */
   setupFailure(stderr: string, signal?: string | null): Promise<SetupFailure | null>;
+  /**
+   * After the command ended: what its result has to say beyond its output, or null. Absent means there is never anything.
+   */
+  note?(output: string): string | null;
   /** Removes whatever preparing left behind. Call once, always. */
   dispose(): Promise<void>;
 }
@@ -226,6 +230,11 @@ export interface Sandbox {
   isPathWritable(path: string): boolean;
   /** Whether tools may read this absolute path (12.1). Does not depend on a backend. */
   isPathReadable(path: string): boolean;
+  /**
+   * What would obey the file at a path when the person starts it: such a file is written only after a question. Null for
+   * every other file; absent means there are none.
+   */
+  watchedBy?(path: string): string | null;
   /**
    * Does the work of a tool with files while no command lives that could exchange them. Rejects with the signal's reason when
    * it aborts before. Absent means at once.

@@ -13,6 +13,7 @@ import { type EventSink, openEvents, type RunEvent } from "./events.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
+import { fileChangeSentence } from "../../sandbox/mod.ts";
 import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 import { Terminal, wantsTerminal } from "../io/terminal.ts";
@@ -80,6 +81,12 @@ class Show {
     this.#write(event);
     if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
+    if (event.event === "file:changed") {
+      const { path, change, obeyed_by: obeyedBy } = event;
+      if (change !== undefined && obeyedBy !== undefined) {
+        messages.note(`flemma: ${fileChangeSentence({ path, change, obeyedBy })}`);
+      }
+    }
     if (event.event === "approval:denied") {
       messages.note(
         `flemma: denied by ${event.source.replace(/^urn:flemma:approval:/, "")}: ${event.preview}`,

@@ -10,7 +10,7 @@ import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Rest } from "../../cycle/plan/plan.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
-import type { RunSandbox } from "../../sandbox/mod.ts";
+import { fileChangeSentence, type RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import type { ChatSession, OpenCall } from "../../agent/types.ts";
 import { openForReport } from "./open.ts";
@@ -39,7 +39,13 @@ export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(session);
     const document = session.path ?? label;
-    writeOutput(`${safeJson({ document, calls: calls.map(callJson), next, sandbox: summary })}\n`);
+    const changed = (await session.fileChanges())
+      .map(({ path, change, obeyedBy }) => ({ path, change, obeyed_by: obeyedBy }));
+    writeOutput(
+      `${
+        safeJson({ document, calls: calls.map(callJson), next, files_changed: changed, sandbox: summary })
+      }\n`,
+    );
     return Exit.ok;
   }
   const lines = calls.map((call) => {
@@ -51,6 +57,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
   for (const left of sandbox.leftRunning()) lines.push(`left running: ${left}`);
+  lines.push(...(await session.fileChanges()).map(fileChangeSentence));
   lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));

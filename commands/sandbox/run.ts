@@ -1,6 +1,6 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
-import { type ExitStatus, toolEnvironment } from "../../sandbox/mod.ts";
+import { type ExitStatus, fileChangeSentence, toolEnvironment } from "../../sandbox/mod.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
 import { readSubject, settingsFor } from "../document/open.ts";
@@ -51,6 +51,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return thrown instanceof Deno.errors.NotFound ? 127 : Exit.failure;
   } finally {
     await prepared.value.dispose();
+    for (const change of sandbox.fileChanges()) messages.say(`flemma: ${fileChangeSentence(change)}`);
     for (const notice of sandbox.notices().slice(told.length)) {
       // What stands above is said already.
       if (notice.code !== "sandbox-setup-failed") messages.notice(notice);

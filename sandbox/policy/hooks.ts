@@ -1,6 +1,11 @@
-// What other programs run or obey by itself: the lists behind the words of `protect` (sandbox 12.5). Data.
+// What other programs run or obey: two lists, *held* and *watched*. Data, from which the tables in docs/sandbox.md are made.
+//
+// Held is what runs by itself, without the person starting that very tool: mounted read-only, refused by write and edit, moved
+// away when it appears. These are the lists behind the words of `protect` (sandbox 12.5).
+// Watched is what runs when the person starts a tool. It is never mounted, for it belongs to the project and git could not
+// check it out; it is compared after each command, and write and edit ask.
 
-/** Below the folder of a repository or of the work, by word. */
+/** Held, below the folder of a repository or of the work, by word. */
 export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $project: [
     ".vscode",
@@ -9,13 +14,22 @@ export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
     ".mise.toml",
     "mise.toml",
     ".mise",
+    "mise.local.toml",
+    ".mise.local.toml",
+    ".config/mise",
+    ".config/mise.toml",
     ".nvim.lua",
     ".nvimrc",
+    ".lvimrc",
     ".exrc",
+    ".vimrc",
+    ".helix",
+    ".zed",
+    ".fleet",
   ],
 };
 
-/** In the home folder, or in the data folder `$DATA`, by word; they matter only where a policy makes them writable. */
+/** Held, in the home folder, or in the data folder `$DATA`, by word; they matter only where a policy makes them writable. */
 export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $shell: [
     "~/.profile",
@@ -39,9 +53,49 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
     "~/.config/git",
     "~/.gitconfig",
     "~/.vimrc",
+    "~/.gvimrc",
     "~/.vim",
+    "~/.emacs",
+    "~/.emacs.d",
+    "~/.config/emacs",
+    "~/.config/kak",
+    "~/.config/helix",
+    "~/.config/zed",
+    "~/.config/Code",
+    "~/.config/VSCodium",
+    "~/.vscode",
+    "~/.vscode-server",
+    "~/.config/JetBrains",
+    "~/.config/micro",
+    "~/.config/nano",
+    "~/.nanorc",
+    "~/.tmux.conf",
+    "~/.config/tmux",
+    "~/.screenrc",
+    "~/.config/kitty",
+    "~/.config/alacritty",
+    "~/.config/ghostty",
+    "~/.config/wezterm",
+    "~/.wezterm.lua",
+    "~/.config/starship.toml",
+    "~/.config/direnv",
+    "~/.config/mise",
+    "~/.local/state/mise",
+    "~/.kshrc",
+    "~/.cshrc",
+    "~/.tcshrc",
+    "~/.login",
+    "~/.config/zsh",
+    "~/.config/powershell",
+    "~/.pam_environment",
     "~/.xprofile",
     "~/.xinitrc",
+    "~/.xsession",
+    "~/.xsessionrc",
+    "~/.config/plasma-workspace",
+    "~/.config/sway",
+    "~/.config/i3",
+    "~/.config/hypr",
     "~/.ssh",
     "~/.local/bin",
     "~/bin",
@@ -56,6 +110,13 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
     "$DATA/fish/vendor_completions.d",
     "$DATA/fish/vendor_conf.d",
     "$DATA/fish/vendor_functions.d",
+    "$DATA/fish/generated_completions",
+    "$DATA/direnv",
+    "$DATA/kak",
+    "$DATA/zed",
+    "$DATA/helix",
+    "$DATA/JetBrains",
+    "$DATA/code-server",
     "$DATA/applications",
     "$DATA/dbus-1",
     "$DATA/systemd",
@@ -67,5 +128,67 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Of a git folder: what git runs, reads as orders to run something, or takes for the way to another such folder. */
+/** Held, of a git folder: what git runs, reads as orders to run something, or takes for the way to another such folder. */
 export const GIT_HOOKS: readonly string[] = ["hooks", "config", "config.worktree", "commondir"];
+
+/** A watched file, or folder with everything in it, and what obeys it. */
+export interface Watched {
+  /** One or two names; in the last one `*` stands for any characters. */
+  readonly path: string;
+  readonly obeyedBy: string;
+}
+
+/** Watched in every folder of the work. What `$project` holds in the folders that are worked in is watched below them. */
+export const WATCHED_IN_PROJECT: readonly Watched[] = [
+  { path: ".npmrc", obeyedBy: "npm and pnpm" },
+  { path: ".pnpmfile.cjs", obeyedBy: "pnpm" },
+  { path: ".yarnrc", obeyedBy: "yarn" },
+  { path: ".yarnrc.yml", obeyedBy: "yarn" },
+  { path: "bunfig.toml", obeyedBy: "bun" },
+  { path: ".pre-commit-config.yaml", obeyedBy: "pre-commit" },
+  { path: "lefthook.yml", obeyedBy: "lefthook" },
+  { path: ".lefthook.yml", obeyedBy: "lefthook" },
+  { path: ".tool-versions", obeyedBy: "asdf and mise" },
+  { path: "rust-toolchain", obeyedBy: "cargo and rustup" },
+  { path: "rust-toolchain.toml", obeyedBy: "cargo and rustup" },
+  { path: ".cargo/config", obeyedBy: "cargo" },
+  { path: ".cargo/config.toml", obeyedBy: "cargo" },
+  { path: ".bazelrc", obeyedBy: "bazel" },
+  { path: ".gdbinit", obeyedBy: "gdb" },
+  { path: ".lldbinit", obeyedBy: "lldb" },
+  { path: ".pdbrc", obeyedBy: "the debugger of Python" },
+  { path: ".irbrc", obeyedBy: "irb" },
+  { path: ".pryrc", obeyedBy: "pry" },
+  { path: ".dir-locals.el", obeyedBy: "Emacs" },
+  { path: ".mcp.json", obeyedBy: "agents" },
+  { path: ".claude", obeyedBy: "Claude Code" },
+  { path: ".codex", obeyedBy: "Codex" },
+  { path: ".gemini", obeyedBy: "Gemini" },
+  { path: ".cursor", obeyedBy: "Cursor" },
+  { path: ".windsurf", obeyedBy: "Windsurf" },
+  { path: ".aider.conf.yml", obeyedBy: "aider" },
+  { path: ".devcontainer", obeyedBy: "development containers" },
+  { path: ".devcontainer.json", obeyedBy: "development containers" },
+  { path: "*.code-workspace", obeyedBy: "VS Code" },
+  { path: "*.sublime-project", obeyedBy: "Sublime Text" },
+];
+
+/** Watched in the home folder. */
+export const WATCHED_IN_HOME: readonly Watched[] = [
+  { path: ".npmrc", obeyedBy: "npm and pnpm" },
+  { path: ".yarnrc", obeyedBy: "yarn" },
+  { path: ".yarnrc.yml", obeyedBy: "yarn" },
+  { path: ".tool-versions", obeyedBy: "asdf and mise" },
+  { path: ".cargo/config.toml", obeyedBy: "cargo" },
+  { path: ".config/pip", obeyedBy: "pip" },
+  { path: ".config/gdb", obeyedBy: "gdb" },
+  { path: ".gdbinit", obeyedBy: "gdb" },
+  { path: ".lldbinit", obeyedBy: "lldb" },
+  { path: ".pdbrc", obeyedBy: "the debugger of Python" },
+  { path: ".irbrc", obeyedBy: "irb" },
+  { path: ".Rprofile", obeyedBy: "R" },
+  { path: ".claude", obeyedBy: "Claude Code" },
+  { path: ".codex", obeyedBy: "Codex" },
+  { path: ".gemini", obeyedBy: "Gemini" },
+  { path: ".cursor", obeyedBy: "Cursor" },
+];

@@ -6,9 +6,10 @@ import type { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { realPath } from "../paths/real_path.ts";
-import { type Found, TreeScan } from "../paths/tree_scan.ts";
+import { contentOf } from "../paths/stamp.ts";
+import type { Found } from "../paths/tree_scan.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
-import { bareHooks, gitHooks, GitLinks, indexesOf, stampOf } from "./repository.ts";
+import { bareHooks, gitHooks, GitLinks, indexesOf } from "./repository.ts";
 
 /** Repositories at one moment; all folders real. */
 export interface Repositories {
@@ -21,37 +22,40 @@ export interface Repositories {
 export class RepositoriesOfRun {
   readonly #folders: readonly string[];
   readonly #links = new GitLinks();
-  readonly #scan: TreeScan;
   readonly atStart: Repositories;
   /** What git would read or run, with its state before the commands that live now; those could have changed the rest only. */
-  #before: ReadonlyMap<string, string> = new Map();
-  #todos: ReadonlyMap<string, string> = new Map();
+  #before: ReadonlyMap<string, string | null> = new Map();
+  #todos: ReadonlyMap<string, string | null> = new Map();
 
-  /** @param folders Real paths of the folders that are worked in and that commands can write to, or write below. */
-  constructor(folders: readonly string[]) {
+  /**
+   * @param folders Real paths of the folders that are worked in and that commands can write to, or write below.
+   * @param found What lies below them.
+   */
+  constructor(folders: readonly string[], found: Found) {
     this.#folders = folders;
-    this.#scan = new TreeScan(folders, () => false);
-    this.atStart = this.#look();
+    this.atStart = this.#look(found);
   }
 
   /** To be called before the first of some commands. */
-  remember(): void {
-    this.#before = this.#now();
-    this.#todos = this.#todosNow();
+  remember(found: Found): void {
+    this.#before = this.#now(found);
+    this.#todos = this.#todosNow(found);
   }
 
   /**
    * What git would read or run and what commands made or changed since `remember`: of new repositories, submodules and
    * worktrees, and of those that are not protected. Real paths.
    */
-  changed(): string[] {
-    return [...this.#now()].filter(([path, stamp]) => this.#before.get(path) !== stamp).map(([path]) => path);
+  changed(found: Found): string[] {
+    return [...this.#now(found)].filter(([path, content]) => this.#before.get(path) !== content).map((
+      [path],
+    ) => path);
   }
 
   /** Steps of a rebase that run programs and that commands left behind since `remember`, for the person to look at. */
-  todos(): Problem[] {
-    return [...this.#todosNow()].filter(([path, stamp]) =>
-      this.#todos.get(path) !== stamp && runsPrograms(path)
+  todos(found: Found): Problem[] {
+    return [...this.#todosNow(found)].filter(([path, content]) =>
+      this.#todos.get(path) !== content && runsPrograms(path)
     )
       .map(([path]) => ({
         code: "git-steps-run-programs",
@@ -60,24 +64,23 @@ export class RepositoriesOfRun {
       }));
   }
 
-  #todosNow(): Map<string, string> {
+  #todosNow(found: Found): Map<string, string | null> {
     const snapshot = new FsSnapshot();
-    const { repositories } = this.#look();
+    const { repositories } = this.#look(found);
     const todos = [...this.#folders, ...repositories]
       .flatMap((folder) => indexesOf(folder, snapshot).slice(0, 1))
       .map((index) => `${parentOf(index)}/rebase-merge/git-rebase-todo`);
-    return new Map(todos.map((path) => [path, stampOf(path)]));
+    return new Map(todos.map((path) => [path, contentOf(path)]));
   }
 
-  #now(): Map<string, string> {
+  #now(found: Found): Map<string, string | null> {
     const snapshot = new FsSnapshot();
-    const hooks = this.#hooksOf(this.#look(), snapshot).filter((path) => snapshot.has(path));
+    const hooks = this.#hooksOf(this.#look(found), snapshot).filter((path) => snapshot.has(path));
     const real = hooks.map((path) => realPath(path, "/", snapshot)).filter((path) => path !== null);
-    return new Map(real.map((path) => [path, stampOf(path)]));
+    return new Map(real.map((path) => [path, contentOf(path)]));
   }
 
-  #look(): Repositories {
-    const found: Found = this.#scan.look();
+  #look(found: Found): Repositories {
     const snapshot = new FsSnapshot();
     const repositories = new Set(found.repositories);
     // Git goes into these by itself, however deep they lie, and into those inside of them.

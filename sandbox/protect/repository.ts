@@ -4,6 +4,7 @@ import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { GIT_HOOKS } from "../policy/hooks.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
+import { settledStamp } from "../paths/stamp.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
 import { readIndex } from "./git_index.ts";
 
@@ -109,14 +110,14 @@ function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
 
 /** Which repositories lie inside others by the others' own account, remembered as long as their indexes stay the same. */
 export class GitLinks {
-  readonly #known = new Map<string, { readonly stamp: string; readonly links: readonly string[] }>();
+  readonly #known = new Map<string, { readonly stamp: string | null; readonly links: readonly string[] }>();
 
   /** Working folders that the repository of a folder takes for repositories inside of it, whether they are there or not. */
   of(folder: string, snapshot = new FsSnapshot()): string[] {
     const found = indexesOf(folder, snapshot).flatMap((index) => {
-      const stamp = stampOf(index);
+      const stamp = settledStamp(index);
       let known = this.#known.get(index);
-      if (known?.stamp !== stamp) {
+      if (known === undefined || stamp === null || known.stamp !== stamp) {
         const links = readIndex(index).filter(({ link }) => link).map(({ path }) => path);
         this.#known.set(index, known = { stamp, links });
       }
@@ -145,16 +146,6 @@ function namesIn(folder: string): string[] {
     return Array.from(Deno.readDirSync(folder), ({ name }) => name);
   } catch {
     return []; // Gone meanwhile.
-  }
-}
-
-/** The state of a file or folder, which differs after every change of it, though not of what lies deeper. */
-export function stampOf(path: string): string {
-  try {
-    const { ino, size, mtime, ctime } = Deno.lstatSync(path);
-    return [ino, size, mtime?.getTime(), ctime?.getTime()].join();
-  } catch {
-    return "missing";
   }
 }
 

@@ -110,7 +110,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["open.ts", "new_chat.ts"],
     ["session.ts"],
     ["runtime.ts", "send_only.ts", "views"],
-    ["tools.ts", "sender.ts", "notices.ts", "written.ts", "stranger.ts", "sandbox.ts"],
+    ["tools.ts", "sender.ts", "notices.ts", "file_changes.ts", "written.ts", "stranger.ts", "sandbox.ts"],
     ["settings.ts"],
     ["types.ts"],
   ],

@@ -53,7 +53,7 @@ Deno.test("no attack succeeds, neither of the superuser nor of an ordinary user"
     ]);
     print(table(first, second));
     const tried = first.filter(({ told }) => !told);
-    assert.ok(tried.length >= 45, `only ${tried.length} attacks`);
+    assert.ok(tried.length >= 150, `only ${tried.length} attacks`);
     if (superuser) assert.deepEqual(second.map(({ name }) => name), first.map(({ name }) => name));
     const lost = [...first, ...second].filter(({ held }) => !held);
     assert.deepEqual(lost, []);

@@ -9,6 +9,7 @@ import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 
 export { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
+export { askForWatched, WATCHED_FILE } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
 

@@ -143,7 +143,8 @@ async function attempt<Last extends boolean>(
         return null as Last extends true ? never : null;
       }
       const output = await collector.finish();
-      return failure === null ? resultOf(end, output, seconds) : failed(`Sandbox: ${failure.forModel}`);
+      if (failure !== null) return failed(`Sandbox: ${failure.forModel}`);
+      return withNote(resultOf(end, output, seconds), prepared.value.note?.(output) ?? null);
     } finally {
       await running.value.kill();
     }
@@ -285,6 +286,14 @@ function timeoutOf(asked: unknown, standard: number, maximum: unknown): number {
   const seconds = typeof asked === "number" && asked > 0 ? asked : standard;
   const most = typeof maximum === "number" && maximum > 0 ? maximum : MAX_TIMEOUT;
   return Math.min(seconds, most, LONGEST_TIMER);
+}
+
+/** A result that ends with what the sandbox has to add. */
+function withNote(result: ExecutionResult, note: string | null): ExecutionResult {
+  if (note === null) return result;
+  return result.success
+    ? { ...result, output: joined(text(result.output), note) }
+    : { ...result, error: joined(result.error ?? "", note) };
 }
 
 function joined(output: string, sentence: string): string {

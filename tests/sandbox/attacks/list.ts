@@ -4,6 +4,7 @@ import { CALLS } from "./calls.ts";
 import { DOCUMENT } from "./document.ts";
 import { ENTRIES } from "./entries.ts";
 import { FILE_TOOLS } from "./file_tools.ts";
+import { HELD } from "./held.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
 import { MACHINE } from "./machine.ts";
@@ -18,6 +19,7 @@ export const ATTACKS: readonly Attack[] = [
   ...MACHINE,
   ...DOCUMENT,
   ...HOOKS,
+  ...HELD,
   ...SOCKETS,
   ...CALLS,
   ...HIDDEN,

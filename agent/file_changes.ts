@@ -1,0 +1,73 @@
+// Which watched files the last run of a document changed, remembered outside of it so that `flemma status` can say so.
+
+import type { Environment } from "../base/environment.ts";
+import { replaceSmallFile } from "../base/files.ts";
+import { stateFolder } from "../base/folders.ts";
+import { parentOf } from "../base/paths.ts";
+import { thrownText } from "../base/problem.ts";
+import { documentKey } from "../cycle/storage/state_files.ts";
+import type { Emit } from "../cycle/types.ts";
+import type { FileChange } from "../sandbox/mod.ts";
+
+/** Remembers what one run changed, in place of what the run before did. */
+export class FileChanges {
+  readonly #environment: Environment;
+  readonly #path: string | null;
+  readonly #emit: Emit;
+  #all: readonly FileChange[] = [];
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param path Of the document; null when it is unsaved, and then nothing is remembered. */
+  constructor(environment: Environment, path: string | null, emit: Emit) {
+    this.#environment = environment;
+    this.#path = path;
+    this.#emit = emit;
+  }
+
+  /** Takes note; `done` waits for it. */
+  add(changes: readonly FileChange[]): void {
+    this.#all = [...this.#all, ...changes];
+    const all = this.#all;
+    this.#writing = this.#writing.then(() => this.#write(all));
+  }
+
+  /** Resolves when everything is remembered. */
+  done(): Promise<void> {
+    return this.#writing;
+  }
+
+  async #write(changes: readonly FileChange[]): Promise<void> {
+    if (this.#path === null) return;
+    try {
+      const file = await fileOf(this.#environment, this.#path);
+      await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
+      await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(changes)), { durable: false });
+    } catch (thrown) {
+      const message = `flemma status will not tell which files changed: ${thrownText(thrown)}.`;
+      this.#emit({ event: "notice", code: "state-unwritable", message });
+    }
+  }
+}
+
+/** What the last run that changed watched files changed. */
+export async function fileChangesOf(environment: Environment, path: string): Promise<FileChange[]> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(await fileOf(environment, path));
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+  const value: unknown = JSON.parse(text);
+  return Array.isArray(value) ? value.filter(isFileChange) : [];
+}
+
+function isFileChange(value: unknown): value is FileChange {
+  const { path, change, obeyedBy } = (value ?? {}) as Partial<Record<string, unknown>>;
+  return typeof path === "string" && typeof obeyedBy === "string" &&
+    ["made", "changed", "removed"].includes(String(change));
+}
+
+async function fileOf(environment: Environment, path: string): Promise<string> {
+  return `${stateFolder(environment)}/changes/${await documentKey(path)}.json`;
+}

@@ -1,0 +1,79 @@
+// Held files that git keeps: git cannot check them out inside, and says so badly or not at all.
+
+import { isInside, parentOf } from "../../base/paths.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { readIndex } from "./git_index.ts";
+import { settledStamp } from "../paths/stamp.ts";
+import { indexesOf } from "./repository.ts";
+
+/** Held files by path, with what git's index has for each. */
+export type TrackedFiles = ReadonlyMap<string, string>;
+
+/** How git says that it was kept from a file. */
+const REFUSED = /unable to (unlink|create|write|rename|open)|Read-only file system|Device or resource busy/;
+
+export class TrackedHeld {
+  readonly #roots: readonly string[];
+  /** By path of the index, until it changes. */
+  readonly #known = new Map<
+    string,
+    { readonly stamp: string | null; readonly held: string; files: TrackedFiles }
+  >();
+
+  /** @param folders Real paths of the folders that are worked in. */
+  constructor(folders: readonly string[]) {
+    this.#roots = [...new Set(folders.map(repositoryOf).filter((root) => root !== null))];
+  }
+
+  /** What the indexes say now about files at or below these held paths. */
+  now(held: readonly string[]): TrackedFiles {
+    const key = held.join("\n");
+    const found = this.#roots.flatMap((root) =>
+      indexesOf(root, new FsSnapshot()).flatMap((index) => {
+        const stamp = settledStamp(index);
+        let known = this.#known.get(index);
+        if (known === undefined || stamp === null || known.stamp !== stamp || known.held !== key) {
+          const files = new Map(
+            readIndex(index).map(({ path, hash }) => [`${root}/${path}`, hash] as const)
+              .filter(([path]) => held.some((around) => isInside(path, around))),
+          );
+          this.#known.set(index, known = { stamp, held: key, files });
+        }
+        return [...known.files];
+      })
+    );
+    return new Map(found);
+  }
+}
+
+/**
+ * The held files that a command was kept from changing: git's index has something else for them than before, or the output
+ * names them where git was refused. Sorted.
+ */
+export function notChanged(before: TrackedFiles, after: TrackedFiles, output: string): string[] {
+  const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
+  const refusals = output.split("\n").filter((line) => REFUSED.test(line));
+  const named = new Set(refusals.flatMap((line) => line.split(/['"\s:/]+/)));
+  return paths.filter((path) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return before.get(path) !== after.get(path) || (before.has(path) && named.has(name));
+  });
+}
+
+/** What the model is told about them. */
+export function notChangedSentence(paths: readonly string[]): string {
+  return `[The sandbox holds ${paths.join(", ")}, and git keeps ${
+    paths.length === 1 ? "it" : "them"
+  }: this command ` +
+    "could not change what it holds, so the working tree was not changed cleanly. Look at git status; the person can " +
+    "finish it outside.]";
+}
+
+/** The folder at or above a folder that holds a `.git`; null when there is none. */
+function repositoryOf(folder: string): string | null {
+  const snapshot = new FsSnapshot();
+  for (let at = folder;; at = parentOf(at)) {
+    if (snapshot.has(`${at === "/" ? "" : at}/.git`)) return at;
+    if (at === "/") return null;
+  }
+}

@@ -1,0 +1,186 @@
+// Attacks: files that other programs run or obey, made, exchanged or overwritten.
+
+import { type Attack, changed, inGroup, text, there } from "./types.ts";
+
+const HOME = { policy: () => ({ rw_paths: ["urn:flemma:cwd", "~"] }) };
+
+/** Puts this at a path of the project by every way there is. */
+const put = (path: string) =>
+  `mkdir -p "$(dirname ${path})"; echo PWNED > ${path}; cp main.ts ${path}; ln -sf /etc/passwd ${path}; mv main.ts ${path}`;
+
+const project = inGroup("held files", [
+  ...[
+    ".helix/languages.toml",
+    ".zed/tasks.json",
+    ".zed/settings.json",
+    "mise.local.toml",
+    ".vimrc",
+    ".lvimrc",
+  ].map((path) => ({
+    name: `S19: ${path} where there was none`,
+    shell: () => put(path),
+    won: ({ root }: { root: string }) => there(`${root}/project/${path}`),
+  })),
+  {
+    name: "S19: settings of an editor that are there",
+    plant: ({ project }) => {
+      Deno.mkdirSync(`${project}/.zed`);
+      Deno.writeTextFileSync(`${project}/.zed/tasks.json`, "text of zed\n");
+    },
+    shell: () =>
+      "echo PWNED > .zed/tasks.json; rm -rf .zed; mv .zed z; mkdir -p .zed; echo PWNED > .zed/tasks.json",
+    calls: () => [
+      ["write", { path: ".zed/tasks.json", content: "PWNED" }],
+      ["edit", { path: ".zed/tasks.json", oldText: "text", newText: "PWNED" }],
+    ],
+    won: ({ project }) => text(`${project}/.zed/tasks.json`) !== "text of zed\n",
+  },
+  {
+    name: "S19: the permission of direnv for a file below",
+    plant: ({ root }) => Deno.mkdirSync(`${root}/home/.local/share`, { recursive: true }),
+    shell: () =>
+      "mkdir -p sub ~/.local/share/direnv/allow; echo 'touch PWNED' > sub/.envrc; echo x > ~/.local/share/direnv/allow/abc",
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "${XDG_DATA_HOME:-~/.local/share}"] }),
+    won: ({ root }) => there(`${root}/home/.local/share/direnv`),
+  },
+  {
+    name: "S19: the same by the file tools",
+    plant: ({ root }) => Deno.mkdirSync(`${root}/home/.local/share`, { recursive: true }),
+    calls: () => [["write", { path: "~/.local/share/direnv/allow/abc", content: "x" }], ["write", {
+      path: ".envrc",
+      content: "x",
+    }]],
+    policy: () => ({ rw_paths: ["urn:flemma:cwd", "${XDG_DATA_HOME:-~/.local/share}"] }),
+    won: ({ root, project }) => there(`${root}/home/.local/share/direnv`) || there(`${project}/.envrc`),
+  },
+]);
+
+const home = inGroup("held files", [
+  ...[
+    ...[
+      ".emacs.d/init.el",
+      ".config/kak/kakrc",
+      ".tmux.conf",
+      ".config/helix/config.toml",
+      ".pam_environment",
+    ],
+    ...[
+      ".config/Code/User/settings.json",
+      ".config/zed/settings.json",
+      ".nanorc",
+      ".xsessionrc",
+      ".config/emacs/init.el",
+    ],
+  ].map((path) => ({
+    name: `S19: ~/${path}, with the home writable`,
+    shell: () => `mkdir -p ~/"$(dirname ${path})"; echo PWNED > ~/${path}; ln -s /etc/passwd ~/${path}`,
+    won: ({ root }: { root: string }) => there(`${root}/home/${path}`),
+    ...HOME,
+  })),
+  {
+    name: "S19: a start file of an editor that is there, and the folder around it",
+    plant: ({ root }) => {
+      Deno.mkdirSync(`${root}/home/.config/kak`);
+      Deno.writeTextFileSync(`${root}/home/.config/kak/kakrc`, "text of home/.config/kak/kakrc\n");
+    },
+    shell: () =>
+      "echo PWNED > ~/.config/kak/kakrc; mv ~/.config/kak ~/k; mv ~/.config ~/c; mkdir -p ~/.config/kak; echo PWNED > ~/.config/kak/kakrc",
+    won: changed("home/.config/kak/kakrc"),
+    ...HOME,
+  },
+]);
+
+/** Faults that people reported on other programs, by the numbers of the list they are kept in. */
+const reported = inGroup("reported faults", [
+  {
+    name: "26: name service by a link that leads nowhere, with the network on",
+    // Nothing is attacked: what must not happen is that names are no longer found inside.
+    shell: () =>
+      "[ -e /etc/resolv.conf ] && ! [ -r /etc/resolv.conf ] && echo PWNED; getent hosts localhost >/dev/null || echo PWNED",
+    won: (_, { out }) => out.includes("PWNED"),
+  },
+  {
+    name: "28: the session bus by its address in the environment",
+    shell: ({ bus }) => `[ -n "$DBUS_SESSION_BUS_ADDRESS" ] && echo PWNED; [ -e ${bus} ] && echo PWNED; true`,
+    variables: ({ bus }) => ({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}` }),
+    won: (_, { out }) => out.includes("PWNED"),
+  },
+  {
+    name: "31: hooks of git that are a link to a folder in the tree",
+    plant: ({ project }) => {
+      Deno.removeSync(`${project}/.git/hooks`, { recursive: true });
+      Deno.mkdirSync(`${project}/tracked-hooks`);
+      Deno.symlinkSync("../tracked-hooks", `${project}/.git/hooks`);
+    },
+    shell: () =>
+      "echo x > tracked-hooks/pre-commit; rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit; rmdir tracked-hooks; mv tracked-hooks t",
+    won: ({ project }) =>
+      there(`${project}/.git/hooks/pre-commit`) || there(`${project}/tracked-hooks/pre-commit`),
+  },
+  {
+    name: "32: hooks and configuration through the worktree that is worked in",
+    plant: ({ root, project }) => {
+      const git = (cwd: string, ...args: string[]) => new Deno.Command("git", { args, cwd }).outputSync();
+      git(root, "init", "-q", "main");
+      git(
+        `${root}/main`,
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+      );
+      Deno.removeSync(`${project}/.git`, { recursive: true });
+      git(`${root}/main`, "worktree", "add", "-q", "-f", `${root}/wt`);
+      Deno.renameSync(`${root}/wt/.git`, `${project}/.git`);
+      Deno.writeTextFileSync(`${root}/main/.git/worktrees/wt/gitdir`, `${project}/.git\n`);
+    },
+    shell: ({ root }) =>
+      `git status >/dev/null || echo PWNED; echo x > ${root}/main/.git/hooks/pre-commit; git config core.fsmonitor ./evil; git config --worktree core.pager ./evil; echo 'gitdir: evil' > .git; mv .git g`,
+    won: ({ root, project }, { out }) =>
+      out.includes("PWNED") || there(`${root}/main/.git/hooks/pre-commit`) ||
+      text(`${root}/main/.git/config`)?.includes("evil") === true ||
+      text(`${project}/.git`)?.includes("evil") === true,
+    policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/main`] }),
+  },
+  {
+    name: "34: a .git that is a link out of what is writable",
+    plant: ({ root, project }) => {
+      Deno.renameSync(`${project}/.git`, `${root}/store.git`);
+      Deno.symlinkSync("../store.git", `${project}/.git`);
+    },
+    shell: () =>
+      "git status >/dev/null || echo PWNED; echo x > .git/hooks/pre-commit; git config core.pager ./evil; rm .git; git init -q; git config core.pager ./evil",
+    won: ({ root, project }, { out }) =>
+      out.includes("PWNED") || there(`${root}/store.git/hooks/pre-commit`) ||
+      !Deno.lstatSync(`${project}/.git`).isSymlink,
+  },
+  {
+    name: "35: helper programs that a command planted where they are looked up",
+    plant: ({ project }) => Deno.mkdirSync(`${project}/node_modules/.bin`, { recursive: true }),
+    shell: () =>
+      'for p in bwrap git rg sh bash prlimit; do printf "#!/bin/sh\\ntouch $PWD/PWNED-outside\\n" > node_modules/.bin/$p; cp node_modules/.bin/$p .; chmod +x node_modules/.bin/$p $p; done',
+    nextRun: () => "true",
+    variables: ({ project }) => ({ PATH: `${project}/node_modules/.bin:.:/usr/bin:/bin` }),
+    won: ({ project }) => there(`${project}/PWNED-outside`),
+  },
+  {
+    name: "85: a key that is encoded before it is printed",
+    shell: () =>
+      'printf %s "$ANTHROPIC_API_KEY" | base64; printf %s "$ANTHROPIC_API_KEY" | rev; env | base64 -w0',
+    won: (_, { out }) => /c2stc2VjcmV0|terces-ks|sk-secret/.test(out),
+  },
+  {
+    name: "85: the same of this program's own variables, by the file tools",
+    calls: () => [["read", { path: `/proc/${Deno.pid}/environ` }], ["read", {
+      path: "/proc/self/task/../environ",
+    }]],
+    won: (_, { out }) => out.trim() !== "",
+  },
+]);
+
+export const HELD: readonly Attack[] = [...project, ...home, ...reported];

@@ -1,0 +1,204 @@
+// Files that run when the person starts a tool: told when a command changes them, and never in its way (S19).
+
+import assert from "node:assert/strict";
+import { obeyedBy } from "../../../sandbox/protect/watched.ts";
+import { notChanged } from "../../../sandbox/protect/tracked.ts";
+import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
+import type { RunSandbox } from "../../../sandbox/mod.ts";
+import { askForWatched } from "../../../tools/approval/mod.ts";
+import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+
+const changes = (root: string, sandbox: RunSandbox) =>
+  sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
+
+Deno.test("every listed file is watched by its name, in the project and in the home", () => {
+  for (const { path, obeyedBy: who } of WATCHED_IN_PROJECT) {
+    for (const folder of ["/w", "/w/a/b"]) {
+      const name = path.replace("*", "any");
+      assert.equal(obeyedBy(`${folder}/${name}`, "/home/me"), who, path);
+      assert.equal(obeyedBy(`${folder}/${name}/inside/x`, "/home/me"), who, "what lies in a watched folder");
+    }
+  }
+  for (const { path } of WATCHED_IN_HOME) {
+    assert.notEqual(obeyedBy(`/home/me/${path}`, "/home/me"), null, path);
+  }
+});
+
+Deno.test("a path is watched when its names match: one row a condition", () => {
+  const watched = (path: string) => obeyedBy(path, "/home/me") !== null;
+  for (
+    const path of [
+      "/w/.npmrc",
+      "/w/.cargo/config.toml",
+      "/w/x.code-workspace",
+      "/w/sub/.envrc",
+      "/home/me/.config/pip/pip.conf",
+    ]
+  ) {
+    assert.ok(watched(path), path);
+  }
+  for (
+    const path of [
+      ...[
+        "/w/npmrc",
+        "/w/.npmrc2",
+        "/w/x.npmrc",
+        "/w/.cargo/x",
+        "/w/.cargo",
+        "/w/code-workspace",
+        "/w/x.code-workspaces",
+      ],
+      ...["/w/.config/pip/pip.conf", "/home/other/.Rprofile", "/w/src/main.ts", "/"],
+    ]
+  ) assert.ok(!watched(path), path);
+});
+
+Deno.test("made, changed and removed files are told after each command, at the top and below, and nothing else is", () =>
+  inFolder(async (root) => {
+    plant(
+      root,
+      "project/.npmrc",
+      "project/.cargo/config.toml",
+      "project/sub/.tool-versions",
+      "project/.claude/a/b",
+    );
+    plant(root, "project/plain");
+    const sandbox = projectSandbox(root);
+    await runInside(sandbox, "cat .npmrc; touch .npmrc; echo x > plain; echo x > .cargo/other");
+    assert.deepEqual(changes(root, sandbox), []);
+    await runInside(
+      sandbox,
+      "echo x >> .npmrc; rm .cargo/config.toml; echo x > a.code-workspace; echo x > sub/.tool-versions; mkdir -p sub/.vscode; echo x > sub/.vscode/tasks.json; echo x > .claude/a/c",
+    );
+    assert.deepEqual(changes(root, sandbox), [
+      "removed project/.cargo/config.toml",
+      "made project/.claude/a/c",
+      "changed project/.npmrc",
+      "made project/a.code-workspace",
+      "changed project/sub/.tool-versions",
+      "made project/sub/.vscode/tasks.json",
+    ]);
+    await runInside(sandbox, "echo y > plain");
+    assert.equal(sandbox.fileChanges().length, 6);
+    assert.deepEqual(sandbox.notices(), []);
+  }));
+
+Deno.test("a change of mode or of what a link leads to counts, and so does content of the same length and time", () =>
+  inFolder(async (root) => {
+    plant(root, "project/.npmrc", "project/.yarnrc", "project/.mcp.json -> plain", "project/plain");
+    const sandbox = projectSandbox(root);
+    await runInside(
+      sandbox,
+      "chmod +x .npmrc; ln -sfn other .mcp.json; touch -r .yarnrc t; printf 'TEXT of project/.yarnrc\\n' > .yarnrc; touch -r t .yarnrc",
+    );
+    assert.deepEqual(changes(root, sandbox), [
+      "changed project/.mcp.json",
+      "changed project/.npmrc",
+      "changed project/.yarnrc",
+    ]);
+  }));
+
+Deno.test("home files are watched only where commands can write to the home", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "home/.npmrc");
+    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~"] } });
+    await runInside(sandbox, "echo x > ~/.npmrc; echo x > ~/.gdbinit");
+    assert.deepEqual(changes(root, sandbox), ["made home/.gdbinit", "changed home/.npmrc"]);
+  }));
+
+Deno.test("writing a watched file asks although the tool is listed: one row a condition", () => {
+  const approve = { decision: "approve", source: "list" } as const;
+  const write = { files: "write", path_input: "path" } as const;
+  const sandbox = { watchedBy: (path: string) => path === "/w/.npmrc" ? "npm" : null };
+  const resolve = (path: string) => `/w/${path}`;
+  const input = { path: ".npmrc" };
+  const asked = { definition: write, input, sandbox, resolve };
+  assert.deepEqual(askForWatched(approve, asked), {
+    decision: "require_approval",
+    source: "urn:flemma:approval:watched-file",
+    detail: "npm would obey .npmrc",
+  });
+  const deny = { decision: "deny", source: "list" } as const;
+  assert.equal(askForWatched(deny, asked), deny, "a denial stays");
+  for (
+    const [what, changed] of [
+      ["a tool that only reads", { ...asked, definition: { ...write, files: "read" as const } }],
+      ["a tool that works with no files", { ...asked, definition: { path_input: "path" } }],
+      ["a tool nobody knows", { ...asked, definition: undefined }],
+      ["a tool that names no path", { ...asked, definition: { files: "write" as const } }],
+      ["another file", { ...asked, input: { path: "x" } }],
+      ["no path", { ...asked, input: {} }],
+      ["a sandbox that watches nothing", { ...asked, sandbox: {} }],
+    ] as const
+  ) assert.equal(askForWatched(approve, changed), approve, what);
+});
+
+Deno.test("a link to a watched file, and one in a folder that is a link, ask too", () =>
+  inFolder((root) => {
+    plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
+    const sandbox = projectSandbox(root);
+    const ask = (path: string) =>
+      askForWatched({ decision: "approve", source: "list" }, {
+        definition: { files: "write", path_input: "path" },
+        input: { path },
+        sandbox,
+        resolve: (path) => `${root}/project/${path}`,
+      }).decision;
+    for (const path of [".npmrc", "n", "d/.npmrc", "sub/.envrc", ".cargo/config.toml"]) {
+      assert.equal(ask(path), "require_approval", path);
+    }
+    assert.equal(ask("plain"), "approve");
+  }));
+
+function git(folder: string, ...args: string[]): void {
+  const { success, stderr } = new Deno.Command("git", {
+    args: ["-c", "user.name=a", "-c", "user.email=a@example.org", ...args],
+    cwd: folder,
+  }).outputSync();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+Deno.test("a held file that git keeps and could not check out is named after the command, and only then", () =>
+  inFolder(async (root) => {
+    const project = `${root}/project`;
+    plant(root, "project/.vscode/settings.json", "project/.envrc", "project/f");
+    git(project, "init", "-q", "-b", "main");
+    git(project, "add", ".");
+    git(project, "commit", "-qm", "one");
+    git(project, "checkout", "-qb", "other");
+    Deno.writeTextFileSync(`${project}/.envrc`, "other");
+    Deno.writeTextFileSync(`${project}/f`, "other");
+    git(project, "commit", "-qam", "two");
+    const sandbox = projectSandbox(root);
+    const note = async (shell: string) => {
+      const prepared = await sandbox.prepare(["/bin/sh", "-c", `exec 2>&1; ${shell}`]);
+      assert.ok(prepared.ok);
+      try {
+        const [program = "", ...args] = prepared.value.argv;
+        const { stdout } = await new Deno.Command(program, { args, cwd: project, stdin: "null" }).output();
+        return prepared.value.note?.(new TextDecoder().decode(stdout)) ?? null;
+      } finally {
+        await prepared.value.dispose();
+      }
+    };
+    assert.equal(await note("echo x > f; git add f; git status"), null);
+    assert.match(
+      await note("git checkout -q main -- . || git reset -q --hard main") ?? "",
+      /holds \S+\/\.envrc, and git keeps it/,
+    );
+    assert.equal(await note("cat .envrc"), null);
+  }));
+
+Deno.test("what git was kept from is told by the index, or by its own words about a file it has: one row a condition", () => {
+  const held = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
+  const told = (after: [string, string][], output = "") => notChanged(held, new Map(after), output);
+  assert.deepEqual(told([...held]), []);
+  assert.deepEqual(told([["/w/.envrc", "3"], ["/w/.vscode/a", "2"]]), ["/w/.envrc"], "other content");
+  assert.deepEqual(told([["/w/.vscode/a", "2"]]), ["/w/.envrc"], "no longer kept");
+  assert.deepEqual(told([...held, ["/w/.vscode/b", "4"]]), ["/w/.vscode/b"], "newly kept");
+  assert.deepEqual(told([...held], "error: unable to unlink old '.envrc': Device or resource busy"), [
+    "/w/.envrc",
+  ]);
+  assert.deepEqual(told([...held], "unable to unlink old 'x'"), [], "about another file");
+  assert.deepEqual(told([...held], "cat .envrc: fine"), [], "no refusal");
+});
