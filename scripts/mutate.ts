@@ -1,0 +1,89 @@
+// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH]`. Lines that refuse something
+// are changed one at a time, and the tests that run the line have to notice.
+
+import { print, ROOT } from "./gate/root.ts";
+import { coverageOf } from "./mutate/coverage.ts";
+import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
+import { sample } from "./mutate/sample.ts";
+import { Bench, type Verdict } from "./mutate/try.ts";
+import { walk } from "./mutate/walk.ts";
+
+/** Mutants that are tried at once. */
+const WORKERS = 2;
+const LEAST_SCORE = 90;
+
+const { room, count, seed, only } = argumentsOf(Deno.args);
+const mutants: Mutant[] = [];
+const sources: string[] = [];
+for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
+  if (path.endsWith(".generated.ts")) continue;
+  const file = path.slice(ROOT.length + 1);
+  sources.push(file);
+  if (only === null || file === only) mutants.push(...mutantsOf(file, await Deno.readTextFile(path)));
+}
+const known = await equivalents();
+const picked = sample(mutants.filter((mutant) => !known.has(keyOf(mutant))), count, seed);
+print(
+  `${mutants.length} mutants of ${sources.length} files, ${known.size} known to be equivalent, ${picked.length} tried`,
+);
+
+const tests: string[] = [];
+for await (const path of walk(`${ROOT}/tests/${room}`, "_test.ts")) tests.push(path.slice(ROOT.length + 1));
+const benches = await Promise.all(
+  Array.from({ length: WORKERS }, (_, index) => Bench.make(ROOT, `bench${index}`)),
+);
+const kept = `${ROOT}/.cache/mutate/coverage`;
+const coverage = await coverageOf(benches[0]!.root, kept, tests, sources, (what) => print(`  ${what}`));
+
+const verdicts: Verdict[] = [];
+const open = [...picked];
+await Promise.all(
+  benches.map(async (bench) => {
+    for (let mutant = open.shift(); mutant !== undefined; mutant = open.shift()) {
+      const verdict = await bench.try(mutant, coverage);
+      verdicts.push(verdict);
+      if (verdict.outcome !== "killed") print(shown(verdict));
+    }
+  }),
+);
+const killed = verdicts.filter(({ outcome }) => outcome === "killed").length;
+const score = verdicts.length === 0 ? 100 : 100 * killed / verdicts.length;
+print(
+  `${room}: ${killed} of ${verdicts.length} mutants killed, ${
+    score.toFixed(1)
+  } % (sample ${count}, seed ${seed})`,
+);
+Deno.exit(score >= LEAST_SCORE ? 0 : 1);
+
+function shown({ mutant: { file, line, before, after, change }, outcome }: Verdict): string {
+  return `${outcome} ${file}:${line} ${change}\n  - ${before.trim()}\n  + ${after.trim()}`;
+}
+
+function keyOf({ file, before, after }: Mutant): string {
+  return [file, before.trim(), after.trim()].join(" | ");
+}
+
+async function equivalents(): Promise<ReadonlySet<string>> {
+  const text = await Deno.readTextFile(new URL("mutate/equivalents.txt", import.meta.url));
+  return new Set(
+    text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => line.split(" | ").slice(0, -1).join(" | ")),
+  );
+}
+
+function argumentsOf(words: readonly string[]) {
+  const [room = ""] = words;
+  const option = (name: string) =>
+    words.find((word) => word.startsWith(`--${name}=`))?.split("=")[1] ??
+      (words.includes(`--${name}`) ? words[words.indexOf(`--${name}`) + 1] : undefined);
+  if (!/^[a-z]+$/.test(room)) {
+    print("usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH]");
+    Deno.exit(2);
+  }
+  return {
+    room,
+    count: Number(option("sample") ?? 120),
+    seed: Number(option("seed") ?? 1),
+    only: option("file") ?? null,
+  };
+}

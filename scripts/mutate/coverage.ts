@@ -1,0 +1,137 @@
+// Which test files run which lines: each test file is run once with coverage, and what it covered is kept until it or a
+// source file that it covered changes.
+
+import { walk } from "./walk.ts";
+
+/** What one test file covers. */
+export interface Covered {
+  readonly test: string;
+  /** Milliseconds it took. */
+  readonly time: number;
+  /** Lines by source file, 1-based. */
+  readonly lines: Readonly<Record<string, readonly number[]>>;
+}
+
+interface Kept extends Covered {
+  /** Hashes of the test file and of every source file in `lines`. */
+  readonly hashes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs, or recalls, the test files; `tell` is called before each that has to be run, and with those that fail: they are
+ * left out, for they would notice every mutant.
+ *
+ * @param root the project as the tests run in it: the copy that mutants are put into
+ * @param folder where outcomes are kept
+ */
+export async function coverageOf(
+  root: string,
+  folder: string,
+  tests: readonly string[],
+  sources: readonly string[],
+  tell: (what: string) => void,
+): Promise<Covered[]> {
+  await Deno.mkdir(folder, { recursive: true });
+  const covered: Covered[] = [];
+  for (const test of tests) {
+    const file = `${folder}/${test.replaceAll("/", "__")}.json`;
+    const known = await readKept(file);
+    if (known !== null && await isFresh(root, known)) {
+      covered.push(known);
+      continue;
+    }
+    tell(`covering ${test}`);
+    const made = await measure(root, test, sources);
+    if (made === null) {
+      tell(`${test} fails without any mutant and is left out`);
+      continue;
+    }
+    await Deno.writeTextFile(file, JSON.stringify(made));
+    covered.push(made);
+  }
+  return covered;
+}
+
+async function measure(root: string, test: string, sources: readonly string[]): Promise<Kept | null> {
+  const profile = await Deno.makeTempDir({ prefix: "flemma-coverage-" });
+  try {
+    const began = performance.now();
+    const { success } = await new Deno.Command(Deno.execPath(), {
+      args: ["test", "-A", "--no-check", "--quiet", `--coverage=${profile}`, test],
+      cwd: root,
+      env: { NO_COLOR: "1" },
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    const time = performance.now() - began;
+    if (!success) return null;
+    const lines: Record<string, number[]> = {};
+    for await (const path of walk(profile, ".json")) {
+      const { url, functions } = JSON.parse(await Deno.readTextFile(path)) as Profile;
+      const source = url.startsWith(`file://${root}/`) ? url.slice(`file://${root}/`.length) : null;
+      if (source === null || !sources.includes(source)) continue;
+      const hit = hitLines(await Deno.readTextFile(`${root}/${source}`), functions);
+      lines[source] = [...new Set([...lines[source] ?? [], ...hit])];
+    }
+    const hashes = Object.fromEntries(
+      await Promise.all([test, ...Object.keys(lines)].map(async (path) => [path, await hashOf(root, path)])),
+    );
+    return { test, time, lines, hashes };
+  } finally {
+    await Deno.remove(profile, { recursive: true });
+  }
+}
+
+interface Profile {
+  readonly url: string;
+  readonly functions: readonly {
+    readonly ranges: readonly {
+      readonly startOffset: number;
+      readonly endOffset: number;
+      readonly count: number;
+    }[];
+  }[];
+}
+
+/**
+ * The lines of which something ran. Types are taken out of the code before it runs, but blanks stand in their place, so
+ * offsets are those of the file.
+ */
+function hitLines(code: string, functions: Profile["functions"]): number[] {
+  const count = new Int32Array(code.length).fill(-1);
+  // Inner ranges come after the ones around them and say more.
+  for (const { ranges } of functions) {
+    for (const range of ranges) count.fill(range.count, range.startOffset, range.endOffset);
+  }
+  const hit: number[] = [];
+  let at = 0;
+  for (const [index, line] of code.split("\n").entries()) {
+    const from = at + (line.length - line.trimStart().length);
+    if (line.trim() !== "" && count.subarray(from, at + line.length).some((times) => times > 0)) {
+      hit.push(index + 1);
+    }
+    at += line.length + 1;
+  }
+  return hit;
+}
+
+async function readKept(file: string): Promise<Kept | null> {
+  try {
+    return JSON.parse(await Deno.readTextFile(file));
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+async function isFresh(root: string, { hashes }: Kept): Promise<boolean> {
+  for (const [path, hash] of Object.entries(hashes)) {
+    if (await hashOf(root, path) !== hash) return false;
+  }
+  return true;
+}
+
+async function hashOf(root: string, path: string): Promise<string> {
+  const bytes = await Deno.readFile(`${root}/${path}`).catch(() => new Uint8Array());
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex().slice(0, 16);
+}

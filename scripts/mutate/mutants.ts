@@ -1,0 +1,146 @@
+// Which single changes of a line make it refuse less, or something else: the mutants of a source file.
+
+/** One changed line. */
+export interface Mutant {
+  /** Path below the root of the project. */
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly before: string;
+  readonly after: string;
+  /** What was done to it. */
+  readonly change: string;
+}
+
+interface Change {
+  readonly name: string;
+  readonly pattern: RegExp;
+  readonly to: string | ((match: string, ...groups: string[]) => string);
+}
+
+const SWAPS: Readonly<Record<string, string>> = {
+  "===": "!==",
+  "!==": "===",
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+};
+
+/** In the order in which they are listed; each is made at every place of a line where it fits. */
+const CHANGES: readonly Change[] = [
+  {
+    name: "the condition never holds",
+    pattern: /(?<=\bif )\((?=.*\) (?:return|throw|continue|break|\{|[\w.#]+\())/g,
+    to: "(false && ",
+  },
+  {
+    name: "the condition is negated",
+    pattern: /(?<=\bif )\((?=.*\) (?:return|throw|continue|break|\{))/g,
+    to: NEGATED,
+  },
+  { name: "and becomes or", pattern: / && | &&$/g, to: (match) => match.replace("&&", "||") },
+  { name: "or becomes and", pattern: / \|\| | \|\|$/g, to: (match) => match.replace("||", "&&") },
+  {
+    name: "the comparison is swapped",
+    pattern: / (===|!==|<=|>=|<|>) /g,
+    to: (_, sign) => ` ${SWAPS[sign!]} `,
+  },
+  { name: "the negation is dropped", pattern: /(?<=[\s(])!(?=[\w(#])/g, to: "" },
+  {
+    name: "every and some change places",
+    pattern: /\.(every|some)\(/g,
+    to: (_, word) => word === "every" ? ".some(" : ".every(",
+  },
+  {
+    name: "the answer is turned",
+    pattern: /\breturn (true|false);/g,
+    to: (_, word) => `return ${word !== "true"};`,
+  },
+];
+
+/** All mutants of a file, in the order of its lines. */
+export function mutantsOf(file: string, code: string): Mutant[] {
+  const lines = code.split("\n");
+  const isCode = codeLines(lines);
+  return lines.flatMap((before, index) => {
+    if (!isCode[index] || !refuses(before)) return [];
+    return CHANGES.flatMap(({ name, pattern, to }) =>
+      [...before.matchAll(pattern)].flatMap((match) => {
+        if (isInText(before, match.index)) return [];
+        const after = apply(before, match, to);
+        return after === null ? [] : [{ file, line: index + 1, before, after, change: name }];
+      })
+    );
+  });
+}
+
+const NEGATED_MARK = "\u0001";
+function NEGATED(): string {
+  return NEGATED_MARK;
+}
+
+/** The line with the change made at one place; null where the line does not hold the whole of what is changed. */
+function apply(before: string, match: RegExpMatchArray, to: Change["to"]): string | null {
+  const at = match.index!;
+  const made = typeof to === "string" ? to : to(match[0], ...match.slice(1) as string[]);
+  if (made !== NEGATED_MARK && !made.startsWith("(false")) {
+    return `${before.slice(0, at)}${made}${before.slice(at + match[0].length)}`;
+  }
+  const end = closing(before, at);
+  if (end < 0) return null;
+  const condition = before.slice(at + 1, end);
+  const changed = made === NEGATED_MARK ? `(!(${condition}))` : `(false && (${condition}))`;
+  return `${before.slice(0, at)}${changed}${before.slice(end + 1)}`;
+}
+
+/** Where the bracket that opens at `at` closes on the same line; -1 when it does not. */
+function closing(line: string, at: number): number {
+  let depth = 0;
+  for (let index = at; index < line.length; index++) {
+    if (isInText(line, index)) continue;
+    if (line[index] === "(") depth++;
+    else if (line[index] === ")" && --depth === 0) return index;
+  }
+  return -1;
+}
+
+/** Whether the line decides something: a condition, a comparison or an answer that is only true or false. */
+function refuses(line: string): boolean {
+  return /\bif \(|&&|\|\||===|!==| [<>]=? |\breturn (?:true|false);|\.(?:every|some)\(|[\s(]!/.test(line) &&
+    !/^\s*(?:import|export type|export interface|type |\|)/.test(line);
+}
+
+/** Which lines are code: no comment, no part of a text of several lines. */
+function codeLines(lines: readonly string[]): boolean[] {
+  let inComment = false;
+  let inText = false;
+  return lines.map((line) => {
+    const began = inComment || inText;
+    if (inText) inText = !/(?<!\\)`/.test(line) || (line.match(/(?<!\\)`/g) ?? []).length % 2 === 0;
+    else if (inComment) inComment = !line.includes("*/");
+    else if (/^\s*\/\*/.test(line)) inComment = !line.includes("*/");
+    else {inText =
+        (line.replaceAll(/\/(?![*/ ])(?:\\.|[^/\\])+\/[a-z]*/g, "").match(/(?<!\\)`/g) ?? []).length % 2 ===
+          1;}
+    return !began && !/^\s*(?:\/\/|\/\*|\*)/.test(line);
+  });
+}
+
+/** Whether a place of a line is inside of a text, a pattern or a comment at its end. */
+function isInText(line: string, at: number): boolean {
+  let quote: string | null = null;
+  for (let index = 0; index < at; index++) {
+    const sign = line[index]!;
+    if (quote !== null) {
+      if (sign === "\\") index++;
+      else if (sign === quote) quote = null;
+    } else if (sign === '"' || sign === "'" || sign === "`") quote = sign;
+    else if (
+      sign === "/" && /[=(,:!&|?{};\s]$/.test(line.slice(0, index)) && /^\/(?![/* =])/.test(line.slice(index))
+    ) {
+      quote = "/";
+    } else if (sign === "/" && line[index + 1] === "/") return true;
+  }
+  return quote !== null;
+}

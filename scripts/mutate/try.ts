@@ -1,0 +1,79 @@
+// Tries mutants: each is put into a copy of the project, and the test files that run its line say whether they notice.
+
+import type { Covered } from "./coverage.ts";
+import type { Mutant } from "./mutants.ts";
+
+/** What became of a mutant. */
+export interface Verdict {
+  readonly mutant: Mutant;
+  /** `killed`: a test failed; `uncovered`: no test runs the line; `survived`: all passed. */
+  readonly outcome: "killed" | "survived" | "uncovered";
+  /** The test file that noticed. */
+  readonly by: string | null;
+}
+
+/** Seconds after which a test run counts as noticing: the mutant made it endless. */
+const LONGEST = 120;
+
+/** A copy of the project in which one mutant stands at a time. */
+export class Bench {
+  /** Where the copy stands. */
+  readonly root: string;
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  static async make(root: string, name: string): Promise<Bench> {
+    const copy = `${root}/.cache/mutate/${name}`;
+    await Deno.remove(copy, { recursive: true }).catch(() => {});
+    await Deno.mkdir(copy, { recursive: true });
+    const { success } = await new Deno.Command("sh", {
+      args: ["-c", 'git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$1"', "sh", copy],
+      cwd: root,
+    }).output();
+    if (!success) throw new Error(`the project cannot be copied to ${copy}`);
+    return new Bench(copy);
+  }
+
+  /** Runs the tests that cover the mutant's line, the quickest first, until one fails. */
+  async try(mutant: Mutant, coverage: readonly Covered[]): Promise<Verdict> {
+    const tests = coverage.filter(({ lines }) => lines[mutant.file]?.includes(mutant.line))
+      .sort((a, b) => a.time - b.time);
+    if (tests.length === 0) return { mutant, outcome: "uncovered", by: null };
+    const path = `${this.root}/${mutant.file}`;
+    const code = await Deno.readTextFile(path);
+    await Deno.writeTextFile(path, code.split("\n").with(mutant.line - 1, mutant.after).join("\n"));
+    try {
+      for (const { test } of tests) {
+        if (!await this.#passes(test)) return { mutant, outcome: "killed", by: test };
+      }
+      return { mutant, outcome: "survived", by: null };
+    } finally {
+      await Deno.writeTextFile(path, code);
+    }
+  }
+
+  async #passes(test: string): Promise<boolean> {
+    const { success } = await new Deno.Command("timeout", {
+      args: [
+        "-k",
+        "5",
+        String(LONGEST),
+        Deno.execPath(),
+        "test",
+        "-A",
+        "--no-check",
+        "--quiet",
+        "--fail-fast",
+        test,
+      ],
+      cwd: this.root,
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    return success;
+  }
+}

@@ -1,0 +1,11 @@
+// Files of a folder and of all below it.
+
+/** Paths of the files whose names end so, sorted by folder. */
+export async function* walk(folder: string, ending: string): AsyncGenerator<string> {
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  for (const { name, isDirectory } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) yield* walk(path, ending);
+    else if (name.endsWith(ending)) yield path;
+  }
+}
