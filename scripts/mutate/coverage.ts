@@ -1,8 +1,6 @@
 // Which test files run which lines: each test file is run once with coverage, and what it covered is kept until it or a
 // source file that it covered changes.
 
-import { walk } from "./walk.ts";
-
 /** What one test file covers. */
 export interface Covered {
   readonly test: string;
@@ -65,14 +63,7 @@ async function measure(root: string, test: string, sources: readonly string[]): 
     }).output();
     const time = performance.now() - began;
     if (!success) return null;
-    const lines: Record<string, number[]> = {};
-    for await (const path of walk(profile, ".json")) {
-      const { url, functions } = JSON.parse(await Deno.readTextFile(path)) as Profile;
-      const source = url.startsWith(`file://${root}/`) ? url.slice(`file://${root}/`.length) : null;
-      if (source === null || !sources.includes(source)) continue;
-      const hit = hitLines(await Deno.readTextFile(`${root}/${source}`), functions);
-      lines[source] = [...new Set([...lines[source] ?? [], ...hit])];
-    }
+    const lines = hitLines(await report(root, profile), root, sources);
     const hashes = Object.fromEntries(
       await Promise.all([test, ...Object.keys(lines)].map(async (path) => [path, await hashOf(root, path)])),
     );
@@ -82,37 +73,28 @@ async function measure(root: string, test: string, sources: readonly string[]): 
   }
 }
 
-interface Profile {
-  readonly url: string;
-  readonly functions: readonly {
-    readonly ranges: readonly {
-      readonly startOffset: number;
-      readonly endOffset: number;
-      readonly count: number;
-    }[];
-  }[];
+/** What the profile says in the lcov format: offsets in it are those of the code as it runs, which only Deno can map. */
+async function report(root: string, profile: string): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["coverage", "--lcov", profile],
+    cwd: root,
+    env: { NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "null",
+  }).output();
+  return new TextDecoder().decode(stdout);
 }
 
-/**
- * The lines of which something ran. Types are taken out of the code before it runs, but blanks stand in their place, so
- * offsets are those of the file.
- */
-function hitLines(code: string, functions: Profile["functions"]): number[] {
-  const count = new Int32Array(code.length).fill(-1);
-  // Inner ranges come after the ones around them and say more.
-  for (const { ranges } of functions) {
-    for (const range of ranges) count.fill(range.count, range.startOffset, range.endOffset);
+/** The lines that ran, by source file. */
+function hitLines(lcov: string, root: string, sources: readonly string[]): Record<string, number[]> {
+  const lines: Record<string, number[]> = {};
+  for (const record of lcov.split("end_of_record")) {
+    const source = /^SF:(.*)$/m.exec(record)?.[1]?.replace(`${root}/`, "");
+    if (source === undefined || !sources.includes(source)) continue;
+    lines[source] = [...record.matchAll(/^DA:(\d+),(\d+)/gm)]
+      .filter(([, , times]) => times !== "0").map(([, line]) => Number(line));
   }
-  const hit: number[] = [];
-  let at = 0;
-  for (const [index, line] of code.split("\n").entries()) {
-    const from = at + (line.length - line.trimStart().length);
-    if (line.trim() !== "" && count.subarray(from, at + line.length).some((times) => times > 0)) {
-      hit.push(index + 1);
-    }
-    at += line.length + 1;
-  }
-  return hit;
+  return lines;
 }
 
 async function readKept(file: string): Promise<Kept | null> {

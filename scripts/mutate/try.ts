@@ -15,6 +15,14 @@ export interface Verdict {
 /** Seconds after which a test run counts as noticing: the mutant made it endless. */
 const LONGEST = 120;
 
+/**
+ * A line with a condition and its `return` counts as run only when both did, so a line beside one that ran may have run
+ * itself.
+ */
+function isNear(lines: readonly number[], line: number): boolean {
+  return lines.some((each) => Math.abs(each - line) <= 2);
+}
+
 /** A copy of the project in which one mutant stands at a time. */
 export class Bench {
   /** Where the copy stands. */
@@ -38,7 +46,7 @@ export class Bench {
 
   /** Runs the tests that cover the mutant's line, the quickest first, until one fails. */
   async try(mutant: Mutant, coverage: readonly Covered[]): Promise<Verdict> {
-    const tests = coverage.filter(({ lines }) => lines[mutant.file]?.includes(mutant.line))
+    const tests = coverage.filter(({ lines }) => isNear(lines[mutant.file] ?? [], mutant.line))
       .sort((a, b) => a.time - b.time);
     if (tests.length === 0) return { mutant, outcome: "uncovered", by: null };
     const path = `${this.root}/${mutant.file}`;

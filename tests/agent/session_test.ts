@@ -292,6 +292,30 @@ Deno.test("a first block that is wrong blocks advance, send and execute, and mar
   });
 });
 
+Deno.test("text that gets in front of the first block, or reads as one, blocks the next press, and taking it away frees it", async () => {
+  await inPlace(async (place) => {
+    const text = "```yaml\nflemma: { tools: { auto_approve: [] } }\n```\n" +
+      asking(["a", "echo", '{"text":"1"}']);
+    const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
+    assert.equal(await session.edit([{ from: 0, to: 0, insert: "\n" }]), null);
+    assert.deepEqual(session.chat.frontmatter, null);
+    const stop = await session.advance();
+    assert.deepEqual([stop.reason, stop.problem?.code], ["diagnostics", "frontmatter_misplaced"]);
+    await session.edit([{ from: 0, to: 1, insert: "" }]);
+    assert.notEqual((await session.advance()).reason, "diagnostics");
+  });
+  await inPlace(async (place) => {
+    const text = asking(["a", "echo", '{"text":"1"}']);
+    const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
+    assert.equal((await session.diagnose()).blocked, false);
+    const loose = "flemma:\n  tools: []\n";
+    await session.edit([{ from: 0, to: 0, insert: loose }]);
+    assert.deepEqual([(await session.advance()).reason, textOf(session)], ["diagnostics", loose + text]);
+    await session.edit([{ from: 0, to: loose.length, insert: "" }]);
+    assert.notEqual((await session.advance()).reason, "diagnostics");
+  });
+});
+
 Deno.test("when the first block changes between two calls, the next one goes by the new block", async () => {
   await inPlace(async (place) => {
     const text = asking(["a", "echo", '{"text":"1"}']);

@@ -1,0 +1,306 @@
+// What guards a person's word, one row a condition: all holds but this one.
+
+import assert from "node:assert/strict";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { effectiveSettings } from "../../config/layers/effective.ts";
+import { originOf } from "../../config/layers/explain.ts";
+import { LayerLog } from "../../config/layers/log.ts";
+import { narrows } from "../../config/layers/narrowing.ts";
+import { loadSettings } from "../../config/load.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import { nodeAt } from "../../config/schema/keys.ts";
+import type { Key } from "../../config/schema/define.ts";
+import type { Layer, Op } from "../../config/types.ts";
+import { namedFiles, trustedShare } from "../../config/sources/project.ts";
+import { addToSession, readSession, sessionPath } from "../../config/sources/session_overrides.ts";
+import { isTrusted, recordTrust, trustPath } from "../../config/sources/trust.ts";
+import { inWorld } from "./world.ts";
+
+const catalog = BUILTIN_CATALOG;
+
+Deno.test("a write narrows only by its own operation, its own direction and beside what holds already", () => {
+  const rows: readonly (readonly [string, Op, unknown, unknown, boolean])[] = [
+    ["tools.require_approval", "set", true, false, true],
+    ["tools.require_approval", "set", false, true, false],
+    ["tools.require_approval", "append", true, false, false],
+    ["sandbox.policy.allow_privileged", "set", false, true, true],
+    ["sandbox.policy.allow_privileged", "set", true, false, false],
+    ["sandbox.policy.allow_privileged", "remove", false, true, false],
+    ["sandbox.policy.network", "set", { allow: ["a.example"] }, true, true],
+    ["sandbox.policy.network", "set", { allow: ["a.example"] }, false, false],
+    ["sandbox.policy.network", "set", { allow: ["a.example"] }, { allow: ["b.example"] }, false],
+    ["sandbox.policy.network", "append", { allow: ["a.example"] }, true, false],
+    ["sandbox.policy.rw_paths", "remove", "/tmp", [], true],
+    ["sandbox.policy.rw_paths", "append", "/tmp", [], false],
+    ["sandbox.policy.rw_paths", "set", [], [], false],
+    ["sandbox.policy.deny_read", "append", "/a", [], true],
+    ["sandbox.policy.deny_read", "prepend", "/a", [], true],
+    ["sandbox.policy.deny_read", "remove", "/a", [], false],
+    ["sandbox.policy.deny_read", "set", ["/a"], [], false],
+    ["tools.max_concurrent", "set", 1, 2, true],
+    ["tools.max_concurrent", "set", 2, 2, true],
+    ["tools.max_concurrent", "set", 3, 2, false],
+    ["tools.max_concurrent", "set", 0, 2, false],
+    ["tools.max_concurrent", "set", 5, 0, true],
+    ["tools.max_concurrent", "set", "1", 2, false],
+    ["tools.max_concurrent", "append", 1, 2, false],
+    ["tools.autopilot.max_turns", "set", 0, 100, true],
+    ["tools.autopilot.max_turns", "set", 101, 100, false],
+    ["sandbox.policy.limits", "set", { memory: 5 }, null, true],
+    ["sandbox.policy.limits", "set", { memory: 5 }, { memory: 5 }, true],
+    ["sandbox.policy.limits", "set", { memory: 6 }, { memory: 5 }, false],
+    ["sandbox.policy.limits", "set", { processes: 5 }, { memory: 5 }, false],
+    ["sandbox.policy.limits", "set", { memory: 4, processes: 5 }, { memory: 5 }, true],
+    ["sandbox.policy.limits", "set", { memory: 4, processes: 6 }, { memory: 5, processes: 5 }, false],
+    ["model", "set", "m", null, false],
+  ];
+  for (const [key, op, value, current, expected] of rows) {
+    const node = nodeAt(key.split(".")) as Key;
+    assert.equal(narrows(op, node, value, () => current), expected, `${op} ${key} ${JSON.stringify(value)}`);
+  }
+});
+
+Deno.test("of a project that nobody trusts only what takes away is in force, and the rest is named", async () => {
+  const person =
+    "tools: { auto_approve: [read, bash], max_concurrent: 2 }\nsandbox: { policy: { rw_paths: [/a, /b], network: true } }\n";
+  const rows: readonly (readonly [string, string, unknown, boolean])[] = [
+    ["tools: { max_concurrent: 0 }", "tools.max_concurrent", 2, true],
+    ["tools: { max_concurrent: 3 }", "tools.max_concurrent", 2, true],
+    ["tools: { max_concurrent: 1 }", "tools.max_concurrent", 1, false],
+    ["tools: { autopilot: false }", "tools.autopilot.enabled", false, false],
+    ["tools: { require_approval: false }", "tools.require_approval", true, true],
+    ["tools: { auto_approve: { $remove: bash } }", "tools.auto_approve", ["read"], false],
+    ["tools: { auto_approve: { $append: write } }", "tools.auto_approve", ["read", "bash"], true],
+    ["tools: { auto_approve: [read, write] }", "tools.auto_approve", ["read"], true],
+    ["tools: { auto_approve: [] }", "tools.auto_approve", [], false],
+    ["sandbox: false", "sandbox.enabled", true, true],
+    ["sandbox: { policy: { network: false } }", "sandbox.policy.network", false, false],
+    ["sandbox: { policy: { rw_paths: [/a, /c] } }", "sandbox.policy.rw_paths", ["/a"], true],
+    ["sandbox: { policy: { rw_paths: { $append: /c } } }", "sandbox.policy.rw_paths", ["/a", "/b"], true],
+    ["sandbox: { policy: { deny_read: { $append: /s } } }", "sandbox.policy.deny_read", ["/s"], false],
+    ["tools: { bash: { shell: /bin/evil } }", "tools.named", {}, true],
+    ["providers: { anthropic: { base_url: 'https://evil.example' } }", "providers", {}, true],
+    ["model: other", "model", "other", false],
+  ];
+  for (const [project, key, expected, isTold] of rows) {
+    await inWorld(async (world) => {
+      await world.write(`${world.home}/.config/flemma/config.yaml`, person);
+      await world.write(`${world.project}/.flemma/config.yaml`, `${project}\n`);
+      const loaded = await loadSettings({ environment: world.environment() });
+      assert.ok(loaded.ok, project);
+      const value = key.split(".").reduce(
+        (at: unknown, name) => (at as Record<string, unknown>)[name],
+        loaded.value.settings,
+      );
+      assert.deepEqual(value, expected, project);
+      assert.deepEqual(
+        loaded.value.notices.map(({ code }) => code),
+        isTold ? ["project-untrusted"] : [],
+        project,
+      );
+    });
+  }
+});
+
+Deno.test("denials of a preset that an untrusted project lists hold, and its other members do not", async () => {
+  await inWorld(async (world) => {
+    const yaml =
+      "presets: { $p: { approve: [bash], deny: [write] } }\ntools: { auto_approve: { $append: $p } }\n";
+    await world.write(`${world.project}/.flemma/config.yaml`, yaml);
+    const loaded = await loadSettings({ environment: world.environment() });
+    assert.ok(loaded.ok);
+    assert.deepEqual(loaded.value.settings.tools.denied, ["write"]);
+    assert.deepEqual(loaded.value.settings.tools.auto_approve, ["$default"]);
+    await world.write(`${world.project}/.flemma/config.yaml`, "presets: { $p: { deny: [write] } }\n");
+    const unlisted = await loadSettings({ environment: world.environment() });
+    assert.ok(unlisted.ok);
+    assert.deepEqual(unlisted.value.settings.tools.denied, []);
+  });
+});
+
+Deno.test("a trusted project names code inside of itself and nothing that belongs to the person", () => {
+  const rows: readonly (readonly [string, unknown, boolean])[] = [
+    ["tools.auto_approve", ["read", "/p/.flemma/a.ts"], true],
+    ["tools.auto_approve", ["/p/a.ts"], true],
+    ["tools.auto_approve", ["/other/a.ts"], false],
+    ["tools.auto_approve", ["/prefix/a.ts"], false],
+    ["tools.resolvers", [{ path: "/p/r.ts" }], true],
+    ["tools.resolvers", [{ path: "/home/ada/r.ts" }], false],
+    ["tools.bash.shell", "sh", false],
+    ["providers.anthropic.base_url", "https://a.example", false],
+    ["tools.truncate.output_path_format", "/p/x", false],
+    ["sandbox.enabled", false, true],
+    ["diagnostics.enabled", true, false],
+    ["model", "m", true],
+  ];
+  for (const [key, value, counts] of rows) {
+    const path = key.split(".");
+    const share = trustedShare(new LayerLog("P", [{ op: "set", path, value }]), "/p", "/home/ada");
+    assert.deepEqual(
+      [share.operations.length, share.ignored],
+      counts ? [1, []] : [0, [key]],
+      `${key} ${value}`,
+    );
+  }
+});
+
+Deno.test("the files that a project names are those that it would load, not those it takes off a list", () => {
+  const log = new LayerLog("P", [
+    { op: "set", path: ["tools", "auto_approve"], value: ["read", "./a.ts"] },
+    { op: "remove", path: ["tools", "auto_approve"], value: "./b.ts" },
+    { op: "append", path: ["tools", "resolvers"], value: { path: "../r.ts" } },
+    { op: "set", path: ["tools", "bash", "shell"], value: "./sh.ts" },
+    { op: "set", path: ["sandbox", "backend"], value: "./backend.ts" },
+  ]);
+  assert.deepEqual(namedFiles(log, "/p", "/home/ada"), [
+    "/p/.flemma/a.ts",
+    "/p/r.ts",
+    "/p/.flemma/backend.ts",
+  ]);
+});
+
+Deno.test("trust holds for exactly this path, this text, these files and their content", async () => {
+  await inWorld(async (world) => {
+    const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
+    const [settings, code, other] = ["config.yaml", "a.ts", "b.ts"].map((name) => `${world.project}/${name}`);
+    await world.write(code!, "export default 1;\n");
+    await world.write(other!, "export default 2;\n");
+    assert.ok((await recordTrust(environment, settings!, "text", [code!], new Date())).ok);
+    const rows: readonly (readonly [string, string, string, readonly string[], boolean])[] = [
+      ["as it was", settings!, "text", [code!], true],
+      ["another path", `${settings}2`, "text", [code!], false],
+      ["another text", settings!, "texts", [code!], false],
+      ["a file more", settings!, "text", [code!, other!], false],
+      ["a file less", settings!, "text", [], false],
+      ["another file", settings!, "text", [other!], false],
+      ["a file that is not there", settings!, "text", [`${code}x`], false],
+    ];
+    for (const [what, path, text, files, expected] of rows) {
+      assert.deepEqual(await isTrusted(environment, path, text, files), { ok: true, value: expected }, what);
+    }
+    await world.write(code!, "export default 3;\n");
+    assert.deepEqual(await isTrusted(environment, settings!, "text", [code!]), { ok: true, value: false });
+  });
+});
+
+Deno.test("a list of trusted files, or of session overrides, that is not one is an error, never an empty one", async () => {
+  await inWorld(async (world) => {
+    const environment = world.environment();
+    const entry = { op: "set", path: ["model"], value: "m" };
+    const session = await sessionPath(environment, null);
+    const rows: readonly (readonly [unknown, boolean])[] = [
+      [{ version: 1, created: "", expires: null, ops: [entry] }, true],
+      [{ version: 2, created: "", expires: null, ops: [entry] }, false],
+      [{ version: 1, created: "", expires: null, ops: {} }, false],
+      [{ version: 1, created: "", expires: null, ops: [null] }, false],
+      [{ version: 1, created: "", expires: null, ops: ["set"] }, false],
+      [{ version: 1, created: "", expires: null, ops: [{ ...entry, op: "put" }] }, false],
+      [{ version: 1, created: "", expires: null, ops: [{ ...entry, path: "model" }] }, false],
+      [{ version: 1, created: "", expires: null, ops: [{ ...entry, path: [1] }] }, false],
+    ];
+    for (const [content, sound] of rows) {
+      await world.write(session, JSON.stringify(content));
+      assert.equal((await readSession(environment, null, new Date())).ok, sound, JSON.stringify(content));
+    }
+    for (const content of ["{}", '{"version":2,"entries":[]}', '{"version":1,"entries":{}}', "no json"]) {
+      await world.write(trustPath(environment), content);
+      assert.equal((await isTrusted(environment, "/x", "", [])).ok, false, content);
+    }
+    await world.write(trustPath(environment), '{"version":1,"entries":[]}');
+    assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
+  });
+});
+
+Deno.test("overrides of a session end with their time, and no earlier", async () => {
+  await inWorld(async (world) => {
+    const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
+    const began = new Date("2026-01-01T00:00:00Z");
+    const at = (hours: number) => new Date(began.getTime() + hours * 3_600_000);
+    assert.ok(
+      (await addToSession(environment, null, [{ op: "set", path: ["model"], value: "m" }], began)).ok,
+    );
+    for (const [hours, holds] of [[0, true], [11.9, true], [12, false], [13, false]] as const) {
+      const found = await readSession(environment, null, at(hours));
+      assert.ok(found.ok);
+      assert.equal(found.value.length, holds ? 1 : 0, `${hours} hours`);
+    }
+  });
+});
+
+const draft = (layer: Layer, lua = false, ...others: LayerLog[]) =>
+  draftLayer({ layer, others, catalog, lua });
+
+Deno.test("what a key is: editor keys and members of a record are one value, and unknown ones are told", () => {
+  const kinds = (key: string) => {
+    const answer = draft("M").kind(key.split("."));
+    return answer.ok ? answer.value : answer.fault.code;
+  };
+  assert.equal(kinds("keymaps"), "scalar");
+  assert.equal(kinds("thinking.level"), "scalar");
+  assert.equal(kinds("thinking"), "record");
+  assert.equal(kinds("tools.auto_approve"), "list");
+  assert.equal(kinds("tools"), "tools");
+  assert.equal(kinds("sandbox"), "object");
+  assert.equal(kinds("model"), "scalar");
+  assert.equal(kinds("nope"), "config_unknown_key");
+  const read = draft("M").read(["nope"]);
+  assert.equal(read.ok ? "" : read.fault.code, "config_unknown_key");
+  const table = draft("M").read(["sandbox"]);
+  assert.equal(table.ok ? "" : table.fault.code, "config_not_assignable");
+  assert.deepEqual(draft("M").read(["keymaps"]), { ok: true, value: null });
+});
+
+Deno.test("an empty table of Lua is an empty group, anything else that looks like a list is not", () => {
+  const codes = (value: unknown, lua: boolean) =>
+    draft("M", lua).apply("set", ["sandbox"], value).map(({ code }) => code);
+  assert.deepEqual(codes([], true), []);
+  assert.deepEqual(codes(["x"], true), ["config_not_a_list"]);
+  assert.deepEqual(codes([], false), ["config_not_a_list"]);
+  assert.deepEqual(codes("x", true), ["config_not_assignable"]);
+});
+
+Deno.test("a document's policy is its own when it assigned one, once, whatever it added beside", () => {
+  const assigned = (...ops: Op[]) => {
+    const log = new LayerLog(
+      "M",
+      ops.map((op) => ({
+        op,
+        path: ["tools", "auto_approve"],
+        value: op === "set" ? ["read"] : "read",
+      })),
+    );
+    return effectiveSettings([log], { catalog }).settings.tools.document?.assigned;
+  };
+  assert.equal(assigned(), undefined);
+  assert.equal(assigned("set"), true);
+  assert.equal(assigned("append"), false);
+  assert.equal(assigned("set", "append"), true);
+  assert.equal(assigned("remove", "set"), true);
+});
+
+Deno.test("a preset of both homes whose parts do not fit each other is a fault of the model that names it", () => {
+  const log = new LayerLog("G", [
+    {
+      op: "set",
+      path: ["presets", "$x"],
+      value: { provider: "vertex", model: "m", parameters: { project_id: "p" } },
+    },
+    { op: "set", path: ["tools", "presets", "$x"], value: { provider: "anthropic" } },
+    { op: "set", path: ["model"], value: "$x" },
+  ]);
+  const { faults } = effectiveSettings([log], { catalog });
+  assert.deepEqual(faults.map(({ code, key }) => [code, key]), [["config_invalid_value", "model"]]);
+});
+
+Deno.test("where a value comes from names the layers that contributed, and the defaults where nobody else did", () => {
+  const logs = [
+    new LayerLog("G", [{ op: "append", path: ["tools", "auto_approve"], value: "bash" }]),
+    new LayerLog("C", [{ op: "set", path: ["model"], value: "m" }]),
+  ];
+  assert.equal(originOf(logs, catalog, "tools.auto_approve"), "defaults, global file");
+  assert.equal(originOf(logs, catalog, "model"), "command line");
+  assert.equal(originOf(logs, catalog, "provider"), "defaults");
+  assert.equal(originOf(logs, catalog, "sandbox.policy"), "defaults");
+  assert.equal(originOf(logs, catalog, "tools.autopilot"), "defaults");
+  assert.equal(originOf(logs, catalog, "nope"), "defaults");
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { Bench } from "../../scripts/mutate/try.ts";
+import { coverageOf } from "../../scripts/mutate/coverage.ts";
+import { mutantsOf } from "../../scripts/mutate/mutants.ts";
+import { sample } from "../../scripts/mutate/sample.ts";
+
+const after = (line: string) => mutantsOf("a.ts", line).map((mutant) => mutant.after);
+
+Deno.test("a line that refuses is changed in every way that makes it refuse less, or the opposite", () => {
+  assert.deepEqual(after("if (a < b) return null;"), [
+    "if (false && (a < b)) return null;",
+    "if (!(a < b)) return null;",
+    "if (a <= b) return null;",
+  ]);
+  assert.deepEqual(after("  return a && !b;"), ["  return a || !b;", "  return a && b;"]);
+  assert.deepEqual(after("return false;"), ["return true;"]);
+  assert.deepEqual(after("const all = list.every((one) => one === two);"), [
+    "const all = list.every((one) => one !== two);",
+    "const all = list.some((one) => one === two);",
+  ]);
+});
+
+Deno.test("texts, patterns, comments, types and imports are left alone", () => {
+  for (
+    const line of [
+      'const text = "if (a && b) return";',
+      "// if (a && b) return null;",
+      "  /** whether a === b */",
+      "const pattern = /a && b/;",
+      "import { a } from './a && b.ts';",
+      "  | { readonly ok: true }",
+      "const list: Map<string, string> = new Map();",
+    ]
+  ) assert.deepEqual(after(line), [], line);
+  const text = "const sentence = `one\n  if (a && b) return;\n`;\nif (a) return;";
+  assert.deepEqual(mutantsOf("a.ts", text).map(({ line }) => line), [4, 4]);
+});
+
+Deno.test("a sample is the same for its seed, in the order of the file, and never larger than what there is", () => {
+  const items = Array.from({ length: 100 }, (_, index) => index);
+  const picked = sample(items, 10, 7);
+  assert.deepEqual(sample(items, 10, 7), picked);
+  assert.notDeepEqual(sample(items, 10, 8), picked);
+  assert.deepEqual(picked.toSorted((a, b) => a - b), picked);
+  assert.deepEqual(sample([1, 2], 10, 1), [1, 2]);
+});
+
+Deno.test("a mutant that a test notices is killed, one that none notices survives, one that none runs is uncovered", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-mutate-" }));
+  try {
+    const code = [
+      "export function isSmall(n: number): boolean {",
+      "  return n < 10 && n > 0;",
+      "}",
+      "export function isOdd(n: number): boolean {",
+      "  return n % 2 === 1;",
+      "}",
+      "",
+    ].join("\n");
+    const test = [
+      'import { isSmall } from "./a.ts";',
+      'Deno.test("small", () => { if (!isSmall(9) || isSmall(10)) throw new Error("wrong"); });',
+      "",
+    ].join("\n");
+    await Deno.writeTextFile(`${root}/a.ts`, code);
+    await Deno.writeTextFile(`${root}/a_test.ts`, test);
+    await Deno.writeTextFile(
+      `${root}/broken_test.ts`,
+      'Deno.test("no", () => { throw new Error("no"); });\n',
+    );
+    await Deno.writeTextFile(`${root}/deno.json`, "{}");
+    assert.ok((await new Deno.Command("git", { args: ["init", "-q"], cwd: root }).output()).success);
+    const bench = await Bench.make(root, "bench");
+    let told: string[] = [];
+    const kept = `${root}/kept`;
+    const tests = ["a_test.ts", "broken_test.ts"];
+    const coverage = await coverageOf(bench.root, kept, tests, ["a.ts"], (what) => told.push(what));
+    assert.deepEqual(told.filter((what) => what.includes("left out")), [
+      "broken_test.ts fails without any mutant and is left out",
+    ]);
+    const outcomes: string[] = [];
+    for (const mutant of mutantsOf("a.ts", code)) {
+      const { outcome } = await bench.try(mutant, coverage);
+      outcomes.push(`${mutant.after.trim()} ${outcome}`);
+    }
+    assert.deepEqual(outcomes, [
+      "return n < 10 || n > 0; killed",
+      "return n <= 10 && n > 0; killed",
+      "return n < 10 && n >= 0; survived",
+      "return n % 2 !== 1; uncovered",
+    ]);
+    assert.equal(await Deno.readTextFile(`${bench.root}/a.ts`), code, "the mutant is taken out again");
+    told = [];
+    await coverageOf(bench.root, kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
+    assert.equal(told.join(), "", "what was covered is remembered");
+    await Deno.writeTextFile(`${bench.root}/a.ts`, `${code}// changed\n`);
+    await coverageOf(bench.root, kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
+    assert.equal(told.join(), "covering a_test.ts", "until a file changes");
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
