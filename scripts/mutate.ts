@@ -1,4 +1,5 @@
-// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH]`. Lines that refuse something
+// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH]`, or `--again` for those that
+// no test noticed last time. Lines that refuse something
 // are changed one at a time, and the tests that run the line have to notice.
 
 import { print, ROOT } from "./gate/root.ts";
@@ -12,7 +13,7 @@ import { walk } from "./mutate/walk.ts";
 const WORKERS = 2;
 const LEAST_SCORE = 90;
 
-const { room, count, seed, only } = argumentsOf(Deno.args);
+const { room, count, seed, only, again } = argumentsOf(Deno.args);
 const mutants: Mutant[] = [];
 const sources: string[] = [];
 for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
@@ -22,24 +23,30 @@ for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
   if (only === null || file === only) mutants.push(...mutantsOf(file, await Deno.readTextFile(path)));
 }
 const known = await equivalents();
-const picked = sample(mutants.filter((mutant) => !known.has(keyOf(mutant))), count, seed);
+const last = `${ROOT}/.cache/mutate/last_${room}.json`;
+const earlier = again ? new Set(JSON.parse(await Deno.readTextFile(last)) as string[]) : null;
+const open = mutants.filter((mutant) => !known.has(keyOf(mutant)) && earlier?.has(keyOf(mutant)) !== false);
+const picked = again ? open : sample(open, count, seed);
 print(
   `${mutants.length} mutants of ${sources.length} files, ${known.size} known to be equivalent, ${picked.length} tried`,
 );
 
+/** Tests that take longer run the program as a process, of which coverage knows nothing. */
+const SLOW = 60_000;
 const tests: string[] = [];
 for await (const path of walk(`${ROOT}/tests/${room}`, "_test.ts")) tests.push(path.slice(ROOT.length + 1));
 const benches = await Promise.all(
   Array.from({ length: WORKERS }, (_, index) => Bench.make(ROOT, `bench${index}`)),
 );
 const kept = `${ROOT}/.cache/mutate/coverage`;
-const coverage = await coverageOf(benches[0]!.root, kept, tests, sources, (what) => print(`  ${what}`));
+const all = await coverageOf(benches[0]!.root, kept, tests, sources, (what) => print(`  ${what}`));
 
+const coverage = all.filter(({ time }) => time < SLOW);
 const verdicts: Verdict[] = [];
-const open = [...picked];
+const waiting = [...picked];
 await Promise.all(
   benches.map(async (bench) => {
-    for (let mutant = open.shift(); mutant !== undefined; mutant = open.shift()) {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const verdict = await bench.try(mutant, coverage);
       verdicts.push(verdict);
       if (verdict.outcome !== "killed") print(shown(verdict));
@@ -47,6 +54,8 @@ await Promise.all(
   }),
 );
 const killed = verdicts.filter(({ outcome }) => outcome === "killed").length;
+const missed = verdicts.filter(({ outcome }) => outcome !== "killed").map(({ mutant }) => keyOf(mutant));
+await Deno.writeTextFile(last, JSON.stringify(missed));
 const score = verdicts.length === 0 ? 100 : 100 * killed / verdicts.length;
 print(
   `${room}: ${killed} of ${verdicts.length} mutants killed, ${
@@ -77,11 +86,12 @@ function argumentsOf(words: readonly string[]) {
     words.find((word) => word.startsWith(`--${name}=`))?.split("=")[1] ??
       (words.includes(`--${name}`) ? words[words.indexOf(`--${name}`) + 1] : undefined);
   if (!/^[a-z]+$/.test(room)) {
-    print("usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH]");
+    print("usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--again]");
     Deno.exit(2);
   }
   return {
     room,
+    again: words.includes("--again"),
     count: Number(option("sample") ?? 120),
     seed: Number(option("seed") ?? 1),
     only: option("file") ?? null,
