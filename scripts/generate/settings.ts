@@ -57,6 +57,7 @@ function row({ path, key }: { path: readonly string[]; key: Key }): string {
   const notes = [
     key.doc,
     ...(key.awaits === undefined || key.awaitsWhen !== undefined ? [] : [`Refused so far: ${key.awaits}.`]),
+    ...(key.unread ? ["Nothing reads it yet."] : []),
     ...(key.documentNarrows ? ["A document may only narrow it."] : []),
   ];
   return `| ${code(path.join("."))} | ${cell(typeText(key.type))} | ${value} | ${by} | ${

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { effectiveSettings } from "../../config/layers/effective.ts";
-import { originOf } from "../../config/layers/explain.ts";
-import { LayerLog } from "../../config/layers/log.ts";
+import { expandedOf, originOf } from "../../config/layers/explain.ts";
+import { LayerLog, resolveList, sameValue } from "../../config/layers/log.ts";
 import { narrows } from "../../config/layers/narrowing.ts";
 import { loadSettings } from "../../config/load.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
@@ -303,4 +303,162 @@ Deno.test("where a value comes from names the layers that contributed, and the d
   assert.equal(originOf(logs, catalog, "sandbox.policy"), "defaults");
   assert.equal(originOf(logs, catalog, "tools.autopilot"), "defaults");
   assert.equal(originOf(logs, catalog, "nope"), "defaults");
+  logs.push(new LayerLog("M", [{ op: "set", path: ["sandbox", "policy", "network"], value: false }]));
+  assert.equal(originOf(logs, catalog, "sandbox.policy"), "frontmatter");
+});
+
+Deno.test("replaying a list: each operation, on a list, on none and on a function, with presets and without", () => {
+  const policy = () => true;
+  const presets = { $p: { approve: ["read", "$q", "edit"] } };
+  type Step = readonly [Layer, Op, unknown];
+  type Row = readonly [
+    string,
+    readonly unknown[] | null,
+    readonly Step[],
+    boolean,
+    { value: unknown; layers: string; excluded: string },
+  ];
+  const rows: readonly Row[] = [
+    ["nothing", ["a"], [], true, { value: ["a"], layers: "D", excluded: "" }],
+    ["append", ["a"], [["G", "append", "b"]], true, { value: ["a", "b"], layers: "DG", excluded: "" }],
+    ["append again", ["a", "b"], [["G", "append", "a"]], true, {
+      value: ["b", "a"],
+      layers: "DG",
+      excluded: "",
+    }],
+    ["prepend", ["a"], [["G", "prepend", "b"]], true, { value: ["b", "a"], layers: "DG", excluded: "" }],
+    ["set", ["a"], [["G", "set", ["b"]]], true, { value: ["b"], layers: "G", excluded: "" }],
+    ["twice in a layer", ["a"], [["G", "append", "b"], ["G", "append", "c"]], true, {
+      value: ["a", "b", "c"],
+      layers: "DG",
+      excluded: "",
+    }],
+    ["remove the first", ["a", "b"], [["G", "remove", "a"]], true, {
+      value: ["b"],
+      layers: "DG",
+      excluded: "a",
+    }],
+    ["remove the first, no presets", ["a", "b"], [["G", "remove", "a"]], false, {
+      value: ["b"],
+      layers: "DG",
+      excluded: "",
+    }],
+    ["remove the second, no presets", ["a", "b"], [["G", "remove", "b"]], false, {
+      value: ["a"],
+      layers: "DG",
+      excluded: "",
+    }],
+    ["remove what is not there", ["a"], [["G", "remove", "b"]], false, {
+      value: ["a"],
+      layers: "D",
+      excluded: "",
+    }],
+    ["remove what a preset may hold", ["$p"], [["G", "remove", "b"]], true, {
+      value: ["$p"],
+      layers: "DG",
+      excluded: "b",
+    }],
+    ["remove it twice", ["$p"], [["G", "remove", "b"], ["M", "remove", "b"]], true, {
+      value: ["$p"],
+      layers: "DG",
+      excluded: "b",
+    }],
+    ["remove a reference", ["$p", "read"], [["G", "remove", "$p"]], true, {
+      value: ["read"],
+      layers: "DG",
+      excluded: "",
+    }],
+    ["remove a reference that is not there", ["read", "bash"], [["G", "remove", "$p"]], true, {
+      value: ["bash"],
+      layers: "DG",
+      excluded: "read edit",
+    }],
+    ["remove a reference that nobody has", ["read"], [["G", "remove", "$x"]], true, {
+      value: ["read"],
+      layers: "D",
+      excluded: "",
+    }],
+    ["add what was excluded", ["$p"], [["G", "remove", "b"], ["M", "append", "b"]], true, {
+      value: ["$p", "b"],
+      layers: "DGM",
+      excluded: "",
+    }],
+    ["set after an exclusion", ["$p"], [["G", "remove", "b"], ["M", "set", ["$p"]]], true, {
+      value: ["$p"],
+      layers: "M",
+      excluded: "",
+    }],
+    ["remove from no value", null, [["G", "remove", "a"]], true, { value: null, layers: "D", excluded: "a" }],
+    ["remove from no value, no presets", null, [["G", "remove", "a"]], false, {
+      value: null,
+      layers: "D",
+      excluded: "",
+    }],
+    ["add to no value", null, [["G", "append", "a"]], true, { value: ["a"], layers: "DG", excluded: "" }],
+    ["no value over a list", ["a"], [["G", "set", null]], true, { value: null, layers: "G", excluded: "" }],
+    ["a function", ["a"], [["G", "set", policy]], true, { value: policy, layers: "G", excluded: "" }],
+    ["add to a function", ["a"], [["G", "set", policy], ["M", "append", "b"]], true, {
+      value: ["b"],
+      layers: "GM",
+      excluded: "",
+    }],
+    ["remove beside a function", ["a"], [["G", "set", policy], ["M", "remove", "b"]], true, {
+      value: [],
+      layers: "GM",
+      excluded: "b",
+    }],
+    ["a table by its content", [{ path: "/a" }], [["G", "remove", { path: "/a" }]], false, {
+      value: [],
+      layers: "DG",
+      excluded: "",
+    }],
+    ["another table", [{ path: "/a" }], [["G", "remove", { path: "/b" }]], false, {
+      value: [{ path: "/a" }],
+      layers: "D",
+      excluded: "",
+    }],
+  ];
+  for (const [what, start, steps, hasPresets, expected] of rows) {
+    const logs = [...new Set(steps.map(([layer]) => layer))].map((layer) =>
+      new LayerLog(
+        layer,
+        steps.filter((step) => step[0] === layer).map(([, op, value]) => ({ op, path: ["list"], value })),
+      )
+    );
+    const { value, layers, excluded } = resolveList(logs, "list", start, hasPresets ? presets : undefined);
+    assert.deepEqual({ value, layers: layers.join(""), excluded: excluded.join(" ") }, expected, what);
+  }
+});
+
+Deno.test("two values are the same by their content, whatever they are made of", () => {
+  const rows: readonly (readonly [unknown, unknown, boolean])[] = [
+    [1, 1, true],
+    [1, "1", false],
+    [null, undefined, false],
+    [["a"], ["a"], true],
+    [["a"], ["a", "b"], false],
+    [["a", "b"], ["a"], false],
+    [["a"], ["b"], false],
+    [["a"], "a", false],
+    [{ a: 1 }, { a: 1 }, true],
+    [{ a: 1 }, { a: 2 }, false],
+    [{ a: 1 }, { a: 1, b: 2 }, false],
+    [{ a: 1, b: 2 }, { a: 1 }, false],
+    [{ a: { b: ["c"] } }, { a: { b: ["c"] } }, true],
+    [{ a: 1 }, [1], false],
+    [{}, null, false],
+  ];
+  for (const [a, b, expected] of rows) {
+    assert.equal(sameValue(a, b), expected, `${JSON.stringify(a)} ${JSON.stringify(b)}`);
+  }
+});
+
+Deno.test("an approval list opened into tools leaves out what is excluded, names each once, and a function names none", () => {
+  const expanded = (value: unknown, excluded?: readonly string[]) =>
+    expandedOf([], { key: "tools.auto_approve", value, layers: ["D"], ...(excluded ? { excluded } : {}) });
+  assert.deepEqual(expanded(["$default", "bash", "read"]), ["read", "write", "edit", "bash"]);
+  assert.deepEqual(expanded(["$default"], ["write"]), ["read", "edit"]);
+  assert.deepEqual(expanded(["$nobody", "bash"]), ["bash"]);
+  assert.deepEqual(expanded(() => true), []);
+  assert.deepEqual(expanded(null), []);
 });
