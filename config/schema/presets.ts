@@ -1,13 +1,13 @@
 // The shape of a preset, in both of its homes.
 
-import { isObject } from "../../base/is_object.ts";
 import { group, key, type Type } from "./define.ts";
 
 /** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. layers/presets.ts reads both. */
 const presetType: Type = {
   is: "custom",
   expected: 'a line "PROVIDER MODEL key=value …" or a table of approve, deny, provider, model and parameters',
-  accepts: (value) => typeof value === "string" || isObject(value) || Array.isArray(value),
+  // Read and told by readPreset, which knows both forms.
+  accepts: () => true,
   json: {
     anyOf: [
       { type: "string" },

@@ -91,7 +91,7 @@ function collect(): Map<string, SettingsWord> {
     if (node.node === "key") {
       if (node.narrows !== undefined && !COMMON.has(name)) add(name, path.join("."), name.includes("_"));
     } else if (node.node === "group") {
-      for (const [alias, target] of path.length > 0 ? Object.entries(node.aliases ?? {}) : []) {
+      for (const [alias, target] of Object.entries(node.aliases ?? {})) {
         add(alias, [...path, ...target].join("."), false);
       }
       for (const [member, inner] of Object.entries(node.members)) visit(inner, [...path, member]);

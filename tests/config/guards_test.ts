@@ -12,7 +12,12 @@ import { nodeAt } from "../../config/schema/keys.ts";
 import type { Key } from "../../config/schema/define.ts";
 import type { Layer, Op } from "../../config/types.ts";
 import { namedFiles, trustedShare } from "../../config/sources/project.ts";
-import { addToSession, readSession, sessionPath } from "../../config/sources/session_overrides.ts";
+import {
+  addToSession,
+  readSession,
+  resetSession,
+  sessionPath,
+} from "../../config/sources/session_overrides.ts";
 import { isTrusted, recordTrust, trustPath } from "../../config/sources/trust.ts";
 import { inWorld } from "./world.ts";
 
@@ -74,6 +79,9 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
     ["tools: { auto_approve: [read, write] }", "tools.auto_approve", ["read"], true],
     ["tools: { auto_approve: [] }", "tools.auto_approve", [], false],
     ["sandbox: false", "sandbox.enabled", true, true],
+    ["tools: { $remove: write }", "tools.offered", ["bash", "read", "edit"], false],
+    ["tools: [bash, read]", "tools.offered", ["bash", "read"], true],
+    ["tools: { $append: bash }", "tools.offered", null, true],
     ["sandbox: { policy: { network: false } }", "sandbox.policy.network", false, false],
     ["sandbox: { policy: { rw_paths: [/a, /c] } }", "sandbox.policy.rw_paths", ["/a"], true],
     ["sandbox: { policy: { rw_paths: { $append: /c } } }", "sandbox.policy.rw_paths", ["/a", "/b"], true],
@@ -111,10 +119,12 @@ Deno.test("denials of a preset that an untrusted project lists hold, and its oth
     assert.ok(loaded.ok);
     assert.deepEqual(loaded.value.settings.tools.denied, ["write"]);
     assert.deepEqual(loaded.value.settings.tools.auto_approve, ["$default"]);
+    assert.match(loaded.value.notices[0]?.message ?? "", /: presets\.\$p, tools\.auto_approve\.$/);
     await world.write(`${world.project}/.flemma/config.yaml`, "presets: { $p: { deny: [write] } }\n");
     const unlisted = await loadSettings({ environment: world.environment() });
     assert.ok(unlisted.ok);
     assert.deepEqual(unlisted.value.settings.tools.denied, []);
+    assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
   });
 });
 
@@ -157,6 +167,27 @@ Deno.test("the files that a project names are those that it would load, not thos
     "/p/r.ts",
     "/p/.flemma/backend.ts",
   ]);
+});
+
+Deno.test("a file of code that decides about approval must be a file that is there", async () => {
+  await inWorld(async (world) => {
+    await world.write(`${world.home}/.config/flemma/there.ts`, "export default () => true;\n");
+    await Deno.mkdir(`${world.home}/.config/flemma/folder.ts`);
+    for (const [name, isThere] of [["there", true], ["gone", false], ["folder", false]] as const) {
+      for (const list of [`auto_approve: [./${name}.ts]`, `resolvers: [{ path: ./${name}.ts }]`]) {
+        await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
+        const loaded = await loadSettings({ environment: world.environment() });
+        assert.equal(loaded.ok, isThere, list);
+        if (!loaded.ok) assert.match(loaded.problem.message, /names the module .*, which does not exist/);
+      }
+      const list = `auto_approve: { $remove: ./${name}.ts }`;
+      await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
+      assert.ok(
+        (await loadSettings({ environment: world.environment() })).ok,
+        "what is taken out need not be there",
+      );
+    }
+  });
 });
 
 Deno.test("trust holds for exactly this path, this text, these files and their content", async () => {
@@ -208,6 +239,34 @@ Deno.test("a list of trusted files, or of session overrides, that is not one is 
     }
     await world.write(trustPath(environment), '{"version":1,"entries":[]}');
     assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
+  });
+});
+
+Deno.test("resetting what a session says takes out its keys and what is below them, and the file when nothing is left", async () => {
+  await inWorld(async (world) => {
+    const environment = world.environment();
+    const now = new Date();
+    const path = await sessionPath(environment, null);
+    const set = (key: string, value: unknown) => ({ op: "set" as const, path: key.split("."), value });
+    const ops = [set("model", "m"), set("sandbox.policy.network", false), set("sandbox.enabled", true)];
+    assert.ok((await addToSession(environment, null, ops, now)).ok);
+    const left = async () => {
+      const found = await readSession(environment, null, now);
+      assert.ok(found.ok);
+      return found.value.flatMap(({ operations }) => operations.map((each) => each.path.join(".")));
+    };
+    assert.deepEqual(await resetSession(environment, null, ["sandbox.pol"], now), { ok: true, value: false });
+    assert.equal((await left()).length, 3);
+    assert.deepEqual(await resetSession(environment, null, ["sandbox.policy"], now), {
+      ok: true,
+      value: true,
+    });
+    assert.deepEqual(await left(), ["model", "sandbox.enabled"]);
+    assert.ok((await addToSession(environment, null, [set("model", "n")], now)).ok);
+    assert.deepEqual(await left(), ["sandbox.enabled", "model"]);
+    assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: true });
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+    assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: false });
   });
 });
 
