@@ -6,6 +6,7 @@ import { isBlank } from "../../parser/text/lines.ts";
 import { hostileEdits, type Random } from "./hostile.ts";
 import { nodes } from "./outline.ts";
 import { grammarTree } from "./reference/tree.ts";
+import { plainView } from "./reference/view.ts";
 
 /** Nodes that may hold blank lines that are in no child: those below a tool header. */
 const WITH_GAPS = new Set(["ToolUse", "ToolResult"]);
@@ -50,7 +51,22 @@ export function checkDocument(bytes: Uint8Array): void {
   checkCover(chat);
   assert.deepEqual(chat.bytes, before);
   assert.deepEqual(nodes(chat.tree), nodes(grammarTree(bytes)));
-  toJson(chat);
+  checkView(chat, bytes);
+}
+
+/** Messages, segments and findings are those that a plain reading line by line gives. */
+export function checkView(chat: Chat, bytes: Uint8Array): void {
+  const { messages, findings } = plainView(bytes);
+  const view = JSON.parse(JSON.stringify(toJson(chat)), (key, value) => key === "meta" ? undefined : value);
+  assert.deepEqual(view.messages, JSON.parse(JSON.stringify(messages)));
+  const found = chat.diagnostics.map(({ code, start, id }) => ({
+    code,
+    start,
+    ...(id === undefined ? {} : { id }),
+  }));
+  const key = ({ start, code, id = "" }: typeof found[number]) =>
+    `${String(start).padStart(9)} ${code} ${id}`;
+  assert.deepEqual(found.sort((a, b) => key(a) < key(b) ? -1 : 1), findings);
 }
 
 /** A document is the same whether edits led to it or not. `ask` tells what is looked at between edits. */

@@ -1,13 +1,6 @@
 // A document as lines, split into messages in the plainest way there is: the measure for the parser's fast one.
 
-import {
-  bareTicks,
-  fenceClose,
-  fenceOpen,
-  frontmatterClose,
-  frontmatterOpen,
-  markerRole,
-} from "../../../parser/text/lines.ts";
+import { closesFrontmatter, closingTicks, fenceTicks, marker, opensFrontmatter } from "./lines.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -28,19 +21,33 @@ export class PlainDocument {
   readonly frontEnd: number;
   /** The marker line of each message, and the number of lines. */
   readonly turns: readonly number[];
+  /** Whether every line end is CR LF. */
+  readonly crlf: boolean;
+  readonly #texts: string[] = [];
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.hasBom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    this.lines = linesOf(bytes, this.hasBom ? 3 : 0);
+    const { lines, crlf } = linesOf(bytes, this.hasBom ? 3 : 0);
+    this.lines = lines;
+    this.crlf = crlf;
     this.frontEnd = this.#findFrontEnd();
     this.turns = [...this.#findTurns(), this.lines.length];
   }
 
-  /** Asks a classifier of parser/text/lines.ts about a line. */
-  ask<T>(line: number, classify: (bytes: Uint8Array, from: number, to: number) => T): T {
+  /** The text of a line, one character for each byte, without its line end. */
+  line(line: number): string {
     const { from, to } = this.lines[line]!;
-    return classify(this.bytes, from, to);
+    return this.#texts[line] ??= this.raw(from, to);
+  }
+
+  /** Bytes as text, one character for each. */
+  raw(from: number, to: number): string {
+    let text = "";
+    for (let at = from; at < to; at += 4096) {
+      text += String.fromCharCode(...this.bytes.subarray(at, Math.min(to, at + 4096)));
+    }
+    return text;
   }
 
   lineAt(offset: number): number {
@@ -48,24 +55,25 @@ export class PlainDocument {
   }
 
   #findFrontEnd(): number {
-    if (this.ask(0, frontmatterOpen) === null) return -1;
-    return this.lines.findIndex((_, line) => line > 0 && this.ask(line, frontmatterClose));
+    if (!opensFrontmatter(this.line(0))) return -1;
+    return this.lines.findIndex((_, line) => line > 0 && closesFrontmatter(this.line(line)));
   }
 
   #findTurns(): number[] {
     const turns: number[] = [];
     let ticks = 0;
     for (let line = this.frontEnd + 1; line < this.lines.length; line++) {
+      const text = this.line(line);
       if (ticks > 0) {
-        if (this.ask(line, (bytes, from, to) => fenceClose(bytes, from, to, ticks))) ticks = 0;
-      } else if (this.ask(line, markerRole) !== null) turns.push(line);
-      else if (turns.length > 0) ticks = this.ask(line, fenceOpen);
+        if (closingTicks(text) >= ticks) ticks = 0;
+      } else if (marker(text) !== null) turns.push(line);
+      else if (turns.length > 0) ticks = fenceTicks(text);
     }
     return turns;
   }
 }
 
-function linesOf(bytes: Uint8Array, origin: number): Line[] {
+function linesOf(bytes: Uint8Array, origin: number): { lines: Line[]; crlf: boolean } {
   const ends: number[] = [];
   for (let at = origin; at < bytes.length; at++) if (bytes[at] === LF) ends.push(at);
   const crlf = ends.length > 0 && ends.every((end) => end > origin && bytes[end - 1] === CR);
@@ -76,10 +84,5 @@ function linesOf(bytes: Uint8Array, origin: number): Line[] {
     from = end + 1;
   }
   if (from < bytes.length || lines.length === 0) lines.push({ from, to: bytes.length, next: bytes.length });
-  return lines;
-}
-
-/** Backticks of a line that can close a fence, else 0. */
-export function closing(document: PlainDocument, line: number): number {
-  return document.ask(line, bareTicks);
+  return { lines, crlf };
 }

@@ -1,19 +1,9 @@
 // Tokens for the tables of parser/chat.grammar: whole lines and runs of lines, found without any cleverness.
 
 import { ContextTracker, ExternalTokenizer, type InputStream, type Stack } from "@lezer/lr";
-import {
-  abortMarker,
-  blockOpen,
-  fenceOpen,
-  isBlank,
-  markerRole,
-  thinkingClose,
-  thinkingTag,
-  toolResultHeader,
-  toolUseHeader,
-} from "../../../parser/text/lines.ts";
 import * as Term from "../../../parser/tree/terms.generated.ts";
-import { closing, type PlainDocument } from "./document.ts";
+import type { PlainDocument } from "./document.ts";
+import * as read from "./lines.ts";
 
 const TICK = 0x60;
 
@@ -77,14 +67,13 @@ class TokenReader {
     if (this.#inside(input, stack, line, end) || this.#afterHeader(input, stack, line, end)) return;
     if (role === "Assistant") return this.#reply(input, line, end);
     if (role !== "You") return this.#upTo(input, Term.PlainLines, end);
-    const isResult = (at: number) => this.#document.ask(at, toolResultHeader) !== null;
+    const isResult = (at: number) => read.resultHeader(this.#document.line(at)) !== null;
     if (isResult(line)) this.#upTo(input, Term.ResultHeader, line + 1);
     else this.#upTo(input, Term.UserLines, this.#first(line + 1, end, isResult) ?? end);
   }
 
   #role(line: number): string {
-    const span = this.#document.ask(line, markerRole)!;
-    return new TextDecoder().decode(this.#document.bytes.subarray(span.from, span.to));
+    return read.marker(this.#document.line(line))!;
   }
 
   /** Tokens inside something that is known to be closed before the message ends. */
@@ -108,18 +97,18 @@ class TokenReader {
   /** What may follow a tool header: blank lines, a fence, and after a fence without end the lines it costs. */
   #afterHeader(input: InputStream, stack: Stack, line: number, end: number): boolean {
     const document = this.#document;
-    if (stack.canShift(Term.gap) && document.ask(line, isBlank)) {
-      this.#upTo(input, Term.gap, this.#first(line, end, (at) => !document.ask(at, isBlank)) ?? end);
+    if (stack.canShift(Term.gap) && read.isBlank(document.line(line))) {
+      this.#upTo(input, Term.gap, this.#first(line, end, (at) => !read.isBlank(document.line(at))) ?? end);
       return true;
     }
-    const opener = stack.canShift(Term.Opener) ? document.ask(line, blockOpen) : null;
+    const opener = stack.canShift(Term.Opener) ? read.blockFence(document.line(line)) : null;
     if (opener !== null) {
       const closed = this.#closingFence(line + 1, end, opener.ticks) !== undefined;
       this.#upTo(input, closed ? Term.Opener : Term.LooseOpener, line + 1);
       return true;
     }
     const isHeader = (at: number) =>
-      document.ask(at, toolUseHeader) !== null || document.ask(at, toolResultHeader) !== null;
+      read.useHeader(document.line(at)) !== null || read.resultHeader(document.line(at)) !== null;
     if (stack.canShift(Term.SkippedLines) && !isHeader(line)) {
       this.#upTo(input, Term.SkippedLines, this.#first(line, end, isHeader) ?? end);
       return true;
@@ -129,20 +118,23 @@ class TokenReader {
 
   #reply(input: InputStream, line: number, end: number): void {
     const document = this.#document;
-    const ticks = document.ask(line, fenceOpen);
+    const text = document.line(line);
+    const ticks = read.fenceTicks(text);
     if (ticks > 0 && this.#closingFence(line + 1, end, ticks) !== undefined) {
       return this.#upTo(input, Term.CodeOpener, line + 1);
     }
-    const tag = document.ask(line, thinkingTag);
-    if (tag?.selfClosed) return this.#upTo(input, Term.ThinkingTag, line + 1);
+    const tag = read.thinking(text);
+    if (tag?.whole) return this.#upTo(input, Term.ThinkingTag, line + 1);
     if (tag && this.#closingTag(line + 1, end) !== undefined) {
       return this.#upTo(input, Term.ThinkingOpener, line + 1);
     }
-    if (document.ask(line, abortMarker) !== null) return this.#upTo(input, Term.AbortMarker, line + 1);
-    if (document.ask(line, toolUseHeader) !== null) return this.#upTo(input, Term.UseHeader, line + 1);
-    const stops = (at: number) =>
-      document.ask(at, fenceOpen) > 0 || document.ask(at, toolUseHeader) !== null ||
-      document.ask(at, thinkingTag) !== null || document.ask(at, abortMarker) !== null;
+    if (read.aborted(text) !== null) return this.#upTo(input, Term.AbortMarker, line + 1);
+    if (read.useHeader(text) !== null) return this.#upTo(input, Term.UseHeader, line + 1);
+    const stops = (at: number) => {
+      const next = document.line(at);
+      return read.fenceTicks(next) > 0 || read.useHeader(next) !== null || read.thinking(next) !== null ||
+        read.aborted(next) !== null;
+    };
     this.#upTo(input, Term.ReplyLines, this.#first(line + 1, end, stops) ?? end);
   }
 
@@ -158,10 +150,10 @@ class TokenReader {
   }
 
   #closingFence(from: number, end: number, ticks: number): number | undefined {
-    return this.#first(from, end, (line) => closing(this.#document, line) >= ticks);
+    return this.#first(from, end, (line) => read.closingTicks(this.#document.line(line)) >= ticks);
   }
 
   #closingTag(from: number, end: number): number | undefined {
-    return this.#first(from, end, (line) => this.#document.ask(line, thinkingClose));
+    return this.#first(from, end, (line) => read.closesThinking(this.#document.line(line)));
   }
 }

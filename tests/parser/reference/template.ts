@@ -1,0 +1,64 @@
+// Template tags in text, found by regular expressions that skip Lua's strings and comments.
+
+/** A stretch of text, or a tag. Offsets are those of the text. */
+export type Part =
+  | { readonly kind: "text"; readonly from: number; readonly to: number; readonly unclosed: boolean }
+  | {
+    readonly kind: "expression" | "code";
+    readonly from: number;
+    readonly to: number;
+    readonly code: string;
+    readonly trimBefore: boolean;
+    readonly trimAfter: boolean;
+  };
+
+/** What of Lua hides a closer: comments and strings, whole or to the end of the text. */
+const HIDING =
+  /--\[(=*)\[[^]*?(?:\]\1\]|$)|--[^\n]*(?:\n|$)|\[(=*)\[[^]*?(?:\]\2\]|$)|"(?:\\[^]|[^"\\])*(?:"|\\?$)|'(?:\\[^]|[^'\\])*(?:'|\\?$)/y;
+
+/** The parts of a run of text (chat-format 8.1). */
+export function template(text: string): Part[] {
+  const parts: Part[] = [];
+  const plain = (from: number, to: number, unclosed = false) => {
+    if (from < to) parts.push({ kind: "text", from, to, unclosed });
+  };
+  let read = 0;
+  for (let at = opener(text, 0); at >= 0; at = opener(text, read)) {
+    plain(read, at);
+    const kind = text[at + 1] === "%" ? "code" : "expression";
+    const trimBefore = text[at + 2] === "-";
+    const inside = at + (trimBefore ? 3 : 2);
+    const end = closer(text, inside, kind);
+    if (end < 0) {
+      plain(at, text.length, true);
+      return parts;
+    }
+    const trimAfter = end > inside && text[end - 1] === "-";
+    const code = text.slice(inside, trimAfter ? end - 1 : end);
+    parts.push({ kind, from: at, to: end + 2, code, trimBefore, trimAfter });
+    read = end + 2;
+  }
+  plain(read, text.length);
+  return parts;
+}
+
+function opener(text: string, from: number): number {
+  const found = text.slice(from).search(/\{[{%]/);
+  return found < 0 ? -1 : from + found;
+}
+
+function closer(text: string, from: number, kind: "expression" | "code"): number {
+  let depth = 0;
+  for (let at = from; at < text.length;) {
+    HIDING.lastIndex = at;
+    if (HIDING.test(text)) at = HIDING.lastIndex;
+    else if (kind === "code" ? text.startsWith("%}", at) : depth === 0 && text.startsWith("}}", at)) {
+      return at;
+    } else {
+      if (text[at] === "{") depth++;
+      else if (text[at] === "}") depth = Math.max(0, depth - 1);
+      at++;
+    }
+  }
+  return -1;
+}
