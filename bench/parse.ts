@@ -4,7 +4,6 @@
 // message at the place of the edit with its lines, calls and results: what an editor needs after a key press. No
 // text is decoded for it, because the editor has the text.
 
-import process from "node:process";
 import { type Tree, TreeFragment } from "@lezer/common";
 import { parser as markdown } from "@lezer/markdown";
 import MarkdownIt from "markdown-it";
@@ -16,8 +15,6 @@ import { compare, type Costs, type Pair } from "./pairs.ts";
 
 const SIZES: readonly (readonly [string, number])[] = [["50 KB", 50e3], ["1 MB", 1e6], ["10 MB", 10e6]];
 const TEN = "10 MB";
-/** Key presses of one measurement, when two checkouts are compared. */
-const KEYS = 500;
 const ROUNDS = { full: 15, others: 5, edits: 101, large: 15, cold: 7 };
 
 const bench: Bench = {
@@ -39,29 +36,15 @@ const bench: Bench = {
     }
   },
   async against(other): Promise<readonly Figure[]> {
-    const theirs: Parser = await import(`${other}/parser/mod.ts`);
     const cases: Record<string, Pair> = {};
-    for (const [size, count] of SIZES) {
-      const bytes = conversation(count);
-      // Quick ones are repeated, so that a pair is more than the clock's grain.
-      const times = Math.max(1, Math.round(2e6 / count));
-      const pair = (run: (parser: Parser) => unknown) => ({
-        ours: () => timed(() => run({ parse, update }), times),
-        theirs: () => timed(() => run(theirs), times),
-      });
-      cases[`full parse, ${size}`] = pair((parser) => parser.parse(bytes).tree);
-      cases[`full parse with all diagnostics, ${size}`] = pair((parser) => {
-        const chat = parser.parse(bytes);
-        return [chat.tree, chat.diagnostics];
-      });
-      const middle = proseLine(bytes, bytes.length >> 1);
-      const [own, other] = [{ parse, update }, theirs].map((parser) =>
-        typing(bytes, middle, "x", { parser })
-      );
-      cases[`one character in the middle, ${size}`] = {
-        ours: () => timed(own!, KEYS),
-        theirs: () => timed(other!, KEYS),
-      };
+    for (const [size, bytes] of SIZES) {
+      for (const [name, rounds] of Object.entries(ONCE)) {
+        const count = Math.max(5, Math.round(rounds * 50e3 / bytes));
+        cases[`${name}, ${size}`] = {
+          ours: () => once(new URL("..", import.meta.url).pathname, [name, `${bytes}`, `${count}`]),
+          theirs: () => once(`${other}/`, [name, `${bytes}`, `${count}`]),
+        };
+      }
     }
     return await compare(cases);
   },
@@ -69,14 +52,30 @@ const bench: Bench = {
 
 export default bench;
 
-/** What of a parser is compared. */
-type Parser = { readonly parse: typeof parse; readonly update: typeof update };
+/** What is compared with another checkout, and how often at 50 KB. */
+const ONCE = {
+  "full parse": 200,
+  "full parse with all diagnostics": 200,
+  "one character in the middle": 10_000,
+};
 
-function timed(run: () => unknown, times: number): Costs {
-  const [start, spent] = [performance.now(), process.cpuUsage()];
-  for (let time = 0; time < times; time++) run();
-  const { user, system } = process.cpuUsage(spent);
-  return { wall: performance.now() - start, processor: user + system };
+/** Measures one case with the parser of a checkout, in a process of its own. */
+async function once(checkout: string, args: readonly string[]): Promise<Costs> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      `${import.meta.dirname}/parse_once.ts`,
+      `${checkout}parser/mod.ts`,
+      ...args,
+    ],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new Error(`failed: ${args.join(", ")} with the parser of ${checkout}`);
+  return JSON.parse(new TextDecoder().decode(stdout));
 }
 
 /** Full parses, and what others take for the same bytes. */
@@ -122,9 +121,7 @@ async function edits(size: string, bytes: Uint8Array): Promise<Figure[]> {
     [`one character at the start, ${size}`]: typing(bytes, proseLine(bytes, 60), "x"),
     [`one character in the middle, ${size}`]: typing(bytes, middle, "x"),
     [`one character at the end, ${size}`]: typing(bytes, bytes.length, "x"),
-    [`one character at both ends at once, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", {
-      also: bytes.length,
-    }),
+    [`one character at both ends at once, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", bytes.length),
     [`append 200 bytes, ${size}`]: appending(bytes),
     [`open and close a fence in the middle, ${size}`]: typing(bytes, middle, "\n```\nx\n```\n"),
     [`append 200 bytes and list all messages, calls and results, ${size}`]: appending(bytes, listAll),
@@ -214,14 +211,9 @@ function proseLine(bytes: Uint8Array, from: number): number {
 }
 
 /** Puts a text in and takes it out again, in turns, at one or two places. */
-function typing(
-  bytes: Uint8Array,
-  at: number,
-  text: string,
-  { also, parser = { parse, update } }: { also?: number; parser?: Parser } = {},
-): () => unknown {
+function typing(bytes: Uint8Array, at: number, text: string, also?: number): () => unknown {
   const length = text.length;
-  let chat = parser.parse(bytes);
+  let chat = parse(bytes);
   look(chat, at);
   let typed = false;
   return () => {
