@@ -36,8 +36,8 @@ function placeFault(path: string): string | null {
 /** Why one module may not use another file; null when it may. */
 function importFault(path: string, target: string, modules: House["modules"]): string | null {
   if (!modules.has(target)) {
-    // Data imports (JSON and the like) have no layer of their own.
-    return /\.(ts|js|mjs)$/.test(target) ? `${path} imports ${target}, which does not exist in a room` : null;
+    // Data has no layer of its own. All else that is no module of a room is a fault, whatever its name ends in.
+    return target.endsWith(".json") ? null : `${path} imports ${target}, which does not exist in a room`;
   }
   const [room, below] = [roomOf(path), roomOf(target)];
   if (below !== room && !ROOMS[room]?.includes(below)) {

@@ -100,13 +100,14 @@ Deno.test("a circle is told with its whole way", () => {
   );
 });
 
-Deno.test("an import of a missing module is a fault, one of data is not", () => {
-  assert.deepEqual(
-    faults({ "tools/approval/a.ts": ["tools/approval/gone.ts", "tools/approval/data.json"] }),
-    [
-      "tools/approval/a.ts imports tools/approval/gone.ts, which does not exist in a room",
-    ],
-  );
+Deno.test("an import of what is no module of a room is a fault, one of data is not", () => {
+  for (
+    const target of ["tools/approval/gone.ts", "scripts/gate/root.ts", "tools/other.tsx", "tools/other.mts"]
+  ) {
+    assert.deepEqual(faults({ "tools/approval/a.ts": [target, "tools/approval/data.json"] }), [
+      `tools/approval/a.ts imports ${target}, which does not exist in a room`,
+    ]);
+  }
 });
 
 Deno.test("a source folder holds at most 16 entries; folders of tests may hold more", () => {
