@@ -162,14 +162,16 @@ class ViewReader {
     { id, suffix, opener, closer }: { id: string; suffix: string | null; opener: number; closer: number },
   ): unknown {
     const fence = read.blockFence(this.#line(opener))!;
-    let status = suffix === null ? null : statusOf(suffix);
+    let { status, unknown } = suffix === null ? NO_STATUS : headerStatus(suffix);
+    let told = line;
     if (status === null && fence.language === "flemma:tool") {
-      const word = tokens(fence.info).findLast(({ key }) => key === "status")?.value ?? "";
-      status = Object.hasOwn(STATUS, word) && word !== "error" ? STATUS[word]! : "pending";
+      ({ status, unknown } = fenceStatus(fence.info));
+      told = opener;
     } else if (status === null && fence.language === "flemma:pending") {
       status = "pending";
       this.#find("legacy_form", opener, id);
     }
+    if (unknown) this.#find("status_unknown", told, id);
     this.#results.push({ id, line });
     const final = status === null || status === "error";
     return {
@@ -360,10 +362,51 @@ function tokens(text: string): { key: string | null; value: string }[] {
   });
 }
 
-function statusOf(suffix: string): string | null {
+/** What is said about a status, and whether a word there is meant as one and is none. */
+interface Said {
+  readonly status: string | null;
+  readonly unknown: boolean;
+}
+
+const NO_STATUS: Said = { status: null, unknown: false };
+
+function known(value: string): string | null {
+  const word = value.toLowerCase();
+  return Object.hasOwn(STATUS, word) ? STATUS[word]! : null;
+}
+
+/** The inside of a header's parentheses. A word within two letters of a status is meant as one. */
+function headerStatus(suffix: string): Said {
   const all = tokens(suffix);
-  const keyed = all.findLast(({ key }) => key === "status");
-  if (keyed !== undefined && Object.hasOwn(STATUS, keyed.value)) return STATUS[keyed.value]!;
-  const word = all.find(({ key, value }) => key === null && Object.hasOwn(STATUS, value));
-  return word === undefined ? null : STATUS[word.value]!;
+  const keyed = all.findLast(({ key }) => key === "status")?.value ?? null;
+  const unknown = keyed !== null && known(keyed) === null;
+  if (keyed !== null && !unknown) return { status: known(keyed), unknown };
+  const bare = all.filter(({ key }) => key === null).map(({ value }) => value);
+  const word = bare.find((value) => known(value) !== null);
+  if (word !== undefined) return { status: known(word), unknown };
+  if (unknown) return { status: "pending", unknown };
+  const near = bare.some((value) =>
+    /^[a-z]{1,12}$/i.test(value) &&
+    Object.values(STATUS).some((status) => within(value.toLowerCase(), status, 2))
+  );
+  return near ? { status: "pending", unknown: true } : NO_STATUS;
+}
+
+/** What stands behind `flemma:tool`: only the key counts, and a failure is never spelt there. */
+function fenceStatus(info: string): Said {
+  const keyed = tokens(info).findLast(({ key }) => key === "status")?.value ?? null;
+  const status = keyed === null ? null : known(keyed);
+  if (status !== null && status !== "error") return { status, unknown: false };
+  return { status: "pending", unknown: keyed !== null };
+}
+
+/** Whether `a` becomes `b` by at most so many letters put in, taken out or exchanged. */
+function within(a: string, b: string, edits: number): boolean {
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  const [left, right] = [a.slice(same), b.slice(same)];
+  if (left === right) return true;
+  if (edits === 0) return false;
+  return within(left.slice(1), right, edits - 1) || within(left, right.slice(1), edits - 1) ||
+    within(left.slice(1), right.slice(1), edits - 1);
 }
