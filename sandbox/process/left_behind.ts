@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
+import { processEntry, processTable } from "./process_table.ts";
 
 /** A process that cannot be mistaken for a later one of the same number. */
 export interface ProcessId {
@@ -37,8 +38,8 @@ function folderOf(environment: Environment): string {
 
 /** The process with this number, or null when there is none. */
 export function identify(pid: number): ProcessId | null {
-  const stat = statOf(pid);
-  return stat === null || stat.state === "Z" || stat.state === "X" ? null : { pid, started: stat.started };
+  const entry = processEntry(pid);
+  return entry?.alive === true ? { pid, started: entry.started } : null;
 }
 
 /** Whether that very process runs. */
@@ -125,25 +126,7 @@ export function survivors({ leader, earlier }: Recorded): number[] {
   const now = identify(leader.pid);
   // The number belongs to another process, so the session it named is over.
   if (now !== null && now.started !== leader.started) return [];
-  const found: number[] = [];
-  for (const { name } of Deno.readDirSync("/proc")) {
-    const stat = /^[0-9]+$/.test(name) ? statOf(Number(name)) : null;
-    if (stat !== null && stat.session === leader.pid && stat.state !== "Z" && stat.state !== "X") {
-      found.push(Number(name));
-    }
-  }
-  return found;
-}
-
-function statOf(pid: number): { state: string; session: number; started: string } | null {
-  try {
-    const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
-    // The program's name stands in parentheses and may hold anything; the fields follow the last one.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0] ?? "", session: Number(fields[3]), started: fields[19] ?? "" };
-  } catch {
-    return null;
-  }
+  return processTable().filter(({ session, alive }) => alive && session === leader.pid).map(({ pid }) => pid);
 }
 
 let machine: string | undefined;

@@ -2,15 +2,9 @@
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Running, SpawnOptions } from "../types.ts";
+import { endFamily } from "./end_family.ts";
 
 export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
-
-/** Milliseconds between the polite signal and the final one. */
-const GRACE = 2000;
-
-/** Milliseconds before the first look at whether a group that was told to end is gone; doubles up to the last. */
-const FIRST_LOOK = 5;
-const LAST_LOOK = 250;
 
 /** What opens a gate. */
 const LINE: Uint8Array = new Uint8Array([10]);
@@ -67,7 +61,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
     stdout: child.stdout,
     stderr: child.stderr,
     status: child.status.then(({ code, signal }) => ({ code, signal })),
-    kill: () => killing ??= endGroup(child.pid),
+    kill: () => killing ??= endFamily(child.pid),
   });
 }
 
@@ -76,52 +70,6 @@ function feed(pipe: WritableStream<Uint8Array>, parts: readonly Uint8Array[]): v
   const writer = pipe.getWriter();
   const written = parts.map((part) => writer.write(part));
   Promise.all(written).then(() => writer.close()).catch(() => {});
-}
-
-/** Ends a process group as `Running.kill` does. */
-export async function endGroup(group: number): Promise<void> {
-  if (!signalGroup(group, "SIGTERM")) return;
-  const deadline = performance.now() + GRACE;
-  for (let pause = FIRST_LOOK; performance.now() < deadline; pause = Math.min(2 * pause, LAST_LOOK)) {
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    if (!groupLives(group)) return;
-  }
-  signalGroup(group, "SIGKILL");
-}
-
-/**
- * Whether a process of the group still runs. Signal 0 also reaches zombies, and the first process of a container
- * may take seconds to collect them or never do it; so on Linux the state of each member decides.
- */
-function groupLives(group: number): boolean {
-  if (!signalGroup(group, 0)) return false;
-  if (Deno.build.os !== "linux") return true;
-  for (const { name } of Deno.readDirSync("/proc")) {
-    if (!/^[0-9]+$/.test(name)) continue;
-    let stat: string;
-    try {
-      stat = Deno.readTextFileSync(`/proc/${name}/stat`);
-    } catch {
-      continue; // It ended between the listing and the look.
-    }
-    // The program's name stands in parentheses and may hold anything; state and group follow the last one.
-    const [state, , member] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (Number(member) === group && state !== "Z" && state !== "X") return true;
-  }
-  return false;
-}
-
-/** Signals every process of a group; false when none is left that this user may signal. */
-function signalGroup(group: number, signal: Deno.Signal | 0): boolean {
-  try {
-    Deno.kill(-group, signal);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.PermissionDenied) {
-      return false;
-    }
-    throw thrown;
-  }
 }
 
 function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<Running> {

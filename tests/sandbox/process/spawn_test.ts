@@ -1,6 +1,7 @@
 // Child processes: own session, no inherited environment, whole groups ended.
 
 import assert from "node:assert/strict";
+import { processEntry } from "../../../sandbox/process/process_table.ts";
 import { type Running, spawn, type SpawnOptions } from "../../../sandbox/process/spawn.ts";
 
 const OPTIONS: SpawnOptions = { cwd: "/", env: { PATH: "/usr/bin:/bin" } };
@@ -107,4 +108,36 @@ Deno.test("kill after the leader ended takes what it left behind", async () => {
   assert.equal((await reader.read()).done, true);
   await running.kill();
   await running.stderr.cancel();
+});
+
+Deno.test("kill takes descendants that lead sessions of their own, also those that ignore the polite signal", async () => {
+  const stubborn = "trap '' TERM; echo ready; while :; do sleep 600; done";
+  const running = start(["/bin/sh", "-c", `setsid /bin/sh -c "${stubborn}" & wait`]);
+  const [, reader] = await firstLine(running.stdout);
+  await running.kill();
+  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody holds it");
+  await running.stderr.cancel();
+});
+
+Deno.test("kill takes the first process of a container whose own bond to its parent came too late", async () => {
+  // As bubblewrap's: in a session of its own, and nothing ends it when its parent goes at the first signal.
+  const container =
+    "setsid /bin/sh -c 'echo ready; exec sleep 600' & trap 'kill -9 $$' TERM; while :; do sleep 600 & wait; done";
+  const running = start(["/bin/sh", "-c", container]);
+  const [, reader] = await firstLine(running.stdout);
+  await running.kill();
+  assert.equal((await reader.read()).done, true);
+  await running.stderr.cancel();
+});
+
+Deno.test("kill leaves other children of this program alone", async () => {
+  const other = start(["/bin/sh", "-c", "echo ready; sleep 600"]);
+  const ended = start(["/bin/sh", "-c", "echo ready; sleep 600"]);
+  const readers = await Promise.all([other, ended].map(async ({ stdout }) => (await firstLine(stdout))[1]));
+  await ended.kill();
+  assert.equal(processEntry(ended.pid)?.alive ?? false, false);
+  assert.equal(processEntry(other.pid)?.alive, true);
+  await other.kill();
+  for (const reader of readers) await reader.cancel();
+  for (const { stderr } of [other, ended]) await stderr.cancel();
 });
