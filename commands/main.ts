@@ -1,6 +1,6 @@
 // From words to an exit code: finds the command, loads only it, and sees to it that no way out loses a document.
 
-import { type Environment, environmentAt, processEnvironment } from "../base/environment.ts";
+import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { isThere } from "../base/files.ts";
 import { thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
@@ -69,6 +69,7 @@ function environmentHere(): Environment | string {
   try {
     return processEnvironment();
   } catch (thrown) {
+    if (thrown instanceof HomeUnknown) return thrown.message;
     return `The working folder cannot be used (${
       thrownText(thrown)
     }): it was deleted, or its name is not UTF-8. ` +
@@ -172,7 +173,10 @@ function closed(messages: Messages, code: number): number {
 /** Says what is wrong with the command line. In filter mode the document comes back whole all the same (cli 3.1). */
 async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promise<number> {
   const here = environmentHere();
-  const environment = typeof here === "string" ? environmentAt("/") : here;
+  // Only for messages.
+  const environment = typeof here === "string"
+    ? { cwd: "/", home: "/", variables: Deno.env.toObject() }
+    : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
     const { pipedBeside } = await import("./load.ts");

@@ -499,7 +499,12 @@ export class RunSandbox implements Sandbox {
     );
     this.#note(notices);
     const reach = { writable: policy.rw_paths, exempt: this.#ownPlaces, apart: [...compared] };
-    return this.#snapshot = { policy, apart, compares, before: before(protection, reach, snapshot) };
+    return this.#snapshot = {
+      policy,
+      apart,
+      compares,
+      before: before(protection, reach, snapshot),
+    };
   }
 
   /**

@@ -31,6 +31,7 @@ export const SOCKET_GROUP_NAMES = [
   "wayland",
   "nvim",
   "emacs",
+  "kakoune",
   "vscode",
   "terminal",
 ] as const;

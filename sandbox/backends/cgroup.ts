@@ -5,7 +5,7 @@ import type { PrivateFiles } from "../process/private_files.ts";
 export interface ProcessGroup {
   /** The file a process writes its own number to, to become a member with all it starts. */
   readonly members: string;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 /** The hierarchy that counts processes: of the first kind a folder of its own, of the second the only one. */
@@ -17,6 +17,7 @@ export function makeProcessGroup(processes: number, files: PrivateFiles): Proces
   for (const hierarchy of HIERARCHIES) {
     const folder = `${hierarchy}/${name}`;
     try {
+      removeLeftGroups(hierarchy);
       Deno.mkdirSync(folder);
     } catch {
       continue;
@@ -25,17 +26,44 @@ export function makeProcessGroup(processes: number, files: PrivateFiles): Proces
       Deno.writeTextFileSync(`${folder}/pids.max`, String(processes), { create: false });
       return { members: `${folder}/cgroup.procs`, remove: () => removeGroup(folder) };
     } catch {
-      removeGroup(folder);
+      Deno.removeSync(folder);
     }
   }
   return null;
 }
 
-/** A group whose last process has just ended may be busy for a moment; then it stays behind, empty and harmless. */
-function removeGroup(folder: string): void {
-  try {
-    Deno.removeSync(folder);
-  } catch {
-    // See above.
+/** Milliseconds before a group that is still busy is tried again; doubles up to the last. */
+const FIRST_TRY = 1;
+const LAST_TRY = 256;
+
+/**
+ * A group whose last process has just ended is busy until the kernel has let go of it, so it is tried again for half a
+ * second. What is left even then is empty, and a later run takes it away.
+ */
+async function removeGroup(folder: string): Promise<void> {
+  for (let wait = FIRST_TRY;; wait *= 2) {
+    try {
+      Deno.removeSync(folder);
+      return;
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound || wait > LAST_TRY) return;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+}
+
+/** Milliseconds after which a group that is empty is no longer one that a process is about to join. */
+const OLD = 60_000;
+
+/** Removes empty groups that runs which were killed left behind; one that is in use cannot be removed. */
+function removeLeftGroups(hierarchy: string): void {
+  for (const { name } of Deno.readDirSync(hierarchy)) {
+    if (!name.startsWith("flemma-")) continue;
+    const folder = `${hierarchy}/${name}`;
+    try {
+      if (Date.now() - (Deno.statSync(folder).mtime?.getTime() ?? Infinity) > OLD) Deno.removeSync(folder);
+    } catch {
+      // Of a command that runs.
+    }
   }
 }

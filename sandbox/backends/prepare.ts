@@ -35,22 +35,22 @@ const SOCKET_PATH_BYTES = 107;
 /** Everything of a run that has to be taken back. */
 interface Parts {
   readonly files: PrivateFiles;
-  readonly undo: (() => void)[];
+  readonly undo: (() => void | Promise<void>)[];
 }
 
 /** `Backend.prepare` of bubblewrap. */
-export function prepareBwrap(
+export async function prepareBwrap(
   policy: MountablePolicy,
   config: BackendConfig,
   inner: readonly string[],
   host: Host,
 ): Promise<Outcome<BackendPreparation>> {
   const files = PrivateFiles.open(host.environment);
-  if (!files.ok) return Promise.resolve(files);
+  if (!files.ok) return files;
   const parts: Parts = { files: files.value, undo: [] };
   const prepared = assemble(policy, config, inner, host, parts);
-  if (!prepared.ok) takeBack(parts);
-  return Promise.resolve(prepared);
+  if (!prepared.ok) await takeBack(parts);
+  return prepared;
 }
 
 function assemble(
@@ -84,7 +84,7 @@ function assemble(
     ],
     masked: policy.masked,
     kept: policy.sockets,
-  });
+  }).concat(ownedSshSettings(policy, host, parts));
   const promised = policy.unsteady
     ? promisedMounts(
       [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
@@ -130,9 +130,9 @@ function assemble(
       if (signal === undefined && report.started && stderr.trim() === "") return Promise.resolve(null);
       return Promise.resolve(classifySetupFailure(stderr, host.container));
     },
-    dispose: () => {
-      takeBack(parts);
-      return Promise.resolve();
+    dispose: async () => {
+      for (const path of policy.masked) removeLeftover(path);
+      await takeBack(parts);
     },
   });
 }
@@ -201,6 +201,39 @@ function filterFile(
     `Local sockets cannot be blocked here: there is no filter for the architecture ${Deno.build.arch}.`,
     "Set sandbox.policy.block_unix_sockets to false.",
   );
+}
+
+/**
+ * A cover over a socket that vanished before it was mounted makes an empty file in its place, which would keep the program
+ * from listening there again. Nothing else that is removed here is a file, empty, and where a socket just was.
+ */
+function removeLeftover(path: string): void {
+  try {
+    const { isFile, size, uid } = Deno.lstatSync(path);
+    if (isFile && size === 0 && uid === Deno.uid()) Deno.removeSync(path);
+  } catch {
+    // Neither the socket nor a file is there, or it may not be looked at: then nothing was made.
+  }
+}
+
+/** Where programs put settings of ssh for everybody; ssh refuses what it includes and neither its user nor root owns. */
+const SSH_SETTINGS = "/etc/ssh/ssh_config.d";
+
+/**
+ * Of an ordinary user: a mount of copies over the settings of ssh. In a user namespace the superuser's files belong to
+ * nobody, so that ssh would stop with "Bad owner or permissions".
+ */
+function ownedSshSettings(policy: MountablePolicy, host: Host, { files }: Parts): string[] {
+  if (host.root || policy.allow_privileged) return [];
+  const texts: [name: string, text: Uint8Array][] = [];
+  try {
+    for (const { name, isDirectory } of Deno.readDirSync(SSH_SETTINGS)) {
+      if (!isDirectory) texts.push([name, Deno.readFileSync(`${SSH_SETTINGS}/${name}`)]);
+    }
+  } catch {
+    return []; // There are none, or none that this user, and so ssh, may read.
+  }
+  return texts.length === 0 ? [] : ["--ro-bind", files.constantFolder("ssh", texts), SSH_SETTINGS];
 }
 
 interface OpenedNetwork {
@@ -291,8 +324,8 @@ const PROCESSES_UNLIMITED: Problem = {
   next: "Run as an ordinary user.",
 };
 
-function takeBack({ files, undo }: Parts): void {
-  for (const step of undo.splice(0).reverse()) step();
+async function takeBack({ files, undo }: Parts): Promise<void> {
+  for (const step of undo.splice(0).reverse()) await step();
   files.remove();
 }
 

@@ -83,7 +83,8 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 
 const IO_URING_SETUP = 425;
 const OPENAT2 = 437;
-const S_ISUID = 0o4000;
+/** The marks that let a program run with the rights of its owner or of its group. */
+const SET_ID = 0o6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
@@ -119,7 +120,7 @@ export interface FilterOptions {
   /** Refuse sockets to the host of a virtual machine: no network namespace holds them back. */
   readonly blockHostSockets: boolean;
   /**
-   * Refuse to mark a file so that it runs with its owner's rights. For the superuser: what it marks so in a writable
+   * Refuse to mark a file so that it runs with its owner's or its group's rights. For the superuser: what it marks so in a writable
    * folder makes everybody on the machine its equal.
    */
   readonly refuseSetuid: boolean;
@@ -149,7 +150,7 @@ export function seccompFilter(
       ? [
         ...modes.map((
           [call, index],
-        ) => ({ call, argument: { index, test: "has bits", value: S_ISUID } } as const)),
+        ) => ({ call, argument: { index, test: "has bits", value: SET_ID } } as const)),
         // Its mode lies in memory, where no filter can look; programs that know it know the older call too.
         { call: OPENAT2, error: ENOSYS },
       ]

@@ -4,10 +4,13 @@ import type { Environment } from "../../base/environment.ts";
 import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { realPath } from "../paths/real_path.ts";
-import { isInside } from "../../base/paths.ts";
+import { isInside, parentOf } from "../../base/paths.ts";
 
 interface SocketGroup {
-  /** Absolute patterns; `*` stands for any characters of one name. `$RUNTIME` is the folder of runtime sockets. */
+  /**
+   * Absolute patterns; `*` stands for any characters of one name. `$RUNTIME` is the folder of runtime sockets. With a slash at
+   * the end it is a folder that holds nothing else: it is covered whole, with what appears in it later.
+   */
   readonly paths: readonly string[];
   /** Variables that hold such a socket's path or address, or that say which of them to use. */
   readonly variables: readonly string[];
@@ -56,19 +59,20 @@ export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
   "system-bus": { paths: ["/run/dbus/system_bus_socket"], variables: ["DBUS_SYSTEM_BUS_ADDRESS"] },
   "session-bus": { paths: ["$RUNTIME/bus", "/tmp/dbus-*"], variables: ["DBUS_SESSION_BUS_ADDRESS"] },
   ssh: {
-    paths: ["/tmp/ssh-*/*", "$RUNTIME/ssh-agent*", "$RUNTIME/keyring/*"],
+    paths: ["/tmp/ssh-*/", "~/.ssh/*", "~/.ssh/*/*", "$RUNTIME/ssh-agent*", "$RUNTIME/keyring/*"],
     variables: ["SSH_AUTH_SOCK"],
   },
   gpg: { paths: ["~/.gnupg/S.*", "$RUNTIME/gnupg/S.*"], variables: ["GPG_AGENT_INFO"] },
-  tmux: { paths: ["/tmp/tmux-*/*"], variables: ["TMUX"] },
-  screen: { paths: ["/run/screen/S-*/*", "/tmp/screens/S-*/*", "~/.screen/*"], variables: ["STY"] },
-  x11: { paths: ["/tmp/.X11-unix/*", "/tmp/.ICE-unix/*"], variables: ["DISPLAY", "SESSION_MANAGER"] },
+  tmux: { paths: ["/tmp/tmux-*/"], variables: ["TMUX"] },
+  screen: { paths: ["/run/screen/S-*/", "/tmp/screens/S-*/", "~/.screen/*"], variables: ["STY"] },
+  x11: { paths: ["/tmp/.X11-unix/", "/tmp/.ICE-unix/"], variables: ["DISPLAY", "SESSION_MANAGER"] },
   wayland: { paths: ["$RUNTIME/wayland-*"], variables: ["WAYLAND_DISPLAY", "WAYLAND_SOCKET"] },
   nvim: {
     paths: ["/tmp/nvim.*/*", "/tmp/nvim.*/*/*", "$RUNTIME/nvim.*"],
     variables: ["NVIM", "NVIM_LISTEN_ADDRESS"],
   },
-  emacs: { paths: ["/tmp/emacs*/*", "$RUNTIME/emacs/*"], variables: [] },
+  emacs: { paths: ["/tmp/emacs*/", "$RUNTIME/emacs/*"], variables: [] },
+  kakoune: { paths: ["/tmp/kakoune-*/", "$RUNTIME/kakoune/*"], variables: [] },
   vscode: {
     paths: ["/tmp/vscode-*.sock", "$RUNTIME/vscode-*.sock"],
     variables: ["VSCODE_IPC_HOOK_CLI", "VSCODE_IPC_HOOK", "VSCODE_GIT_IPC_HANDLE"],
@@ -78,7 +82,7 @@ export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
       "/tmp/kitty*",
       "$RUNTIME/kitty*",
       "$RUNTIME/wezterm/*",
-      "/tmp/zellij-*/*/*",
+      "/tmp/zellij-*/",
       "$RUNTIME/zellij/*/*",
     ],
     variables: ["KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "ZELLIJ", "SWAYSOCK", "I3SOCK"],
@@ -99,7 +103,7 @@ export interface SocketPolicy {
 
 /** What to do about sockets at this moment; real paths of what exists. */
 export interface FoundSockets {
-  /** Folders of runtime sockets that an empty one takes the place of. */
+  /** Folders of sockets that an empty one takes the place of. */
   readonly runtime: readonly string[];
   /** Sockets elsewhere that are covered. */
   readonly masked: readonly string[];
@@ -107,36 +111,64 @@ export interface FoundSockets {
   readonly kept: readonly string[];
 }
 
-/** Looks for the sockets of every group, and for those that variables name. */
+/**
+ * Looks for the sockets of every group, and for those that variables name. What only somebody else's program answers, or
+ * what commands cannot get at, needs no cover.
+ */
 export function findSockets(
   environment: Environment,
   policy: SocketPolicy,
   snapshot = new FsSnapshot(),
 ): FoundSockets {
   const runtime = runtimeFoldersOf(environment, snapshot);
+  const folders = new Set(runtime);
   const masked = new Set<string>();
   const kept = new Set<string>();
+  const isListed = (real: string) => policy.sockets.some((listed) => isInside(real, listed));
+  const cover = (path: string, keepsGroup: boolean) => {
+    const real = realPath(path, "/", snapshot);
+    if (real === null || !snapshot.lstat(real)?.isSocket) return;
+    if (keepsGroup || isListed(real)) kept.add(real);
+    else if (actsForUser(real, snapshot)) masked.add(real);
+  };
   for (const [name, group] of Object.entries(SOCKET_GROUPS)) {
     const keepsGroup = policy.socketGroups.includes(name);
-    const patterns = group.paths.flatMap((pattern) => expandPattern(pattern, environment, runtime));
-    const named = group.variables.flatMap((variable) =>
-      socketsNamedBy(environment.variables[variable] ?? "")
-    );
-    for (const path of [...patterns.flatMap((pattern) => matching(pattern, snapshot)), ...named]) {
-      const real = realPath(path, "/", snapshot);
-      if (real === null || !snapshot.lstat(real)?.isSocket) continue;
-      if (keepsGroup || policy.sockets.some((listed) => isInside(real, listed))) kept.add(real);
-      else masked.add(real);
+    for (const pattern of group.paths.flatMap((pattern) => expandPattern(pattern, environment, runtime))) {
+      if (!pattern.endsWith("/")) {
+        for (const path of matching(pattern, snapshot)) cover(path, keepsGroup);
+        continue;
+      }
+      for (const path of keepsGroup ? [] : matching(pattern.slice(0, -1), snapshot)) {
+        if (snapshot.lstat(path)?.isDirectory && actsForUser(path, snapshot)) folders.add(path);
+      }
+    }
+    for (const variable of group.variables) {
+      for (const path of socketsNamedBy(environment.variables[variable] ?? "")) cover(path, keepsGroup);
     }
   }
   // Listed by path alone, and of no group: whatever it is, it stays.
   for (const path of policy.sockets) if (snapshot.has(path)) kept.add(path);
-  const covered = (path: string) => runtime.some((folder) => isInside(path, folder));
+  const empty = [...folders].filter((folder) => !isListed(folder)).sort();
+  const isCovered = (path: string) => [...folders].some((folder) => isInside(path, folder));
   return {
-    runtime: runtime.filter((folder) => !policy.sockets.some((listed) => isInside(folder, listed))),
-    masked: [...masked].filter((path) => !covered(path)).sort(),
+    runtime: empty,
+    masked: [...masked].filter((path) => !isCovered(path) && !kept.has(path)).sort(),
     kept: [...kept].sort(),
   };
+}
+
+/** Whether it belongs to this user or the superuser, and commands could get at it: they have no rights beside the user's. */
+function actsForUser(path: string, snapshot: FsSnapshot): boolean {
+  const user = Deno.uid();
+  const { uid } = snapshot.lstat(path) ?? { uid: null };
+  if (uid !== user && uid !== 0) return false;
+  for (let folder = parentOf(path); folder !== "/"; folder = parentOf(folder)) {
+    const info = snapshot.lstat(folder);
+    if (info === null) return false;
+    // Of other groups it is not known whether this user is in them.
+    if (((info.mode ?? 0o111) & (info.uid === user ? 0o100 : 0o011)) === 0) return false;
+  }
+  return true;
 }
 
 /** Whether a real path lies in a folder of runtime sockets that commands do not see, and was not given back by name. */

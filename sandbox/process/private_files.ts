@@ -49,6 +49,26 @@ export class PrivateFiles {
     return path;
   }
 
+  /** A folder with these files, kept like `constant`. */
+  constantFolder(kind: string, entries: readonly (readonly [name: string, bytes: Uint8Array])[]): string {
+    const all = entries.flatMap(([name, bytes]) => [...new TextEncoder().encode(name), 0, ...bytes, 0]);
+    const path = `${this.#folder}/${kind}-${all.length}-${checksum(Uint8Array.from(all))}`;
+    if (written.has(path) && isFolder(path)) return path;
+    const draft = this.fresh(kind);
+    Deno.mkdirSync(draft, { mode: 0o700 });
+    for (const [name, bytes] of entries) Deno.writeFileSync(`${draft}/${name}`, bytes, { mode: 0o600 });
+    try {
+      Deno.renameSync(draft, path);
+    } catch (thrown) {
+      // Another process made the same; an old one with other files in it is put out of the way.
+      if (!isFolder(path)) throw thrown;
+      Deno.renameSync(path, this.fresh(kind));
+      Deno.renameSync(draft, path);
+    }
+    written.add(path);
+    return path;
+  }
+
   /** Removes the fresh files, and the folder when it was only for them. */
   remove(): void {
     for (const path of this.#lasting ? this.#made : [this.#folder]) {
@@ -69,6 +89,14 @@ function checksum(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash.toString(16).padStart(8, "0");
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isDirectory;
+  } catch {
+    return false;
+  }
 }
 
 function isFile(path: string): boolean {

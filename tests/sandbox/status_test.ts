@@ -126,7 +126,7 @@ Deno.test("the status tells the network list, what is hidden, which sockets are 
         { path: `${root}/secret`, exists: true },
       ]);
       const ours = (paths: readonly string[]) => paths.filter((path) => path.startsWith(root));
-      assert.deepEqual(ours(status.sockets.masked), [`${root}/run`, `${root}/tmp/tmux-1/default`]);
+      assert.deepEqual(ours(status.sockets.masked), [`${root}/run`, `${root}/tmp/tmux-1`]);
       assert.deepEqual(status.sockets.kept, [`${root}/run/bus`]);
       assert.deepEqual(status.limits, { processes: 9 });
       const text = renderStatus(status);
@@ -134,7 +134,7 @@ Deno.test("the status tells the network list, what is hidden, which sockets are 
         const line of [
           /^network {3}list: example\.org$/m,
           /^hidden\n {2}.*\/secret$/m,
-          /tmux-1\/default {2}masked$/m,
+          /tmux-1 {2}masked$/m,
           /run\/bus {2}kept$/m,
           /^limits {4}processes 9$/m,
           /^hardening /m,

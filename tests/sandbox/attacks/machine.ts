@@ -73,6 +73,16 @@ const machine = inGroup("the machine", [
       }),
   },
   {
+    name: "leaving a program behind that runs as its group, the superuser's",
+    shell: () =>
+      "cp /bin/sh s; chmod g+s s; chmod 2755 s; install -m 2755 /bin/sh s; python3 -c 'import os; os.chmod(\"s\", 0o2755)'",
+    won: ({ project }) => {
+      if (!there(`${project}/s`)) return false;
+      const { mode, gid } = Deno.statSync(`${project}/s`);
+      return gid === 0 && (mode! & 0o2000) !== 0;
+    },
+  },
+  {
     name: "programs that become the superuser, and capabilities of files",
     shell: () =>
       "su -c 'echo PWNED' </dev/null; sudo -n echo PWNED; pkexec echo PWNED </dev/null; cp /bin/sh s; setcap all+ep s; ./s -c 'grep -q \"CapEff:.*[1-9a-f]\" /proc/self/status && echo PWNED'",

@@ -20,6 +20,11 @@ const sockets: Attack[] = ([
       `mv ${root}/tmp/tmux-7 t; ln ${tmux} s; ln ${agent} a; cp -l ${agent} b; ${DENO} connect.js t/default s a b ${root}/tmp/tmux-7/default`,
   ],
   [
+    "another socket in the folder of the multiplexer, and one that appears later",
+    ({ root }) =>
+      `ls ${root}/tmp/tmux-7/ | grep -q . && echo PWNED; for f in ${root}/tmp/tmux-7/*; do ${DENO} connect.js $f; done`,
+  ],
+  [
     "the roots of other processes",
     ({ agent }) => `for p in /proc/[0-9]*; do set -- "$@" $p/root${agent}; done; ${DENO} connect.js "$@"`,
   ],

@@ -53,14 +53,16 @@ Deno.test("sockets of agents, multiplexers and editors cannot be reached, nor ca
         return out.trim().split("\n");
       };
       const refused = "ConnectionRefused";
-      assert.deepEqual(await reached([]), [refused, refused, "NotFound", refused, "reached"]);
+      // Where the folder holds nothing but sockets, it is the folder that is covered.
+      const gone = "NotFound";
+      assert.deepEqual(await reached([]), [gone, gone, gone, refused, "reached"]);
       assert.deepEqual(
         await reached(["tmux", bus, "$SSH_AUTH_SOCK"]),
         ["reached", "reached", "reached", refused, "reached"],
       );
       assert.deepEqual(
         await reached(["$XDG_RUNTIME_DIR", "nvim"]),
-        [refused, refused, "reached", "reached", "reached"],
+        [gone, gone, "reached", "reached", "reached"],
       );
     });
     assert.deepEqual(
@@ -81,8 +83,12 @@ Deno.test("only what is a socket is masked, through links and in the forms varia
         DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus},guid=1;unix:abstract=/x`,
         TMUX: `${root}/tmp/tmux-1/file,12,0`,
       });
-      const { masked } = findSockets(environment, NOTHING);
-      assert.deepEqual(masked.filter((path) => path.startsWith(root)), [bus, agent]);
+      const { masked, runtime } = findSockets(environment, NOTHING);
+      assert.deepEqual(masked.filter((path) => path.startsWith(root)), [bus]);
+      assert.deepEqual(
+        runtime.filter((path) => path.startsWith(root)),
+        [`${root}/tmp/ssh-x`, `${root}/tmp/tmux-1`],
+      );
       return Promise.resolve();
     });
   }));
@@ -91,7 +97,7 @@ Deno.test("a runtime folder that is the root or a top folder does not make every
   inFolder((root) => {
     for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
       const { runtime } = findSockets(world(root, { XDG_RUNTIME_DIR }), NOTHING);
-      assert.deepEqual(runtime.filter((path) => !path.startsWith("/run/user/")), [], XDG_RUNTIME_DIR);
+      assert.deepEqual(runtime.filter((path) => !/^\/(run|tmp)\/./.test(path)), [], XDG_RUNTIME_DIR);
     }
   }));
 
@@ -116,5 +122,53 @@ Deno.test("the variables that name sockets do not reach a tool, unless the polic
       const name of ["DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX", "STY", "NVIM"]
     ) {
       assert.ok(SOCKET_VARIABLES.includes(name), name);
+    }
+  }));
+
+Deno.test("a socket of another user, or in a folder that commands cannot enter, is left as it is", {
+  ignore: Deno.uid() !== 0,
+}, () =>
+  inFolder(async (root) => {
+    const [foreign, closed, reachable] = ["foreign/s", "closed/s", "open/s"].map((name) => `${root}/${name}`);
+    const variables = { SSH_AUTH_SOCK: foreign!, NVIM: closed!, SWAYSOCK: reachable! };
+    await listening([foreign!, closed!, reachable!], () => {
+      Deno.chownSync(foreign!, 64123, 64123);
+      Deno.chownSync(`${root}/closed`, 64123, 64123);
+      Deno.chmodSync(`${root}/closed`, 0o700);
+      const { masked } = findSockets(world(root, variables), NOTHING);
+      assert.deepEqual(masked.filter((path) => path.startsWith(root)), [reachable]);
+      Deno.chmodSync(`${root}/closed`, 0o711);
+      assert.ok(
+        findSockets(world(root, variables), NOTHING).masked.includes(closed!),
+        "it can be entered now",
+      );
+      return Promise.resolve();
+    });
+  }));
+
+Deno.test("a socket that vanishes before it is covered leaves no empty file, and the command is tried again", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "tmp/");
+    const path = `${root}/tmp/agent.sock`;
+    const variables = { TMPDIR: `${root}/tmp`, SSH_AUTH_SOCK: path };
+    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "$TMPDIR"] } }, {
+      variables,
+    });
+    for (let at = 0; at < 30; at++) {
+      await listening([path], async () => {
+        const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
+        assert.ok(prepared.ok && prepared.value.wrapped);
+        Deno.removeSync(path);
+        const { cwd } = sandbox.host.environment;
+        const started = prepared.value.start({ cwd, env: variables });
+        assert.ok(started.ok);
+        await Promise.all([
+          started.value.stdout.cancel(),
+          started.value.stderr.cancel(),
+          started.value.status,
+        ]);
+        await prepared.value.dispose();
+      });
+      assert.deepEqual([...Deno.readDirSync(`${root}/tmp`)], [], `try ${at}`);
     }
   }));

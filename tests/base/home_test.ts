@@ -1,0 +1,62 @@
+// Where home is when nobody says it: cron, services and containers leave the variable out.
+
+import assert from "node:assert/strict";
+import { homeIn } from "../../base/environment.ts";
+
+const DATABASE =
+  "root:x:0:0:root:/root:/bin/sh\nodd:x:7:7\nme:x:70:70:Me,,,:/home/me:/bin/sh\nno:x:8:8::relative:\n";
+
+Deno.test("home is the sixth field of the user's own line, and only an absolute path is one", () => {
+  assert.equal(homeIn(DATABASE, 70), "/home/me");
+  assert.equal(homeIn(DATABASE, 0), "/root");
+  for (const uid of [7, 8, 9, null]) assert.equal(homeIn(DATABASE, uid), undefined, String(uid));
+});
+
+/** Where the packages are that the program is made of. */
+const DENO_DIR = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME") ?? "/root"}/.cache/deno`;
+
+/** Runs the program without `HOME`, as this user or as one that is in no database. */
+async function run(args: string[], { user = null as number | null, stdin = "" } = {}) {
+  const folder = Deno.makeTempDirSync({ dir: "/var/tmp", prefix: "flemma-test-" });
+  Deno.chmodSync(folder, 0o777);
+  const program = new URL("../../cli.ts", import.meta.url).pathname;
+  const deno = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", program, ...args];
+  const become = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--"];
+  const [command = "", ...rest] = user === null ? deno : [...become, ...deno];
+  try {
+    const child = new Deno.Command(command, {
+      args: rest,
+      cwd: folder,
+      clearEnv: true,
+      env: { PATH: "/usr/bin:/bin", DENO_DIR: user === null ? DENO_DIR : `${folder}/deno`, NO_COLOR: "1" },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(stdin));
+    await writer.close();
+    const { code, stdout, stderr } = await child.output();
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    return { code, stdout: text(stdout), stderr: text(stderr) };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("without the variable the user database says where home is", async () => {
+  const { code, stdout, stderr } = await run(["config", "path"]);
+  assert.equal(code, 0, stderr);
+  assert.doesNotMatch(stdout, / \/\.config|\/\//);
+});
+
+Deno.test("where nobody knows home the program stops with one sentence, and a piped document comes back", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  const text = "@You:\nhi\n";
+  const { code, stdout, stderr } = await run(["advance"], { user: 64123, stdin: text });
+  assert.notEqual(code, 0);
+  assert.equal(stdout, text);
+  assert.match(stderr, /home folder is not known.*Set HOME/);
+  assert.doesNotMatch(stderr, /\n\s+at /, "no stack trace");
+});
