@@ -24,7 +24,10 @@ export async function run(invocation: Invocation): Promise<number> {
   const sandbox = sandboxOf(environment, subject.path, evaluated.value);
   const prepared = await sandbox.prepare(rest);
   const told = sandbox.notices();
-  for (const notice of told) messages.notice(notice);
+  for (const notice of told) {
+    // What keeps the command from running is told once, below.
+    if (prepared.ok || notice.message !== prepared.problem.message) messages.notice(notice);
+  }
   if (!prepared.ok) return refuse(invocation, prepared.problem);
   try {
     const handedOut = prepared.value.handOut();

@@ -83,6 +83,15 @@ const machine = inGroup("the machine", [
     },
   },
   {
+    name: "a folder that gives what is made in it to its group, the superuser's",
+    shell: () => "mkdir d; chmod g+s d; chmod 2777 d; install -d -m 2777 d",
+    won: ({ project }) => {
+      if (!there(`${project}/d`)) return false;
+      const { mode, gid } = Deno.statSync(`${project}/d`);
+      return gid === 0 && (mode! & 0o2000) !== 0;
+    },
+  },
+  {
     name: "programs that become the superuser, and capabilities of files",
     shell: () =>
       "su -c 'echo PWNED' </dev/null; sudo -n echo PWNED; pkexec echo PWNED </dev/null; cp /bin/sh s; setcap all+ep s; ./s -c 'grep -q \"CapEff:.*[1-9a-f]\" /proc/self/status && echo PWNED'",
