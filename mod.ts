@@ -108,6 +108,7 @@ export {
   type BackendEntry,
   BackendRegistry,
   backends,
+  type CommandsWatch,
   createSandbox,
   type EnvironmentOptions,
   type ExitStatus,

@@ -1,12 +1,12 @@
-// Makes a document and notes that it was made here, so that its own settings are believed (S15).
+// Makes a document and notes that the person agreed to what stands in it by asking for it (S15).
 
 import { createFile } from "../base/files.ts";
 import { type Environment, processEnvironment } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
-import { openJournal } from "../cycle/storage/journal.ts";
 import { parse } from "../parser/mod.ts";
 import type { Chat } from "../parser/types.ts";
+import { agree, NO_AUTHORITY } from "./trust/agreement.ts";
 import type { NewChatContent } from "./types.ts";
 
 /**
@@ -18,8 +18,8 @@ import type { NewChatContent } from "./types.ts";
  * @param content what it begins with; both texts may be left out
  * @param options the environment, by default the one of this process
  * @returns the real path of the document. Fails with `document-exists` and leaves what is there alone, with
- * `folder-missing`, `text-is-structure`, `state-unwritable`, `document-unwritable`, or with `not-noted` when the document
- * was made, but not that it was made here.
+ * `folder-missing`, `text-is-structure`, `document-unwritable`, or with `not-noted` when the agreement to it cannot be
+ * kept.
  */
 export async function newChat(
   path: string,
@@ -43,16 +43,14 @@ export async function newChat(
   }
   try {
     const realPath = await futurePath(absolutePath(environment, path));
-    // Without the journal nothing could be done with the document, so it comes first.
-    const journal = await openJournal({ environment, path: realPath });
-    if (!journal.ok) return journal;
     // The system takes from this mode what the person's umask takes.
     await createFile(realPath, bytes, 0o666);
-    try {
-      await journal.value.recordWritten();
-    } catch (thrown) {
-      const reason = thrownText(thrown);
-      return failure("not-noted", `${path}: the document was made, but that cannot be noted: ${reason}.`);
+    const agreed = await agree(environment, realPath, NO_AUTHORITY);
+    if (!agreed.ok) {
+      await Deno.remove(realPath);
+      const { message, next } = agreed.problem;
+      const why = `it was not made, because your agreement to it cannot be kept: ${message}`;
+      return failure("not-noted", `${path}: ${why}`, next);
     }
     return success({ path: realPath });
   } catch (thrown) {

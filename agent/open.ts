@@ -1,6 +1,7 @@
 // Opens a document as a session: a file under its lock, or a text that lives elsewhere.
 
 import { processEnvironment } from "../base/environment.ts";
+import { absolutePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { openFile } from "../cycle/storage/file_store.ts";
 import { MemoryStore } from "../cycle/storage/memory_store.ts";
@@ -41,7 +42,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
   const session = await startSession(opened, { ...options, environment, readOnly });
   if (!session.ok) return session;
-  store.inPlaceWhile = () => session.value.sandbox.activeCommands > 0;
+  store.inPlaceWhile = () => session.value.commandsLive;
   return session;
 }
 
@@ -68,7 +69,8 @@ export async function chatInMemory(
   const refused = checkText(options.store?.chat.bytes ?? bytes, label ?? "the text");
   if (refused !== null) return { ok: false, problem: refused };
   const path = named === null ? null : await knownPath(environment, named);
-  const store: DocumentStore = options.store ?? new MemoryStore(bytes, path);
+  const store: DocumentStore = options.store ??
+    new MemoryStore(bytes, path, undefined, named === null ? null : absolutePath(environment, named));
   const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
   const session = await startSession(opened, { ...options, environment, readOnly: false });
   return session.ok ? success(session.value) : session;

@@ -4,23 +4,24 @@ import type { Environment } from "../base/environment.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
-import { openJournal } from "../cycle/storage/journal.ts";
 import type { DocumentStore, FileMemory, Journal, Send } from "../cycle/types.ts";
 import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import type { Verdict } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
+import { authorityIn } from "./trust/agreement.ts";
 import { noticing } from "./notices.ts";
 import { sandboxOf } from "./sandbox.ts";
 import { providerOf, sender } from "./sender.ts";
 import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";
-import { cautious, distrust, wary } from "./stranger.ts";
-import { judgeOf, offeredTools, registerTools, runnerOf } from "./tools.ts";
+import type { DocumentGuard } from "./trust/guard.ts";
+import { guardOf, unconfirmed } from "./trust/open_guard.ts";
+import { cautious, type Decide, distrust, wary } from "./trust/stranger.ts";
+import { callDoubts, confirming, vouchedJournal } from "./trust/vouching.ts";
+import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
-import { recording } from "./written.ts";
 
 /** What holds for a document until its first block changes. */
 export interface Runtime {
@@ -39,7 +40,10 @@ export interface Runtime {
   readonly blockers: SubjectSettings["diagnostics"];
   /** The tools a request offers, by name. */
   offered(): readonly ToolDefinition[];
-  decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
+  decide: Decide;
+  /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
+  readonly doubts: readonly string[];
+  readonly guard: DocumentGuard;
   /** One line that shows a call. */
   preview(call: Call): string;
   /** Whether the preview leaves something of the call out. */
@@ -63,9 +67,10 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   for (const { code, message, next } of loaded.notices) {
     tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   }
-  const opened = await openJournal({ environment, path });
-  if (!opened.ok) return opened;
-  const sandbox = sandboxOf(environment, path, subject.value);
+  const guarded = await guardOf(store, options, subject.value);
+  if (!guarded.ok) return guarded;
+  const { memory, guard } = guarded.value;
+  const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
   const registered = await registerTools(settings.tools, options.tools);
   if (!registered.ok) return registered;
   const { tools, warnings } = registered.value;
@@ -74,39 +79,40 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const toolsSubject = { tools, settings, sandbox, environment, document: path, seen };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
-  const person = loaded.settings;
-  const reason = await distrust({
+  const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({
     environment,
-    chat,
     path,
-    journal: opened.value,
-    person,
+    authority: authorityIn(subject.value, blocks.frontmatter),
+    person: loaded.settings,
     document: settings,
+    sandbox,
   });
-  // Reading harms nobody but where the person hides files, and the document takes the sandbox that hides them away.
-  const hides = person.sandbox.enabled && (person.sandbox.policy.deny_read ?? []).length > 0;
-  const all = person.trust.documents === "ask" || hides;
-  const decide = reason === null ? judge.value : wary(judge.value, { reason, path, all, emit: tell });
-  const journal = reason === null ? opened.value : cautious(opened.value);
+  const judged = distrusted === null ? judge.value : wary(judge.value, {
+    distrust: distrusted,
+    person: personOf(toolsSubject, store, loaded, options.resolvers ?? []),
+    emit: tell,
+  });
+  const decide = confirming(judged, guard);
+  const believed = distrusted === null || distrusted.onlyItsOwn;
+  const journal = vouchedJournal(believed ? memory : cautious(memory), guard);
   const blockers = diagnostics.filter(({ severity }) => severity === "error");
   const preview = (call: Call) => previewCall(tools.get(call.name), call.name, call.input);
   const changes = new FileChanges(environment, path, tell);
   const emit = noticing(tell, sandbox, (news) => changes.add(news));
   const offered = () => offeredTools(tools, settings.tools.offered);
-  const written = recording(store, opened.value, emit);
   const send = sender({
-    store: written,
+    store,
     settings,
     environment,
     provider: options.provider,
     fetch: options.fetch,
     tools: offered,
     emit,
-    files: opened.value,
+    files: memory,
     stream: options.stream ?? true,
   }, evaluated);
   const cycle = new Cycle({
-    store: written,
+    store,
     journal,
     settings,
     tools,
@@ -131,12 +137,17 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     subject: subject.value,
     sandbox,
     journal,
-    files: opened.value,
+    files: memory,
     cycle,
     send,
     blockers,
     offered,
     decide,
+    doubts: [
+      ...(distrusted === null ? [] : [distrusted.sentence]),
+      ...(path === null ? [] : callDoubts(guard.suspects, path)),
+    ],
+    guard,
     preview,
     previewIsCut: (call) => previewIsCut(tools.get(call.name), call.name, call.input),
   });

@@ -2,29 +2,37 @@
 
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
-import { createSandbox, type RunSandbox } from "../sandbox/mod.ts";
+import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
 import type { SubjectSettings } from "./settings.ts";
+
+/** A document by the path it was named by and the real path that leads to; both null for the folder. */
+export interface DocumentPaths {
+  readonly path: string | null;
+  /** @default `path` */
+  readonly named?: string | null;
+}
 
 /** The sandbox of a document (null: of the folder) under its settings. */
 export function sandboxOf(
   environment: Environment,
-  path: string | null,
-  { settings, loaded: { files } }: SubjectSettings,
-  more: { readonly lookAnew?: boolean } = {},
+  { path, named = path }: DocumentPaths,
+  { settings, loaded: { files } }: Pick<SubjectSettings, "settings" | "loaded">,
+  more: Pick<SandboxOptions, "lookAnew" | "around"> = {},
 ): RunSandbox {
-  const protect = protectedPaths({ environment, document: path, configFiles: files });
+  const documents = [path, named].filter((each) => each !== null);
+  const protect = protectedPaths({ environment, documents, configFiles: files });
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 
 /** What stays read-only for tools even where its folder is writable: document, configuration, state. */
 export function protectedPaths(input: {
   readonly environment: Environment;
-  /** Absolute path, or null when unsaved. */
-  readonly document: string | null;
+  /** Absolute paths of the document, links kept: whoever replaces a link replaces the document. */
+  readonly documents: readonly string[];
   readonly configFiles: readonly string[];
 }): string[] {
   const paths = [
-    ...(input.document === null ? [] : [input.document]),
+    ...input.documents,
     ...input.configFiles,
     stateFolder(input.environment),
     runtimeFolder(input.environment),

@@ -1,7 +1,8 @@
 // One document with everything its loop takes, as every host holds it.
 
-import { type Outcome, type Problem, success } from "../base/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
+import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
@@ -23,7 +24,8 @@ import { compose, type Runtime, type RuntimeOptions, saySame } from "./runtime.t
 import { sendOnly } from "./send_only.ts";
 import { blocksOf } from "./settings.ts";
 import { providerOf } from "./sender.ts";
-import type { CallTarget, ChatSession, Diagnosis, OpenCall } from "./types.ts";
+import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
+import type { Agreement, CallTarget, ChatSession, Diagnosis, OpenCall } from "./types.ts";
 import { openCalls } from "./views/calls.ts";
 
 /** A document that is open, and how it is closed. */
@@ -53,6 +55,8 @@ export class Session implements ChatSession {
   #runtime: Runtime;
   /** The runtime being brought up to date. */
   #composing: Promise<Outcome<Runtime>> | null = null;
+  /** The runtime is to be made anew although the first block is the same. */
+  #stale = false;
   /** What is under way. */
   readonly #work = new Set<Promise<unknown>>();
   /** The request of `send`, of which the cycle does not know. */
@@ -95,6 +99,15 @@ export class Session implements ChatSession {
 
   get blockers(): Runtime["blockers"] {
     return this.#runtime.blockers;
+  }
+
+  /** Whether commands live that must not write the document: then its file is written in place. */
+  get commandsLive(): boolean {
+    return this.#runtime.guard.commandsLive || this.sandbox.activeCommands > 0;
+  }
+
+  get doubts(): readonly string[] {
+    return this.#runtime.doubts;
   }
 
   advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
@@ -195,6 +208,26 @@ export class Session implements ChatSession {
     return await diagnose(this.#opened.store, environment, runtime.value.subject.evaluated);
   }
 
+  async agreement(): Promise<Outcome<Agreement>> {
+    const found = await this.#authority();
+    if (!found.ok) return found;
+    const { path, authority } = found.value;
+    const agreed = await isAgreed(this.#options.environment, path, authority);
+    return agreed.ok ? success({ lines: authority.lines, agreed: agreed.value }) : agreed;
+  }
+
+  async trust(): Promise<Outcome<Agreement>> {
+    const found = await this.#authority();
+    if (!found.ok) return found;
+    const { path, authority } = found.value;
+    const agreed = await agree(this.#options.environment, path, authority);
+    if (!agreed.ok) return agreed;
+    const problem = await this.#runtime.guard.confirm();
+    if (problem !== null) return { ok: false, problem };
+    this.#stale = true;
+    return success({ lines: authority.lines, agreed: true });
+  }
+
   async holder(): Promise<Holder | null> {
     if (this.path === null || this.#opened.locked) return null;
     return await holderOf(this.path, this.#options.environment);
@@ -221,6 +254,20 @@ export class Session implements ChatSession {
     // How each of them ended is told to whoever asked for it.
     await Promise.allSettled(this.#work);
     await this.#opened.close();
+  }
+
+  /** What the document comes to, and the path an agreement is bound to. */
+  async #authority(): Promise<Outcome<{ readonly path: string; readonly authority: Authority }>> {
+    if (this.path === null) {
+      return failure("usage", "An agreement belongs to the path of a document, and this text has none.");
+    }
+    const runtime = await this.#current();
+    if (!runtime.ok) return runtime;
+    const [blocker] = runtime.value.blockers;
+    if (blocker !== undefined) {
+      return failure("first-block-invalid", blocker.message, "Correct the first block before trusting it.");
+    }
+    return success({ path: this.path, authority: authorityIn(runtime.value.subject, this.chat.frontmatter) });
   }
 
   /** Why nothing may be changed by this session; null when it may. */
@@ -325,10 +372,13 @@ export class Session implements ChatSession {
 
   async #compose(): Promise<Outcome<Runtime>> {
     const { store } = this.#opened;
-    const stale = !saySame(this.#runtime.blocks, blocksOf(store.chat));
+    const stale = this.#stale || !saySame(this.#runtime.blocks, blocksOf(store.chat));
     if (!stale || this.#work.size > 0) return success(this.#runtime);
     const made = await compose(store, this.#options);
-    if (made.ok) this.#runtime = made.value;
+    if (made.ok) {
+      this.#runtime = made.value;
+      this.#stale = false;
+    }
     return made;
   }
 }

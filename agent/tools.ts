@@ -4,6 +4,7 @@ import type { Environment } from "../base/environment.ts";
 import { parentOf, resolvePath } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { Settings, ToolSettings } from "../config/settings.ts";
+import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
@@ -15,6 +16,7 @@ import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
+import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import type { OwnResolver, OwnTool } from "./types.ts";
 
 /**
@@ -85,6 +87,27 @@ export function judgeOf(
     const resolve = (path: string) => resolvePath(path, base);
     return askForWatched(verdict, { definition: tools.get(name), input, sandbox, resolve });
   });
+}
+
+/**
+ * What the settings without the document's own decide about one call; made when it is asked for the first time. Faults of
+ * resolvers are told by who judges for the document.
+ */
+export function personOf(
+  subject: ToolsSubject,
+  paths: DocumentPaths,
+  loaded: Loaded,
+  resolvers: readonly OwnResolver[],
+): CycleParts["decide"] {
+  let made: Outcome<CycleParts["decide"]> | null = null;
+  return async (call) => {
+    const { settings } = loaded;
+    const sandbox = sandboxOf(subject.environment, paths, { settings, loaded });
+    made ??= judgeOf({ ...subject, settings, sandbox }, resolvers, () => {});
+    // The names of the resolvers were good enough for the document's own judge.
+    if (!made.ok) throw new Error(made.problem.message);
+    return await made.value(call);
+  };
 }
 
 /** Resolvers may be objects of a class: their method is not copied and needs its object. */

@@ -99,6 +99,14 @@ export interface Diagnosis {
   readonly blocked: boolean;
 }
 
+/** What a person agrees to when they trust a document (S15). */
+export interface Agreement {
+  /** What the first block says about the sandbox and about what runs without asking, each in words. */
+  readonly lines: readonly string[];
+  /** Whether the person agreed to exactly that for this path. */
+  readonly agreed: boolean;
+}
+
 /** What a new document begins with, as document text. */
 export interface NewChatContent {
   /** Instructions to the model. @default no such message */
@@ -131,6 +139,11 @@ export interface ChatSession extends AsyncDisposable {
   readonly autopilot: AutopilotState;
   /** Findings that keep everything from starting. */
   readonly blockers: readonly FrontmatterDiagnostic[];
+  /**
+   * Why policy does not decide about the calls of this document, or what of its text counts only once the person
+   * confirms it: sentences, each with what to do.
+   */
+  readonly doubts: readonly string[];
 
   /**
    * One press and all that follows by itself, until a person is needed or the reply is complete.
@@ -209,6 +222,19 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the findings in document order
    */
   diagnose(): Promise<Diagnosis>;
+  /**
+   * What a person would agree to by trusting the document as it is. Nothing is changed.
+   *
+   * @returns the agreement. Fails with what is wrong in the first block or the settings, or with `usage` for a text
+   * without a path, to which no agreement can be bound.
+   */
+  agreement(): Promise<Outcome<Agreement>>;
+  /**
+   * Records that the person agrees to that. The document stays as it is.
+   *
+   * @returns what was agreed to. Fails like `agreement`, or with what is in the way of keeping it.
+   */
+  trust(): Promise<Outcome<Agreement>>;
   /**
    * Who else runs this document.
    *

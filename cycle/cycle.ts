@@ -321,7 +321,7 @@ export class Cycle {
         return await this.#writer.recordApproval(call, "policy", step.verdict.source);
       case "demote":
         // From here on only a person can approve the call, and what they see is the text as it is now.
-        return await this.#writer.recordApproval(call, "person");
+        return await this.#writer.recordQuestion(call);
       case "resolve": {
         const body = this.#chat.result(step.id)?.content ?? "";
         if (body === "" || body === step.text) return null;

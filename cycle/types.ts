@@ -8,8 +8,10 @@ import type { ProviderError, Usage } from "../providers/types.ts";
 
 /** Holds the current text of one document. In place it is a file, in filter mode memory. */
 export interface DocumentStore {
-  /** Absolute path, or null when unsaved. */
+  /** Absolute path after all links, or null when unsaved. */
   readonly path: string | null;
+  /** The absolute path it was named by, links kept. @default `path` */
+  readonly named?: string | null;
   /** The document now; a new object after every change. */
   readonly chat: Chat;
   /**
@@ -47,6 +49,8 @@ export interface Approval {
   readonly hash: string;
   /** The resolver that approved, for `by: "policy"`. */
   readonly source?: string;
+  /** The person is asked about this text of the call; nobody approved it yet. */
+  readonly asked?: true;
 }
 
 /** Durable memory about one document outside of it: approvals, started calls, overwritten bodies. */
@@ -57,15 +61,55 @@ export interface Journal {
   started(): ReadonlyMap<string, string>;
   recordStart(id: string, tool: string): Promise<void>;
   recordEnd(id: string): Promise<void>;
-  /** Whether a run of this program changed or made the document before (S15). */
-  written(): boolean;
-  recordWritten(): Promise<void>;
   /** Keeps a body that is about to be overwritten; answers where it can be found. */
   keepBody(id: string, body: string): Promise<string>;
   /** Keeps the result of a started call that the document could not take; answers where it can be found. */
   keepResult(id: string, body: string): Promise<string>;
   /** Where the results of calls are that were started, ran to their end and could not be written, by id. */
   keptResults(): ReadonlyMap<string, string>;
+}
+
+/** What tells one file from another, whatever its name. */
+export interface FileIdentity {
+  readonly dev: number;
+  readonly ino: number | null;
+  /** Milliseconds, where the file system knows; numbers of files are used again. */
+  readonly born: number | null;
+  /** How many names it has. */
+  readonly links: number | null;
+}
+
+/** A document just before commands begin that must not change it (S17). */
+export interface Exposure {
+  /** The path it was named by, and the real path that led to. */
+  readonly name: string;
+  readonly leads: string;
+  /** Null when there is no file. */
+  readonly file: FileIdentity | null;
+  /** Hash of each approved call, by id; approvals that this program records meanwhile are added. */
+  readonly approved: Readonly<Record<string, string>>;
+  /** What the first block comes to. */
+  readonly block: string;
+}
+
+/** What a command could have written, and nobody confirmed. */
+export interface Suspects {
+  /** How it came within reach, as the end of a sentence. */
+  readonly why: string;
+  /** Hash of each call whose approval is meant, by id. */
+  readonly calls: Readonly<Record<string, string>>;
+  /** What the first block comes to that is meant, or null. */
+  readonly block: string | null;
+}
+
+/** What outlives a run about commands and the document they could have reached. */
+export interface ExposureMemory {
+  /** Recorded before commands began and not ended: they live, or the program was killed. */
+  exposure(): Exposure | null;
+  suspects(): Suspects | null;
+  recordExposure(exposure: Exposure): Promise<void>;
+  /** The commands are over, and this is what nobody vouches for from now on. */
+  recordSuspects(suspects: Suspects | null): Promise<void>;
 }
 
 /** Which content of each file the model was shown last (chat-format 9.4). */

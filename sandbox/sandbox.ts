@@ -71,6 +71,8 @@ export interface SandboxOptions {
   readonly protect: readonly string[];
   /** The backends to choose from. @default the registry of this process */
   readonly registry?: BackendRegistry;
+  /** Told before the first command begins to live, and when the last one is over and what it left was put right. */
+  readonly around?: CommandsWatch;
   /**
    * Whether what earlier runs found out about the backends is left aside: for who asks because something is wrong.
    * @default false
@@ -103,6 +105,14 @@ interface PolicySnapshot {
   /** Whether those are compared and not mounted. */
   readonly compares: boolean;
   readonly before: Before;
+}
+
+/** Whoever has to know when commands live. */
+export interface CommandsWatch {
+  /** Before a command; may be called again while commands live. A problem keeps the command from starting. */
+  begin(): Promise<Problem | null>;
+  /** When the last one is over. */
+  end(): Promise<void>;
 }
 
 /** Makes the sandbox of a run. Touches nothing; what does not work is told by the answers (S11, S13). */
@@ -141,6 +151,7 @@ export class RunSandbox implements Sandbox {
   readonly #notices = new Map<string, Problem>();
   #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
   readonly #lookAnew: boolean;
+  readonly #around: CommandsWatch | undefined;
   /** Whether the last command's set-up failed: a second time in a row is told. */
   #failedBefore = false;
   #refused: Problem | null = null;
@@ -151,6 +162,7 @@ export class RunSandbox implements Sandbox {
   /** The policy is fixed here; nothing is probed yet. */
   constructor(options: SandboxOptions) {
     const { settings, environment, document, protect, registry = backends, lookAnew = false } = options;
+    this.#around = options.around;
     this.#lookAnew = lookAnew;
     this.#settings = structuredClone(settings);
     this.#registry = registry;
@@ -254,7 +266,11 @@ export class RunSandbox implements Sandbox {
     this.#note(await this.recover());
     const turn = await this.#turns.commandBegins(this.#policy.value.rw_paths);
     if (!turn.ok) return turn;
-    while (this.#settling !== undefined) await this.#settling;
+    const unwatched = await this.#whenSettled();
+    if (unwatched !== null) {
+      await this.#turns.commandEnded();
+      return { ok: false, problem: unwatched };
+    }
     const policy = this.#begin(this.#policy.value);
     const config = this.#configOf(found.value);
     const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner, config);
@@ -545,6 +561,16 @@ export class RunSandbox implements Sandbox {
     return now.unsteady || !this.#othersReach(now.rw_paths) ? now : { ...now, unsteady: true };
   }
 
+  /** Waits until what earlier commands left is put right and somebody watches; why nobody does, or null. */
+  async #whenSettled(): Promise<Problem | null> {
+    while (true) {
+      while (this.#settling !== undefined) await this.#settling;
+      const problem = await this.#around?.begin() ?? null;
+      // Meanwhile the last of the others may have ended, and the watch with it.
+      if (problem !== null || this.#settling === undefined) return problem;
+    }
+  }
+
   /** Puts right what commands left behind, once none lives that could interfere. Others wait for it. */
   async #end(): Promise<void> {
     try {
@@ -567,6 +593,7 @@ export class RunSandbox implements Sandbox {
         this.#fileChanges.push(...watched.changed(found.wanted));
         this.#note([...told ?? [], ...(watchesGit ? repositories.todos(found) : [])]);
       })
+      .then(() => this.#around?.end())
       .finally(() => this.#settling = undefined);
     await this.#settling;
   }

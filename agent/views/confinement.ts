@@ -25,14 +25,18 @@ export interface ConfinedSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null for the folder. */
   readonly path: string | null;
+  /** The path it was named by, links kept. @default `path` */
+  readonly named?: string | null;
   readonly subject: SubjectSettings;
 }
 
 /** Probes the sandbox and asks what it approves. */
-export async function confinement({ environment, path, subject }: ConfinedSubject): Promise<Confinement> {
+export async function confinement(
+  { environment, path, named, subject }: ConfinedSubject,
+): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
   // Who asks this wants to know what is so now.
-  const sandbox = sandboxOf(environment, path, subject, { lookAnew: true });
+  const sandbox = sandboxOf(environment, { path, named }, subject, { lookAnew: true });
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
     hasCapability: (tool, capability) =>
@@ -57,10 +61,10 @@ export interface ToolRow {
 }
 
 /** Every tool with what policy says of it, by name. */
-export async function toolRows({ environment, path, subject }: ConfinedSubject): Promise<ToolRow[]> {
+export async function toolRows({ environment, path, named, subject }: ConfinedSubject): Promise<ToolRow[]> {
   const tools = new ToolRegistry();
   tools.register(builtinTools(subject.settings.tools));
-  const sandbox = sandboxOf(environment, path, subject);
+  const sandbox = sandboxOf(environment, { path, named }, subject);
   const approval = createApproval({ settings: subject.settings.tools, sandbox, tools });
   const context = { toolId: "", document: path, dirname: null, cwd: environment.cwd };
   const rows: ToolRow[] = [];

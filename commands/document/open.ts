@@ -1,5 +1,6 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
+import type { DocumentPaths } from "../../agent/sandbox.ts";
 import {
   blocksOf,
   type SettingsSubject,
@@ -137,6 +138,7 @@ async function filter(
       fragment?.bytes ?? input.bytes,
       await namedPath(invocation),
       fragment === null ? (text) => inHand.update(text) : () => {},
+      nameOf(invocation),
     );
     messages.about(await messagesKey(store.chat, store.path));
     const opened = await inMemory(invocation, store, { emit: options.emit, signal: interrupts.signal });
@@ -185,7 +187,13 @@ async function inMemory(
   return await chatInMemory(store.chat.bytes, { ...host.value, ...options, store });
 }
 
-/** The path a document from standard input is known by; null when it has none. */
+/** The path a document from standard input is named by; null when it has none. */
+function nameOf({ arguments: given, environment }: Invocation): string | null {
+  const name = textOption(given, "name");
+  return name === undefined ? null : absolutePath(environment, name);
+}
+
+/** The same with links followed: the path it is known by. */
 async function namedPath({ arguments: given, environment }: Invocation): Promise<string | null> {
   const name = textOption(given, "name");
   return name === undefined ? null : await knownPath(environment, name);
@@ -229,7 +237,10 @@ export async function openForReport(
   if (file === undefined || file === "-") {
     const bytes = reportInput(invocation);
     if ("exit" in bytes) return bytes;
-    opened = await inMemory(invocation, new MemoryStore(bytes, await namedPath(invocation)));
+    opened = await inMemory(
+      invocation,
+      new MemoryStore(bytes, await namedPath(invocation), undefined, nameOf(invocation)),
+    );
   } else {
     const { openChat } = await loadAgent();
     opened = await openChat(file, { ...host.value, readOnly: true });
@@ -243,6 +254,8 @@ export interface ReadText {
   readonly label: string;
   /** The real path; null when the text has none. */
   readonly path: string | null;
+  /** The absolute path it was named by, links kept. */
+  readonly named: string | null;
   readonly chat: Chat;
 }
 
@@ -255,11 +268,13 @@ export async function readForReport(
   if (file !== undefined && file !== "-") {
     const read = await readDocument(file, environment);
     if (!read.ok) return { exit: refuse(invocation, read.problem) };
-    return { label: file, path: read.value.realPath, chat: parse(read.value.bytes) };
+    const { realPath, bytes } = read.value;
+    return { label: file, path: realPath, named: absolutePath(environment, file), chat: parse(bytes) };
   }
   const bytes = reportInput(invocation);
   if ("exit" in bytes) return bytes;
-  return { label: labelOf(invocation), path: await namedPath(invocation), chat: parse(bytes) };
+  const path = await namedPath(invocation);
+  return { label: labelOf(invocation), path, named: nameOf(invocation), chat: parse(bytes) };
 }
 
 /** The settings of a document under this command line. */
@@ -275,10 +290,10 @@ export async function settingsFor(
 export async function readSubject(
   invocation: Invocation,
   file: string | undefined,
-): Promise<SettingsSubject | { readonly exit: number }> {
+): Promise<SettingsSubject & DocumentPaths | { readonly exit: number }> {
   if (file === undefined || file === "-") return { path: null, ...blocksOf(null) };
   const read = await readForReport(invocation, file);
-  return "exit" in read ? read : { path: read.path, ...blocksOf(read.chat) };
+  return "exit" in read ? read : { path: read.path, named: read.named, ...blocksOf(read.chat) };
 }
 
 /** The real path of the document whose policy is asked for; null when none is named. It must exist. */

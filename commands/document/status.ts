@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { label, file } = opened;
   await using session = opened.session;
   for (const notice of session.loaded.notices) invocation.messages.notice(notice);
-  const { sandbox, blockers, chat } = session;
+  const { sandbox, blockers, chat, doubts } = session;
   const holder = await session.holder();
   const calls = await session.calls();
   const busy = calls.some(({ status }) => status === "running");
@@ -39,13 +39,10 @@ export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(session);
     const document = session.path ?? label;
-    const changed = (await session.fileChanges())
+    const files_changed = (await session.fileChanges())
       .map(({ path, change, obeyedBy }) => ({ path, change, obeyed_by: obeyedBy }));
-    writeOutput(
-      `${
-        safeJson({ document, calls: calls.map(callJson), next, files_changed: changed, sandbox: summary })
-      }\n`,
-    );
+    const report = { document, calls: calls.map(callJson), next, files_changed, sandbox: summary, doubts };
+    writeOutput(`${safeJson(report)}\n`);
     return Exit.ok;
   }
   const lines = calls.map((call) => {
@@ -60,6 +57,7 @@ export async function run(invocation: Invocation): Promise<number> {
   lines.push(...(await session.fileChanges()).map(fileChangeSentence));
   lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
+  for (const doubt of doubts) lines.push(`trust: ${doubt}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
 }

@@ -28,6 +28,7 @@ const CODES: Readonly<Record<string, number>> = {
   "target-needed": Exit.usage,
   "target-ambiguous": Exit.usage,
   "preview-cut": Exit.usage,
+  "first-block-invalid": Exit.diagnostics,
   "document-locked": Exit.conflict,
   "document-changed": Exit.conflict,
 };

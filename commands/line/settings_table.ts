@@ -64,15 +64,20 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "trust",
     usage: "[PATH]",
-    summary: "agree to what a project's settings file grants",
+    summary: "agree to what a document, or a project's settings file, would do",
     details:
-      "PATH is the project's folder or its .flemma/config.yaml. The content is remembered, with that of every file of\n" +
-      "code it names and of what that imports; a change of any of them ends the trust.",
+      "Tells in words what will hold, and remembers that you agree. PATH is a document, or - for one from standard input;\n" +
+      "or a project's folder or its .flemma/config.yaml. For a document the agreement is bound to its path and to what its\n" +
+      "first block says about the sandbox and about what runs without asking; for a project to the content of the file, of\n" +
+      "every file of code it names and of what that imports. Any change of that ends it.",
     kind: "none",
     arity: [0, 1],
     options: [
+      { name: "show", help: "Only tell what would hold." },
+      { name: "name", value: "PATH", help: "With -: the path the document is known by." },
       { name: "list", help: "Show what is trusted." },
       { name: "revoke", value: "PATH", help: "Do not trust PATH any more." },
+      ...CONFIG,
       QUIET,
       HELP,
     ],

@@ -21,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
     messages.problem(blocker);
     return Exit.diagnostics;
   }
-  const sandbox = sandboxOf(environment, subject.path, evaluated.value);
+  const sandbox = sandboxOf(environment, subject, evaluated.value);
   const prepared = await sandbox.prepare(rest);
   const told = sandbox.notices();
   for (const notice of told) {

@@ -17,7 +17,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const evaluated = await settingsFor(invocation, subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
   const { environment } = invocation;
-  const found = await confinement({ environment, path: subject.path, subject: evaluated.value });
+  const { path, named } = subject;
+  const found = await confinement({ environment, path, named, subject: evaluated.value });
   const { status, enabledBy, obstacle, withheld } = found;
   if (switchOption(invocation.arguments, "json") === true) {
     const auto_approval = { bash: obstacle === null, because: obstacle };

@@ -25,7 +25,11 @@ export async function run(invocation: Invocation): Promise<number> {
       settings: { ...loaded.value.settings.sandbox, enabled: true },
       environment,
       document: document.value,
-      protect: protectedPaths({ environment, document: document.value, configFiles: loaded.value.files }),
+      protect: protectedPaths({
+        environment,
+        documents: document.value === null ? [] : [document.value],
+        configFiles: loaded.value.files,
+      }),
       lookAnew: true,
     });
     const backend = await sandbox.available();

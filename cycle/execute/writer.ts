@@ -42,6 +42,13 @@ export class Writer {
     });
   }
 
+  /** Binds the question to the text of a call: what the person approves next is this and no other. */
+  recordQuestion(call: Call): Promise<Problem | null> {
+    return this.journal(async (journal) => {
+      await journal.recordApproval(call.id, { by: "person", hash: await callHash(call), asked: true });
+    });
+  }
+
   /** Puts a text that the document is about to lose, or cannot take, into the journal and says where (S10). */
   keepBody(id: string, body: string, why: string): Promise<Problem | null> {
     return this.journal(async (journal) => {

@@ -3,6 +3,7 @@
 import { sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { absolutePath } from "../../base/paths.ts";
 import { shellWord } from "../../base/shell_word.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
@@ -13,7 +14,7 @@ import { type BlockPlace, type GrowingText, mergeGrowing, shifted, startedFrom }
 import { type DocumentLock, lockDocument } from "./lock.ts";
 import { removeLeftovers } from "./leftovers.ts";
 import { mergeFrom } from "./merge.ts";
-import { checkWritable, readDocument, type Stamp } from "./read.ts";
+import { checkWritable, type ReadDocument, readDocument } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./rescue.ts";
 
 export interface OpenOptions {
@@ -34,7 +35,8 @@ export interface OpenOptions {
 export async function openFile(path: string, options: OpenOptions): Promise<Outcome<FileStore>> {
   const first = await readDocument(path, options.environment);
   if (!first.ok) return first;
-  if (options.readOnly) return success(new FileStore(first.value, null, options));
+  const named = absolutePath(options.environment, path);
+  if (options.readOnly) return success(new FileStore({ ...first.value, named }, null, options));
   const unwritable = await checkWritable(path, first.value.realPath);
   if (unwritable !== null) return { ok: false, problem: unwritable };
   const lock = await lockDocument(first.value.realPath, options);
@@ -43,7 +45,7 @@ export async function openFile(path: string, options: OpenOptions): Promise<Outc
     options.notify?.(lock.value.notice);
     await tidy(first.value.realPath, options);
   }
-  const opened = await openLocked(first.value.realPath, lock.value, options);
+  const opened = await openLocked(first.value.realPath, named, lock.value, options);
   if (!opened.ok) await lock.value.release();
   return opened;
 }
@@ -63,6 +65,7 @@ async function tidy(realPath: string, { environment, notify }: OpenOptions): Pro
 /** Whoever held the lock before may have written, or died while it wrote; so the text is read again. */
 async function openLocked(
   realPath: string,
+  named: string,
   lock: DocumentLock,
   options: OpenOptions,
 ): Promise<Outcome<FileStore>> {
@@ -73,14 +76,16 @@ async function openLocked(
   try {
     const guard = await OverwriteGuard.for(realPath, options.environment);
     const recovered = await guard.recover(realPath, raw);
-    if (recovered === null) return read.ok ? success(new FileStore(read.value, lock, options)) : read;
+    if (recovered === null) {
+      return read.ok ? success(new FileStore({ ...read.value, named }, lock, options)) : read;
+    }
     options.notify?.(recovered);
   } catch (thrown) {
     const message = `${realPath}: a write that was cut off cannot be completed: ${thrownText(thrown)}.`;
     return { ok: false, problem: { code: "write-failed", message } };
   }
   const again = await readDocument(realPath, options.environment);
-  return again.ok ? success(new FileStore(again.value, lock, options)) : again;
+  return again.ok ? success(new FileStore({ ...again.value, named }, lock, options)) : again;
 }
 
 async function rawBytes(path: string): Promise<Uint8Array | null> {
@@ -110,6 +115,7 @@ interface Growing {
 export class FileStore implements DocumentStore {
   /** The path after all symbolic links. */
   readonly path: string;
+  readonly named: string;
   readonly #options: OpenOptions;
   readonly #lock: DocumentLock | null;
   readonly #file: DiskFile;
@@ -126,11 +132,12 @@ export class FileStore implements DocumentStore {
   #writing: Promise<Problem | null> = Promise.resolve(null);
   #closed = false;
   constructor(
-    read: { readonly realPath: string; readonly bytes: Uint8Array; readonly stamp: Stamp },
+    read: ReadDocument & { readonly named: string },
     lock: DocumentLock | null,
     options: OpenOptions,
   ) {
     this.path = read.realPath;
+    this.named = read.named;
     this.#file = new DiskFile(read.realPath, read, options);
     this.#chat = parse(read.bytes);
     this.#lock = lock;

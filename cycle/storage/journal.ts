@@ -6,19 +6,29 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { FileRead } from "../../prompt/types.ts";
-import type { Approval, FileMemory, Journal } from "../types.ts";
+import type { Approval, Exposure, ExposureMemory, FileMemory, Journal, Suspects } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
+import {
+  afterEntry,
+  entriesOf,
+  isUnsettledEntry,
+  NOTHING_UNSETTLED,
+  type UnsettledEntry,
+} from "../unsettled.ts";
 
 type Entry =
   | ({ readonly kind: "approval"; readonly id: string } & Approval)
   | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
   | { readonly kind: "end"; readonly id: string }
-  | { readonly kind: "written" }
   | ({ readonly kind: "file" } & FileRead)
-  | { readonly kind: "body" | "result"; readonly id: string; readonly path: string };
+  | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
+  | UnsettledEntry;
 
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
+
+/** All that is remembered about one document. */
+export type DocumentMemory = Journal & FileMemory & ExposureMemory;
 
 /**
  * The journal of the document at `path`, or one that ends with the process when it is null (unsaved). Opening only reads:
@@ -27,7 +37,7 @@ const COMPACT_BYTES = 256 * 1024;
 export async function openJournal(options: {
   readonly environment: Environment;
   readonly path: string | null;
-}): Promise<Outcome<Journal & FileMemory>> {
+}): Promise<Outcome<DocumentMemory>> {
   const { environment, path } = options;
   const folder = `${stateFolder(environment)}/journal`;
   if (path === null) return success(new RunJournal(environment, "unsaved", null, [], false));
@@ -46,7 +56,7 @@ export async function openJournal(options: {
 }
 
 /** A journal of one process; with a file, every entry is durable before the promise settles. */
-class RunJournal implements Journal, FileMemory {
+class RunJournal implements Journal, FileMemory, ExposureMemory {
   readonly #environment: Environment;
   readonly #key: string;
   readonly #file: string | null;
@@ -54,7 +64,7 @@ class RunJournal implements Journal, FileMemory {
   readonly #started = new Map<string, string>();
   readonly #results = new Map<string, string>();
   readonly #files = new Map<string, string>();
-  #written = false;
+  #unsettled = NOTHING_UNSETTLED;
   /** The file is to be rewritten before the next record. */
   #overgrown: boolean;
 
@@ -92,12 +102,20 @@ class RunJournal implements Journal, FileMemory {
     return this.#record([{ kind: "end", id }]);
   }
 
-  written(): boolean {
-    return this.#written;
+  exposure(): Exposure | null {
+    return this.#unsettled.exposure;
   }
 
-  async recordWritten(): Promise<void> {
-    if (!this.#written) await this.#record([{ kind: "written" }]);
+  suspects(): Suspects | null {
+    return this.#unsettled.suspects;
+  }
+
+  recordExposure(exposure: Exposure): Promise<void> {
+    return this.#record([{ kind: "exposed", ...exposure }]);
+  }
+
+  recordSuspects(suspects: Suspects | null): Promise<void> {
+    return this.#record([{ kind: "settled", suspects }]);
   }
 
   fileHash(path: string): string | null {
@@ -151,6 +169,7 @@ class RunJournal implements Journal, FileMemory {
     switch (entry.kind) {
       case "approval":
         this.#approvals.set(entry.id, approvalOf(entry));
+        this.#unsettled = afterEntry(this.#unsettled, entry);
         break;
       case "start":
         this.#started.set(entry.id, entry.tool);
@@ -162,21 +181,22 @@ class RunJournal implements Journal, FileMemory {
       case "result":
         this.#results.set(entry.id, entry.path);
         break;
-      case "written":
-        this.#written = true;
-        break;
       case "file":
         this.#files.set(entry.path, entry.hash);
         break;
       case "body":
+        break;
+      case "exposed":
+      case "settled":
+        this.#unsettled = afterEntry(this.#unsettled, entry);
         break;
     }
   }
 }
 
 function approvalOf(entry: Approval): Approval {
-  const { by, hash, source } = entry;
-  return source === undefined ? { by, hash } : { by, hash, source };
+  const { by, hash, source, asked } = entry;
+  return { by, hash, ...(source === undefined ? {} : { source }), ...(asked === true ? { asked } : {}) };
 }
 
 /** A crash may have left half a line; it must not swallow the next one. */
@@ -206,8 +226,8 @@ function readEntries(text: string): Entry[] {
 function isEntry(value: unknown): value is Entry {
   if (typeof value !== "object" || value === null) return false;
   const entry = value as Record<string, unknown>;
-  if (entry.kind === "written") return true;
   if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
+  if (isUnsettledEntry(entry)) return true;
   if (typeof entry.id !== "string") return false;
   switch (entry.kind) {
     case "approval":
@@ -224,13 +244,17 @@ function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Keeps that the document was written, the last approval of each call, starts without end, the last hashes. */
+/** Keeps the last approval of each call, starts without end, the last hashes, and what nobody vouches for. */
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
   const started = new Map<string, Entry>();
   const results = new Map<string, Entry>();
   const files = new Map<string, Entry>();
+  let unsettled = NOTHING_UNSETTLED;
   for (const entry of entries) {
+    if (entry.kind === "approval" || entry.kind === "exposed" || entry.kind === "settled") {
+      unsettled = afterEntry(unsettled, entry);
+    }
     if (entry.kind === "approval") approvals.set(entry.id, entry);
     if (entry.kind === "start") started.set(entry.id, entry);
     if (entry.kind === "result") results.set(entry.id, entry);
@@ -240,13 +264,13 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
     }
     if (entry.kind === "file") files.set(entry.path, entry);
   }
-  const written = entries.filter((entry) => entry.kind === "written").slice(0, 1);
   const kept = [
-    ...written,
     ...approvals.values(),
     ...started.values(),
     ...results.values(),
     ...files.values(),
+    // Below the approvals, which would change what is unsettled.
+    ...entriesOf(unsettled),
   ];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });

@@ -46,8 +46,42 @@ export async function lockDocument(
   realPath: string,
   options: LockOptions,
 ): Promise<Outcome<DocumentLock>> {
+  const begun = performance.now();
+  const first = await lockByKey(await documentKey(realPath), realPath, options);
+  const shared = await sharedKey(realPath);
+  if (!first.ok || shared === null) return first;
+  const wait = Math.max(0, options.wait - (performance.now() - begun) / 1000);
+  const second = await lockByKey(shared, realPath, { ...options, wait });
+  if (!second.ok) {
+    await first.value.release();
+    return second;
+  }
+  const release = async () => {
+    const problem = await second.value.release();
+    return await first.value.release() ?? problem;
+  };
+  return success({ notice: first.value.notice ?? second.value.notice, release });
+}
+
+/** Names the file itself where it has several names (hard links): all of them share one more lock. */
+async function sharedKey(realPath: string): Promise<string | null> {
+  try {
+    const { dev, ino, nlink } = await Deno.stat(realPath);
+    return (nlink ?? 1) > 1 ? await documentKey(`file ${dev}:${ino}`) : null;
+  } catch (thrown) {
+    // Whoever opens it next says that it is gone.
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+async function lockByKey(
+  key: string,
+  realPath: string,
+  options: LockOptions,
+): Promise<Outcome<DocumentLock>> {
   const folder = `${stateFolder(options.environment)}/locks`;
-  const lockPath = `${folder}/${await documentKey(realPath)}.lock`;
+  const lockPath = `${folder}/${key}.lock`;
   const begun = performance.now();
   try {
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
@@ -85,7 +119,13 @@ export async function lockDocument(
 
 /** Who holds the lock of a document now, without taking it; null when nobody does. */
 export async function holderOf(realPath: string, environment: Environment): Promise<Holder | null> {
-  const lockPath = `${stateFolder(environment)}/locks/${await documentKey(realPath)}.lock`;
+  const shared = await sharedKey(realPath);
+  return await holderByKey(await documentKey(realPath), environment) ??
+    (shared === null ? null : await holderByKey(shared, environment));
+}
+
+async function holderByKey(key: string, environment: Environment): Promise<Holder | null> {
+  const lockPath = `${stateFolder(environment)}/locks/${key}.lock`;
   try {
     using file = await Deno.open(lockPath, { read: true, write: true });
     return await file.tryLock(true) ? null : await readHolder(file);

@@ -10,6 +10,7 @@ import type { DocumentStore, Growth } from "../types.ts";
 /** A document that exists only in this process. Nothing is ever in the way of its commits. */
 export class MemoryStore implements DocumentStore {
   readonly path: string | null;
+  readonly named: string | null;
   readonly #onChange: (text: Uint8Array) => void;
   #chat: Chat;
   #changed = false;
@@ -17,11 +18,21 @@ export class MemoryStore implements DocumentStore {
   #block: BlockPlace | null = null;
 
   /**
-   * `path` is the name that relative references use; that file is never touched. `onChange` is told the whole text
-   * after each change of it.
+   * Holds these bytes as the document.
+   *
+   * @param bytes the text
+   * @param path the name that relative references use; that file is never touched
+   * @param onChange told the whole text after each change of it
+   * @param named `path` before links were followed
    */
-  constructor(bytes: Uint8Array, path: string | null, onChange: (text: Uint8Array) => void = () => {}) {
+  constructor(
+    bytes: Uint8Array,
+    path: string | null,
+    onChange: (text: Uint8Array) => void = () => {},
+    named: string | null = path,
+  ) {
     this.path = path;
+    this.named = named;
     this.#onChange = onChange;
     this.#chat = parse(bytes);
   }

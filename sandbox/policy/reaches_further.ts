@@ -14,9 +14,11 @@ export function reachesFurther(
   document: SandboxSettings,
   context: PathContext,
 ): string | null {
-  if (person === document || !person.enabled) return null;
-  if (!document.enabled) return "switches the sandbox off";
-  if (document.backend !== person.backend) return `uses the sandbox backend ${document.backend}`;
+  if (person === document) return null;
+  if (!document.enabled) return person.enabled ? "switches the sandbox off" : null;
+  // A sandbox that the person has off and the document switches on is judged too: it approves what runs inside.
+  const stricter = person.backend === "auto" && document.backend === "required";
+  if (document.backend !== person.backend && !stricter) return `uses the sandbox backend ${document.backend}`;
   if (document.policy.allow_privileged && !person.policy.allow_privileged) {
     return "keeps privileges in the sandbox";
   }

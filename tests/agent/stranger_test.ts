@@ -1,4 +1,4 @@
-// A document from elsewhere may say that its calls run outside the sandbox; only a person lets them (S15).
+// What a first block loosens counts only when the person agreed to it (S15).
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "../cli/harness.ts";
@@ -29,7 +29,7 @@ Deno.test("policy approves nothing that a stranger's document takes out of the s
     place.write("a.chat", withCall(FIRST_BLOCK, ""));
     const { code, stderr } = await place.run([...STEP, "a.chat"]);
     assert.equal(code, 3);
-    assert.match(stderr, /switches the sandbox off and comes from elsewhere.*flemma trust \S*a\.chat/);
+    assert.match(stderr, /This document switches the sandbox off.*wait for you.*flemma trust \S*a\.chat/);
     waits(place, "a.chat");
   });
 });
@@ -55,16 +55,184 @@ Deno.test("a person's approval lets the call of a stranger's document run", asyn
   });
 });
 
-Deno.test("a trusted document, and one that was made here, decide for themselves", async () => {
+Deno.test("a document decides for itself once the person agreed, and asks again when its block comes to more", async () => {
   await withScene(async (place) => {
-    place.write("trusted.chat", withCall(FIRST_BLOCK, ""));
-    assert.equal((await place.run(["trust", "trusted.chat"])).code, 0);
-    assert.equal((await place.run([...STEP, "trusted.chat"])).code, 0);
+    const network = FIRST_BLOCK.replace("```lua\n", "```lua\nflemma.opt.sandbox.policy.network = true\n");
+    /** Each block comes to the same as the one before, or it does not. */
+    const blocks: readonly (readonly [block: string, same: boolean])[] = [
+      [FIRST_BLOCK, true],
+      [
+        FIRST_BLOCK.replace("```lua\n", "```lua\n-- a remark\nflemma.opt.model = 'other'\nname = 'x'\n"),
+        true,
+      ],
+      [
+        '```json\n{"flemma":{"sandbox":{"enabled":false},"tools":{"auto_approve":["bash","read"]}}}\n```\n',
+        true,
+      ],
+      ["```yaml\nflemma:\n  tools: { auto_approve: [bash, read] }\n  sandbox: false\n```\n", true],
+      [FIRST_BLOCK.replace("false\n", "true\nflemma.opt.sandbox = false\n"), true],
+      [network, false],
+      [FIRST_BLOCK.replace('"read"', '"write"'), false],
+      [FIRST_BLOCK.replace('"bash", "read"', '"read", "bash"'), false],
+      [FIRST_BLOCK.replace("= false\n", "= { enabled = false, backend = 'required' }\n"), false],
+      [
+        FIRST_BLOCK.replace(
+          "```lua\n",
+          "```lua\nflemma.opt.tools.presets['$x'] = { approve = { 'bash' } }\n",
+        ),
+        false,
+      ],
+    ];
+    place.write("a.chat", withCall(FIRST_BLOCK, ""));
+    assert.equal((await place.run(["trust", "a.chat"])).code, 0);
+    for (const [block, same] of blocks) {
+      if (place.exists("runs.txt")) Deno.removeSync(place.path("runs.txt"));
+      place.write("a.chat", withCall(block, ""));
+      const { code, stderr } = await place.run([...STEP, "a.chat"]);
+      assert.equal(code, same ? 0 : 3, `${block}${stderr}`);
+      assert.equal(place.exists("runs.txt"), same, block);
+    }
+  });
+});
+
+Deno.test("an agreement with a function is one with the whole block", async () => {
+  await withScene(async (place) => {
+    const block = "```lua\nflemma.opt.sandbox = false\nlocal ok = true\n" +
+      "flemma.opt.tools.auto_approve = function(tool) return ok end\n```\n";
+    place.write("a.chat", withCall(block, ""));
+    assert.equal((await place.run(["trust", "a.chat"])).code, 0);
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 0);
+    place.write("a.chat", withCall(block.replace("local ok = true", "local ok = not false"), ""));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+  });
+});
+
+Deno.test("an agreement is for one real path, whatever link leads there", async () => {
+  await withScene(async (place) => {
+    place.write("a.chat", withCall(FIRST_BLOCK, ""));
+    Deno.symlinkSync("a.chat", place.path("link.chat"));
+    assert.equal((await place.run(["trust", "link.chat"])).code, 0);
+    place.write("b.chat", withCall(FIRST_BLOCK, ""));
+    assert.equal((await place.run([...STEP, "b.chat"])).code, 3);
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 0);
+    Deno.renameSync(place.path("a.chat"), place.path("c.chat"));
+    place.write("c.chat", withCall(FIRST_BLOCK, ""));
+    assert.equal((await place.run([...STEP, "c.chat"])).code, 3);
+    assert.equal((await place.run(["trust", "--revoke", "a.chat"])).code, 0);
+    place.write("a.chat", withCall(FIRST_BLOCK, ""));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+  });
+});
+
+Deno.test("neither what this program wrote into a document nor one approved call agrees to anything", async () => {
+  await withScene(async (place) => {
+    place.write("a.chat", withCall(FIRST_BLOCK, ""));
+    await place.run([...STEP, "a.chat"]);
+    await place.run(["approve", "a.chat"]);
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 0);
     assert.equal(place.read("runs.txt"), "ran\n");
+    const more = withCall("", "").slice("@You:\nDo it.\n".length).replaceAll("call_1", "call_2");
+    place.write("a.chat", `${place.read("a.chat").trimEnd()}\n${more}`);
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+    assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=pending/);
     assert.equal((await place.run(["new", "made.chat"])).code, 0);
     place.write("made.chat", withCall(FIRST_BLOCK, ""));
-    assert.equal((await place.run([...STEP, "made.chat"])).code, 0);
-    assert.equal(place.read("runs.txt"), "ran\nran\n");
+    assert.equal((await place.run([...STEP, "made.chat"])).code, 3);
+    assert.equal(place.read("runs.txt"), "ran\n");
+  });
+});
+
+Deno.test("a call that policy approved before the block loosened anything is judged anew", async () => {
+  await withScene(async (place) => {
+    place.write("a.chat", withCall("", ""));
+    // Approved, but no slot is free.
+    const two = withCall("", "").replace(
+      /@Assistant:[^]*/,
+      (reply) =>
+        reply +
+        reply.slice("@Assistant:".length).replaceAll("call_1", "call_2").replace("echo ran", "echo two"),
+    );
+    place.write("a.chat", two);
+    place.settings("tools: { max_concurrent: 1 }\n");
+    await place.run([...STEP, "a.chat"]);
+    assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=approved/);
+    place.write("a.chat", FIRST_BLOCK + place.read("a.chat"));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+    assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=pending/);
+    assert.equal(place.read("runs.txt"), "ran\n");
+  });
+});
+
+Deno.test("a block that restricts needs no agreement", async () => {
+  await withScene(async (place) => {
+    const blocks = [
+      "flemma.opt.sandbox.policy.network = false",
+      "flemma.opt.sandbox.backend = 'required'",
+      "flemma.opt.sandbox.policy.rw_paths = { 'urn:flemma:cwd' }",
+      "flemma.opt.tools.auto_approve = { 'bash' }",
+    ];
+    for (const [at, line] of blocks.entries()) {
+      place.write(`${at}.chat`, withCall(`\`\`\`lua\n${line}\n\`\`\`\n`, ""));
+      const { code, stderr } = await place.run([...STEP, `${at}.chat`]);
+      assert.equal(code, 0, line + stderr);
+    }
+    assert.equal(place.read("runs.txt"), "ran\n".repeat(blocks.length));
+  });
+});
+
+const NO_BACKEND = "sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n";
+const OFF = "sandbox: false\n";
+
+Deno.test("where nothing of the person's confines a call, only their own word approves it", async () => {
+  const lua = (line: string) => `\`\`\`lua\n${line}\n\`\`\`\n`;
+  const blocks = [
+    lua("flemma.opt.tools.auto_approve = { 'bash' }"),
+    lua("flemma.opt.tools.auto_approve:append('bash')"),
+    lua("flemma.opt.tools.auto_approve = function() return true end"),
+    lua(
+      "flemma.opt.tools.presets['$mine'] = { approve = { 'bash' } }\nflemma.opt.tools.auto_approve = { '$mine' }",
+    ),
+    lua(
+      "flemma.opt.presets['$default'] = { auto_approve = { 'bash' } }\nflemma.opt.tools.auto_approve:append('$default')",
+    ),
+  ];
+  for (const settings of [NO_BACKEND, OFF]) {
+    await withScene(async (place) => {
+      place.settings(settings);
+      for (const [at, block] of blocks.entries()) {
+        place.write(`${at}.chat`, withCall(block, ""));
+        const { code, stderr } = await place.run([...STEP, `${at}.chat`]);
+        assert.equal(code, 3, block + stderr);
+        assert.match(stderr, /no sandbox works here|your sandbox is off/);
+        waits(place, `${at}.chat`);
+      }
+      // The word in the text is the person's, the settings are, and so is an agreement.
+      place.write("0.chat", withCall(blocks[0]!, APPROVED));
+      assert.equal((await place.run([...STEP, "0.chat"])).code, 0);
+      place.settings(`${settings}tools: { auto_approve: [bash] }\n`);
+      place.write("1.chat", withCall(blocks[1]!, ""));
+      assert.equal((await place.run([...STEP, "1.chat"])).code, 0);
+      place.settings(settings);
+      place.write("2.chat", withCall(blocks[2]!, ""));
+      assert.equal((await place.run(["trust", "2.chat"])).code, 0);
+      assert.equal((await place.run([...STEP, "2.chat"])).code, 0);
+      assert.equal(place.read("runs.txt"), "ran\n".repeat(3));
+    });
+  }
+});
+
+Deno.test("a document that switches the sandbox on does not approve commands for a person who has it off", async () => {
+  await withScene(async (place) => {
+    place.settings(OFF);
+    const on = "```lua\nflemma.opt.sandbox = true\n```\n";
+    place.write("a.chat", withCall(on, ""));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+    waits(place, "a.chat");
+    const wide = "```lua\nflemma.opt.sandbox = { enabled = true, policy = { rw_paths = { '/etc' } } }\n```\n";
+    place.write("b.chat", withCall(wide, ""));
+    const { stderr } = await place.run([...STEP, "b.chat"]);
+    assert.match(stderr, /makes \/etc writable/);
+    waits(place, "b.chat");
   });
 });
 
@@ -92,10 +260,17 @@ Deno.test("trust.documents: ask makes every call of a stranger's document wait; 
     place.write("a.chat", withCall("", ""));
     assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
     waits(place, "a.chat");
+    assert.equal((await place.run(["trust", "a.chat"])).code, 0);
+    place.write("a.chat", withCall("", ""));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 0);
+    assert.equal((await place.run(["new", "made.chat"])).code, 0);
+    place.write("made.chat", withCall("", ""));
+    assert.equal((await place.run([...STEP, "made.chat"])).code, 0);
+    assert.equal(place.read("runs.txt"), "ran\nran\n");
     place.settings("trust: { documents: always }\n");
     place.write("b.chat", withCall(FIRST_BLOCK, ""));
     assert.equal((await place.run([...STEP, "b.chat"])).code, 0);
-    assert.equal(place.read("runs.txt"), "ran\n");
+    assert.equal(place.read("runs.txt"), "ran\nran\nran\n");
   });
 });
 

@@ -83,15 +83,6 @@ export class MemoryJournal implements Journal {
     return Promise.resolve();
   }
 
-  written(): boolean {
-    return this.log.includes("written");
-  }
-
-  recordWritten(): Promise<void> {
-    this.log.push("written");
-    return Promise.resolve();
-  }
-
   keepBody(id: string, body: string): Promise<string> {
     this.bodies.push({ id, body });
     return Promise.resolve(`memory:${this.bodies.length}`);

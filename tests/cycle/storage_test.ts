@@ -44,10 +44,10 @@ Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignor
   assert.equal(runtimeFolder(environment({})), "/h/.local/state/flemma");
   const paths = protectedPaths({
     environment: environment({ XDG_STATE_HOME: "/s" }),
-    document: "/d/a.chat",
+    documents: ["/d/a.chat", "/l/b.chat"],
     configFiles: ["/c.yaml"],
   });
-  assert.deepEqual(paths, ["/d/a.chat", "/c.yaml", "/s/flemma"]);
+  assert.deepEqual(paths, ["/d/a.chat", "/l/b.chat", "/c.yaml", "/s/flemma"]);
 });
 
 Deno.test("each refusal to read a document names the file and the reason", () =>

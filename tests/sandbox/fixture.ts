@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
-import { createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
+import { type CommandsWatch, createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
 import type { RunningProgram } from "../../sandbox/protect/own_code.ts";
 
 /** Runs `body` with a fresh, empty, real folder that does not lie under /tmp, and removes it afterwards. */
@@ -51,7 +51,12 @@ export function settings(
 export function projectSandbox(
   folder: string,
   changes: Parameters<typeof settings>[0] = {},
-  more: { protect?: string[]; variables?: Record<string, string>; running?: RunningProgram } = {},
+  more: {
+    protect?: string[];
+    variables?: Record<string, string>;
+    running?: RunningProgram;
+    around?: CommandsWatch;
+  } = {},
 ): RunSandbox {
   const project = `${folder}/project`;
   const document = `${project}/notes.chat`;
@@ -61,6 +66,7 @@ export function projectSandbox(
     document,
     protect: more.protect ?? [document],
     running: more.running,
+    around: more.around,
   });
 }
 

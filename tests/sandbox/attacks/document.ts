@@ -45,6 +45,26 @@ const document: Attack[] = ([
   won: documentChanged,
 }));
 
+/** The document was opened by this name. */
+const plantLink = ({ project }: { readonly project: string }) =>
+  Deno.symlinkSync("notes.chat", `${project}/link.chat`);
+
+const named: Attack[] = ([
+  ["a forged document at the place of the link to it", "rm -f link.chat; echo PWNED > link.chat"],
+  ["the link led elsewhere", "echo PWNED > forged; ln -sf forged link.chat; ln -sfn forged link.chat"],
+  ["a forged document moved over the link", "echo PWNED > forged; mv -f forged link.chat"],
+  ["a folder at the place of the link", "rm -f link.chat; mkdir -p link.chat/PWNED"],
+] as const).map(([name, shell]) => ({
+  group: "the document",
+  name,
+  plant: plantLink,
+  shell: () => shell,
+  won: ({ project }) => {
+    const link = `${project}/link.chat`;
+    return !Deno.lstatSync(link).isSymlink || Deno.readLinkSync(link) !== "notes.chat";
+  },
+}));
+
 const settingsAttacks: Attack[] = ([
   [
     "the settings of the project",
@@ -80,4 +100,4 @@ const settingsAttacks: Attack[] = ([
   policy: () => ({ rw_paths: ["urn:flemma:cwd", "~"] }),
 }));
 
-export const DOCUMENT: readonly Attack[] = [...document, ...settingsAttacks];
+export const DOCUMENT: readonly Attack[] = [...document, ...named, ...settingsAttacks];

@@ -4,6 +4,7 @@ import { CALLS } from "./calls.ts";
 import { DOCUMENT } from "./document.ts";
 import { ENTRIES } from "./entries.ts";
 import { FILE_TOOLS } from "./file_tools.ts";
+import { ENVIRONMENT } from "./environment.ts";
 import { HELD } from "./held.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
@@ -19,6 +20,7 @@ export const ATTACKS: readonly Attack[] = [
   ...MACHINE,
   ...DOCUMENT,
   ...HOOKS,
+  ...ENVIRONMENT,
   ...HELD,
   ...SOCKETS,
   ...CALLS,

@@ -168,7 +168,12 @@ export function sandboxOf(
       ...variables,
     }, project),
     document: `${project}/notes.chat`,
-    protect: [`${project}/notes.chat`, `${root}/home/.config/flemma/config.yaml`],
+    // Named by a link, where an attack has planted one.
+    protect: [
+      `${project}/notes.chat`,
+      `${project}/link.chat`,
+      `${root}/home/.config/flemma/config.yaml`,
+    ],
   });
 }
 

@@ -19,6 +19,9 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
     [PERSON, PERSON, null],
     [PERSON, { ...PERSON, enabled: false }, /switches the sandbox off/],
     [PERSON, { ...PERSON, backend: "other" }, /backend other/],
+    [PERSON, { ...PERSON, backend: "required" }, null],
+    [{ ...PERSON, backend: "bwrap" }, { ...PERSON, backend: "required" }, /backend required/],
+    [{ ...PERSON, backend: "required" }, PERSON, /backend auto/],
     [PERSON, policy({ allow_privileged: true }), /privileges/],
     [strict, policy({ network: true }, strict), /opens the network/],
     [strict, policy({ network: { allow: ["example.org"] } }, strict), /opens the network/],
@@ -39,6 +42,9 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
 Deno.test("a person who has no sandbox loses nothing to a document", () => {
   const off = { ...PERSON, enabled: false };
   assert.equal(reachesFurther(off, { ...off, backend: "other" }, CONTEXT), null);
+  assert.equal(reachesFurther(off, { ...off, enabled: true }, CONTEXT), null);
+  const on = { ...policy({ rw_paths: ["/"] }), enabled: true };
+  assert.match(reachesFurther(off, on, CONTEXT) ?? "nothing", /makes \/ writable/);
 });
 
 Deno.test("a document's writable path does not uncover what the person hides, though the person made it writable", () => {

@@ -1,0 +1,81 @@
+// Makes the guard over a document, with everything settled that earlier runs left (S17).
+
+import { isInside } from "../../base/paths.ts";
+import { type Outcome, success } from "../../base/problem.ts";
+import { saidIn } from "../../config/document/authority.ts";
+import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
+import type { DocumentStore, Emit } from "../../cycle/types.ts";
+import { resolvePolicy } from "../../sandbox/mod.ts";
+import {
+  type Blocks,
+  blocksOf,
+  type SettingsHost,
+  type SubjectSettings,
+  subjectSettings,
+} from "../settings.ts";
+import type { Leaves } from "./exposure.ts";
+import { DocumentGuard } from "./guard.ts";
+import type { Distrust } from "./stranger.ts";
+import { unconfirmedBlock } from "./vouching.ts";
+
+/** Who opens the document, and whether only to look. */
+export type GuardHost = SettingsHost & { readonly emit?: Emit; readonly readOnly: boolean };
+
+/** The memory of a document and its guard. Fails when the memory cannot be used. */
+export async function guardOf(
+  store: DocumentStore,
+  host: GuardHost,
+  subject: SubjectSettings,
+): Promise<Outcome<{ readonly memory: DocumentMemory; readonly guard: DocumentGuard }>> {
+  const { environment, emit = () => {}, readOnly } = host;
+  const { path, named = path } = store;
+  const memory = await openJournal({ environment, path });
+  if (!memory.ok) return memory;
+  const nameMemory = named === path ? null : await openJournal({ environment, path: named });
+  if (nameMemory !== null && !nameMemory.ok) return nameMemory;
+  const now = blocksOf(store.chat);
+  const guard = new DocumentGuard({
+    environment,
+    store,
+    memory: memory.value,
+    nameMemory: nameMemory?.value ?? null,
+    said: async (chat) => {
+      const blocks = blocksOf(chat);
+      const { frontmatter } = blocks;
+      const same = frontmatter?.language === now.frontmatter?.language &&
+        frontmatter?.code === now.frontmatter?.code;
+      if (same) return said(subject, blocks);
+      const other = await subjectSettings(host, { path, ...blocks });
+      return other.ok ? said(other.value, blocks) : { block: other.problem.message, narrows: false };
+    },
+    inReach: (paths) => {
+      const policy = resolvePolicy(subject.settings.sandbox, { environment, document: path });
+      return !policy.ok || policy.value.rw_paths.some((root) => paths.some((each) => isInside(each, root)));
+    },
+    emit,
+    readOnly,
+  });
+  const problem = await guard.open();
+  return problem === null ? success({ memory: memory.value, guard }) : { ok: false, problem };
+}
+
+/** What a first block that a command could have written does to calls; null for every other block. */
+export function unconfirmed(
+  guard: DocumentGuard,
+  subject: SubjectSettings,
+  { path, blocks }: { readonly path: string | null; readonly blocks: Blocks },
+): Distrust | null {
+  const { suspects } = guard;
+  if (path === null || suspects === null || suspects.block === null) return null;
+  return guard.suspectsBlock(said(subject, blocks)) ? unconfirmedBlock(suspects, path) : null;
+}
+
+/** What a first block says; one with mistakes says something that no other one does. */
+function said(
+  { logs, diagnostics }: SubjectSettings,
+  { frontmatter }: Blocks,
+): Pick<Leaves, "block" | "narrows"> {
+  const { text, narrows } = saidIn(logs, frontmatter?.code ?? null);
+  if (diagnostics.every(({ severity }) => severity !== "error")) return { block: text, narrows };
+  return { block: `mistaken: ${frontmatter?.code}`, narrows: false };
+}

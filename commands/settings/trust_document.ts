@@ -1,0 +1,39 @@
+// Agreeing to a document: what its first block comes to.
+
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { ChatSession } from "../../agent/types.ts";
+import type { Trustable } from "./trustable.ts";
+
+/** A document as something to agree to. A first block with mistakes is refused: nobody knows what it means. */
+export async function trustableDocument(session: ChatSession, label: string): Promise<Outcome<Trustable>> {
+  const { path, chat } = session;
+  if (path === null) {
+    return failure(
+      "usage",
+      "An agreement belongs to the path of a document, and this text has none.",
+      "Name it: flemma trust - --name PATH",
+    );
+  }
+  if (chat.turns.length === 0 && chat.frontmatter === null) {
+    return failure(
+      "not-a-document",
+      `${label} holds no message and no first block, so there is nothing to agree to.`,
+    );
+  }
+  const found = await session.agreement();
+  if (!found.ok) return found;
+  const { lines, agreed } = found.value;
+  return success({
+    path,
+    lines,
+    nothing: "has no first block that says anything about the sandbox or about what runs without asking",
+    isAgreed: () => Promise.resolve(success(agreed)),
+    agree: async () => {
+      const trusted = await session.trust();
+      return trusted.ok ? success([]) : trusted;
+    },
+    agreed: lines.length === 0
+      ? `Noted: you know ${path}. A first block that says more is asked about again.`
+      : `${path} may do that from now on. It is asked about again when its first block comes to something else.`,
+  });
+}

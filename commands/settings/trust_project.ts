@@ -1,0 +1,76 @@
+// Agreeing to a project's settings file: what it would do, in words, and the code that it names.
+
+import { draftLayer } from "../../config/layers/draft.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { parentOf } from "../../base/paths.ts";
+import { inWords } from "../../config/layers/words.ts";
+import { namedFiles, trustedShare } from "../../config/sources/project.ts";
+import { parseSource } from "../../config/sources/yaml.ts";
+import { modulePath } from "../../config/schema/module_path.ts";
+import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
+import { writeTree } from "../../config/layers/write_tree.ts";
+import type { Trustable } from "./trustable.ts";
+
+/** The settings file of a project at its real path, as something to agree to. One with mistakes is refused. */
+export async function trustableProject(
+  environment: Environment,
+  path: string,
+): Promise<Outcome<Trustable>> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (thrown) {
+    return failure("file-unreadable", `${path} cannot be trusted: ${thrownText(thrown)}.`);
+  }
+  const read = await projectIn(environment, path, text);
+  if (!read.ok) return read;
+  const { lines, ignored, names } = read.value;
+  return success({
+    path,
+    lines: [
+      ...lines,
+      ...names.map((name) => `runs the code of ${name}, and of what that imports`),
+      ...ignored.map((key) => `(without effect: a project may not set ${key})`),
+    ],
+    nothing: "says nothing",
+    isAgreed: () => isTrusted(environment, path, text, names),
+    agree: async () => {
+      const recorded = await recordTrust(environment, path, text, names, new Date());
+      return recorded.ok ? success(recorded.value.files.map((file) => `with it: ${file.path}`)) : recorded;
+    },
+    agreed: `${path} is trusted as it is now; a change of it ends that.`,
+  });
+}
+
+interface Project {
+  readonly lines: readonly string[];
+  readonly ignored: readonly string[];
+  /** Files of code that it names. */
+  readonly names: readonly string[];
+}
+
+async function projectIn(environment: Environment, path: string, text: string): Promise<Outcome<Project>> {
+  const parsed = await parseSource(text);
+  if (!parsed.ok) {
+    const lines = parsed.lines.map(({ place, message }) => `${path}:${place}: ${message}`);
+    return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
+  }
+  const folder = parentOf(path);
+  const root = parentOf(folder);
+  const module = (name: string) => modulePath(name, folder, environment.home);
+  const draft = draftLayer({ layer: "P", others: [], catalog: BUILTIN_CATALOG, module });
+  const faults = writeTree(draft, parsed.tree.value ?? {}, { catalog: BUILTIN_CATALOG });
+  if (faults.length > 0) {
+    const lines = faults.map((fault) => `${path}:${parsed.tree.place(fault)}: ${fault.message}`);
+    return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
+  }
+  const { operations, ignored } = trustedShare(draft.log, root, environment.home);
+  const refused = [...ignored, ...draft.warnings.map(({ key }) => key)];
+  return success({
+    lines: operations.map(inWords),
+    ignored: [...new Set(refused)],
+    names: namedFiles(draft.log, root, environment.home),
+  });
+}

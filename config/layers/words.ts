@@ -1,0 +1,98 @@
+// Operations of a layer in a person's words: what a file that somebody else wrote would do.
+
+import { isModulePath } from "../schema/module_path.ts";
+import { isObject } from "../../base/is_object.ts";
+import type { ApprovalPreset } from "../settings.ts";
+import type { Operation } from "../types.ts";
+import { valueText } from "./render.ts";
+import { isPresetPath } from "./resolve.ts";
+
+type Words = (value: unknown) => string;
+
+/** How single values of these keys are said; all other keys are said by their name. */
+const SET: Readonly<Record<string, Words>> = {
+  "sandbox.enabled": (on) => (on === true ? "switches the sandbox on" : "switches the sandbox off"),
+  "sandbox.backend": (name) => `uses the sandbox backend ${valueText(name)}`,
+  "sandbox.policy.network": (network) =>
+    network === true
+      ? "opens the network to commands"
+      : network === false
+      ? "closes the network to commands"
+      : `lets commands reach these hosts and no others: ${
+        itemsOf(isObject(network) ? network.allow : network)
+      }`,
+  "sandbox.policy.allow_privileged": (kept) =>
+    kept === true ? "keeps privileges in the sandbox" : "drops privileges in the sandbox",
+  "sandbox.policy.rw_paths": (paths) => `makes these paths writable and no others: ${pathsIn(paths)}`,
+  "tools.auto_approve": (list) =>
+    typeof list === "function"
+      ? "decides by a function of its own which calls run without asking"
+      : list === null
+      ? "lets no call run without asking"
+      : approvedWords(list),
+  "tools.require_approval": (required) =>
+    required === false ? "lets every call run without asking that nothing else decides" : "asks about calls",
+  "tools.auto_approve_sandboxed": (approved) =>
+    approved === true ? "lets sandboxed commands run without asking" : "asks about sandboxed commands too",
+};
+
+/** The same for what is added to a list, and what is taken out of it. */
+const ADDED: Readonly<Record<string, Words>> = {
+  "sandbox.policy.rw_paths": (path) => `makes ${pathsIn(path)} writable`,
+  "sandbox.policy.deny_read": (path) => `hides ${valueText(path)}`,
+  "sandbox.policy.protect": (path) => `keeps ${valueText(path)} read-only`,
+  "tools.auto_approve": approvedWords,
+};
+
+const REMOVED: Readonly<Record<string, Words>> = {
+  "sandbox.policy.rw_paths": (path) => `makes ${pathsIn(path)} read-only`,
+  "tools.auto_approve": (name) => `asks about ${valueText(name)}`,
+};
+
+/** One operation as the end of the sentence "This file …", with the key it is about. */
+export function inWords({ op, path, value }: Operation): string {
+  const key = path.join(".");
+  return `${sentence(op, path, value)} (${key})`;
+}
+
+function sentence(op: Operation["op"], path: readonly string[], value: unknown): string {
+  const key = path.join(".");
+  if (isPresetPath(path)) return presetWords(path.at(-1)!, value);
+  if (op === "set") return SET[key]?.(value) ?? `sets ${path.at(-1)} to ${valueText(value)}`;
+  if (op === "remove") return REMOVED[key]?.(value) ?? `takes ${valueText(value)} out of ${path.at(-1)}`;
+  return ADDED[key]?.(value) ?? `adds ${valueText(value)} to ${path.at(-1)}`;
+}
+
+/** Names run without asking; a module among them decides by code. */
+function approvedWords(list: unknown): string {
+  const items = [list].flat().map(String);
+  const names = items.filter((item) => !isModulePath(item));
+  const modules = items.filter(isModulePath);
+  return [
+    ...(names.length > 0 || modules.length === 0
+      ? [`lets these calls run without asking: ${itemsOf(names)}`]
+      : []),
+    ...(modules.length > 0 ? [`lets code decide what runs without asking: ${itemsOf(modules)}`] : []),
+  ].join("; ");
+}
+
+function itemsOf(list: unknown): string {
+  return [list].flat().map(valueText).join(", ") || "none";
+}
+
+function presetWords(name: string, value: unknown): string {
+  const { approve = [], deny = [], ...others } = (value ?? {}) as ApprovalPreset;
+  const parts = [
+    ...(approve.length > 0 ? [`lets ${approve.join(", ")} run without asking`] : []),
+    ...(deny.length > 0 ? [`denies ${deny.join(", ")}`] : []),
+    ...(Object.keys(others).length > 0 ? [`sets ${Object.keys(others).join(", ")}`] : []),
+  ];
+  return `defines the preset ${name}: ${parts.length === 0 ? "nothing" : parts.join("; ")}`;
+}
+
+function pathsIn(value: unknown): string {
+  return [value].flat().map((item) => {
+    if (!isObject(item)) return String(item);
+    return `${item.path}${item.create === true ? " (made when it is missing)" : ""}`;
+  }).join(", ") || "none";
+}

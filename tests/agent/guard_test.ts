@@ -1,0 +1,227 @@
+// The guard over a document while commands live: what is recorded before, looked at after, and left for the next run (S17).
+
+import assert from "node:assert/strict";
+import type { Environment } from "../../base/environment.ts";
+import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
+import { callHash } from "../../cycle/call_hash.ts";
+import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { callsDocument } from "../cli/harness.ts";
+
+const BEFORE = callsDocument([
+  { id: "c1", command: "one", status: "approved" },
+  { id: "c2", command: "two", status: "pending" },
+]);
+const FORGED = BEFORE.replaceAll("pending", "approved");
+
+class Place {
+  readonly environment: Environment;
+  readonly told: CycleEvent[] = [];
+  text = BEFORE;
+
+  constructor(readonly folder: string) {
+    this.environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+  }
+
+  get path(): string {
+    return `${this.folder}/a.chat`;
+  }
+
+  write(text: string): void {
+    Deno.writeTextFileSync(this.path, text);
+  }
+
+  /** As an editor that saves by renaming. */
+  replace(text: string): void {
+    Deno.writeTextFileSync(`${this.folder}/new`, text);
+    Deno.renameSync(`${this.folder}/new`, this.path);
+  }
+
+  async memory(path = this.path): Promise<DocumentMemory> {
+    const opened = await openJournal({ environment: this.environment, path });
+    assert.ok(opened.ok);
+    return opened.value;
+  }
+
+  /** A guard as the next run makes it. */
+  async guard(options: Partial<GuardOptions> & { readonly named?: string; readonly path?: string } = {}) {
+    const { path = this.path, named = path } = options;
+    const memory = await this.memory(path);
+    const guard = new DocumentGuard({
+      environment: this.environment,
+      store: new MemoryStore(Deno.readFileSync(path), path, undefined, named),
+      memory,
+      nameMemory: named === path ? null : await this.memory(named),
+      said: () => Promise.resolve({ block: "", narrows: true }),
+      inReach: () => true,
+      emit: (event) => this.told.push(event),
+      readOnly: false,
+      ...options,
+    });
+    return { guard, memory };
+  }
+}
+
+async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-guard-" }));
+  try {
+    const place = new Place(folder);
+    place.write(BEFORE);
+    await body(place);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function hashIn(text: string, id: string): Promise<string> {
+  const call = new MemoryStore(new TextEncoder().encode(text), null).chat.call(id);
+  assert.ok(call !== undefined);
+  return await callHash(call);
+}
+
+Deno.test("after commands that could not reach the document, nothing is suspected, whatever the person wrote", () =>
+  inPlace(async (place) => {
+    const { guard, memory } = await place.guard();
+    assert.equal(guard.commandsLive, false);
+    assert.equal(await guard.begin(), null);
+    assert.equal(guard.commandsLive, true);
+    place.write(FORGED);
+    await guard.end();
+    assert.equal(guard.commandsLive, false);
+    assert.deepEqual([memory.suspects(), memory.exposure(), place.told], [null, null, []]);
+  }));
+
+Deno.test("what a replaced file says more than before is suspected, and what is written later is not", () =>
+  inPlace(async (place) => {
+    const { guard } = await place.guard();
+    await guard.begin();
+    place.replace(FORGED);
+    await guard.end();
+    assert.deepEqual(guard.suspects?.calls, { c2: await hashIn(FORGED, "c2") });
+    // Between the end of the commands and the next run.
+    place.write(FORGED.replace("two", "three"));
+    const next = await place.guard();
+    assert.equal(await next.guard.open(), null);
+    assert.deepEqual(next.guard.suspects?.calls, { c2: await hashIn(FORGED, "c2") });
+    assert.equal(await next.guard.confirm(), null);
+    assert.equal((await place.memory()).suspects(), null);
+  }));
+
+Deno.test("an approval that this program records while commands live is vouched for", () =>
+  inPlace(async (place) => {
+    const { guard, memory } = await place.guard();
+    await guard.begin();
+    await memory.recordApproval("c2", { by: "policy", hash: await hashIn(FORGED, "c2"), source: "x" });
+    place.replace(FORGED);
+    await guard.end();
+    assert.equal(guard.suspects, null);
+  }));
+
+Deno.test("several commands at once are watched from the first to the last, and the next ones anew", () =>
+  inPlace(async (place) => {
+    const { guard } = await place.guard();
+    const [one, two] = [guard.begin(), guard.begin()];
+    assert.equal(one, two);
+    await one;
+    place.replace(FORGED);
+    await guard.end();
+    await guard.begin();
+    await guard.end();
+    // The second time nothing happened, but what was found before stays.
+    assert.deepEqual(Object.keys(guard.suspects?.calls ?? {}), ["c2"]);
+  }));
+
+Deno.test("a run that was killed leaves it to the next one to look", () =>
+  inPlace(async (place) => {
+    for (const replaced of [false, true]) {
+      place.replace(BEFORE);
+      await (await place.guard()).guard.begin();
+      if (replaced) place.replace(FORGED);
+      else place.write(FORGED);
+      const report = await place.guard({ readOnly: true });
+      assert.equal(await report.guard.open(), null);
+      assert.equal(report.guard.suspects !== null, replaced);
+      assert.notEqual((await place.memory()).exposure(), null, "a report records nothing");
+      const next = await place.guard();
+      await next.guard.open();
+      assert.equal(next.guard.suspects !== null, replaced);
+      assert.equal((await place.memory()).exposure(), null);
+      await next.guard.confirm();
+    }
+  }));
+
+Deno.test("what was suspected before stays suspected when more commands live", () =>
+  inPlace(async (place) => {
+    const first = await place.guard();
+    await first.guard.begin();
+    place.replace(FORGED);
+    await first.guard.end();
+    const second = await place.guard();
+    await second.guard.open();
+    await second.guard.begin();
+    place.replace(FORGED);
+    await second.guard.end();
+    assert.deepEqual(Object.keys(second.guard.suspects?.calls ?? {}), ["c2"]);
+  }));
+
+Deno.test("a name that leads elsewhere after commands is found by whoever opens it; one put back is forgotten", () =>
+  inPlace(async (place) => {
+    const link = `${place.folder}/link.chat`;
+    Deno.symlinkSync("a.chat", link);
+    const { guard } = await place.guard({ named: link });
+    await guard.begin();
+    await guard.end();
+    assert.equal((await place.memory(link)).exposure(), null);
+    await guard.begin();
+    Deno.removeSync(link);
+    Deno.writeTextFileSync(link, FORGED);
+    await guard.end();
+    assert.equal(guard.suspects, null, "the document itself is as it was");
+    const forged = await place.guard({ path: link });
+    await forged.guard.open();
+    assert.match(forged.guard.suspects?.why ?? "", /link\.chat was replaced/);
+    assert.deepEqual(Object.keys(forged.guard.suspects?.calls ?? {}), ["c2"]);
+  }));
+
+Deno.test("a document out of every command's reach is not watched, unless it has another name", () =>
+  inPlace(async (place) => {
+    const far = { inReach: () => false };
+    const { guard, memory } = await place.guard(far);
+    await guard.begin();
+    assert.equal(memory.exposure(), null);
+    place.replace(FORGED);
+    await guard.end();
+    assert.equal(guard.suspects, null);
+    place.write(BEFORE);
+    Deno.linkSync(place.path, `${place.folder}/b.chat`);
+    const linked = await place.guard(far);
+    await linked.guard.begin();
+    place.write(FORGED);
+    await linked.guard.end();
+    assert.match(linked.guard.suspects?.why ?? "", /hard link/);
+  }));
+
+Deno.test("no command begins whose document cannot be remembered, and an end that cannot be kept is told", () =>
+  inPlace(async (place) => {
+    const { guard } = await place.guard();
+    Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+    assert.equal((await guard.begin())?.code, "state-unwritable");
+    assert.equal(guard.commandsLive, false);
+    Deno.removeSync(`${place.folder}/state`);
+    assert.equal(await guard.begin(), null);
+    Deno.removeSync(`${place.folder}/state`, { recursive: true });
+    Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+    await guard.end();
+    assert.deepEqual(place.told.map((event) => event.event === "notice" && event.code), ["state-unwritable"]);
+    assert.equal(guard.commandsLive, false);
+  }));
+
+Deno.test("a document that is gone after commands holds nothing to suspect", () =>
+  inPlace(async (place) => {
+    const { guard } = await place.guard();
+    await guard.begin();
+    Deno.removeSync(place.path);
+    await guard.end();
+    assert.deepEqual([guard.suspects, place.told], [null, []]);
+  }));

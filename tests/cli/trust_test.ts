@@ -1,0 +1,103 @@
+// `flemma trust`: what it tells, what it remembers, and what it refuses.
+
+import assert from "node:assert/strict";
+import { type Scene, withScene } from "./harness.ts";
+
+const LOOSENING = "```lua\n" +
+  "flemma.opt.sandbox = { enabled = false, policy = { network = { allow = { 'a.org', 'b.org' } } } }\n" +
+  "flemma.opt.sandbox.policy.rw_paths:append({ path = '/srv/x', create = true })\n" +
+  "flemma.opt.tools.auto_approve = { 'bash', 'read' }\n" +
+  "flemma.opt.tools.presets['$x'] = { approve = { 'bash' }, deny = { 'write' } }\n" +
+  "flemma.opt.model = 'x'\n```\n@You:\nHello\n";
+
+const WORDS = "  switches the sandbox off (sandbox.enabled)\n" +
+  "  lets commands reach these hosts and no others: a.org, b.org (sandbox.policy.network)\n" +
+  "  makes /srv/x (made when it is missing) writable (sandbox.policy.rw_paths)\n" +
+  "  lets these calls run without asking: bash, read (tools.auto_approve)\n" +
+  "  defines the preset $x: lets bash run without asking; denies write (tools.presets.$x)\n";
+
+async function told(place: Scene, ...args: string[]): Promise<[code: number, out: string, err: string]> {
+  const { code, stdout, stderr } = await place.run(["trust", ...args]);
+  return [code, stdout.replaceAll(place.path(""), "PLACE/"), stderr];
+}
+
+Deno.test("trust tells in words what a document would do; --show agrees to nothing", () =>
+  withScene(async (place) => {
+    place.write("a.chat", LOOSENING);
+    const [code, out, err] = await told(place, "--show", "a.chat");
+    assert.deepEqual([code, out], [0, `PLACE/a.chat\n${WORDS}`]);
+    assert.match(err, /^You have not agreed to \S+a\.chat as it is\.\n$/);
+    assert.match((await told(place, "--list"))[2], /Nothing is trusted yet/);
+    const agreed = await told(place, "a.chat");
+    assert.deepEqual(agreed.slice(0, 2), [0, `PLACE/a.chat\n${WORDS}`]);
+    assert.match(agreed[2], /a\.chat may do that from now on/);
+    assert.match((await told(place, "--show", "a.chat"))[2], /^You have agreed to that\.\n$/);
+    assert.match((await told(place, "--list"))[1], /PLACE\/a\.chat\n$/);
+  }));
+
+Deno.test("trust - takes the text that an editor holds, for the path that is named", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\nHello\n");
+    const given = { stdin: LOOSENING };
+    const nameless = await place.run(["trust", "-"], given);
+    assert.equal(nameless.code, 2);
+    assert.match(nameless.stderr, /flemma trust - --name PATH/);
+    for (const name of ["a.chat", "unsaved.chat"]) {
+      const { code, stdout, stderr } = await place.run(["trust", "-", "--name", name], given);
+      assert.equal(code, 0, stderr);
+      assert.ok(stdout.endsWith(WORDS), stdout);
+      assert.match(
+        (await place.run(["trust", "--show", "-", "--name", name], given)).stderr,
+        /You have agreed/,
+      );
+    }
+    assert.equal(place.read("a.chat"), "@You:\nHello\n");
+    assert.match((await told(place, "--show", "a.chat"))[2], /have not agreed/);
+  }));
+
+Deno.test("a project's settings are told in words, its code and what has no effect with them", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".flemma"));
+    place.write(".flemma/policy.ts", "export default () => true;\n");
+    place.write(
+      ".flemma/config.yaml",
+      "sandbox: { enabled: false, policy: { network: true, allow_privileged: true } }\nmodel: x\n" +
+        "tools:\n  auto_approve: [bash, ./policy.ts]\n  require_approval: false\n  bash: { shell: /bin/zsh }\n",
+    );
+    for (const [path, show] of [[".", true], [".flemma", true], [".flemma/config.yaml", false]] as const) {
+      const [code, out] = await told(place, ...(show ? ["--show"] : []), path);
+      assert.equal(code, 0);
+      assert.deepEqual(out.split("\n").slice(1, -1), [
+        "  switches the sandbox off (sandbox.enabled)",
+        "  opens the network to commands (sandbox.policy.network)",
+        "  keeps privileges in the sandbox (sandbox.policy.allow_privileged)",
+        "  sets model to x (model)",
+        "  lets these calls run without asking: bash; lets code decide what runs without asking: " +
+        "PLACE/.flemma/policy.ts (tools.auto_approve)",
+        "  lets every call run without asking that nothing else decides (tools.require_approval)",
+        "  runs the code of PLACE/.flemma/policy.ts, and of what that imports",
+        "  (without effect: a project may not set tools.bash.shell)",
+      ]);
+    }
+    assert.match((await told(place, "--list"))[1], /config\.yaml\n +with PLACE\/\.flemma\/policy\.ts\n$/);
+  }));
+
+Deno.test("what cannot be agreed to is refused with the reason", () =>
+  withScene(async (place) => {
+    place.write("mistake.chat", "```lua\nflemma.opt.sandbox = 'of'\n```\n@You:\nHello\n");
+    place.write("none.txt", "no document\n");
+    place.write("empty.chat", "@You:\nHello\n");
+    const rows: readonly (readonly [args: string[], code: number, err: RegExp])[] = [
+      [["mistake.chat"], 4, /sandbox.*\n {2}Correct the first block before trusting it/s],
+      [["none.txt"], 1, /none\.txt holds no message and no first block/],
+      [["gone.chat"], 1, /There is no file gone\.chat/],
+      [["--show"], 2, /needs a PATH/],
+      [[], 2, /needs a PATH/],
+      [["empty.chat"], 0, /Noted: you know \S+empty\.chat/],
+    ];
+    for (const [args, code, err] of rows) {
+      const found = await place.run(["trust", ...args]);
+      assert.equal(found.code, code, `${args}: ${found.stderr}`);
+      assert.match(found.stderr, err);
+    }
+  }));

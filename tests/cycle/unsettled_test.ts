@@ -1,0 +1,104 @@
+// What a journal comes to about commands that could have reached the document (S17).
+
+import assert from "node:assert/strict";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import {
+  afterEntry,
+  entriesOf,
+  isUnsettledEntry,
+  NOTHING_UNSETTLED,
+  type Unsettled,
+} from "../../cycle/unsettled.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import type { Exposure, Suspects } from "../../cycle/types.ts";
+
+const EXPOSURE: Exposure = {
+  name: "/a.chat",
+  leads: "/a.chat",
+  file: { dev: 1, ino: 2, born: null, links: 1 },
+  approved: { c1: "one" },
+  block: "",
+};
+const SUSPECTS: Suspects = { why: "so", calls: { c1: "one", c2: "two" }, block: null };
+const approval = (id: string, more: { asked?: true } = {}) =>
+  ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
+
+Deno.test("what this program approves while commands live is vouched for, what it asks about is not", () => {
+  const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...EXPOSURE });
+  assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
+  assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });
+  assert.deepEqual(afterEntry(open, approval("c1", { asked: true })).exposure?.approved, {});
+  assert.deepEqual(afterEntry(NOTHING_UNSETTLED, approval("c1")), NOTHING_UNSETTLED);
+});
+
+Deno.test("a decision or a question about a call ends what was suspected of it, and the last one ends all", () => {
+  const state: Unsettled = { exposure: null, suspects: SUSPECTS };
+  const one = afterEntry(state, approval("c1"));
+  assert.deepEqual(one.suspects?.calls, { c2: "two" });
+  assert.equal(afterEntry(one, approval("c2", { asked: true })).suspects, null);
+  const block: Unsettled = { exposure: null, suspects: { ...SUSPECTS, block: "says" } };
+  assert.deepEqual(afterEntry(afterEntry(block, approval("c1")), approval("c2")).suspects, {
+    why: "so",
+    calls: {},
+    block: "says",
+  });
+});
+
+Deno.test("settling ends the exposure, and the entries of a state lead to it", () => {
+  const open: Unsettled = { exposure: EXPOSURE, suspects: SUSPECTS };
+  const settled = afterEntry(open, { kind: "settled", suspects: null });
+  assert.deepEqual(settled, NOTHING_UNSETTLED);
+  for (const state of [NOTHING_UNSETTLED, open, { ...open, exposure: null }, { ...open, suspects: null }]) {
+    assert.deepEqual(entriesOf(state).reduce(afterEntry, NOTHING_UNSETTLED), state);
+  }
+});
+
+Deno.test("an entry in which anything is missing or of another kind says nothing", () => {
+  const exposed = { kind: "exposed", ...EXPOSURE };
+  const settled = { kind: "settled", suspects: SUSPECTS };
+  for (const good of [exposed, { ...exposed, file: null }, settled, { ...settled, suspects: null }]) {
+    assert.ok(isUnsettledEntry(good), JSON.stringify(good));
+  }
+  const bad = [
+    { ...exposed, kind: "other" },
+    { ...exposed, name: 1 },
+    { ...exposed, leads: null },
+    { ...exposed, file: "x" },
+    { ...exposed, approved: [1] },
+    { ...exposed, approved: { c1: 1 } },
+    { ...exposed, block: null },
+    { kind: "settled" },
+    { ...settled, suspects: { ...SUSPECTS, why: 1 } },
+    { ...settled, suspects: { ...SUSPECTS, calls: null } },
+    { ...settled, suspects: { ...SUSPECTS, block: 1 } },
+  ];
+  for (const entry of bad) assert.ok(!isUnsettledEntry(entry), JSON.stringify(entry));
+});
+
+Deno.test("the shortening of a long journal keeps what is unsettled, below the approvals", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: folder } };
+    const path = `${folder}/a.chat`;
+    const open = async () => {
+      const journal = await openJournal({ environment, path });
+      assert.ok(journal.ok);
+      return journal.value;
+    };
+    const first = await open();
+    await first.recordApproval("c1", { by: "person", hash: "old" });
+    await first.recordSuspects(SUSPECTS);
+    await first.recordExposure(EXPOSURE);
+    const file = `${folder}/flemma/journal/${await documentKey(path)}.jsonl`;
+    const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
+    await Deno.writeTextFile(file, noise, { append: true });
+    await (await open()).recordEnd("x");
+    assert.ok((await Deno.stat(file)).size < 2000, "it was shortened");
+    const after = await open();
+    assert.deepEqual(after.suspects(), SUSPECTS);
+    assert.deepEqual(after.exposure(), EXPOSURE);
+    assert.deepEqual(after.approval("c1"), { by: "person", hash: "old" });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
