@@ -152,7 +152,9 @@ Deno.test("after a kill, a forged document at the place of the link is not taken
       await started.finished;
       assert.match((await place.run(["status", link])).stdout, /link\d\.chat was replaced/, forge);
       const { code, stderr } = await place.run([...STEP, link]);
-      assert.equal(code, 3, `${forge} ${stderr}`);
+      // It waits for the person, or the link is put back while the forgery is open.
+      assert.ok(code === 3 || code === 5, `${forge} ${code} ${stderr}`);
+      await place.run([...STEP, link]);
       assert.ok(!place.exists("runs.txt"), forge);
     }
   }));
