@@ -74,10 +74,30 @@ export class DocumentGuard implements CommandsWatch {
     return blockIsSuspect(said, this.suspects);
   }
 
-  /** The person says that the document is as they want it. */
+  /**
+   * The person says that the document is as they want it. Also a report may say so; what it found open may be of a run
+   * that is alive, so that is watched on, from the document as it is now.
+   */
   async confirm(): Promise<Problem | null> {
+    const { memory, nameMemory, store } = this.#options;
+    const { path } = store;
     this.#seen = null;
-    return this.#options.memory.suspects() === null ? null : await this.#keep(null, false);
+    if (path === null) return null;
+    const now = {
+      leads: path,
+      file: await identityOf(path),
+      ...vouched(await this.#leaves(store.chat), null),
+    };
+    try {
+      for (const each of nameMemory === null ? [memory] : [memory, nameMemory]) {
+        const open = each.exposure();
+        if (open !== null || each.suspects() !== null) await each.recordSuspects(null);
+        if (open !== null) await each.recordExposure({ ...open, ...now });
+      }
+      return null;
+    } catch (thrown) {
+      return unkept(thrown);
+    }
   }
 
   begin(): Promise<Problem | null> {

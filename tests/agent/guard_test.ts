@@ -151,6 +151,33 @@ Deno.test("a run that was killed leaves it to the next one to look", () =>
     }
   }));
 
+Deno.test("who confirms a killed run's document by a report is not asked again, and what differs later is found", () =>
+  inPlace(async (place) => {
+    const link = `${place.folder}/link.chat`;
+    for (const named of [place.path, link]) {
+      place.replace(BEFORE);
+      if (named === link) Deno.symlinkSync("a.chat", link);
+      await (await place.guard({ named })).guard.begin();
+      place.replace(FORGED);
+      const report = await place.guard({ readOnly: true, named });
+      await report.guard.open();
+      assert.notEqual(report.guard.suspects, null);
+      assert.equal(await report.guard.confirm(), null);
+      assert.equal(report.guard.suspects, null);
+      // Should that run still live, its commands are watched on.
+      const later = FORGED.replace("two", "three");
+      place.replace(later);
+      const changed = await place.guard({ readOnly: true, named });
+      await changed.guard.open();
+      assert.deepEqual(changed.guard.suspects?.calls, { c2: await hashIn(later, "c2") });
+      await changed.guard.confirm();
+      const next = await place.guard({ named });
+      await next.guard.open();
+      assert.equal(next.guard.suspects, null);
+      assert.equal((await place.memory(named)).exposure(), null);
+    }
+  }));
+
 Deno.test("what was suspected before stays suspected when more commands live", () =>
   inPlace(async (place) => {
     const first = await place.guard();
