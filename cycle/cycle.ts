@@ -315,8 +315,10 @@ export class Cycle {
     if (call === undefined) return null;
     switch (step.do) {
       case "place":
-        if (step.status !== "approved") return null;
-        return await this.#writer.recordApproval(call, "policy", step.verdict.source);
+        if (step.status === "approved") {
+          return await this.#writer.recordApproval(call, "policy", step.verdict.source);
+        }
+        return step.verdict.bound ? await this.#writer.recordQuestion(call) : null;
       case "confirm":
         return await this.#writer.recordApproval(call, "policy", step.verdict.source);
       case "demote":

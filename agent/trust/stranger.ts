@@ -105,7 +105,8 @@ export function wary(
       told = true;
       emit({ event: "notice", code: "document-not-trusted", message: sentence });
     }
-    return { decision: "require_approval", source: WITHOUT_AGREEMENT, detail };
+    // A document that is not believed could bring the word `approved` along; from here on it is the person's.
+    return { decision: "require_approval", source: WITHOUT_AGREEMENT, detail, bound: true };
   };
 }
 

@@ -55,6 +55,27 @@ Deno.test("a person's approval lets the call of a stranger's document run", asyn
   });
 });
 
+Deno.test("in a document that is not believed, the word that the person writes after they were asked counts", async () => {
+  await withScene(async (place) => {
+    place.write("a.chat", withCall(FIRST_BLOCK, ""));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+    waits(place, "a.chat");
+    const asked = place.read("a.chat");
+    // Not for another call than the one they were asked about.
+    place.write("a.chat", asked.replace("=pending", "=approved").replace("echo ran", "echo other"));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+    waits(place, "a.chat");
+    place.write("a.chat", place.read("a.chat").replace("=pending", "=approved"));
+    assert.equal((await place.run([...STEP, "a.chat"])).code, 0);
+    assert.equal(place.read("runs.txt"), "other\n");
+    place.write("b.chat", withCall(FIRST_BLOCK, ""));
+    await place.run([...STEP, "b.chat"]);
+    place.write("b.chat", place.read("b.chat").replace("=pending", "=approved"));
+    assert.equal((await place.run([...STEP, "b.chat"])).code, 0);
+    assert.equal(place.read("runs.txt"), "other\nran\n");
+  });
+});
+
 Deno.test("a document decides for itself once the person agreed, and asks again when its block comes to more", async () => {
   await withScene(async (place) => {
     const network = FIRST_BLOCK.replace("```lua\n", "```lua\nflemma.opt.sandbox.policy.network = true\n");

@@ -45,4 +45,6 @@ export interface Verdict {
   readonly source: string;
   /** Why, in one line. */
   readonly detail?: string;
+  /** A word in the text counts only for the text of the call as the person was asked about it. @default false */
+  readonly bound?: boolean;
 }
