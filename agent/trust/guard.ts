@@ -61,9 +61,10 @@ export class DocumentGuard implements CommandsWatch {
     let suspects = memory.suspects();
     for (const exposure of left) {
       const why = breachSince(exposure, { path: store.path, file });
-      if (why !== null) {
-        suspects = together(suspects, suspectsIn(exposure, await this.#leaves(store.chat), why));
-      }
+      if (why === null) continue;
+      suspects = together(suspects, suspectsIn(exposure, await this.#leaves(store.chat), why));
+      // An editor may have handed over a piece of the document only, or an older text than what a command wrote.
+      suspects = together(suspects, await this.#found(store.path, exposure, why));
     }
     this.#seen = suspects;
     return this.#options.readOnly ? null : await this.#keep(suspects, true);

@@ -151,6 +151,16 @@ Deno.test("a run that was killed leaves it to the next one to look", () =>
     }
   }));
 
+Deno.test("a piece of the document that an editor hands over does not settle what stands in the file", () =>
+  inPlace(async (place) => {
+    await (await place.guard()).guard.begin();
+    place.replace(FORGED);
+    const piece = new MemoryStore(new TextEncoder().encode("@You:\n"), place.path);
+    const next = await place.guard({ store: piece });
+    await next.guard.open();
+    assert.deepEqual(Object.keys(next.guard.suspects?.calls ?? {}), ["c2"]);
+  }));
+
 Deno.test("who confirms a killed run's document by a report is not asked again, and what differs later is found", () =>
   inPlace(async (place) => {
     const link = `${place.folder}/link.chat`;
