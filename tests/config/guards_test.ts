@@ -422,6 +422,11 @@ Deno.test("replaying a list: each operation, on a list, on none and on a functio
       layers: "DG",
       excluded: "b",
     }],
+    ["remove what stands twice, twice", ["a", "a"], [["G", "remove", "a"], ["M", "remove", "a"]], true, {
+      value: [],
+      layers: "DGM",
+      excluded: "a",
+    }],
     ["remove a reference", ["$p", "read"], [["G", "remove", "$p"]], true, {
       value: ["read"],
       layers: "DG",
