@@ -1,0 +1,93 @@
+// How settings are shown, where their mistakes are placed, and what switching to a preset writes.
+
+import assert from "node:assert/strict";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { LayerLog } from "../../config/layers/log.ts";
+import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
+import { switchTo } from "../../config/layers/switch_preset.ts";
+import { documentSettings } from "../../config/frontmatter.ts";
+import { loadSettings } from "../../config/load.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import { session } from "../lua/lua.ts";
+import { IncludeFault } from "../../lua/library/fault.ts";
+import { LuaSession } from "../../config/document/lua_session.ts";
+import { inWorld } from "./world.ts";
+
+Deno.test("values are shown as one would write them", () => {
+  const rows: readonly (readonly [unknown, string])[] = [
+    [[], "[]"],
+    [["a", 1], "[a, 1]"],
+    [{ allow: ["a"] }, "{ allow: [a] }"],
+    [true, "true"],
+    [1.5, "1.5"],
+  ];
+  for (const [value, text] of rows) assert.equal(valueText(value), text);
+});
+
+Deno.test("a row tells its layers, what is excluded and what it hides", () => {
+  const row = { key: "tools.auto_approve", value: ["$default"], layers: ["D", "G"] as const };
+  assert.match(renderRows([row]), /^DG +tools\.auto_approve +\[\$default\]$/m);
+  assert.match(renderRows([{ ...row, excluded: [] }]), /\[\$default\]$/m);
+  assert.match(renderRows([{ ...row, excluded: ["write", "edit"] }]), /\(without write, edit\)/);
+  assert.match(renderRows([{ ...row, hidden: { layer: "R", value: 5 } }]), /\(hides the session's 5\)/);
+  assert.match(renderLegend(["G", "D", "G"]), /^D defaults, G global file$/);
+});
+
+Deno.test("switching to a preset writes its model by name, else its provider, and its approvals as the list", () => {
+  const switched = (preset: Record<string, unknown>) => {
+    const log = new LayerLog("G", [{ op: "set", path: ["presets", "$x"], value: preset }]);
+    const draft = draftLayer({ layer: "C", others: [log], catalog: BUILTIN_CATALOG });
+    assert.ok(switchTo(draft, "$x", [log]).ok);
+    return draft.operations.map(({ path, value }) => `${path.join(".")}=${value}`);
+  };
+  assert.deepEqual(switched({ provider: "anthropic", model: "m" }), ["model=$x"]);
+  assert.deepEqual(switched({ provider: "anthropic" }), ["provider=anthropic"]);
+  assert.deepEqual(switched({ approve: ["bash"] }), ["tools.auto_approve=$x"]);
+  assert.deepEqual(switched({ deny: ["bash"], model: "m" }), ["model=$x", "tools.auto_approve=$x"]);
+  assert.deepEqual(switched({ parameters: {} }), []);
+});
+
+Deno.test("a preset that nobody has is refused for one run, one that somebody has holds", async () => {
+  await inWorld(async (world) => {
+    const load = (preset: string) => loadSettings({ environment: world.environment(), preset });
+    const none = await load("$none");
+    assert.equal(none.ok ? "" : none.problem.code, "usage");
+    const readonly = await load("$readonly");
+    assert.deepEqual(readonly.ok ? readonly.value.settings.tools.auto_approve : [], ["$readonly"]);
+  });
+});
+
+Deno.test("settings of a document that is not written yet are those of its path", async () => {
+  await inWorld(async (world) => {
+    await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
+    const loaded = await loadSettings({
+      environment: world.environment(),
+      document: `${world.project}/new/a.chat`,
+    });
+    assert.ok(loaded.ok);
+    assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
+  });
+});
+
+Deno.test("a mistake that is found late is placed at the spelling of its key, not at a variable of that name", async () => {
+  const loaded = await loadSettings({ environment: { cwd: "/", home: "/", variables: {} }, noConfig: true });
+  assert.ok(loaded.ok);
+  const code = "flemma:\n  sandbox.backend: bublewrap\nother:\n  sandbox:\n    backend: 3";
+  const frontmatter = { language: "yaml", code, from: 0, to: code.length, start: 1, end: 7 };
+  const { diagnostics } = await documentSettings({ loaded: loaded.value, frontmatter });
+  assert.deepEqual(diagnostics.map(({ key, line }) => [key, line]), [["sandbox.backend", 3]]);
+});
+
+Deno.test("an included file that is missing has a code of its own, another fault of it has not", async () => {
+  const codes = async (code: "file_not_found" | "include_circular") => {
+    const { options } = session(() => {});
+    const lua = new LuaSession({
+      ...options,
+      loadInclude: () => Promise.resolve(() => (cell) => cell.raise("no", new IncludeFault(code, false))),
+    });
+    const draft = draftLayer({ layer: "M", others: [], catalog: BUILTIN_CATALOG, lua: true });
+    return (await lua.run("include('x')", draft)).problems.map((problem) => problem.code);
+  };
+  assert.deepEqual(await codes("file_not_found"), ["file_not_found"]);
+  assert.deepEqual(await codes("include_circular"), ["frontmatter_runtime"]);
+});
