@@ -72,10 +72,10 @@ Deno.test("settings of a document that is not written yet are those of its path"
 Deno.test("a mistake that is found late is placed at the spelling of its key, not at a variable of that name", async () => {
   const loaded = await loadSettings({ environment: { cwd: "/", home: "/", variables: {} }, noConfig: true });
   assert.ok(loaded.ok);
-  const code = "flemma:\n  sandbox.backend: bublewrap\nother:\n  sandbox:\n    backend: 3";
-  const frontmatter = { language: "yaml", code, from: 0, to: code.length, start: 1, end: 7 };
+  const code = "flemma:\n  thinking: low\n  sandbox.backend: bublewrap\nother:\n  sandbox:\n    backend: 3";
+  const frontmatter = { language: "yaml", code, from: 0, to: code.length, start: 1, end: 8 };
   const { diagnostics } = await documentSettings({ loaded: loaded.value, frontmatter });
-  assert.deepEqual(diagnostics.map(({ key, line }) => [key, line]), [["sandbox.backend", 3]]);
+  assert.deepEqual(diagnostics.map(({ key, line }) => [key, line]), [["sandbox.backend", 4]]);
 });
 
 Deno.test("an included file that is missing has a code of its own, another fault of it has not", async () => {
