@@ -9,6 +9,7 @@ import type { LayerLog } from "../layers/log.ts";
 import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { Places } from "./places.ts";
 import { unreadKeys } from "../layers/unread.ts";
+import { sameItem } from "../schema/check.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Layer } from "../types.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -158,8 +159,14 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     catalog,
     origin: (key) => originOf(logs, catalog, key),
     placeOf: (key, item) => {
-      for (const { path, places: inFile } of [...places.values()].reverse()) {
-        const place = inFile.ofKey(key, item);
+      const says = (layer: Layer) =>
+        item === undefined ||
+        logs.some((log) =>
+          log.layer === layer &&
+          log.on(key).some(({ value }) => [value].flat().some((each) => sameItem(each, item)))
+        );
+      for (const [layer, { path, places: inFile }] of [...places].reverse()) {
+        const place = says(layer) ? inFile.ofKey(key, item) : null;
         if (place !== null) return `${path}:${place}`;
       }
       return null;

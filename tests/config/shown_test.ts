@@ -91,3 +91,18 @@ Deno.test("an included file that is missing has a code of its own, another fault
   assert.deepEqual(await codes("file_not_found"), ["file_not_found"]);
   assert.deepEqual(await codes("include_circular"), ["frontmatter_runtime"]);
 });
+
+Deno.test("a finding about an item is placed in the file that has the item, though another adds to the same list", async () => {
+  await inWorld(async (world) => {
+    const person = `${world.home}/.config/flemma/config.yaml`;
+    const project = `${world.project}/.flemma/config.yaml`;
+    await world.write(person, "sandbox: { policy: { deny_read: [/a] } }\n");
+    await world.write(project, "sandbox: { policy: { deny_read: { $append: [/b] } } }\n");
+    const loaded = await loadSettings({ environment: world.environment() });
+    assert.ok(loaded.ok);
+    const place = (item?: unknown) => loaded.value.placeOf("sandbox.policy.deny_read", item);
+    assert.deepEqual([place("/a"), place("/b")], [`${person}:1:34`, `${project}:1:45`]);
+    assert.equal(place("/c"), null);
+    assert.equal(loaded.value.placeOf("model"), null);
+  });
+});
