@@ -60,8 +60,6 @@ export function checkView(chat: Chat, bytes: Uint8Array): void {
   const view = JSON.parse(JSON.stringify(toJson(chat)), (key, value) => key === "meta" ? undefined : value);
   assert.deepEqual(view.messages, JSON.parse(JSON.stringify(messages)));
   const found = chat.diagnostics
-    // Two calls of one id in one message are told by the table of faults alone, which every document here may hold.
-    .filter(({ code }) => String(code) !== "tool_use_duplicate")
     .map(({ code, start, id }) => ({ code, start, ...(id === undefined ? {} : { id }) }));
   const key = ({ start, code, id = "" }: typeof found[number]) =>
     `${String(start).padStart(9)} ${code} ${id}`;

@@ -52,6 +52,8 @@ class ViewReader {
   readonly #document: PlainDocument;
   readonly #findings: PlainFinding[] = [];
   readonly #calls = new Set<string>();
+  /** Of the message that is read. */
+  #own: { id: string; line: number }[] = [];
   readonly #results: { id: string; line: number }[] = [];
 
   constructor(document: PlainDocument) {
@@ -107,6 +109,7 @@ class ViewReader {
   #message(from: number, end: number): PlainMessage {
     const role = read.marker(this.#line(from))!;
     this.#fences(from + 1, end);
+    this.#own = [];
     let content = end;
     while (content > from + 1 && this.#line(content - 1) === "") content--;
     const empty = role === "You" || role === "Assistant" ? [{ kind: "text", value: "" }] : [];
@@ -115,6 +118,12 @@ class ViewReader {
       : role === "You"
       ? this.#user(from + 1, end, content)
       : this.#texts(from + 1, Math.min(end, content));
+    for (const [at, { id, line }] of this.#own.entries()) {
+      // Of several calls with one id in a message only the last is run.
+      if (this.#own.slice(at + 1).some((later) => later.id === id)) {
+        this.#find("tool_use_duplicate", line, id);
+      }
+    }
     return { role, start: from + 1, end, segments: content === from + 1 ? empty : segments };
   }
 
@@ -257,6 +266,7 @@ class ViewReader {
     }
     if (Object.prototype.toString.call(input) !== "[object Object]") return wrong("tool_use_invalid_input");
     this.#calls.add(id);
+    this.#own.push({ id, line });
     return { call: { kind: "tool_use", id, name, input, start: line + 1, end: closer + 1 }, next };
   }
 
