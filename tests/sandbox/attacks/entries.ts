@@ -74,7 +74,7 @@ const ownCode = inGroup("own code", [
   {
     name: "S9: the sources of this program",
     shell: () =>
-      `: >> ${ROOT_OF_PROGRAM}/cli.ts && echo PWNED; touch ${ROOT_OF_PROGRAM}/x-attack.ts && echo PWNED; mv ${ROOT_OF_PROGRAM}/sandbox ${ROOT_OF_PROGRAM}/s && echo PWNED; true`,
+      `: >> ${ROOT_OF_PROGRAM}/cli.ts && echo PWNED; touch ${ROOT_OF_PROGRAM}/x-attack.ts && echo PWNED && rm ${ROOT_OF_PROGRAM}/x-attack.ts; true`,
     policy: () => ({ rw_paths: ["urn:flemma:cwd", ROOT_OF_PROGRAM] }),
     won: (_, { out }) => out.includes("PWNED") || there(`${ROOT_OF_PROGRAM}/x-attack.ts`),
   },
@@ -82,12 +82,11 @@ const ownCode = inGroup("own code", [
     name: "S9: the runtime",
     shell: () => {
       const runtime = Deno.execPath();
-      return `touch -r ${runtime} ${runtime} && echo PWNED; ln ${runtime} ${runtime}-attack && echo PWNED; true`;
+      return `touch -r ${runtime} ${runtime} && echo PWNED; ln ${runtime} ${runtime}-attack && echo PWNED && rm ${runtime}-attack; true`;
     },
     policy: () => ({
       rw_paths: ["urn:flemma:cwd", Deno.execPath().slice(0, Deno.execPath().lastIndexOf("/"))],
     }),
-    // A hard link of the superuser's to a program changes nothing as long as the program cannot be written to.
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
