@@ -42,7 +42,7 @@ import { isSystemPath } from "../base/reading.ts";
 import { Turns } from "./process/turns.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "./protect/repositories.ts";
-import { TreeScan } from "./paths/tree_scan.ts";
+import { type Found, TreeScan } from "./paths/tree_scan.ts";
 import { notChanged, notChangedSentence, TrackedHeld } from "./protect/tracked.ts";
 import { type FileChange, isWatchedName, obeyedBy, WatchedFiles } from "./protect/watched.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
@@ -586,12 +586,14 @@ export class RunSandbox implements Sandbox {
     const { repositories, scan, watched } = this.#atStart();
     const keep = () => `${stateFolder(this.host.environment)}/moved`;
     const watchesGit = this.#policy.ok && this.#policy.value.protectWords.includes("$git");
-    this.#settling = settle(before, keep, () => watchesGit ? repositories.changed(scan.look()) : [])
+    let found: Found | undefined;
+    this.#settling = settle(before, keep, () => watchesGit ? repositories.changed(found = scan.look()) : [])
       .then((told) => {
         if (told === null) this.#settled = performance.now();
-        const found = scan.look();
+        // Where something was moved away the look before that no longer holds.
+        if (found === undefined || (told?.length ?? 0) > 0) found = scan.look();
         this.#fileChanges.push(...watched.changed(found.wanted));
-        this.#note([...told ?? [], ...(watchesGit ? repositories.todos(found) : [])]);
+        this.#note([...told ?? [], ...(watchesGit ? repositories.todos() : [])]);
       })
       .then(() => this.#around?.end())
       .finally(() => this.#settling = undefined);
@@ -667,7 +669,7 @@ export class RunSandbox implements Sandbox {
     const repositories = new RepositoriesOfRun(folders, found);
     const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
     const watched = new WatchedFiles(
-      [...folders, ...repositories.atStart.repositories],
+      folders,
       home,
       (path) => writable.some((root) => isInside(path, root)),
     );

@@ -6,10 +6,10 @@ import type { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { realPath } from "../paths/real_path.ts";
-import { contentOf } from "../paths/stamp.ts";
+import { contentOf, settledStamp } from "../paths/stamp.ts";
 import type { Found } from "../paths/tree_scan.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
-import { bareHooks, gitHooks, GitLinks, indexesOf } from "./repository.ts";
+import { bareHooks, gitHooks, GitLinks, gitPlaces, indexesOf } from "./repository.ts";
 
 /** Repositories at one moment; all folders real. */
 export interface Repositories {
@@ -19,12 +19,19 @@ export interface Repositories {
   readonly gitFolders: readonly string[];
 }
 
+interface Shape {
+  readonly hooks: ReadonlySet<string>;
+  readonly stamps: readonly (readonly [path: string, stamp: string | null])[];
+}
+
 export class RepositoriesOfRun {
   readonly #folders: readonly string[];
   readonly #links = new GitLinks();
   readonly atStart: Repositories;
   /** What git would read or run, with its state before the commands that live now; those could have changed the rest only. */
   #before: ReadonlyMap<string, string | null> = new Map();
+  /** Of each repository that was there at the start: its hooks then, and the folders where others would appear. */
+  readonly #shapes = new Map<string, Shape>();
   #todos: ReadonlyMap<string, string | null> = new Map();
 
   /**
@@ -34,12 +41,15 @@ export class RepositoriesOfRun {
   constructor(folders: readonly string[], found: Found) {
     this.#folders = folders;
     this.atStart = this.#look(found);
+    // What they hold now is protected, or missing and looked after as such.
+    const snapshot = new FsSnapshot();
+    for (const folder of [...folders, ...this.atStart.repositories]) this.#newIn(folder, snapshot);
   }
 
   /** To be called before the first of some commands. */
   remember(found: Found): void {
     this.#before = this.#now(found);
-    this.#todos = this.#todosNow(found);
+    this.#todos = this.#todosNow();
   }
 
   /**
@@ -53,8 +63,8 @@ export class RepositoriesOfRun {
   }
 
   /** Steps of a rebase that run programs and that commands left behind since `remember`, for the person to look at. */
-  todos(found: Found): Problem[] {
-    return [...this.#todosNow(found)].filter(([path, content]) =>
+  todos(): Problem[] {
+    return [...this.#todosNow()].filter(([path, content]) =>
       this.#todos.get(path) !== content && runsPrograms(path)
     )
       .map(([path]) => ({
@@ -64,43 +74,60 @@ export class RepositoriesOfRun {
       }));
   }
 
-  #todosNow(found: Found): Map<string, string | null> {
+  #todosNow(): Map<string, string | null> {
     const snapshot = new FsSnapshot();
-    const { repositories } = this.#look(found);
-    const todos = [...this.#folders, ...repositories]
+    const todos = this.#folders
       .flatMap((folder) => indexesOf(folder, snapshot).slice(0, 1))
       .map((index) => `${parentOf(index)}/rebase-merge/git-rebase-todo`);
     return new Map(todos.map((path) => [path, contentOf(path)]));
   }
 
+  /** What git would read or run and is not looked after otherwise, as being protected or as missing from the start. */
   #now(found: Found): Map<string, string | null> {
     const snapshot = new FsSnapshot();
-    const hooks = this.#hooksOf(this.#look(found), snapshot).filter((path) => snapshot.has(path));
+    const { repositories, gitFolders } = this.#look(found);
+    const known = new Set([...this.#folders, ...this.atStart.repositories]);
+    const hooks = [
+      ...[...known].flatMap((folder) => this.#newIn(folder, snapshot)),
+      ...repositories.filter((folder) => !known.has(folder)).flatMap((folder) => gitHooks(folder, snapshot)),
+      ...gitFolders.filter((folder) => !this.atStart.gitFolders.includes(folder))
+        .flatMap((folder) => bareHooks(folder, snapshot)),
+    ].filter((path) => snapshot.has(path));
     const real = hooks.map((path) => realPath(path, "/", snapshot)).filter((path) => path !== null);
     return new Map(real.map((path) => [path, contentOf(path)]));
+  }
+
+  /** What a repository that was there at the start has got since: submodules, worktrees, or another git folder. */
+  #newIn(folder: string, snapshot: FsSnapshot): string[] {
+    const shape = this.#shapes.get(folder);
+    if (shape?.stamps.every(([path, stamp]) => stamp !== null && settledStamp(path) === stamp)) return [];
+    const hooks = gitHooks(folder, snapshot);
+    const first = shape?.hooks ?? new Set(hooks);
+    const news = hooks.filter((path) => !first.has(path));
+    const places = news.length > 0 ? [] : gitPlaces(folder, snapshot);
+    // Something new is looked at each time; else until one of the folders that it could appear in changes.
+    const stamps = news.length > 0
+      ? [[folder, null] as const]
+      : places.map((path) => [path, settledStamp(path)] as const);
+    this.#shapes.set(folder, { hooks: first, stamps });
+    return news;
   }
 
   #look(found: Found): Repositories {
     const snapshot = new FsSnapshot();
     const repositories = new Set(found.repositories);
     // Git goes into these by itself, however deep they lie, and into those inside of them.
-    const waiting = [...this.#folders, ...repositories];
+    const waiting = [...this.#folders];
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       for (const link of this.#links.of(folder, snapshot)) {
         const real = realPath(link, "/", snapshot);
-        if (real === null || repositories.has(real) || !snapshot.has(`${real}/.git`)) continue;
+        if (real === null || !snapshot.has(`${real}/.git`) || this.#folders.includes(real)) continue;
+        if (repositories.has(real) && !found.repositories.includes(real)) continue;
+        if (!repositories.has(real)) waiting.push(real);
         repositories.add(real);
-        waiting.push(real);
       }
     }
     return { repositories: [...repositories], gitFolders: found.gitFolders };
-  }
-
-  #hooksOf({ repositories, gitFolders }: Repositories, snapshot: FsSnapshot): string[] {
-    return [
-      ...[...this.#folders, ...repositories].flatMap((folder) => gitHooks(folder, snapshot)),
-      ...gitFolders.flatMap((folder) => bareHooks(folder, snapshot)),
-    ];
   }
 }
 

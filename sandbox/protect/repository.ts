@@ -43,6 +43,15 @@ export function gitHooksOf(folder: string, snapshot: FsSnapshot): GitHooks {
   return { own: [...own, ...hooksOf(common)], ...innerHooks(common, snapshot) };
 }
 
+/** The folders in which something that git would run could appear: the git folders of a working folder and inside them. */
+export function gitPlaces(folder: string, snapshot: FsSnapshot): string[] {
+  const dotGit = `${folder === "/" ? "" : folder}/.git`;
+  const hooks = gitHooks(folder, snapshot);
+  const places = hooks.flatMap((path) => [parentOf(path), parentOf(parentOf(path))]);
+  const inner = places.flatMap((path) => ["modules", "worktrees"].map((name) => `${path}/${name}`));
+  return [...new Set([dotGit, ...places, ...inner])].filter((path) => path !== folder && snapshot.has(path));
+}
+
 /** The same of a folder that is a repository by itself, without a working folder. */
 export function bareHooksOf(gitFolder: string, snapshot: FsSnapshot): GitHooks {
   return { own: hooksOf(gitFolder), ...innerHooks(gitFolder, snapshot) };
