@@ -227,6 +227,29 @@ while piece := ours.recv(1 << 16): sys.stdout.buffer.write(piece)
     }
   }));
 
+Deno.test("an editor that reads two sockets gets the document through one and nothing through the other", () =>
+  withScene(async (place) => {
+    place.write("in", QUESTION);
+    const script = `
+import os, socket, subprocess, sys, threading
+pairs = [socket.socketpair(), socket.socketpair()]
+child = subprocess.Popen(sys.argv[1:], stdin=open("in", "rb"), stdout=pairs[0][1].fileno(), stderr=pairs[1][1].fileno())
+for pair in pairs: pair[1].close()
+def read(at):
+    with open(["out", "err"][at], "wb") as file:
+        while piece := pairs[at][0].recv(1 << 16): file.write(piece)
+threads = [threading.Thread(target=read, args=[at]) for at in (0, 1)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(child.wait())
+`;
+    const env = { VIMRUNTIME: "/usr/share/nvim/runtime", NVIM: "/run/nvim.sock" };
+    const run = place.spawn(["python3", "-c", script, ...place.program, "advance"], { env });
+    const { stdout } = await run.finished;
+    assert.deepEqual([stdout, place.read("out"), place.read("err")], ["1\n", QUESTION, ""]);
+    assert.match((await place.run(["status", "--last"])).stdout, /ANTHROPIC_API_KEY/);
+  }));
+
 Deno.test("a report whose reader has seen enough ends without a word", () =>
   withScene(async (place) => {
     const bad = "**Tool Use:** `x` (`y`)\n\n```json\n[1]\n```\n\n";
