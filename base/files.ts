@@ -89,18 +89,20 @@ const STILL_UNFINISHED = 400;
 const LONGEST = 5000;
 
 /**
- * What `read` gives once it no longer changes; null when there is nothing to read. A text that is only the beginning of
- * `before`, and a file that vanished, get a longer time: editors empty or rename a file before they write it.
+ * What `read` gives once it no longer changes; null when there is nothing to read. A text that looks as if more were to
+ * come, and a file that vanished, get a longer time: editors empty or rename a file before they write it. So does every
+ * text with `patient`.
  */
 export async function settled(
   read: () => Promise<Uint8Array | null>,
   before: Uint8Array,
+  { patient = false }: { readonly patient?: boolean } = {},
 ): Promise<Uint8Array | null> {
   const begun = performance.now();
   let text = await read();
   let since = begun;
   for (;;) {
-    const wanted = isUnfinished(text, before) ? STILL_UNFINISHED : STILL;
+    const wanted = patient || isUnfinished(text, before) ? STILL_UNFINISHED : STILL;
     const now = performance.now();
     if (now - since >= wanted || now - begun >= LONGEST) return text;
     await new Promise((done) => setTimeout(done, STILL));
@@ -111,9 +113,13 @@ export async function settled(
   }
 }
 
+/** Gone, much shorter than before, or cut inside a line. */
 function isUnfinished(text: Uint8Array | null, before: Uint8Array): boolean {
-  return text === null || (text.length < before.length && sameBytes(text, before.subarray(0, text.length)));
+  if (text === null) return true;
+  return text.length < before.length * 0.75 || (before.at(-1) === LF && text.at(-1) !== LF);
 }
+
+const LF = 0x0a;
 
 /** The bytes at a path, or null when there is no file. */
 export async function readOrNull(path: string): Promise<Uint8Array | null> {

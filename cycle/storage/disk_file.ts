@@ -49,8 +49,11 @@ export class DiskFile {
     return this.#text;
   }
 
-  /** What somebody else wrote since we read or wrote last; null when nobody did. Throws NotFound when the file is gone. */
-  async foreign(): Promise<Foreign | null> {
+  /**
+   * What somebody else wrote since we read or wrote last; null when nobody did. With `patient` it is waited for longer until
+   * they have finished. Throws NotFound when the file is gone.
+   */
+  async foreign(options: { readonly patient?: boolean } = {}): Promise<Foreign | null> {
     const astray = await this.#astray();
     if (astray !== null) return { text: astray, astray: true };
     const { path } = this;
@@ -60,7 +63,7 @@ export class DiskFile {
       this.#stamp = stampOf(before!);
       return null;
     }
-    const text = await settled(() => readOrNull(path), this.#text);
+    const text = await settled(() => readOrNull(path), this.#text, options);
     if (text === null) throw new Deno.errors.NotFound(`there is no file ${path} any more`);
     return sameBytes(text, this.#text) ? null : { text, astray: false };
   }

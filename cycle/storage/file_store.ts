@@ -102,12 +102,9 @@ const MAX_VERSIONS = 8;
 
 /** A block that grows now. */
 interface Growing {
-  /** Where it stands in the document, and in the file. */
-  ours: BlockPlace;
-  disk: BlockPlace;
-  /** Whether its last line goes on later: in the document, and in the file. */
+  place: BlockPlace;
+  /** Whether its last line goes on later. */
   unfinished: boolean;
-  unfinishedOnDisk: boolean;
   /** What is wrong with going on once it is complete. */
   problem: Problem | null;
 }
@@ -170,38 +167,31 @@ export class FileStore implements DocumentStore {
     if (this.#lock === null) throw new Error("a document opened for reading cannot be written");
     if (edits.length > 0) {
       this.#chat = update(this.#chat, edits);
-      if (this.#growing !== null) this.#growing.ours = shifted(this.#growing.ours, edits);
+      if (this.#growing !== null) this.#growing.place = shifted(this.#growing.place, edits);
     }
     this.#writing = this.#writing.then(() => this.#flush());
     return this.#writing;
   }
 
   get behind(): Uint8Array {
-    const end = this.#growing?.ours.end ?? this.#chat.byteLength;
+    const end = this.#growing?.place.end ?? this.#chat.byteLength;
     return this.#chat.slice(end, this.#chat.byteLength);
   }
 
   extend(text: string, { replace, unfinished, last }: Growth): Promise<Problem | null> {
     this.#writing = this.#writing.then(async () => {
       // Only now: while earlier text was written, somebody else's may have moved the end of the block.
-      const { start, end } = this.#growing?.ours ??
+      const { start, end } = this.#growing?.place ??
         { start: this.#chat.byteLength, end: this.#chat.byteLength };
       const length = this.#chat.byteLength;
       this.#chat = update(this.#chat, [{ from: end - replace, to: end, insert: text }]);
-      const ours = { start, end: end + this.#chat.byteLength - length };
+      const place = { start, end: end + this.#chat.byteLength - length };
       if (this.#growing === null) this.#remember(this.#file.text);
-      this.#growing ??= {
-        ours,
-        disk: { start, end: start },
-        unfinished,
-        unfinishedOnDisk: false,
-        problem: null,
-      };
-      Object.assign(this.#growing, { ours, unfinished });
+      this.#growing = { problem: null, ...this.#growing, place, unfinished };
       const problem = await this.#flush();
       if (!last) return problem;
       const after = problem ?? this.#growing?.problem ?? null;
-      this.#grown = this.#growing === null ? null : { text: this.#chat.bytes, block: this.#growing.ours };
+      this.#grown = this.#growing === null ? null : { text: this.#chat.bytes, block: this.#growing.place };
       this.#growing = null;
       return after;
     });
@@ -225,7 +215,7 @@ export class FileStore implements DocumentStore {
       while (this.#file.hasReplaced || !sameBytes(this.#file.text, this.#chat.bytes)) {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
-          if (!this.#merge(foreign)) return await this.#conflict();
+          if (!this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();
           continue;
         }
         if (sameBytes(this.#file.text, this.#chat.bytes)) return null;
@@ -236,7 +226,8 @@ export class FileStore implements DocumentStore {
           this.#remember(text);
           continue;
         }
-        this.#written(before);
+        // Of a growing block every earlier moment can be told from the last one.
+        if (this.#growing === null) this.#remember(before);
       }
       return null;
     } catch (thrown) {
@@ -245,23 +236,18 @@ export class FileStore implements DocumentStore {
     }
   }
 
-  /** The document stands in the file. */
-  #written(before: Uint8Array): void {
-    const growing = this.#growing;
-    if (growing === null) return this.#remember(before);
-    // Of a growing block every earlier moment can be told from the last one.
-    growing.disk = growing.ours;
-    growing.unfinishedOnDisk = growing.unfinished;
-  }
-
   #remember(text: Uint8Array): void {
     this.#versions = [text, ...this.#versions].slice(0, MAX_VERSIONS);
   }
 
+  /** What cannot be merged may be half a save: it is looked at once more, when it has had the time to become whole. */
+  async #mergeLater({ text, astray }: Foreign): Promise<boolean> {
+    const later = astray ? null : await this.#file.foreign({ patient: true });
+    return later !== null && !sameBytes(later.text, text) && this.#merge(later);
+  }
+
   #merge({ text: theirs, astray }: Foreign): boolean {
-    const merged = this.#growing === null
-      ? this.#merged(theirs)
-      : this.#mergedGrowing(theirs, astray, this.#growing);
+    const merged = this.#growing === null ? this.#merged(theirs) : this.#mergedGrowing(theirs, this.#growing);
     if (merged === null) return false;
     if (!astray) {
       this.#remember(this.#file.text);
@@ -281,16 +267,10 @@ export class FileStore implements DocumentStore {
     return mergeFrom(bases, this.#chat.bytes, theirs);
   }
 
-  #mergedGrowing(theirs: Uint8Array, astray: boolean, growing: Growing): Uint8Array | null {
-    const merged = mergeGrowing(
-      { text: this.#file.text, block: growing.disk },
-      { text: this.#chat.bytes, block: growing.ours },
-      theirs,
-      growing.unfinishedOnDisk,
-    );
+  #mergedGrowing(theirs: Uint8Array, growing: Growing): Uint8Array | null {
+    const merged = mergeGrowing({ text: this.#chat.bytes, block: growing.place }, theirs, growing.unfinished);
     if (merged === null) return null;
-    growing.ours = merged.block;
-    if (!astray) Object.assign(growing, { disk: merged.seen, unfinishedOnDisk: merged.unfinished });
+    growing.place = merged.block;
     if (!merged.sameAuthority) growing.problem ??= this.#disobeyed();
     return merged.text;
   }

@@ -2,7 +2,7 @@
 
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
-import { difference, distance, type Hunk, joinLines, lineKey, splitLines, withLineEnds } from "./lines.ts";
+import { difference, type Hunk, joinLines, lineKey, splitLines, withLineEnds } from "./lines.ts";
 import { sameAuthority } from "./merge.ts";
 import { checkText } from "./read.ts";
 
@@ -31,30 +31,21 @@ export function shifted({ start, end }: BlockPlace, edits: readonly Edit[]): Blo
 }
 
 export interface Grown extends GrowingText {
-  /** The block as far as theirs holds it, and whether its last line there is only the beginning of one. */
-  readonly seen: BlockPlace;
-  readonly unfinished: boolean;
   /** False when statuses or settings are no longer what they were: then the run must not go on by itself. */
   readonly sameAuthority: boolean;
 }
 
 /**
- * Merges a foreign text with a block that grew: `disk` is what stood in the file, `ours` the same text with more of the
- * block, `unfinished` whether the block's last line in the file was only a part of it.
+ * Merges a foreign text with a block that grew: `ours` is the document with all of the block there is by now, `unfinished`
+ * whether its last line goes on later.
  *
  * Their text may hold the block as far as it was written at any earlier moment, or not at all; what it lacks was not
  * there when they read the file. All their lines stay, the block goes where it began, and what they wrote below it comes
  * after it, as does a line that they made of the one that goes on. Answers null when theirs is no text, or too different.
  */
-export function mergeGrowing(
-  disk: GrowingText,
-  ours: GrowingText,
-  theirs: Uint8Array,
-  unfinished: boolean,
-): Grown | null {
+export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: boolean): Grown | null {
   if (checkText(theirs, "") !== null) return null;
-  const known = asLines(disk);
-  const whole = asLines(ours);
+  const known = asLines(ours);
   const their = splitLines(theirs);
   const base = nearestBase(known, their, unfinished);
   if (base === null) return null;
@@ -63,15 +54,13 @@ export function mergeGrowing(
   // A line that goes on and is changed is no part of any text that theirs is near to; should it be, nobody can tell more.
   if (part && hunks.some(({ from, to }) => from <= end && end < to)) return null;
   const head = part ? theirIndex(hunks, end) : cutAt(hunks, end);
-  const rest = whole.lines.slice(whole.from + seen, whole.to);
+  const rest = known.lines.slice(end, known.to);
   const eol = parse(ours.text).eol;
   const lines = withLineEnds([...their.slice(0, head), ...rest, ...their.slice(part ? head + 1 : head)], eol);
   const from = Math.min(head, cutAt(hunks, known.from));
   return {
     text: joinLines(lines),
     block: placeOf(lines, from, head + rest.length),
-    seen: placeOf(their, from, part ? head + 1 : head),
-    unfinished: part,
     sameAuthority: sameAuthority(parse(joinLines(base.lines)), parse(theirs), []),
   };
 }
@@ -119,20 +108,57 @@ interface Base {
 /** Of the texts with more or less of the block in them the one that theirs is nearest to. */
 function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: boolean): Base | null {
   let best: Base | null = null;
+  let least = Infinity;
   const size = known.to - known.from;
   const last = unfinished && size > 0 ? { seen: size - 1, beginning: known.lines[known.to - 1]! } : null;
   const all: Seen = last ?? { seen: size, beginning: null };
-  for (const { seen, beginning } of [all, { seen: 0, beginning: null }, ...seenParts(known, theirs)]) {
+  const candidates = [...beginnings(known, theirs), ...seenParts(known, theirs), all, {
+    seen: 0,
+    beginning: null,
+  }];
+  for (const { seen, beginning } of candidates) {
     const lines = [
       ...known.lines.slice(0, known.from + seen),
       ...beginning === null ? [] : [beginning],
       ...known.lines.slice(known.to),
     ];
     const hunks = difference(lines, theirs);
-    if (hunks === null || (best !== null && distance(best.hunks) <= distance(hunks))) continue;
+    if (hunks === null) continue;
+    // Whoever kept a part of the block kept its first line, which says whose it is.
+    const first = known.lines.findIndex((line, at) => at >= known.from && lineKey(line) !== "");
+    if (seen > 0 && hunks.some(({ from, to }) => from <= first && first < to)) continue;
+    const far = changedText(lines, hunks);
+    if (far >= least) continue;
+    least = far;
     best = { lines, seen, part: beginning !== null, hunks };
   }
   return best;
+}
+
+/** How many lines differ, blank ones apart: those are alike everywhere. */
+function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
+  const texts = (some: readonly string[]) => some.filter((line) => lineKey(line) !== "").length;
+  return hunks.reduce(
+    (sum, { from, to, lines: added }) => sum + texts(lines.slice(from, to)) + texts(added),
+    0,
+  );
+}
+
+/** Lines of theirs that are looked at for the beginning of a line of the block, from the end. */
+const MAX_LOOKED_AT = 300;
+const MAX_BEGINNINGS = 6;
+
+/** Moments at which a line of the block had only just begun, for every line of theirs that is such a beginning. */
+function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
+  const found: Seen[] = [];
+  for (const line of theirs.slice(-MAX_LOOKED_AT).reverse()) {
+    for (let at = known.to - 1; at >= known.from; at--) {
+      if (!isBeginningOf(line, known.lines[at]!)) continue;
+      found.push({ seen: at - known.from, beginning: line });
+      if (found.length >= MAX_BEGINNINGS) return found;
+    }
+  }
+  return found;
 }
 
 /** What their text suggests that they had seen: up to the last line that is still there, and as one piece. */
@@ -141,8 +167,8 @@ function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   const add = (seen: number, next: string | undefined) => {
     const line = known.lines[known.from + seen];
     if (known.from + seen >= known.to || line === undefined) return;
-    found.push({ seen, beginning: null });
     if (next !== undefined && isBeginningOf(next, line)) found.push({ seen, beginning: next });
+    found.push({ seen, beginning: null });
   };
   const hunks = difference(known.lines, theirs);
   if (hunks !== null) {

@@ -16,82 +16,72 @@ function onDisk(written: string): string {
   return BEFORE + (written === "" || written.endsWith("\n") ? written : `${written}\n`) + BEHIND;
 }
 
-/** Merges what somebody wrote when the file held `written` of the reply, of which all of `whole` is known by now. */
-function merged(written: string, theirs: string, whole = REPLY): Grown | null {
+/** Merges what somebody wrote with a reply of which `whole` is known by now. */
+function merged(theirs: string, whole = REPLY): Grown | null {
   const start = bytes(BEFORE).length;
   const place = (reply: string) => ({ start, end: bytes(onDisk(reply)).length - bytes(BEHIND).length });
   return mergeGrowing(
-    { text: bytes(onDisk(written)), block: place(written) },
     { text: bytes(onDisk(whole)), block: place(whole) },
     bytes(theirs),
-    written !== "" && !written.endsWith("\n"),
+    !whole.endsWith("\n"),
   );
 }
 
 const HALF = "\n@Assistant:\nFirst line.\nSecond li";
 
-const KEPT: readonly (readonly [string, string, string, string])[] = [
-  ["nothing but a final line end taken away", HALF, onDisk(HALF).trimEnd(), BEFORE + REPLY],
+const KEPT: readonly (readonly [string, string, string])[] = [
+  ["nothing but a final line end taken away", onDisk(HALF).trimEnd(), BEFORE + REPLY],
   [
     "stripped blanks",
-    HALF,
     onDisk(HALF).replace("One?  \n", "One?\n"),
     BEFORE.replace("One?  \n", "One?\n") + REPLY,
   ],
   [
     "an edit of the question",
-    HALF,
     onDisk(HALF).replace("One?", "Uno?"),
     BEFORE.replace("One?", "Uno?") + REPLY,
   ],
   [
     "an edit of the last line of the question",
-    HALF,
     onDisk(HALF).replace("Two?", "Due?"),
     BEFORE.replace("Two?", "Due?") + REPLY,
   ],
   [
     "an edit of a finished line of the reply",
-    HALF,
     onDisk(HALF).replace("First line.", "First LINE."),
     BEFORE + REPLY.replace("First line.", "First LINE."),
   ],
   [
     "the next question typed below",
-    HALF,
     `${onDisk(HALF)}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
-  ["a line put at the end of the file", HALF, `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
-  ["a stale buffer without the reply", HALF, BEFORE, BEFORE + REPLY],
+  ["a line put at the end of the file", `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
+  ["a stale buffer without the reply", BEFORE, BEFORE + REPLY],
   [
     "a stale buffer with an edit and without a final line end",
-    HALF,
     BEFORE.replace("One?", "Uno?").trimEnd(),
     BEFORE.replace("One?", "Uno?") + REPLY,
   ],
   [
     "a stale buffer with the next question typed below",
-    HALF,
     `${BEFORE}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
   [
     "a buffer from an earlier moment, in the middle of a line, with the next question below",
-    REPLY,
     `${onDisk("\n@Assistant:\nFirst li")}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
   [
     "a buffer from an earlier moment, with an edited line of the reply",
-    REPLY,
     onDisk("\n@Assistant:\nFirst line.\nSecond line.\n").replace("First", "1st"),
     BEFORE + REPLY.replace("First", "1st"),
   ],
 ];
-for (const [what, written, theirs, after] of KEPT) {
+for (const [what, theirs, after] of KEPT) {
   Deno.test(`a reply that streams in and ${what} are both kept`, () => {
-    const result = merged(written, theirs);
+    const result = merged(theirs);
     assert.ok(result !== null);
     assert.equal(text(result.text), after);
     assert.ok(result.sameAuthority);
@@ -103,23 +93,23 @@ for (const [what, written, theirs, after] of KEPT) {
 }
 
 Deno.test("what a person makes of the line that goes on comes below the reply, which stays whole", () => {
-  const changed = merged(HALF, onDisk(HALF).replace("Second li", "Second thought"));
+  const changed = merged(onDisk(HALF).replace("Second li", "Second thought"));
   assert.equal(text(changed!.text), `${BEFORE}${REPLY}Second thought\n`);
-  const blanks = merged(HALF, onDisk(HALF).replace("Second li", "Second li  "));
+  const blanks = merged(onDisk(HALF).replace("Second li", "Second li  "));
   assert.equal(text(blanks!.text), BEFORE + REPLY);
 });
 
 Deno.test("bytes that are no text are in conflict with a reply", () => {
-  assert.equal(merged(HALF, `${BEFORE}\0`), null);
+  assert.equal(merged(`${BEFORE}\0`), null);
 });
 
 Deno.test("a status or a first block that changed meanwhile is kept, and the run is told not to go on", () => {
   const block = "\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
-  const result = merged(HALF, onDisk(HALF) + block);
+  const result = merged(onDisk(HALF) + block);
   assert.ok(result !== null && !result.sameAuthority);
   assert.equal(text(result.text), BEFORE + REPLY + block);
   const first = "```json\n{}\n```\n\n";
-  const settings = merged(HALF, first + onDisk(HALF));
+  const settings = merged(first + onDisk(HALF));
   assert.ok(settings !== null && !settings.sameAuthority);
   assert.equal(text(settings.text), first + BEFORE + REPLY);
 });
@@ -127,15 +117,10 @@ Deno.test("a status or a first block that changed meanwhile is kept, and the run
 Deno.test("line ends of the document are kept where a line needs one", () => {
   const crlf = (value: string) => value.replaceAll("\n", "\r\n");
   const before = crlf("@You:\nHi\n");
-  const disk = before + crlf("\n@Assistant:\nOne\n");
   const whole = before + crlf("\n@Assistant:\nOne\nTwo\n");
   const start = before.length;
-  const result = mergeGrowing(
-    { text: bytes(disk), block: { start, end: disk.length } },
-    { text: bytes(whole), block: { start, end: whole.length } },
-    bytes(before.trimEnd()),
-    false,
-  );
+  const ours = { text: bytes(whole), block: { start, end: whole.length } };
+  const result = mergeGrowing(ours, bytes(before.trimEnd()), false);
   assert.equal(text(result!.text), whole);
 });
 
@@ -161,7 +146,8 @@ Deno.test("whatever a person saves from whatever moment, their lines stay in ord
         for (const { line, insert, replace } of edits) lines.splice(line, replace ? 1 : 0, insert);
         let theirs = lines.join("\n") + below;
         if (noLineEnd) theirs = theirs.trimEnd();
-        const result = merged(REPLY.slice(0, atLeast(written)), theirs);
+        const known = REPLY.slice(0, atLeast(written));
+        const result = merged(theirs, known);
         assert.ok(result !== null, "edits above the reply are no conflict");
         const whole = text(result.text);
         const rest = whole.split("\n");
@@ -173,8 +159,13 @@ Deno.test("whatever a person saves from whatever moment, their lines stay in ord
           assert.ok(found >= 0, `${JSON.stringify(line)} is lost in ${JSON.stringify(whole)}`);
           at = found;
         }
-        assert.ok(whole.includes("Third line, which is long."), whole);
-        assert.equal(whole.split("Third line, which is long.").length, 2, whole);
+        at = 0;
+        for (const line of known.split("\n").filter((line) => line !== "")) {
+          const found = rest.findIndex((other, index) => index >= at && other.startsWith(line));
+          assert.ok(found >= 0, `the reply lacks ${JSON.stringify(line)} in ${JSON.stringify(whole)}`);
+          at = found;
+        }
+        assert.ok(whole.split("Third line, which is long.").length <= 2, whole);
       },
     ),
     { seed: 11, numRuns: 3000 },
