@@ -1,6 +1,6 @@
 // Sends to the provider of a run; what that needs is loaded when it comes to it.
 
-import { type Outcome, type Problem, success } from "../base/problem.ts";
+import { type Outcome, success } from "../base/problem.ts";
 import type { SendOptions } from "../cycle/send/send.ts";
 import type { Send } from "../cycle/types.ts";
 import type { Provider } from "../providers/types.ts";
@@ -13,18 +13,20 @@ export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
 
 /** The function that sends. One for the whole run: it says each warning once. */
 export function sender(options: SenderOptions, evaluated: SubjectSettings["evaluated"]): Send {
-  let made: Promise<Send | Problem> | null = null;
-  const make = async (): Promise<Send | Problem> => {
+  let made: Promise<Outcome<Send>> | null = null;
+  const make = async (): Promise<Outcome<Send>> => {
     const [{ createSend }, provider, frontmatter] = await Promise.all([
       import("../cycle/send/send.ts"),
       providerOf(options),
       evaluated(),
     ]);
-    return provider.ok ? createSend({ ...options, provider: provider.value, frontmatter }) : provider.problem;
+    return provider.ok
+      ? success(createSend({ ...options, provider: provider.value, frontmatter }))
+      : provider;
   };
   return async (signal) => {
     const send = await (made ??= make());
-    return typeof send === "function" ? await send(signal) : { kind: "failed", problem: send };
+    return send.ok ? await send.value(signal) : { kind: "failed", problem: send.problem };
   };
 }
 

@@ -12,14 +12,22 @@ export interface Problem {
   readonly next?: string;
 }
 
-/** Either a value or the problem that stood in its way. */
-export type Outcome<T> =
+/**
+ * Either a value or what stood in its way: a problem for a person, or for those who know better what to say of it (the
+ * place of a fault in a file, say) something of their own. What has no value to give answers `Problem | null`.
+ */
+export type Outcome<T, E = Problem> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: Problem };
+  | { readonly ok: false; readonly problem: E };
 
 /** Wraps a value as a success. */
-export function success<T>(value: T): Outcome<T> {
+export function success<T>(value: T): { readonly ok: true; readonly value: T } {
   return { ok: true, value };
+}
+
+/** Wraps what stood in the way as it is. */
+export function failed<E>(problem: E): { readonly ok: false; readonly problem: E } {
+  return { ok: false, problem };
 }
 
 /** Wraps a problem as a failure. */

@@ -1,6 +1,8 @@
 // The language of settings layers: operations on keys, what can be wrong with one, and the draft of a layer that a
 // document's first block writes to while it reads what all layers say.
 
+import type { Outcome } from "../base/problem.ts";
+
 /**
  * A layer, weakest first: `D` defaults, `G` global file, `P` project file, `R` session, `M` frontmatter, `C` command
  * line (frontmatter-config 2.1).
@@ -73,10 +75,8 @@ export interface Fault {
  */
 export type KeyKind = "scalar" | "record" | "list" | "object" | "tools";
 
-export type Answer<T> = { readonly ok: true; readonly value: T } | {
-  readonly ok: false;
-  readonly fault: Fault;
-};
+/** What a layer answers, or the fault in what it was asked. */
+export type Answer<T> = Outcome<T, Fault>;
 
 /**
  * A layer in the making: writes are checked at once and kept as operations, reads resolve all layers including what

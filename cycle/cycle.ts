@@ -1,6 +1,6 @@
 // Drives one document through categorise, execute and send, and comes to rest when a person is needed.
 
-import type { Problem } from "../base/problem.ts";
+import { type Problem, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
@@ -243,7 +243,7 @@ export class Cycle {
   /** Says in the person's place that the model shall go on, where that is the next thing to be said. */
   async #goOn(): Promise<void> {
     if (!this.#starting || this.#obstacle() !== null) return;
-    const problem = await this.#writer.commit((chat) => goOn(chat));
+    const problem = await this.#writer.commit((chat) => success(goOn(chat)));
     if (problem !== null) this.#fail(problem);
   }
 
@@ -303,7 +303,7 @@ export class Cycle {
       if (problem !== null) return this.#failed(problem);
     }
     const { settings } = this.#parts;
-    const problem = await this.#writer.commit((chat) => stepEdits(chat, steps, settings.tools));
+    const problem = await this.#writer.commit((chat) => success(stepEdits(chat, steps, settings.tools)));
     if (problem !== null) return this.#failed(problem);
     this.#announcements.steps(steps);
     return true;
@@ -359,8 +359,8 @@ export class Cycle {
 
   async #start(call: Call): Promise<void> {
     const started = await this.#runs.start(call);
-    if (!("ended" in started)) this.#fail(started);
-    else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.ended;
+    if (!started.ok) this.#fail(started.problem);
+    else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.value.ended;
   }
 
   /** Runs or resolves the call of a press that has begun. */

@@ -1,17 +1,18 @@
 // What a tool gave back, as the block that is written for it (tool-cycle 4.3).
 
 import type { FinalBlock } from "../parser/edits/result_block.ts";
-import { thrownText } from "../base/problem.ts";
+import { failed, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
 /** The block for a result. Data that JSON cannot express makes it an error. */
 export function finalBlock(result: ExecutionResult): FinalBlock {
   const output = written(result.output);
-  if (!output.ok) return errorBlock(output.error);
-  if (result.success) return { content: safe(output.text), error: false, language: output.language };
+  if (!output.ok) return errorBlock(output.problem);
+  const { text, language } = output.value;
+  if (result.success) return { content: safe(text), error: false, language };
   const error = result.error === undefined || result.error === "" ? UNKNOWN_ERROR : result.error;
-  return errorBlock(output.text === "" ? error : `${error}\n\n${PARTIAL_OUTPUT}\n${output.text}`);
+  return errorBlock(text === "" ? error : `${error}\n\n${PARTIAL_OUTPUT}\n${text}`);
 }
 
 /** An error block with a text of the program's or the person's. */
@@ -22,7 +23,7 @@ export function errorBlock(text: string): FinalBlock {
 /** The block of a call that the person stopped: what it had put out, if it gave any of it, then that it was stopped. */
 export function stoppedBlock(result: ExecutionResult | null): FinalBlock {
   const output = result === null ? null : written(result.output);
-  const parts = [output?.ok ? output.text : "", result?.error ?? ""].map((part) => part.trimEnd())
+  const parts = [output?.ok ? output.value.text : "", result?.error ?? ""].map((part) => part.trimEnd())
     .filter((part) => part !== "");
   const said = parts.join("\n\n");
   if (said === "") return errorBlock(CANCELLED);
@@ -34,19 +35,18 @@ export function invalidInput(problems: readonly string[]): string {
   return [INVALID_INPUT, ...problems.slice(0, 5)].join("\n");
 }
 
-type Written =
-  | { readonly ok: true; readonly text: string; readonly language: "" | "json" }
-  | { readonly ok: false; readonly error: string };
+/** Output as text, or the sentence that says why it has none. */
+type Written = Outcome<{ readonly text: string; readonly language: "" | "json" }, string>;
 
 function written(output: unknown): Written {
-  if (output === undefined || output === null) return { ok: true, text: "", language: "" };
-  if (typeof output !== "object") return { ok: true, text: String(output), language: "" };
+  if (output === undefined || output === null) return success({ text: "", language: "" });
+  if (typeof output !== "object") return success({ text: String(output), language: "" });
   try {
     // Undefined, against its type, when the object has a `toJSON` that gives nothing.
     const text: string | undefined = JSON.stringify(output);
-    return text === undefined ? written(undefined) : { ok: true, text, language: "json" };
+    return text === undefined ? written(undefined) : success({ text, language: "json" });
   } catch (thrown) {
-    return { ok: false, error: `The tool's output cannot be written as JSON: ${thrownText(thrown)}` };
+    return failed(`The tool's output cannot be written as JSON: ${thrownText(thrown)}`);
   }
 }
 

@@ -70,7 +70,7 @@ async function get(invocation: Invocation): Promise<number> {
   if ("exit" in seen) return seen.exit;
   const found = lookUp(seen.document.logs, seen.loaded.catalog, key!);
   if (!found.ok) {
-    return refuse(invocation, { code: "usage", message: sentenceOf(found.fault.message) });
+    return refuse(invocation, { code: "usage", message: sentenceOf(found.problem.message) });
   }
   tellDiagnostics(invocation, seen.label, seen.document);
   const rows: readonly Row[] = "key" in found.value ? [found.value] : found.value;

@@ -151,8 +151,8 @@ type DataOptions = FrontmatterOptions & { readonly loaded: { readonly catalog: C
 
 function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockResult {
   const parsed = parseJson(code);
-  if (!parsed.ok) return broken("JSON", parsed.lines);
-  return runData(parsed.tree.value, draft, options, lineIn(parsed.tree, options.loaded.catalog));
+  if (!parsed.ok) return broken("JSON", parsed.problem);
+  return runData(parsed.value.value, draft, options, lineIn(parsed.value, options.loaded.catalog));
 }
 
 /** Where a fault below `flemma` stands in the file, whose first line is the fence. */
@@ -182,8 +182,8 @@ async function runYaml(
 ): Promise<BlockResult> {
   const { parseSource } = await import("../sources/yaml.ts");
   const parsed = await parseSource(frontmatter.code);
-  if (!parsed.ok) return broken("YAML", parsed.lines);
-  const { tree } = parsed;
+  if (!parsed.ok) return broken("YAML", parsed.problem);
+  const { value: tree } = parsed;
   if (tree.value === null) return { variables: {}, problems: [] };
   return runData(tree.value, draft, options, lineIn(tree, options.loaded.catalog));
 }

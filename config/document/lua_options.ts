@@ -318,17 +318,17 @@ export class Options {
 
   #kind(path: readonly string[]): KeyKind {
     const answer = this.#draft.kind(path);
-    return answer.ok ? answer.value : this.#raise([answer.fault]);
+    return answer.ok ? answer.value : this.#raise([answer.problem]);
   }
 
   #canonical(path: readonly string[]): string {
     const answer = this.#draft.canonical(path);
-    return answer.ok ? answer.value : this.#raise([answer.fault]);
+    return answer.ok ? answer.value : this.#raise([answer.problem]);
   }
 
   #read(path: readonly string[]): unknown {
     const answer = this.#draft.read(path);
-    return answer.ok ? answer.value : this.#raise([answer.fault]);
+    return answer.ok ? answer.value : this.#raise([answer.problem]);
   }
 
   #check(faults: readonly Fault[]): void {

@@ -1,5 +1,6 @@
 // A layer in the making: every write is checked when it is made, reads see all layers (frontmatter-config 3.4).
 
+import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import {
@@ -81,30 +82,30 @@ class Draft implements LayerDraft {
   kind(keys: readonly string[]): Answer<KeyKind> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
-    const { node, member } = found.place;
-    if (node.node === "group") return { ok: true, value: node.list === undefined ? "object" : "tools" };
-    if (node.node === "editor" || member !== undefined) return { ok: true, value: "scalar" };
-    return { ok: true, value: node.record ? "record" : node.type.is === "list" ? "list" : "scalar" };
+    const { node, member } = found.value;
+    if (node.node === "group") return success(node.list === undefined ? "object" : "tools");
+    if (node.node === "editor" || member !== undefined) return success("scalar");
+    return success(node.record ? "record" : node.type.is === "list" ? "list" : "scalar");
   }
 
   canonical(keys: readonly string[]): Answer<string> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
-    const { path, member } = found.place;
-    return { ok: true, value: [...path, ...(member === undefined ? [] : [member])].join(".") };
+    const { path, member } = found.value;
+    return success([...path, ...(member === undefined ? [] : [member])].join("."));
   }
 
   read(keys: readonly string[]): Answer<unknown> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
-    const { node, path, member } = found.place;
-    if (node.node === "editor") return { ok: true, value: null };
+    const { node, path, member } = found.value;
+    if (node.node === "editor") return success(null);
     const key = path.join(".");
     if (node.node === "group") {
-      if (node.list !== undefined) return { ok: true, value: toolList(this.#logs, this.#catalog) };
+      if (node.list !== undefined) return success(toolList(this.#logs, this.#catalog));
       return {
         ok: false,
-        fault: fault(
+        problem: fault(
           "config_not_assignable",
           key,
           `"${key}" is a table of settings and has no value of its own`,
@@ -112,13 +113,13 @@ class Draft implements LayerDraft {
       };
     }
     const value = valueOf(this.#logs, path, node);
-    return { ok: true, value: member !== undefined && isObject(value) ? value[member] ?? null : value };
+    return success(member !== undefined && isObject(value) ? value[member] ?? null : value);
   }
 
   apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[] {
     const found = findKey(keys, this.#catalog);
-    if (!found.ok) return [found.fault];
-    return this.#write(op, found.place, value)
+    if (!found.ok) return [found.problem];
+    return this.#write(op, found.value, value)
       .map(({ below = [], ...fault }) => ({ written: [...keys, ...below], ...fault }));
   }
 
@@ -221,8 +222,12 @@ class Draft implements LayerDraft {
       if ("faults" in read) return read.faults;
       const writes = presetWrites(read.preset, path.at(-1)!);
       if (!writes.ok) {
-        const found = fault("config_invalid_value", name, writes.message);
-        return [writes.suggestion === undefined ? found : { ...found, suggestion: writes.suggestion }];
+        const found = fault("config_invalid_value", name, writes.problem.message);
+        return [
+          writes.problem.suggestion === undefined
+            ? found
+            : { ...found, suggestion: writes.problem.suggestion },
+        ];
       }
       this.log.push({ op: "set", path, value: read.preset });
       return [];

@@ -202,11 +202,11 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
     );
   }
   const writes = presetWrites(preset, value);
-  if (!writes.ok) return fault(writes.message);
+  if (!writes.ok) return fault(writes.problem.message);
   return {
     provider: preset.provider ?? null,
     model: preset.model ?? null,
-    log: writes.log,
+    log: writes.value,
     layer,
     faults: [],
   };

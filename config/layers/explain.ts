@@ -1,5 +1,6 @@
 // Settings as a person looks at them: every key with its value and the layers it comes from.
 
+import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { isPresetPath, listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
@@ -74,23 +75,23 @@ export function lookUp(
           ).map((log) => log.layer),
         ),
       ];
-      return { ok: true, value: { key, value, layers: layers.length === 0 ? ["D"] : layers } };
+      return success({ key, value, layers: layers.length === 0 ? ["D"] : layers });
     }
   }
   const found = findKey(key.split("."), catalog);
   if (!found.ok) return found;
-  const { node, path, member } = found.place;
-  if (node.node === "editor") return { ok: true, value: [] };
+  const { node, path, member } = found.value;
+  if (node.node === "editor") return success([]);
   if (node.node === "group") {
     const prefix = path.join(".");
     const rows = allRows(logs, catalog).filter((row) =>
       row.key === prefix || row.key.startsWith(`${prefix}.`)
     );
-    return { ok: true, value: rows };
+    return success(rows);
   }
   const row = rowOf(logs, catalog, path, node);
-  if (member === undefined) return { ok: true, value: row };
-  return { ok: true, value: { ...row, key, value: isObject(row.value) ? row.value[member] ?? null : null } };
+  if (member === undefined) return success(row);
+  return success({ ...row, key, value: isObject(row.value) ? row.value[member] ?? null : null });
 }
 
 /** The layers a key's value comes from, in words. */
@@ -105,8 +106,8 @@ export function originOf(logs: readonly LayerLog[], catalog: Catalog, key: strin
 
 function keyAt(path: readonly string[], catalog: Catalog): Key {
   const found = findKey(path, catalog);
-  if (!found.ok || found.place.node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
-  return found.place.node;
+  if (!found.ok || found.value.node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
+  return found.value.node;
 }
 
 function rowOf(logs: readonly LayerLog[], catalog: Catalog, path: readonly string[], key: Key): Row {

@@ -6,11 +6,18 @@ import { LayerLog } from "./log.ts";
 import type { ApprovalPreset } from "../settings.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../schema/schema.ts";
 import { nearest } from "../../base/nearest.ts";
+import { failed, type Outcome, success } from "../../base/problem.ts";
 import type { Group, Node } from "../schema/define.ts";
 
-export type PresetWrites =
-  | { readonly ok: true; readonly log: LayerLog }
-  | { readonly ok: false; readonly key: string; readonly message: string; readonly suggestion?: string };
+/** What is wrong with a preset: the key, a sentence about it, and the name that was meant, probably. */
+export interface PresetFault {
+  readonly key: string;
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+/** The writes of a preset, or the first thing that is wrong with it. */
+export type PresetWrites = Outcome<LayerLog, PresetFault>;
 
 /**
  * A general name stands below `parameters`, any other in the table of the preset's provider. Providers from elsewhere
@@ -26,14 +33,13 @@ export function presetWrites(preset: ApprovalPreset, name: string): PresetWrites
     if (place === null) {
       const names = [...Object.keys(general.members), ...Object.keys(own?.members ?? {})];
       const near = nearest(written[0]!, names);
-      return {
-        ok: false,
+      return failed({
         key: `${name}.${written.join(".")}`,
         message: `the preset "${name}" has the unknown parameter "${written.join(".")}"${
           near === null ? "" : `; did you mean "${near}"?`
         }`,
         ...(near === null ? {} : { suggestion: near }),
-      };
+      });
     }
     const { path, node } = place;
     if (node === null || node.node !== "key" || given === null) {
@@ -43,16 +49,15 @@ export function presetWrites(preset: ApprovalPreset, name: string): PresetWrites
     const value = node.long === undefined ? given : node.long(given);
     const [mismatch] = mismatches(node.type, value);
     if (mismatch !== undefined) {
-      return {
-        ok: false,
+      return failed({
         key: path.join("."),
         message: `in the preset "${name}", ${mismatchSentence(path.join("."), mismatch)}`,
         ...(mismatch.suggestion === undefined ? {} : { suggestion: mismatch.suggestion }),
-      };
+      });
     }
     log.push({ op: "set", path, value });
   }
-  return { ok: true, log };
+  return success(log);
 }
 
 function locate(

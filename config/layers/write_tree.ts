@@ -33,8 +33,8 @@ function visit(
   options: TreeOptions,
 ): readonly Fault[] {
   const found = findKey(keys, options.catalog);
-  if (!found.ok) return [found.fault];
-  const { node, path, member } = found.place;
+  if (!found.ok) return [found.problem];
+  const { node, path, member } = found.value;
   if (node.node === "editor") return [];
   if (value === null && options.nullIsAbsent && restricts(node)) return [nothingSaid(keys, path)];
   if (value === null && (options.nullIsAbsent || node.node === "group")) return [];

@@ -2,6 +2,7 @@
 
 import type { Catalog } from "./catalog.ts";
 import { nearest } from "../../base/nearest.ts";
+import { type Outcome, success } from "../../base/problem.ts";
 import type { Fault } from "../types.ts";
 import { foreignHint } from "./hints.ts";
 import { MOVED, SCHEMA } from "./schema.ts";
@@ -14,10 +15,8 @@ export interface Place {
   readonly member?: string;
 }
 
-export type Found = { readonly ok: true; readonly place: Place } | {
-  readonly ok: false;
-  readonly fault: Fault;
-};
+/** The place of a key, or what is wrong with it. */
+export type Found = Outcome<Place, Fault>;
 
 /** Where the way of written keys ends, and which names would go on from there. */
 interface Lost {
@@ -29,9 +28,7 @@ interface Lost {
 /** Finds what the written keys mean. An unknown key is answered with the nearest right one. */
 export function findKey(written: readonly string[], catalog: Catalog): Found {
   const found = locate(written, catalog);
-  return "node" in found
-    ? { ok: true, place: found }
-    : unknown(written, found.path, found.name, found.names());
+  return "node" in found ? success(found) : unknown(written, found.path, found.name, found.names());
 }
 
 /** The canonical path of the written keys, or null. Costs nothing where there is none, unlike the help with it. */
@@ -134,7 +131,7 @@ function unknown(
     : "";
   return {
     ok: false,
-    fault: {
+    problem: {
       code: "config_unknown_key",
       severity: "error",
       key,

@@ -41,14 +41,14 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   ): Promise<LayerLog | null> => {
     const parsed = await parseSource(source.text);
     if (!parsed.ok) {
-      lines.push(...parsed.lines.map(({ place, message }) => `${source.path}:${place}: ${message}`));
+      lines.push(...parsed.problem.map(({ place, message }) => `${source.path}:${place}: ${message}`));
       return null;
     }
-    const inFile = new Places(parsed.tree, catalog);
+    const inFile = new Places(parsed.value, catalog);
     places.set(layer, { path: source.path, places: inFile });
     const module = (path: string) => modulePath(path, parentOf(source.path), environment.home);
     const draft = draftLayer({ layer, others: logs, catalog, module });
-    const faults = [...writeTree(draft, rootOf(parsed.tree), { catalog }), ...draft.finish()];
+    const faults = [...writeTree(draft, rootOf(parsed.value), { catalog }), ...draft.finish()];
     for (const { key, module } of await missingModules(draft.log)) {
       faults.push({
         code: "config_invalid_value",
@@ -69,7 +69,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
         notices.push({ code: "config-unknown-preset", message: `${line}.` });
       }
     }
-    if (!isMapping(parsed.tree)) lines.push(`${source.path}:1:1: expected a mapping of settings`);
+    if (!isMapping(parsed.value)) lines.push(`${source.path}:1:1: expected a mapping of settings`);
     return draft.log;
   };
 

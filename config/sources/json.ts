@@ -2,7 +2,7 @@
 
 import { MOST_LEVELS } from "../schema/check.ts";
 import type { Fault } from "../types.ts";
-import { thrownText } from "../../base/problem.ts";
+import { failed, success, thrownText } from "../../base/problem.ts";
 import type { Parsed } from "./yaml.ts";
 
 /** Reads JSON. Broken text, a key that stands twice and endless nesting are told with their places. */
@@ -11,17 +11,14 @@ export function parseJson(text: string): Parsed {
   const wrong = scanner.scan();
   const places = wrong === null ? scanner.twice : [wrong];
   if (places.length > 0) {
-    return {
-      ok: false,
-      lines: places.map(({ at, message }) => ({ ...positionOf(text, at), message })),
-    };
+    return failed(places.map(({ at, message }) => ({ ...positionOf(text, at), message })));
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (thrown) {
     // The scanner is meant to find whatever is wrong; should it not, the parser has the last word.
-    return { ok: false, lines: [{ ...positionOf(text, 0), message: thrownText(thrown) }] };
+    return failed([{ ...positionOf(text, 0), message: thrownText(thrown) }]);
   }
   const place = ({ written = [] }: Fault): string => {
     for (let depth = written.length; depth > 0; depth--) {
@@ -31,7 +28,7 @@ export function parseJson(text: string): Parsed {
     return "1:1";
   };
   const keys = () => [...scanner.keys.keys()].map((path) => JSON.parse(path) as string[]);
-  return { ok: true, tree: { value, place, keys } };
+  return success({ value, place, keys });
 }
 
 interface Finding {

@@ -1,6 +1,7 @@
 // A settings file as text: parsed with positions, so that every fault can be told with line and column.
 
 import { isObject } from "../../base/is_object.ts";
+import { failed, type Outcome, success } from "../../base/problem.ts";
 import { isTooDeep, MOST_LEVELS } from "../schema/check.ts";
 import type { Fault } from "../types.ts";
 
@@ -12,25 +13,28 @@ export interface SourceTree {
   keys(): readonly (readonly string[])[];
 }
 
+/** Where and how a file is broken. */
+export interface BrokenLine {
+  /** `LINE:COL`, 1-based. */
+  readonly place: string;
+  readonly line: number;
+  readonly message: string;
+}
+
 /** A parsed file, or the lines that say where it is broken. */
-export type Parsed = { readonly ok: true; readonly tree: SourceTree } | {
-  readonly ok: false;
-  readonly lines: readonly { readonly place: string; readonly line: number; readonly message: string }[];
-};
+export type Parsed = Outcome<SourceTree, readonly BrokenLine[]>;
 
 /** YAML 1.2 core; JSON is part of it. No tags, no merge keys, at most 100 aliases, no key twice. */
 export async function parseSource(text: string): Promise<Parsed> {
   const { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
   const at = (offset: number) => lines.linePos(offset);
-  const broken = (found: readonly { at: number; message: string }[]): Parsed => ({
-    ok: false,
-    lines: found.map(({ at: offset, message }) => ({
+  const broken = (found: readonly { at: number; message: string }[]): Parsed =>
+    failed(found.map(({ at: offset, message }) => ({
       place: `${at(offset).line}:${at(offset).col}`,
       line: at(offset).line,
       message,
-    })),
-  });
+    })));
   const tooDeep = { at: 0, message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves` };
   let document: ReturnType<typeof parseDocument>;
   let value: unknown;
@@ -115,7 +119,7 @@ export async function parseSource(text: string): Promise<Parsed> {
     collect(document.contents, []);
     return found;
   };
-  return { ok: true, tree: { value, place, keys } };
+  return success({ value, place, keys });
 
   /** The scalar or table below a node that is this item. */
   function holding(node: unknown, item: unknown): unknown {

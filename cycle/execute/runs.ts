@@ -1,6 +1,6 @@
 // The calls that run now: started, delivered once, or cancelled (tool-cycle 5.2, 5.5).
 
-import type { Problem } from "../../base/problem.ts";
+import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
 import type { Call } from "../../parser/types.ts";
@@ -57,13 +57,13 @@ export class Runs implements RunningCalls {
    * Starts a call once its start is journalled, unless everything was cancelled meanwhile. The inner promise
    * settles when the result is in the document, or when a cancelled tool has ended.
    */
-  async start(call: Call): Promise<{ readonly ended: Promise<void> } | Problem> {
+  async start(call: Call): Promise<Outcome<{ readonly ended: Promise<void> }>> {
     const { writer, emit } = this.#parts;
     const problem = await writer.journal((journal) => journal.recordStart(call.id, call.name));
-    if (problem !== null) return problem;
+    if (problem !== null) return failed(problem);
     if (!this.#parts.mayStart()) {
-      const ended = writer.journal((journal) => journal.recordEnd(call.id));
-      return await ended ?? { ended: Promise.resolve() };
+      await writer.recordEnd(call.id);
+      return success({ ended: Promise.resolve() });
     }
     const run: Run = { call, controller: new AbortController(), over: false, stopped: null };
     this.#running.set(call.id, run);
@@ -74,7 +74,7 @@ export class Runs implements RunningCalls {
       })
       .then((result) => this.#deliver(run, result));
     this.#parts.spawn(ended);
-    return { ended };
+    return success({ ended });
   }
 
   /** Cancels the call that was started first; its id, or null when none runs. */
@@ -130,13 +130,13 @@ export class Runs implements RunningCalls {
     const { id, name } = run.call;
     const problem = await writer.commit(async (chat) => {
       const call = chat.call(id);
-      if (call === undefined) return goneProblem(id);
+      if (call === undefined) return failed(goneProblem(id));
       const body = chat.result(id)?.content ?? "";
       if (body !== "" && body !== block.content) {
         const kept = await writer.keepBody(id, body, `The body of the block ${id} made room for the result`);
-        if (kept !== null) return kept;
+        if (kept !== null) return failed(kept);
       }
-      return writeResult(chat, call, block);
+      return success(writeResult(chat, call, block));
     });
     if (problem === null) {
       await writer.recordEnd(id);

@@ -1,6 +1,6 @@
 // The commands that change a status and run nothing: approve and reject (tool-cycle 4.4).
 
-import type { Problem } from "../../base/problem.ts";
+import { failed, failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.ts";
 import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -17,17 +17,18 @@ export function markApproved(
   settings: ToolSettings,
   ids: readonly string[],
 ): Promise<Problem | null> {
-  return writer.commit(async (chat): Promise<Problem | Edit[]> => {
-    const results = placeholders(chat, ids);
-    if ("code" in results) return results;
+  return writer.commit(async (chat): Promise<Outcome<Edit[]>> => {
+    const found = placeholders(chat, ids);
+    if (!found.ok) return found;
+    const results = found.value;
     for (const { id } of results) {
       const call = chat.call(id);
       // A fragment of a document holds blocks without their calls: there is no text to bind to.
       const problem = call === undefined ? null : await writer.recordApproval(call, "person");
-      if (problem !== null) return problem;
+      if (problem !== null) return failed(problem);
     }
     const style = placeholderStyle(chat, settings.status_style);
-    return results.flatMap((result) => setStatus(chat, result, "approved", style));
+    return success(results.flatMap((result) => setStatus(chat, result, "approved", style)));
   });
 }
 
@@ -38,41 +39,44 @@ export function markRejected(
   ids: readonly string[],
   message: string,
 ): Promise<Problem | null> {
-  return writer.commit(async (chat): Promise<Problem | Edit[]> => {
-    const results = placeholders(chat, ids);
-    if ("code" in results) return results;
+  return writer.commit(async (chat): Promise<Outcome<Edit[]>> => {
+    const found = placeholders(chat, ids);
+    if (!found.ok) return found;
+    const results = found.value;
     const style = placeholderStyle(chat, settings.status_style);
-    if (message === "") return results.flatMap((result) => setStatus(chat, result, "rejected", style));
+    if (message === "") {
+      return success(results.flatMap((result) => setStatus(chat, result, "rejected", style)));
+    }
     for (const { id, content } of results) {
       if (content === "" || content === message) continue;
       const problem = await writer.keepBody(id, content, `The message took the place of the body of ${id}`);
-      if (problem !== null) return problem;
+      if (problem !== null) return failed(problem);
     }
-    return results.map((result) => rejectWith(chat, result, message, style));
+    return success(results.map((result) => rejectWith(chat, result, message, style)));
   });
 }
 
 /** The placeholders of all ids, or why one of them has none. */
-function placeholders(chat: Chat, ids: readonly string[]): Result[] | Problem {
+function placeholders(chat: Chat, ids: readonly string[]): Outcome<Result[]> {
   const found: Result[] = [];
   for (const id of new Set(ids)) {
     const result = placeholder(chat, id);
-    if (!("kind" in result)) return result;
-    found.push(result);
+    if (!result.ok) return result;
+    found.push(result.value);
   }
-  return found;
+  return success(found);
 }
 
-function placeholder(chat: Chat, id: string): Result | Problem {
+function placeholder(chat: Chat, id: string): Outcome<Result> {
   const result = chat.result(id);
   if (result === undefined) {
-    if (chat.call(id) === undefined) return unknownCall(id);
-    return {
-      code: "no-result-block",
-      message: `The call ${id} has no result block yet.`,
-      next: "Advance first: it puts the block there.",
-    };
+    if (chat.call(id) === undefined) return failed(unknownCall(id));
+    return failure(
+      "no-result-block",
+      `The call ${id} has no result block yet.`,
+      "Advance first: it puts the block there.",
+    );
   }
-  if (isPlaceholder(result)) return result;
-  return { code: "already-completed", message: `The call ${id} has its result already.` };
+  if (isPlaceholder(result)) return success(result);
+  return failure("already-completed", `The call ${id} has its result already.`);
 }

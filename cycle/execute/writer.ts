@@ -1,13 +1,13 @@
 // Makes changes durable: edits one after the other, and the journal beside them.
 
-import { type Problem, thrownText } from "../../base/problem.ts";
+import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { callHash } from "../call_hash.ts";
 import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 
 /** Edits made from the document as it is when their turn comes, or the reason why there can be none. */
-export type MakeEdits = (chat: Chat) => readonly Edit[] | Promise<readonly Edit[] | Problem> | Problem;
+export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
 export class Writer {
   readonly #store: DocumentStore;
@@ -27,8 +27,8 @@ export class Writer {
   commit(make: MakeEdits): Promise<Problem | null> {
     const turn = this.#last.then(async () => {
       const made = await make(this.#store.chat);
-      if (!isEdits(made)) return made;
-      return made.length === 0 ? null : await this.#store.commit(made);
+      if (!made.ok) return made.problem;
+      return made.value.length === 0 ? null : await this.#store.commit(made.value);
     });
     this.#last = turn.catch(() => {});
     return turn;
@@ -89,8 +89,4 @@ export class Writer {
       };
     }
   }
-}
-
-function isEdits(made: readonly Edit[] | Problem): made is readonly Edit[] {
-  return Array.isArray(made);
 }

@@ -1,7 +1,7 @@
 // Everything before the network: evaluate the document, find key and address, build the exact request.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Problem } from "../../base/problem.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
@@ -54,7 +54,7 @@ export async function prepareRequest(options: RequestOptions): Promise<Prepared>
   const { provider, environment, resolvers, files } = options;
   const prepared = await prepare(options, async () => {
     const credential = await resolveCredential({ provider, environment }, resolvers);
-    return credential.ok ? credential.value.secret : credential.problem;
+    return credential.ok ? success(credential.value.secret) : credential;
   });
   if (prepared.kind !== "ready" || files === undefined) return prepared;
   const told = await rememberFiles(files, prepared.files);
@@ -66,10 +66,10 @@ export async function prepareRequest(options: RequestOptions): Promise<Prepared>
  * `HIDDEN_SECRET` in place of the key, which therefore need not exist.
  */
 export function dryRun(options: RequestOptions): Promise<Prepared> {
-  return prepare(options, () => Promise.resolve(HIDDEN_SECRET));
+  return prepare(options, () => Promise.resolve(success(HIDDEN_SECRET)));
 }
 
-async function prepare(options: RequestOptions, secret: () => Promise<string | Problem>): Promise<Prepared> {
+async function prepare(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Prepared> {
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter });
   const ending = endOf(prompt);
@@ -93,13 +93,13 @@ async function prepare(options: RequestOptions, secret: () => Promise<string | P
   const baseUrl = resolveBaseUrl(provider, settings, environment);
   if (!baseUrl.ok) return { kind: "failed", problem: baseUrl.problem };
   const key = await secret();
-  if (typeof key !== "string") return { kind: "failed", problem: key };
+  if (!key.ok) return { kind: "failed", problem: key.problem };
   const { request, warnings } = provider.buildRequest({
     prompt,
     tools,
     settings,
     document,
-    key,
+    key: key.value,
     baseUrl: baseUrl.value,
   });
   const model = settings.model ?? provider.defaultModel;

@@ -1,7 +1,7 @@
 // Reading a document: what is refused, and in which words (cli section 9).
 
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { failed, failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { absolutePath } from "../../base/paths.ts";
@@ -41,7 +41,7 @@ export async function readDocument(path: string, environment: Environment): Prom
     const bytes = await readAll(file, before.size);
     const after = stampOf(await file.stat());
     const bad = checkText(bytes, path);
-    return bad === null ? success({ realPath, bytes, stamp: after }) : { ok: false, problem: bad };
+    return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
       return refuse("document-missing", "there is no such file.", `flemma new ${operands(path)}`);
