@@ -29,6 +29,7 @@ const CODES: Readonly<Record<string, number>> = {
   "target-ambiguous": Exit.usage,
   "preview-cut": Exit.usage,
   "first-block-invalid": Exit.diagnostics,
+  "last-word": Exit.person,
   "document-locked": Exit.conflict,
   "document-changed": Exit.conflict,
 };

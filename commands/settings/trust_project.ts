@@ -54,16 +54,16 @@ interface Project {
 async function projectIn(environment: Environment, path: string, text: string): Promise<Outcome<Project>> {
   const parsed = await parseSource(text);
   if (!parsed.ok) {
-    const lines = parsed.lines.map(({ place, message }) => `${path}:${place}: ${message}`);
+    const lines = parsed.problem.map(({ place, message }) => `${path}:${place}: ${message}`);
     return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
   }
   const folder = parentOf(path);
   const root = parentOf(folder);
   const module = (name: string) => modulePath(name, folder, environment.home);
   const draft = draftLayer({ layer: "P", others: [], catalog: BUILTIN_CATALOG, module });
-  const faults = writeTree(draft, parsed.tree.value ?? {}, { catalog: BUILTIN_CATALOG });
+  const faults = writeTree(draft, parsed.value.value ?? {}, { catalog: BUILTIN_CATALOG });
   if (faults.length > 0) {
-    const lines = faults.map((fault) => `${path}:${parsed.tree.place(fault)}: ${fault.message}`);
+    const lines = faults.map((fault) => `${path}:${parsed.value.place(fault)}: ${fault.message}`);
     return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
   }
   const { operations, ignored } = trustedShare(draft.log, root, environment.home);

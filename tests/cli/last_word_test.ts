@@ -187,6 +187,14 @@ Deno.test("advance and send stop where the last word is the model's, without a r
     }
   }));
 
+Deno.test("a dry run of such a document shows no request that would be refused, and exits the same way", () =>
+  withScene(async (place) => {
+    place.write("a.chat", ANSWERED);
+    const { code, stdout, stderr } = await place.run(["send", "--dry-run", "a.chat"], { env: KEY });
+    assert.deepEqual([code, stdout], [3, ""]);
+    assert.match(stderr, /The last word is the model's/);
+  }));
+
 Deno.test("a filter stops there too, names no file, and leaves the text alone; check says it and blocks nothing", () =>
   withScene(async (place) => {
     const filtered = await place.run(["advance", "--exit-code"], { stdin: ANSWERED, env: KEY });
