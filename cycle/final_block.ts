@@ -21,9 +21,9 @@ export function errorBlock(text: string): FinalBlock {
 }
 
 /** The block of a call that the person stopped: what it had put out, if it gave any of it, then that it was stopped. */
-export function stoppedBlock(result: ExecutionResult | null): FinalBlock {
-  const output = result === null ? null : written(result.output);
-  const parts = [output?.ok ? output.value.text : "", result?.error ?? ""].map((part) => part.trimEnd())
+export function stoppedBlock(result: ExecutionResult): FinalBlock {
+  const output = written(result.output);
+  const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
     .filter((part) => part !== "");
   const said = parts.join("\n\n");
   if (said === "") return errorBlock(CANCELLED);

@@ -18,7 +18,14 @@ interface Run {
   over: boolean;
   /** Told when the block of a run that the person stopped is written; null for one that nobody stopped. */
   stopped: (() => void) | null;
+  /** The end of what the tool put out so far. */
+  output: string;
+  /** What the block holds that was written when the person stopped the run; null while there is none. */
+  written: string | null;
 }
+
+/** Characters of output that are kept for the case that the person stops a run. */
+const OUTPUT_KEPT = 32_768;
 
 /** Milliseconds that a stopped tool has to give what it had put out; less than a terminated program has (cli 4.6). */
 const STOP_PATIENCE = 2500;
@@ -65,11 +72,19 @@ export class Runs implements RunningCalls {
       await writer.recordEnd(call.id);
       return success({ ended: Promise.resolve() });
     }
-    const run: Run = { call, controller: new AbortController(), over: false, stopped: null };
+    const run: Run = {
+      call,
+      controller: new AbortController(),
+      over: false,
+      stopped: null,
+      output: "",
+      written: null,
+    };
     this.#running.set(call.id, run);
     emit({ event: "tool:executing", id: call.id, name: call.name, preview: this.#parts.preview(call) });
     const ended = this.#parts
       .run(call, run.controller.signal, (text) => {
+        run.output = `${run.output}${text}`.slice(-OUTPUT_KEPT);
         if (isRunning(run)) emit({ event: "tool:output", id: call.id, text });
       })
       .then((result) => this.#deliver(run, result));
@@ -98,8 +113,12 @@ export class Runs implements RunningCalls {
     return [...this.#running.values()].filter(isRunning).map((run) => this.#cancel(run));
   }
 
-  /** Stops a run. What it had put out comes with its answer, for which it has a little while. */
+  /**
+   * Stops a run. What it is known to have put out is in the document at once, because whoever stopped it may end the
+   * program next; its own answer, for which it has a little while, takes the place of that.
+   */
   #cancel(run: Run): string {
+    this.#parts.spawn(this.#writeAtOnce(run));
     const stopped = new Promise<void>((resolve) => {
       const patience = setTimeout(() => this.#deliver(run, null).finally(resolve), STOP_PATIENCE);
       run.stopped = () => {
@@ -112,13 +131,26 @@ export class Runs implements RunningCalls {
     return run.call.id;
   }
 
+  async #writeAtOnce(run: Run): Promise<void> {
+    const block = stoppedBlock({ success: false, output: run.output });
+    const { id } = run.call;
+    const problem = await this.#parts.writer.commit((chat) => {
+      const call = chat.call(id);
+      // Both cases are told when the answer is written.
+      if (run.over || call === undefined || (chat.result(id)?.content ?? "") !== "") return success([]);
+      run.written = block.content;
+      return success(writeResult(chat, call, block));
+    });
+    if (problem !== null) run.written = null;
+  }
+
   /** Takes the answer of a run, the first one; null when it gave none although it was stopped. */
   async #deliver(run: Run, result: ExecutionResult | null): Promise<void> {
     if (run.over) return;
     run.over = true;
     try {
       if (run.stopped === null && result !== null) await this.#write(run, finalBlock(result), result);
-      else await this.#write(run, stoppedBlock(result), null);
+      else await this.#write(run, stoppedBlock(result ?? { success: false, output: run.output }), null);
     } finally {
       run.stopped?.();
     }
@@ -132,7 +164,9 @@ export class Runs implements RunningCalls {
       const call = chat.call(id);
       if (call === undefined) return failed(goneProblem(id));
       const body = chat.result(id)?.content ?? "";
-      if (body !== "" && body !== block.content) {
+      // What was written when the run was stopped is all there was.
+      if (body === run.written && body === block.content) return success([]);
+      if (body !== "" && body !== block.content && body !== run.written) {
         const kept = await writer.keepBody(id, body, `The body of the block ${id} made room for the result`);
         if (kept !== null) return failed(kept);
       }

@@ -127,6 +127,28 @@ Deno.test("D5: cancelling stops the call that was started first, and keeps what 
   assert.equal(finished.length, 2);
 });
 
+Deno.test("D5: what a stopped call is known to have put out is in the document at once, and its own answer takes the place of that", async () => {
+  const gates = new Gates();
+  const built = bench({
+    text: approved("a"),
+    tools: OFF,
+    run: (call, signal, onOutput) => {
+      onOutput("so far");
+      return gates.run(call, signal);
+    },
+  });
+  const done = built.cycle.advance();
+  await gates.started(1);
+  built.cycle.cancel();
+  const before = built.store.commits.length;
+  while (built.store.commits.length === before) await Promise.resolve();
+  assert.equal(built.store.chat.result("a")?.content, `so far\n\n${CANCELLED}`);
+  gates.open("a", { success: false, error: "so far and more" });
+  await done;
+  assert.equal(built.store.chat.result("a")?.content, `so far and more\n\n${CANCELLED}`);
+  assert.deepEqual(built.journal.bodies, []);
+});
+
 Deno.test("after a cancel no further approved call is started", async () => {
   const gates = new Gates();
   const text = chatAnswered(
