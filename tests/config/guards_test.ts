@@ -292,7 +292,7 @@ const draft = (layer: Layer, lua = false, ...others: LayerLog[]) =>
 Deno.test("what a key is: editor keys and members of a record are one value, and unknown ones are told", () => {
   const kinds = (key: string) => {
     const answer = draft("M").kind(key.split("."));
-    return answer.ok ? answer.value : answer.fault.code;
+    return answer.ok ? answer.value : answer.problem.code;
   };
   assert.equal(kinds("keymaps"), "scalar");
   assert.equal(kinds("thinking.level"), "scalar");
@@ -303,9 +303,9 @@ Deno.test("what a key is: editor keys and members of a record are one value, and
   assert.equal(kinds("model"), "scalar");
   assert.equal(kinds("nope"), "config_unknown_key");
   const read = draft("M").read(["nope"]);
-  assert.equal(read.ok ? "" : read.fault.code, "config_unknown_key");
+  assert.equal(read.ok ? "" : read.problem.code, "config_unknown_key");
   const table = draft("M").read(["sandbox"]);
-  assert.equal(table.ok ? "" : table.fault.code, "config_not_assignable");
+  assert.equal(table.ok ? "" : table.problem.code, "config_not_assignable");
   assert.deepEqual(draft("M").read(["keymaps"]), { ok: true, value: null });
 });
 
