@@ -18,6 +18,8 @@ const LAST_LOOK = 250;
  * bubblewrap, and commands without a sandbox may start what they like with `setsid`.
  */
 export async function endFamily(leader: number): Promise<void> {
+  // A group that is empty has no descendants that could still be told from others; most commands end so.
+  if (!signal(-leader, 0)) return;
   const others = new Map<number, ProcessEntry>();
   meet(leader, others);
   if (!signalAll(leader, others, "SIGTERM")) return;
