@@ -205,7 +205,7 @@ export class Session implements ChatSession {
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
     const { diagnose } = await import("./views/diagnose.ts");
     const { environment } = this.#options;
-    return await diagnose(this.#opened.store, environment, runtime.value.subject.evaluated);
+    return await diagnose(this.#opened.store, environment, runtime.value.subject);
   }
 
   async agreement(): Promise<Outcome<Agreement>> {

@@ -219,6 +219,10 @@ export interface Settings {
   readonly parameters: Parameters;
   /** Where single providers are reached, by name. */
   readonly providers: Readonly<Record<string, { readonly base_url?: string | null }>>;
+  /** Files that a message refers to: whether their text carries the path. */
+  readonly files: { readonly names: boolean };
+  /** Templates: whether tags are run. */
+  readonly templating: { readonly enabled: boolean };
   /** Tools, approval and the loop. */
   readonly tools: ToolSettings;
   /** The wall around tools. */
@@ -247,6 +251,8 @@ export const DEFAULT_SETTINGS: Settings = {
   provider: "anthropic",
   model: null,
   prefill: false,
+  files: { names: true },
+  templating: { enabled: true },
   parameters: {
     max_tokens: "50%",
     temperature: null,

@@ -3,8 +3,8 @@
 /** A syntax tree of the package `@lezer/common`, as editors use it. */
 export type SyntaxTree = InstanceType<(typeof import("@lezer/common"))["Tree"]>;
 
-/** Severity of a diagnostic. An `error` blocks sending. */
-export type Severity = "error" | "warning";
+/** Severity of a diagnostic. An `error` blocks sending; an `info` is told to who asks with `check` and by nothing else. */
+export type Severity = "error" | "warning" | "info";
 
 /** Codes of the diagnostics that a parse can give. All of them are warnings. */
 export type ParseCode =
@@ -103,6 +103,8 @@ export interface TextSegment {
   readonly kind: "text";
   /** The text, line ends as they stand. */
   readonly value: string;
+  /** Set between `{% raw %}` and `{% endraw %}`: nothing in it is more than text. */
+  readonly raw?: true;
   /** Absent for the one empty text of an empty message. */
   readonly place?: Place;
 }
@@ -123,6 +125,8 @@ export interface TemplateSegment {
   readonly startCol: number;
   /** Column behind its last byte. */
   readonly endCol: number;
+  /** Set for `{% raw %}` and `{% endraw %}`, which are no Lua and only mark the text between them. */
+  readonly raw?: true;
 }
 
 /** What the model thought, between its tags. */

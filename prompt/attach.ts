@@ -39,6 +39,10 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
   return { kind: "part", ...partOf(bytes, filename, reference.mime) };
 }
 
+/** Characters of a path that could end its quotes or its line. */
+// deno-lint-ignore no-control-regex
+const UNNAMEABLE = /[&<>"\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
+
 /** No provider takes more in one request; what is larger would only fill the memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -77,6 +81,14 @@ export function partOf(
     return { part: { kind: "text_file", mimeType, text, filename } };
   }
   return { part: nameOnly, unsent: { because: "type", mime: mimeType } };
+}
+
+/** The text of a file between two lines that say which file it is: the path as a person wrote it, escaped as in XML. */
+export function namedText(path: string, text: string): string {
+  const name = path.replace(UNNAMEABLE, (character) => `&#${character.codePointAt(0)};`);
+  // A file that holds such a line itself cannot end early.
+  const inner = text.replace(/(^|\n)<\/file/g, "$1<\\/file");
+  return `<file path="${name}">\n${inner}${inner.endsWith("\n") ? "" : "\n"}</file>`;
 }
 
 /** What is told of a file of which only the name is sent; `remedy`, a whole sentence, is for its type. */

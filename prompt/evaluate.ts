@@ -5,14 +5,16 @@
 
 import { parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../config/settings.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
-import { attach, type Base, unsentFile } from "./attach.ts";
+import { attach, type Base, namedText, unsentFile } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./file_references.ts";
 import { waitsFor } from "../parser/open_call.ts";
 import type { Emitted } from "./template/output.ts";
+import { isTag } from "./template/quoted.ts";
 import { type DocumentLua, luaSession } from "./template/document_lua.ts";
 import { type Kept, trimTexts } from "./template/trim.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
@@ -25,6 +27,8 @@ export interface EvaluateOptions {
   readonly templatedTools?: readonly string[];
   /** What the first block said. Left out, a document with such a block is not sent. */
   readonly frontmatter?: EvaluatedFrontmatter;
+  /** What settings say of tags and files. @default tags are run, and attached text carries its path */
+  readonly settings?: Pick<Settings, "files" | "templating">;
 }
 
 /** The first block after it was evaluated: a part of `DocumentSettings` and the session that ran it. */
@@ -50,6 +54,10 @@ class Evaluation {
   /** What references read; includes are noted by the Lua session. */
   readonly #files: FileLog;
   #lua: DocumentLua | undefined;
+  /** Segments of messages in which tags are left as text. */
+  readonly #read = new Map<Turn, readonly Segment[]>();
+  readonly #areNamed: boolean;
+  readonly #runsTags: boolean;
   readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
   /** What a segment came to: loops of templates may put it out many times. */
   readonly #seen = new Map<Segment, readonly Part[]>();
@@ -61,7 +69,10 @@ class Evaluation {
     this.#files = new FileLog(options.frontmatter?.isReadable);
     this.#base = { folder: folderOf(options), home: options.environment.home };
     this.#templated = new Set(options.templatedTools ?? ["read"]);
-    this.#diagnostics = [...chat.diagnostics];
+    const { files, templating } = options.settings ?? DEFAULT_SETTINGS;
+    this.#areNamed = files.names;
+    this.#runsTags = templating.enabled;
+    this.#diagnostics = chat.diagnostics.filter(({ code }) => this.#runsTags || code !== "template_unclosed");
   }
 
   async run(): Promise<Prompt> {
@@ -77,7 +88,7 @@ class Evaluation {
         continue;
       }
       if (turn.role !== "System" && turn.role !== "You") continue;
-      const parts = await this.#parts(output?.pieces ?? wholeTurn(turn));
+      const parts = await this.#parts(output?.pieces ?? wholeTurn(turn, this.#segmentsOf(turn)));
       if (turn.role === "System") system = systemText(parts);
       else history.push({ role: "user", parts });
     }
@@ -106,15 +117,28 @@ class Evaluation {
 
   /** What the messages with tags put out; null for a document without any tag. */
   async #runTemplates() {
-    const isTag = (segment: Segment) => segment.kind === "expression" || segment.kind === "code";
-    const turns = this.#chat.turns.filter((turn) => turn.role !== "Assistant" && turn.segments.some(isTag));
+    const turns = this.#chat.turns.filter((turn) =>
+      turn.role !== "Assistant" && turn.segments.some((segment) => isTag(segment) && !segment.raw)
+    );
     if (turns.length === 0) return null;
+    if (!this.#runsTags) {
+      for (const turn of turns) this.#read.set(turn, withoutTags(turn.segments, this.#chat));
+      return null;
+    }
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
     // Without a block that was run there is nothing that could print.
     this.#lua ??= luaSession({ document, environment, print: () => {} });
     const templates = await Templates.start(this.#lua, frontmatter?.variables ?? {});
-    return new Map(turns.map((turn) => [turn, templates.run(turn)]));
+    return new Map(turns.map((turn) => {
+      const output = templates.run(turn, this.#chat);
+      this.#read.set(turn, output.segments);
+      return [turn, output];
+    }));
+  }
+
+  #segmentsOf(turn: Turn): readonly Segment[] {
+    return this.#read.get(turn) ?? turn.segments;
   }
 
   /** The parts that pieces of output come to, in order; texts side by side make one part. */
@@ -128,7 +152,9 @@ class Evaluation {
     for (const piece of pieces) {
       if (piece.kind === "text") texts.push(piece.text);
       else {
-        const made = piece.kind === "part" ? [piece.part] : await this.#segment(piece.turn, piece.index);
+        const made = piece.kind === "part"
+          ? [this.#named(piece.part, piece.path)]
+          : await this.#segment(piece.turn, piece.index);
         for (const part of made) {
           if (part.kind === "text") texts.push(part.text);
           else {
@@ -145,7 +171,7 @@ class Evaluation {
   /** A segment that is no tag; messages may put out segments of earlier ones, through functions defined there. */
   async #segment(turnIndex: number, index: number): Promise<readonly Part[]> {
     const turn = this.#chat.turns[turnIndex];
-    const segment = turn?.segments[index];
+    const segment = turn === undefined ? undefined : this.#segmentsOf(turn)[index];
     if (turn === undefined || segment === undefined) return [];
     const known = this.#seen.get(segment);
     if (known !== undefined) return known;
@@ -159,7 +185,7 @@ class Evaluation {
   }
 
   #keptOf(turn: Turn, index: number): Kept | null {
-    const known = this.#trimmed.get(turn) ?? trimTexts(turn.segments);
+    const known = this.#trimmed.get(turn) ?? trimTexts(this.#segmentsOf(turn));
     this.#trimmed.set(turn, known);
     return known[index] ?? null;
   }
@@ -172,14 +198,19 @@ class Evaluation {
     const column = place === undefined ? 1 : place.from - this.#chat.lineStart(line) + 1;
     const body: Body = { value, role: turn.role, line, column };
     let reached = from;
-    for (const reference of fileReferences(value)) {
+    for (const reference of segment.raw ? [] : fileReferences(value)) {
       const part = await this.#attached(reference, body);
       if (part === null) continue;
       addText(parts, value.slice(reached, reference.from));
-      parts.push(part);
+      parts.push(this.#named(part, reference.path));
       reached = reference.to;
     }
     addText(parts, value.slice(reached, to));
+  }
+
+  /** A part of a file that a person refers to; its text with the path they wrote, for the model has to tell files apart. */
+  #named(part: Part, path: string): Part {
+    return this.#areNamed && part.kind === "text_file" ? { ...part, text: namedText(path, part.text) } : part;
   }
 
   /** The part a reference stands for; null when the reference has to stay text. */
@@ -305,8 +336,25 @@ function position(
 }
 
 /** A message without tags: every segment in order. */
-function wholeTurn(turn: Turn): readonly Emitted[] {
-  return turn.segments.map((_, index) => ({ kind: "segment", turn: turn.index, index }));
+function wholeTurn(turn: Turn, segments: readonly Segment[]): readonly Emitted[] {
+  return segments.map((_, index) => ({ kind: "segment", turn: turn.index, index }));
+}
+
+/** Segments with one text in place of each run of texts and tags: what a document is that has tags switched off. */
+function withoutTags(segments: readonly Segment[], chat: Pick<Chat, "text" | "lineAt">): readonly Segment[] {
+  const out: Segment[] = [];
+  for (const segment of segments) {
+    const last = out.at(-1);
+    if (segment.kind !== "text" && !isTag(segment)) out.push(segment);
+    else if (segment.place === undefined) out.push(segment);
+    else {
+      const from = last?.kind === "text" ? last.place?.from : undefined;
+      if (from !== undefined) out.pop();
+      const place = from === undefined ? segment.place : { ...segment.place, from, start: chat.lineAt(from) };
+      out.push({ kind: "text", value: chat.text(place.from, place.to), place });
+    }
+  }
+  return out;
 }
 
 function folderOf(options: EvaluateOptions): string {

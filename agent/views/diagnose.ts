@@ -11,9 +11,10 @@ import type { Diagnosis } from "../types.ts";
 export async function diagnose(
   { path, chat }: { readonly path: string | null; readonly chat: Chat },
   environment: Environment,
-  evaluated: SubjectSettings["evaluated"],
+  { evaluated, settings }: Pick<SubjectSettings, "evaluated" | "settings">,
 ): Promise<Diagnosis> {
-  const prompt = await evaluate(chat, { document: path, environment, frontmatter: await evaluated() });
+  const frontmatter = await evaluated();
+  const prompt = await evaluate(chat, { document: path, environment, frontmatter, settings });
   const diagnostics = [...prompt.diagnostics, ...lastWord(chat)].sort(byPlace);
   return { diagnostics, blocked: prompt.blocked };
 }

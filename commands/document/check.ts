@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const subject = await settingsFor(invocation, { path, ...blocksOf(chat) });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
-    const { diagnostics, blocked } = await diagnose({ path, chat }, environment, subject.value.evaluated);
+    const { diagnostics, blocked } = await diagnose({ path, chat }, environment, subject.value);
     if (blocked && exit === Exit.ok) exit = Exit.diagnostics;
     if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
     else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);

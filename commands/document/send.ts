@@ -30,7 +30,9 @@ async function showRequest(invocation: Invocation): Promise<number> {
   for (const notice of session.loaded.notices) messages.notice(notice);
   const prepared = await session.request();
   if (prepared.kind === "failed") return refuse(invocation, prepared.problem);
-  for (const each of prepared.diagnostics) messages.say(diagnosticLine(label, each));
+  for (const each of prepared.diagnostics) {
+    if (each.severity !== "info") messages.say(diagnosticLine(label, each));
+  }
   if (prepared.kind === "blocked") return Exit.diagnostics;
   const { method, url, headers, body } = prepared.request;
   for (const warning of prepared.warnings) messages.note(`flemma: ${warning}`);

@@ -59,6 +59,8 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     provider: model.provider ?? get("provider"),
     model: model.model,
     prefill: get("prefill"),
+    files: { names: get("files.names") },
+    templating: { enabled: get("templating.enabled") },
     parameters: { ...general, ...tables } as unknown as Settings["parameters"],
     providers: writtenBelow(logs, ["providers"]) as Settings["providers"],
     tools: {

@@ -63,7 +63,17 @@ export const SCHEMA: Group = group("All settings.", {
   tools,
   sandbox,
   presets: presets("Named sets of provider, model, parameters and approvals."),
+  files: group("Files that a message refers to.", {
+    names: neutralKey(
+      BOOLEAN,
+      'Send the text of a file between the lines `<file path="…">` and `</file>`; off sends the bare text.',
+      { default: true },
+    ),
+  }),
   templating: group("Templates.", {
+    enabled: neutralKey(BOOLEAN, "Run the tags `{{ … }}` and `{% … %}`; off sends them as text.", {
+      default: true,
+    }),
     modules: hostKey(STRINGS, "Files that add names to templates.", {
       default: [],
       loads: true,

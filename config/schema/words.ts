@@ -16,8 +16,8 @@ export interface SettingsWord {
 
 /** Names at the top of the tree that other texts are full of too. */
 const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
-/** Too common a word to say anything. */
-const COMMON: ReadonlySet<string> = new Set(["enabled"]);
+/** Too common a word to say anything: many a document has a variable of that name. */
+const COMMON: ReadonlySet<string> = new Set(["enabled", "files"]);
 /** What a person may call the whole tree. */
 const WHOLE: ReadonlySet<string> = new Set([
   "config",
@@ -82,7 +82,7 @@ function collect(): Map<string, SettingsWord> {
   };
   add("flemma", "", true);
   for (const [name, node] of Object.entries(SCHEMA.members)) {
-    if (node.node !== "editor") add(name, name, SURE_GROUPS.has(name));
+    if (node.node !== "editor" && !COMMON.has(name)) add(name, name, SURE_GROUPS.has(name));
   }
   for (const [alias, path] of Object.entries(SCHEMA.aliases ?? {})) add(alias, path.join("."), false);
   // What takes rights away, and short names of it.

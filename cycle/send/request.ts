@@ -71,7 +71,7 @@ export function dryRun(options: RequestOptions): Promise<Prepared> {
 
 async function prepare(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Prepared> {
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
-  const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter });
+  const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);
   const prefill = settings.prefill && provider.takesPrefill(settings);
   if (ending === "model" && !prefill && lastWordIsModels(chat)) {

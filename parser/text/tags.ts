@@ -10,6 +10,9 @@ const CLOSE_BRACKET = 0x5d;
 const EQUALS = 0x3d;
 const LF = 0x0a;
 
+const RAW = "raw";
+const END_RAW = "endraw";
+
 export type TagKind = "expression" | "code";
 
 /** Offset of the first `{{` or `{%` in `from..to`; -1 when there is none. */
@@ -25,9 +28,71 @@ export function tagOpener(bytes: Uint8Array, from: number, to: number): number {
   return -1;
 }
 
-/** What kind of tag opens at an offset. */
-export function kindAt(bytes: Uint8Array, at: number): TagKind {
-  return bytes[at + 1] === PERCENT ? "code" : "expression";
+/** A whole tag: its delimiters with their trim marks, and what is between them. */
+export interface Tag {
+  readonly kind: TagKind;
+  /** Where what is between the delimiters begins and ends. */
+  readonly inside: number;
+  readonly closer: number;
+  readonly trimBefore: boolean;
+  readonly trimAfter: boolean;
+  /** Just past the tag. */
+  readonly end: number;
+}
+
+/** The tag that opens at an offset; null when it is not closed before `to`. */
+export function readTag(bytes: Uint8Array, at: number, to: number): Tag | null {
+  const kind = bytes[at + 1] === PERCENT ? "code" : "expression";
+  const trimBefore = bytes[at + 2] === DASH;
+  const inside = trimBefore ? at + 3 : at + 2;
+  const closer = tagCloser(bytes, inside, to, kind);
+  if (closer < 0) return null;
+  const trimAfter = closer > inside && bytes[closer - 1] === DASH;
+  return { kind, inside, closer: trimAfter ? closer - 1 : closer, trimBefore, trimAfter, end: closer + 2 };
+}
+
+/** Whether a tag is `{% raw %}`, behind which everything is text up to `{% endraw %}`. */
+export function isRaw(bytes: Uint8Array, { kind, inside, closer }: Tag): boolean {
+  return kind === "code" && isWord(bytes, inside, closer, RAW);
+}
+
+/** The `{% endraw %}` in `from..to`, and where it begins; null when there is none. */
+export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: number; tag: Tag } | null {
+  for (let at = tagOpener(bytes, from, to); at >= 0; at = tagOpener(bytes, at + 1, to)) {
+    if (bytes[at + 1] !== PERCENT) continue;
+    const inside = bytes[at + 2] === DASH ? at + 3 : at + 2;
+    let closer = bytes.indexOf(PERCENT, inside);
+    if (closer < 0 || closer + 1 >= to || bytes[closer + 1] !== CLOSE_BRACE) continue;
+    const end = closer + 2;
+    const trimAfter = closer > inside && bytes[closer - 1] === DASH;
+    if (trimAfter) closer--;
+    if (!isWord(bytes, inside, closer, END_RAW)) continue;
+    return { at, tag: { kind: "code", inside, closer, trimBefore: inside === at + 3, trimAfter, end } };
+  }
+  return null;
+}
+
+/** Just past what opens at `at`: a tag, or with `{% raw %}` all of it to its `{% endraw %}`. -1 when that is not there. */
+export function openedEnd(bytes: Uint8Array, at: number, to: number): number {
+  const tag = readTag(bytes, at, to);
+  if (tag === null) return -1;
+  if (!isRaw(bytes, tag)) return tag.end;
+  return endOfRaw(bytes, tag.end, to)?.tag.end ?? -1;
+}
+
+/** Whether the bytes are one word with blanks around it. */
+function isWord(bytes: Uint8Array, from: number, to: number, word: string): boolean {
+  while (from < to && isBlank(bytes[from])) from++;
+  while (from < to && isBlank(bytes[to - 1])) to--;
+  if (to - from !== word.length) return false;
+  for (let at = 0; at < word.length; at++) {
+    if (bytes[from + at] !== word.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === LF || byte === 0x0d;
 }
 
 /** The tags of some bytes, read from their beginning as text: none, all closed, or one that goes on beyond. */
@@ -36,17 +101,16 @@ export type Tags = "none" | "closed" | "open";
 export function tagsIn(bytes: Uint8Array): Tags {
   let tags: Tags = "none";
   for (let at = tagOpener(bytes, 0, bytes.length); at >= 0;) {
-    const inside = bytes[at + 2] === DASH ? at + 3 : at + 2;
-    const closer = tagCloser(bytes, inside, bytes.length, kindAt(bytes, at));
-    if (closer < 0) return "open";
+    const end = openedEnd(bytes, at, bytes.length);
+    if (end < 0) return "open";
     tags = "closed";
-    at = tagOpener(bytes, closer + 2, bytes.length);
+    at = tagOpener(bytes, end, bytes.length);
   }
   return tags;
 }
 
 /** Offset of the two closing bytes, or -1. Reads Lua just far enough to skip strings and comments. */
-export function tagCloser(bytes: Uint8Array, from: number, to: number, kind: TagKind): number {
+function tagCloser(bytes: Uint8Array, from: number, to: number, kind: TagKind): number {
   let depth = 0;
   let at = from;
   while (at < to) {

@@ -10,7 +10,7 @@ import { Cursor } from "../text/cursor.ts";
 import { toolUseHeader } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { BARE, USE } from "../text/line_kinds.ts";
-import { mayHoldTags, unclosedTag } from "./template.ts";
+import { mayHoldTags, opensRaw, unclosedTag } from "./template.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
 import { callInput, inputFlaw, readCall, readResult } from "./tool_blocks.ts";
@@ -102,11 +102,12 @@ class Reader {
     const at = unclosedTag(this.#text, from, to);
     if (at < 0) return;
     const opener = this.#text.decode(at, at + 2);
-    const closer = opener === "{{" ? "}}" : "%}";
+    const what = opensRaw(this.#text, at, to)
+      ? "{% raw %} has no {% endraw %}"
+      : `The template tag "${opener}" has no closing "${opener === "{{" ? "}}" : "%}"}"`;
     this.#findings.push({
       code: "template_unclosed",
-      message:
-        `The template tag "${opener}" has no closing "${closer}" in this text, so it and what follows is sent as it stands.`,
+      message: `${what} in this text, so it and what follows is sent as it stands.`,
       at: at - this.#offset,
       column: true,
     });

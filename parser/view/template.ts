@@ -1,10 +1,9 @@
 // Template tags in text: `{{ expression }}` and `{% code %}`, their closers found past Lua strings and comments.
 
-import { kindAt, tagCloser, tagOpener } from "../text/tags.ts";
+import { endOfRaw, isRaw, openedEnd, readTag, type Tag, tagOpener } from "../text/tags.ts";
 import type { Text } from "../text/text.ts";
 import type { TemplateSegment, TextSegment } from "../types.ts";
 
-const DASH = 0x2d;
 const LF = 0x0a;
 
 /** How much of the text behind an opener is looked at first for its closer. */
@@ -12,42 +11,53 @@ const WINDOW = 4096;
 
 /**
  * The segments of the bytes `from..to` (chat-format 8.1). Texts next to each other stay apart when the second begins
- * at an opener that is never closed. An empty run has no segments.
+ * at an opener that is never closed. What `{% raw %}` and `{% endraw %}` enclose is one text. An empty run has no
+ * segments.
  */
 export function readTemplate(text: Text, from: number, to: number): (TextSegment | TemplateSegment)[] {
   const segments: (TextSegment | TemplateSegment)[] = [];
   const bytes = text.slice(from, to);
   const { length } = bytes;
+  const addText = (start: number, end: number) => {
+    if (start < end) segments.push(textSegment(text, from + start, from + end));
+  };
   let read = 0;
-  let at = tagOpener(bytes, 0, length);
-  while (at >= 0) {
-    const kind = kindAt(bytes, at);
-    const trimBefore = bytes[at + 2] === DASH;
-    const inside = at + (trimBefore ? 3 : 2);
-    const closer = tagCloser(bytes, inside, length, kind);
-    if (read < at) segments.push(textSegment(text, from + read, from + at));
-    if (closer < 0) {
-      segments.push(textSegment(text, from + at, to));
+  for (let at = tagOpener(bytes, 0, length); at >= 0; at = tagOpener(bytes, read, length)) {
+    const tag = readTag(bytes, at, length);
+    const raw = tag !== null && isRaw(bytes, tag);
+    const closing = raw ? endOfRaw(bytes, tag.end, length) : null;
+    addText(read, at);
+    if (tag === null || (raw && closing === null)) {
+      addText(at, length);
       return segments;
     }
-    const trimAfter = closer > inside && bytes[closer - 1] === DASH;
-    const end = closer + 2;
-    const first = text.lineOf(from + at);
-    const last = text.lineOf(from + end - 1);
-    segments.push({
-      kind,
-      code: text.text(from + inside, from + (trimAfter ? closer - 1 : closer)),
-      trimBefore,
-      trimAfter,
-      place: { from: from + at, to: from + end, start: first + 1, end: last + 1 },
-      startCol: from + at - text.start(first) + 1,
-      endCol: from + end - text.start(last),
-    });
-    read = end;
-    at = tagOpener(bytes, end, length);
+    segments.push(tagSegment(text, from, at, tag, raw));
+    read = tag.end;
+    if (closing === null) continue;
+    if (tag.end < closing.at) {
+      segments.push({ ...textSegment(text, from + tag.end, from + closing.at), raw: true });
+    }
+    segments.push(tagSegment(text, from, closing.at, closing.tag, true));
+    read = closing.tag.end;
   }
-  if (read < length) segments.push(textSegment(text, from + read, to));
+  addText(read, length);
   return segments;
+}
+
+/** The segment of a tag that opens `at` bytes behind `from`, from where the tag's own offsets count as well. */
+function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean): TemplateSegment {
+  const first = text.lineOf(from + at);
+  const last = text.lineOf(from + tag.end - 1);
+  return {
+    kind: tag.kind,
+    code: text.text(from + tag.inside, from + tag.closer),
+    trimBefore: tag.trimBefore,
+    trimAfter: tag.trimAfter,
+    place: { from: from + at, to: from + tag.end, start: first + 1, end: last + 1 },
+    startCol: from + at - text.start(first) + 1,
+    endCol: from + tag.end - text.start(last),
+    ...(raw ? { raw: true as const } : {}),
+  };
 }
 
 /**
@@ -82,15 +92,21 @@ export function mayHoldTags(text: Text, from: number, to: number): boolean {
   return false;
 }
 
-/** Offset behind the tag that opens at `at`, -1 when it is not closed before `to`. */
+/** Offset behind what opens at `at`, -1 when it is not closed before `to`. */
 function tagEnd(text: Text, at: number, to: number): number {
   for (let size = WINDOW;; size *= 8) {
     const bytes = text.slice(at, Math.min(to, at + size));
-    const inside = bytes[2] === DASH ? 3 : 2;
-    const closer = tagCloser(bytes, inside, bytes.length, kindAt(bytes, 0));
-    if (closer >= 0) return at + closer + 2;
+    const end = openedEnd(bytes, 0, bytes.length);
+    if (end >= 0) return at + end;
     if (at + size >= to) return -1;
   }
+}
+
+/** Whether what opens at `at` and is not closed is `{% raw %}` without its `{% endraw %}`. */
+export function opensRaw(text: Text, at: number, to: number): boolean {
+  const bytes = text.slice(at, Math.min(to, at + WINDOW));
+  const tag = readTag(bytes, 0, bytes.length);
+  return tag !== null && isRaw(bytes, tag);
 }
 
 /** A text segment over whole or part lines; it ends on the line that its last line feed leads to. */

@@ -26,6 +26,8 @@ const EMIT = "__emit";
 const SHOW = "__show";
 /** What a tag counts beside its code, so that the statements around many small ones stay few too. */
 const TAG = 8;
+/** Characters of a tag that a sentence shows. */
+const MOST_QUOTED = 60;
 
 /** Makes the chunk. Segments that are neither text nor tag are put out like text. */
 export function compileChunk(segments: readonly Segment[]): Chunk {
@@ -40,8 +42,9 @@ export function compileChunk(segments: readonly Segment[]): Chunk {
     }
   };
   segments.forEach((segment, index) => {
-    if (segment.kind === "code") addTag(segment.code, index, segment);
-    else if (segment.kind === "expression") {
+    if (segment.kind === "code") {
+      if (!segment.raw) addTag(segment.code, index, segment);
+    } else if (segment.kind === "expression") {
       // The line break in front of `end` closes a comment at the end of the expression.
       addTag(`; ${SHOW}(${index}, function() return ${segment.code}\nend);`, index, segment);
     } else {
@@ -60,4 +63,10 @@ export function expressionAlone(segment: TemplateSegment): string {
 /** The tag as it stands in the text, without trim marks: what is left of an expression that fails. */
 export function sourceOf(segment: TemplateSegment): string {
   return segment.kind === "code" ? `{%${segment.code}%}` : `{{${segment.code}}}`;
+}
+
+/** The tag in a sentence: no more of it than helps to find it. */
+export function quoteOf(segment: TemplateSegment): string {
+  const [first = "", ...more] = sourceOf(segment).split("\n");
+  return first.length > MOST_QUOTED || more.length > 0 ? `${first.slice(0, MOST_QUOTED)} …` : first;
 }

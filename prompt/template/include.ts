@@ -10,10 +10,10 @@ import type { IncludeMaker } from "../../config/document/lua_session.ts";
 import { nearest } from "../../base/nearest.ts";
 import { thrownText } from "../../base/problem.ts";
 import { partOf, resolvePath } from "../attach.ts";
-import { compileChunk, expressionAlone } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { PERSONALITIES } from "./personality.ts";
 import { readFileTemplate } from "./read.ts";
+import { settle } from "./settle.ts";
 import { trimTexts } from "./trim.ts";
 
 export interface IncludeOptions {
@@ -95,7 +95,7 @@ class Includes {
     const bytes = this.#read(resolved);
     const { part, unsent } = partOf(bytes, resolved, mime);
     if (unsent !== undefined) outputOf(this.#engine.cell).unsent.push({ path, unsent });
-    return this.#result([{ kind: "part", part }]);
+    return this.#result([{ kind: "part", part, path }]);
   }
 
   #text(path: string, resolved: string, stack: readonly string[]): number {
@@ -151,22 +151,17 @@ class Includes {
   /** Runs a file's text; every error in it ends it. */
   #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
-    const segments = readFileTemplate(bytes);
-    const name = `include ${++this.#chunks}`;
-    const refuse = (message: string, line: number) =>
+    const read = readFileTemplate(bytes);
+    const { chunk, faults: [fault], segments } = settle(cell, {
+      ...read,
+      name: `include ${++this.#chunks}`,
+    });
+    if (chunk === null) {
       cell.raise(
-        `line ${line} of the included file ${path} is not valid Lua: ${message}`,
+        `line ${fault!.line} of the included file ${path} is not valid Lua: ${fault!.message}`,
         new IncludeFault("template_syntax", false),
       );
-    for (const segment of segments) {
-      if (segment.kind !== "expression") continue;
-      const fault = cell.load(expressionAlone(segment), name);
-      if (fault !== null) refuse(fault.message, segment.place.start);
-      cell.pop(1);
     }
-    const chunk = compileChunk(segments);
-    const fault = cell.load(chunk.code, name, chunk.written);
-    if (fault !== null) refuse(fault.message, chunk.lines[(fault.line ?? 0) - 1]?.line ?? 1);
     library.bind(environment);
     const kept = trimTexts(segments);
     cell.pushFunction((inner) => {

@@ -9,7 +9,12 @@ import type { Part } from "../types.ts";
 /** One piece of output. A segment is put out by whoever knows what it stands for. */
 export type Emitted =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "part"; readonly part: Part }
+  | {
+    readonly kind: "part";
+    readonly part: Part;
+    /** Path of its file as `include` was given it. */
+    readonly path: string;
+  }
   | { readonly kind: "segment"; readonly turn: number; readonly index: number };
 
 /** A file that was attached and of which only the name is sent. */

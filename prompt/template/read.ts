@@ -1,11 +1,17 @@
-// The segments of a file that is nothing but template text: no messages, no first block.
+// A file that is nothing but template text: no messages, no first block.
 
 import { readTemplate } from "../../parser/view/template.ts";
 import { Text } from "../../parser/text/text.ts";
-import type { TemplateSegment, TextSegment } from "../../parser/types.ts";
+import { closedFences } from "./quoted.ts";
+import type { Template } from "./settle.ts";
 
 /** Reads a whole file; a byte order mark at its start is no text. */
-export function readFileTemplate(bytes: Uint8Array): readonly (TextSegment | TemplateSegment)[] {
+export function readFileTemplate(bytes: Uint8Array): Omit<Template, "name"> {
   const text = Text.of(bytes);
-  return readTemplate(text, text.origin, text.length);
+  const { origin, length } = text;
+  return {
+    segments: readTemplate(text, origin, length),
+    fences: closedFences(text.slice(origin, length), origin),
+    source: ({ place }) => text.text(place.from, place.to),
+  };
 }

@@ -9,14 +9,18 @@ import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { LuaSession } from "../../config/document/lua_session.ts";
 import { pushValue } from "../../lua/vm/values.ts";
 import { nearest } from "../../base/nearest.ts";
-import type { Diagnostic, Segment, TemplateSegment, Turn } from "../../parser/types.ts";
-import { compileChunk, expressionAlone, sourceOf } from "./compile.ts";
+import type { Chat, Diagnostic, Segment, TemplateSegment, Turn } from "../../parser/types.ts";
+import { type ChunkLine, compileChunk, quoteOf, sourceOf } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
+import { fenceAround, fencesOf, isTag } from "./quoted.ts";
+import { leftAsText, settle, type Settled, type TagFault, type Template } from "./settle.ts";
 
 /** What a message came to. */
 export interface TurnOutput {
   /** In order; empty when the message failed. */
   readonly pieces: readonly Emitted[];
+  /** What the pieces count: the message's segments, with a text in place of each tag that is left as it stands. */
+  readonly segments: readonly Segment[];
   readonly diagnostics: readonly TemplateDiagnostic[];
 }
 
@@ -25,6 +29,16 @@ export interface TemplateDiagnostic extends Diagnostic {
   readonly role?: string;
   readonly variable?: string;
   readonly suggestion?: string;
+}
+
+/** One run of a message. */
+interface Run {
+  readonly turn: Turn;
+  readonly template: Template;
+  /** Whether a segment is a tag in a closed fence. */
+  isQuoted(segment: Segment | undefined): boolean;
+  /** Expressions in closed fences that failed, by position. */
+  readonly failed: Set<number>;
 }
 
 /** The templates of one document in one run. */
@@ -64,77 +78,115 @@ export class Templates {
   }
 
   /** Runs one message. Problems are diagnostics; one of severity error means that the message yields nothing. */
-  run(turn: Turn): TurnOutput {
+  run(turn: Turn, chat: Pick<Chat, "slice" | "text">): TurnOutput {
     this.#diagnostics = [];
-    const { cell } = this.#engine;
     const environment = this.#environment;
-    let pieces: readonly Emitted[] = [];
-    if ("limit" in environment) this.#reportTurn(environment, turn);
-    else if (this.#areExpressions(turn)) {
-      const output = outputOf(cell);
+    if ("limit" in environment) {
+      this.#reportTurn(environment, turn, turn.segments);
+      return { pieces: [], segments: turn.segments, diagnostics: this.#diagnostics };
+    }
+    const template: Template = {
+      segments: turn.segments,
+      fences: fencesOf(turn.segments, (from, to) => chat.slice(from, to)),
+      name: chunkName(turn),
+      source: ({ place }) => chat.text(place.from, place.to),
+    };
+    const { pieces, segments } = this.#runTemplate(turn, template, environment);
+    for (const { path, unsent } of outputOf(this.#engine.cell).unsent.splice(0)) {
+      this.#reportUnsent(path, unsent);
+    }
+    return { pieces, segments, diagnostics: this.#diagnostics };
+  }
+
+  /**
+   * Runs the tags of a message. Code in a closed fence that fails is left as text and the message is run again, on the
+   * variables as they were.
+   */
+  #runTemplate(
+    turn: Turn,
+    template: Template,
+    environment: LuaEnvironment,
+  ): Pick<TurnOutput, "pieces" | "segments"> {
+    const { cell } = this.#engine;
+    const output = outputOf(cell);
+    const left = new Set<number>();
+    const isQuoted = (segment: Segment | undefined) =>
+      isTag(segment) && !segment.raw && fenceAround(template.fences, segment) !== undefined;
+    const variables = template.segments.some((segment) => segment.kind === "code" && isQuoted(segment))
+      ? this.#keepVariables(environment)
+      : null;
+    for (;;) {
+      const run: Run = { turn, template, isQuoted, failed: new Set() };
+      let settled: Settled | null = null;
+      let pieces: readonly Emitted[] = [];
       // The allowance was opened at the start and is shared, so this is no evaluation of its own.
-      const raised = cell.enter(() => {
-        pieces = output.gather(() => this.#runChunk(turn, environment));
+      const raised = cell.enter((inner) => {
+        settled = settle(inner, template, left);
+        const { segments, chunk } = settled;
+        if (chunk === null) return 0;
+        const call = () => this.#call(run, segments, environment);
+        pieces = output.gather(call);
         return 0;
       });
+      const segments = withTexts((settled as Settled | null)?.segments ?? turn.segments, run);
+      const at = raised === null || raised.limit ? undefined : this.#place(raised, turn, segments)?.index;
+      if (at !== undefined && variables !== null && isQuoted(segments[at])) {
+        left.add(at);
+        this.#diagnostics = [];
+        this.#restoreVariables(environment, variables);
+        continue;
+      }
+      if (variables !== null) cell.release(variables);
+      for (const fault of (settled as Settled | null)?.faults ?? []) this.#reportSyntax(fault, turn);
       if (raised !== null) {
         pieces = [];
-        this.#reportTurn(raised, turn);
+        this.#reportTurn(raised, turn, segments);
       }
-      for (const { path, unsent } of output.unsent.splice(0)) this.#reportUnsent(path, unsent);
+      this.#reportLeft(turn, segments);
+      return { pieces, segments };
     }
-    return { pieces, diagnostics: this.#diagnostics };
   }
 
-  /** False when one of the message's `{{ }}` is not even an expression: then nothing of it runs. */
-  #areExpressions(turn: Turn): boolean {
-    const { cell } = this.#engine;
-    let failed = false;
-    const raised = cell.enter(() => {
-      for (const segment of turn.segments) {
-        if (segment.kind !== "expression") continue;
-        const fault = cell.load(expressionAlone(segment), chunkName(turn));
-        if (fault === null) {
-          cell.pop(1);
-          continue;
-        }
-        failed = true;
-        const line = Math.min(segment.place.end, segment.place.start + (fault.line ?? 1) - 1);
-        this.#reportSyntax(fault.message, turn, line);
-      }
-      return 0;
-    });
-    if (raised !== null) this.#reportTurn(raised, turn);
-    return !failed && raised === null;
-  }
-
-  #runChunk(turn: Turn, environment: LuaEnvironment): void {
+  /** Calls the function on the stack, which puts out the message. */
+  #call(run: Run, segments: readonly Segment[], environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
-    const chunk = compileChunk(turn.segments);
-    const fault = cell.load(chunk.code, chunkName(turn), chunk.written);
-    if (fault !== null) {
-      const place = chunk.lines[(fault.line ?? 0) - 1] ?? chunk.lines.findLast((line) => line !== null);
-      this.#reportSyntax(fault.message, turn, place?.line ?? turn.place.start);
-      return;
-    }
     library.bind(environment);
     cell.pushFunction((inner) => {
       const index = inner.number(1);
-      outputOf(inner).add(
-        inner,
-        { kind: "segment", turn: turn.index, index },
-        lengthOf(turn.segments[index]),
-      );
+      addSegment(inner, run.turn, index, segments[index]);
       return 0;
     });
-    cell.pushFunction(this.#show(turn, environment.builtins));
+    cell.pushFunction(this.#show(run, environment.builtins));
     cell.callFunction(2, 0);
   }
 
+  /** A copy of what the document's code has assigned so far; null when there is no room for one. */
+  #keepVariables(environment: LuaEnvironment): number | null {
+    const { cell, library } = this.#engine;
+    let kept: number | null = null;
+    cell.enter((inner) => {
+      library.pushDefined(environment);
+      kept = inner.keep();
+      return 0;
+    });
+    return kept;
+  }
+
+  #restoreVariables(environment: LuaEnvironment, kept: number): void {
+    const { cell, library } = this.#engine;
+    cell.enter((inner) => {
+      inner.pushKept(kept);
+      library.define(environment);
+      return 0;
+    });
+  }
+
   /** Shows the value of an expression, or its source when it fails. */
-  #show(turn: Turn, known: ReadonlySet<string>): HostFunction {
+  #show(run: Run, known: ReadonlySet<string>): HostFunction {
+    const { turn } = run;
     return (cell: Cell) => {
-      const segment = turn.segments[cell.number(1)];
+      const index = cell.number(1);
+      const segment = turn.segments[index];
       if (segment?.kind !== "expression") return 0;
       const output = outputOf(cell);
       let pieces: readonly Emitted[] = [];
@@ -160,6 +212,9 @@ export class Templates {
           if (piece.kind === "text") output.addText(cell, piece.text);
           else output.add(cell, piece);
         }
+      } else if (run.isQuoted(segment)) {
+        run.failed.add(index);
+        addSegment(cell, turn, index, segment);
       } else {
         this.#reportExpression(raised, turn, segment, known);
         output.addText(cell, sourceOf(segment));
@@ -214,12 +269,11 @@ export class Templates {
   }
 
   /** A message that ended early: everything of it is lost, so this is always an error. */
-  #reportTurn(raised: Raised, turn: Turn): void {
+  #reportTurn(raised: Raised, turn: Turn, segments: readonly Segment[]): void {
     const { detail, message, limit } = raised;
-    const chunk = compileChunk(turn.segments);
-    const frame = raised.frames.find((candidate) => candidate.chunk === chunkName(turn));
-    const place = frame === undefined ? null : chunk.lines[frame.line - 1] ?? null;
-    const line = place?.line ?? turn.segments.find(isTag)?.place.start ?? turn.place.start;
+    const place = this.#place(raised, turn, segments);
+    const tag = place === null ? turn.segments.find(isTag) : turn.segments[place.index];
+    const line = place?.line ?? tag?.place?.start ?? turn.place.start;
     const code = detail instanceof IncludeFault ? detail.code : "template_runtime";
     const variable = detail instanceof UndefinedName || detail instanceof IncludeFault
       ? detail.variable
@@ -231,23 +285,46 @@ export class Templates {
       message: limit
         ? `The templates of the @${turn.role} message were stopped: ${message}.`
         : `The code of the @${turn.role} message fails, so nothing of it can be sent: ${message}.`,
-      start: line,
-      end: line,
+      ...placeOf(tag, line),
       role: turn.role,
       ...(variable === undefined ? {} : { variable }),
     });
   }
 
-  #reportSyntax(message: string, turn: Turn, line: number): void {
+  /** The tag in which something was raised. */
+  #place(raised: Raised, turn: Turn, segments: readonly Segment[]): ChunkLine | null {
+    const frame = raised.frames.find((candidate) => candidate.chunk === chunkName(turn));
+    return frame === undefined ? null : compileChunk(segments).lines[frame.line - 1] ?? null;
+  }
+
+  #reportSyntax({ segment, message, line }: TagFault, turn: Turn): void {
     this.#diagnostics.push({
       code: "template_syntax",
       type: "template",
       severity: "error",
-      message:
-        `A tag of the @${turn.role} message is not valid Lua, so nothing of it can be sent: ${message}.`,
-      start: line,
-      end: line,
+      message: `${quoteOf(segment)} is read as a template and is not valid Lua: ${message}. ` +
+        "To send it as it stands, put it between {% raw %} and {% endraw %}.",
+      ...placeOf(segment, line),
       role: turn.role,
+    });
+  }
+
+  #reportLeft(turn: Turn, segments: readonly Segment[]): void {
+    turn.segments.forEach((tag, index) => {
+      if (!isTag(tag) || isTag(segments[index])) return;
+      this.#diagnostics.push({
+        code: "template_left_as_text",
+        type: "template",
+        severity: "info",
+        message: `${
+          quoteOf(tag)
+        } stands in a code fence and does not run as Lua, so it is sent as it stands.`,
+        start: tag.place.start,
+        end: tag.place.end,
+        startCol: tag.startCol,
+        endCol: tag.endCol,
+        role: turn.role,
+      });
     });
   }
 
@@ -260,11 +337,29 @@ export class Templates {
 /** Length of the text that a segment puts out. */
 function lengthOf(segment: Segment | undefined): number {
   if (segment?.kind === "text") return segment.value.length;
+  if (isTag(segment)) return segment.code.length;
   return segment?.kind === "tool_result" ? segment.content.length : 0;
 }
 
-function isTag(segment: Segment): segment is TemplateSegment {
-  return segment.kind === "expression" || segment.kind === "code";
+/** The segments with a text in place of each tag that failed in a fence. */
+function withTexts(segments: readonly Segment[], { template, failed }: Run): readonly Segment[] {
+  return segments.map((segment, index) =>
+    failed.has(index) && isTag(segment) ? leftAsText(segment, template) : segment
+  );
+}
+
+function addSegment(cell: Cell, turn: Turn, index: number, segment: Segment | undefined): void {
+  outputOf(cell).add(cell, { kind: "segment", turn: turn.index, index }, lengthOf(segment));
+}
+
+/** Where a diagnostic about a line of a tag stands; the columns are the tag's own if it begins there. */
+function placeOf(
+  tag: Segment | undefined,
+  line: number,
+): Pick<Diagnostic, "start" | "end" | "startCol" | "endCol"> {
+  const place = { start: line, end: line };
+  if (!isTag(tag) || tag.place.start !== line) return place;
+  return { ...place, startCol: tag.startCol, ...(tag.place.end === line ? { endCol: tag.endCol } : {}) };
 }
 
 function chunkName(turn: Turn): string {

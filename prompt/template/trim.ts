@@ -1,6 +1,7 @@
 // Trim marks of template tags: what `{{-` and `-}}` take off the text beside them (chat-format 8.2).
 
 import type { Segment } from "../../parser/types.ts";
+import { isTag } from "./quoted.ts";
 
 /** The range of a text segment's value that is left, in UTF-16 units. */
 export interface Kept {
@@ -18,10 +19,6 @@ export function trimTexts(segments: readonly Segment[]): readonly (Kept | null)[
     const rest = segment.value.slice(from);
     return { from, to: from + (isTag(after) && after.trimBefore ? trimEnd(rest) : rest.length) };
   });
-}
-
-function isTag(segment: Segment | undefined): segment is Extract<Segment, { kind: "expression" | "code" }> {
-  return segment?.kind === "expression" || segment?.kind === "code";
 }
 
 /** Units taken off the start: one line feed with the blanks around it, else all whitespace. */

@@ -65,7 +65,7 @@ async function run(text: string, variables: Readonly<Record<string, unknown>>) {
   });
   const templates = await Templates.start(session, variables);
   const chat = parse(new TextEncoder().encode(`@You:\n${text}\n`));
-  return { turn: chat.turns[0]!, ...templates.run(chat.turns[0]!) };
+  return { turn: chat.turns[0]!, ...templates.run(chat.turns[0]!, chat) };
 }
 
 /** The texts that are put out. */

@@ -85,7 +85,9 @@ Deno.test("a missing file keeps its source text, warns with its place, and does 
 Deno.test("home, absolute and parent references are found, and an unknown option is warned about", async () => {
   const files = { "a.md": "A", "b.csv": "B" };
   const prompt = await inFolder(files, "@You:\n@~/a.md @//<dir>/b.csv @./../<dir>/x @./a.md;foo=1\n");
-  const kinds = prompt.history[0]!.parts.map((part) => part.kind === "text_file" ? part.text : part.kind);
+  const kinds = prompt.history[0]!.parts.map((part) =>
+    part.kind === "text_file" ? bare(part.text) : part.kind
+  );
   assert.deepEqual(kinds, ["A", "text", "B", "text", "A"]);
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_not_found", "file_option_unknown"]);
 });
@@ -147,7 +149,7 @@ Deno.test("an image in a System message is left out, text files are joined with 
     { "a.md": "A\n", "p.png": "P" },
     "@System:\nRules: @./a.md @./p.png end\n@You:\nq\n",
   );
-  assert.equal(prompt.system, "Rules: \nA\n\n \n end");
+  assert.equal(prompt.system, 'Rules: \n<file path="./a.md">\nA\n</file>\n \n end');
 });
 
 Deno.test("a folder and a frontmatter-less unsaved document are handled: references start in the working directory", async () => {
@@ -166,3 +168,8 @@ Deno.test("a folder and a frontmatter-less unsaved document are handled: referen
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** The text of a file without the lines that name it. */
+function bare(text: string): string | undefined {
+  return /^<file path="[^"\n]+">\n(.*)\n<\/file>$/s.exec(text)?.[1];
+}

@@ -16,7 +16,7 @@ export interface Scene {
   readonly folder: string;
   /** What the first block printed. */
   readonly printed: readonly string[];
-  /** `code line` of every diagnostic, errors with an exclamation mark. */
+  /** `code line` of every diagnostic, errors with an exclamation mark, infos with a question mark. */
   readonly told: readonly string[];
 }
 
@@ -46,14 +46,15 @@ export async function scene(
       runLua: lua.run,
       reserved: BUILTIN_NAMES,
     });
-    const { variables, diagnostics } = first;
+    const { variables, diagnostics, settings } = first;
     const prompt = await evaluate(parsed, {
       document,
       environment,
       frontmatter: { variables, diagnostics, lua },
+      settings,
     });
     const told = prompt.diagnostics.map(({ code, start, severity }) =>
-      `${code} ${start ?? "-"}${severity === "error" ? "!" : ""}`
+      `${code} ${start ?? "-"}${severity === "error" ? "!" : severity === "info" ? "?" : ""}`
     );
     return { prompt, folder, printed, told };
   } finally {

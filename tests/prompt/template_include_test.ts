@@ -60,7 +60,7 @@ Deno.test("an attachment is chosen by symbols, its type by name or by option", a
   assert.deepEqual(parts[2], {
     kind: "text_file",
     mimeType: "text/plain",
-    text: "{}",
+    text: '<file path="b.json">\n{}\n</file>',
     filename: `${result.folder}/b.json`,
   });
 });

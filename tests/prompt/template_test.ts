@@ -44,7 +44,7 @@ Deno.test("texts side by side make one part, so a System message has no line bre
     '@System:\na{{ 1 }}b {{ include("x.md") }}\n@./y.txt\n@You:\na{{ 1 }}b{% print("c") %}d\n',
     { "x.md": "x", "y.txt": "Y" },
   );
-  assert.equal(result.prompt.system, "a1b x\n\nY");
+  assert.equal(result.prompt.system, 'a1b x\n\n<file path="./y.txt">\nY\n</file>');
   assert.deepEqual(result.prompt.history[0]?.parts, [{ kind: "text", text: "a1bcd" }]);
 });
 

@@ -138,7 +138,9 @@ async function evaluated(vector: Vector, folder: string) {
     runLua: lua.run,
   });
   const frontmatter = { variables: first.variables, diagnostics: first.diagnostics, lua };
-  return { first, prompt: await evaluate(chat, { document, environment, frontmatter }) };
+  // The vectors have the bare text of files, as the plugin sends it (decision F2).
+  const settings = { files: { names: false }, templating: { enabled: true } };
+  return { first, prompt: await evaluate(chat, { document, environment, frontmatter, settings }) };
 }
 
 const all = vectors().filter(({ expect }) => expect.evaluated !== undefined);

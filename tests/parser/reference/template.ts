@@ -16,6 +16,10 @@ export type Part =
 const HIDING =
   /--\[(=*)\[[^]*?(?:\]\1\]|$)|--[^\n]*(?:\n|$)|\[(=*)\[[^]*?(?:\]\2\]|$)|"(?:\\[^]|[^"\\])*(?:"|\\?$)|'(?:\\[^]|[^'\\])*(?:'|\\?$)/y;
 
+/** What stands in `{% raw %}`, a trim mark at its end included; and the whole of `{% endraw %}`. */
+const RAW_CODE = /^[ \t\r\n]*raw[ \t\r\n]*-?$/;
+const END_RAW = /\{%(-?)([ \t\r\n]*endraw[ \t\r\n]*)(-?)%\}/g;
+
 /** The parts of a run of text (chat-format 8.1). */
 export function template(text: string): Part[] {
   const parts: Part[] = [];
@@ -29,7 +33,10 @@ export function template(text: string): Part[] {
     const trimBefore = text[at + 2] === "-";
     const inside = at + (trimBefore ? 3 : 2);
     const end = closer(text, inside, kind);
-    if (end < 0) {
+    const raw = end >= 0 && kind === "code" && RAW_CODE.test(text.slice(inside, end));
+    END_RAW.lastIndex = end + 2;
+    const closing = raw ? END_RAW.exec(text) : null;
+    if (end < 0 || (raw && closing === null)) {
       plain(at, text.length, true);
       return parts;
     }
@@ -37,6 +44,18 @@ export function template(text: string): Part[] {
     const code = text.slice(inside, trimAfter ? end - 1 : end);
     parts.push({ kind, from: at, to: end + 2, code, trimBefore, trimAfter });
     read = end + 2;
+    if (closing === null) continue;
+    const [{ length }, before, word, after] = closing as unknown as [string, string, string, string];
+    plain(read, closing.index);
+    read = closing.index + length;
+    parts.push({
+      kind: "code",
+      from: closing.index,
+      to: read,
+      code: word,
+      trimBefore: before !== "",
+      trimAfter: after !== "",
+    });
   }
   plain(read, text.length);
   return parts;

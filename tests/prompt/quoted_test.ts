@@ -1,0 +1,146 @@
+// Tags that are shown rather than meant: in closed fences, between raw and endraw, and with templates switched off.
+
+import assert from "node:assert/strict";
+import { flat, scene, userText } from "./scene.ts";
+
+const DOCKER = 'docker ps --format "{{.Names}}"';
+
+Deno.test("a tag of another language in a closed fence is text, wherever the fence stands", async () => {
+  for (
+    const quoted of [
+      `\`\`\`sh\n${DOCKER}\n\`\`\``,
+      `\`\`\`\`\n\`\`\`\n${DOCKER}\n\`\`\`\n\`\`\`\``,
+      "```yaml\nname: {{ .Values.name | quote }}\n{{- if .Values.on }}\non: true\n{{- end }}\n```",
+      "```jinja\n{% if user %}\n{{ user.name }}\n{% endif %}\n{%- for x in y -%}\n{{ x }}\n{%- endfor -%}\n```",
+      "```yaml\ntoken: ${{ secrets.TOKEN }}\n```",
+      "```jsx\n<b style={{ color: 'red' }} />\n```",
+      "``` \n{% nonsense() %}\n```  ",
+    ]
+  ) {
+    const result = await scene(`@You:\nWhat is\n${quoted}\nfor {{ 1 + 1 }}?\n`);
+    assert.equal(userText(result), `What is\n${quoted}\nfor 2?`);
+    assert.equal(result.prompt.blocked, false);
+    assert.ok(
+      result.told.length > 0 && result.told.every((told) => /^template_left_as_text \d+\?$/.test(told)),
+      quoted,
+    );
+  }
+});
+
+Deno.test("in a System message and in an included file it is text as well", async () => {
+  const system = await scene(`@System:\n\`\`\`\n${DOCKER}\n\`\`\`\n@You:\nHi\n`);
+  assert.equal(system.prompt.system, `\`\`\`\n${DOCKER}\n\`\`\``);
+  const included = await scene('@You:\n{{ include("help.md") }}\n', {
+    "help.md": `\uFEFFRun\n\`\`\`\n${DOCKER}\n\`\`\`\n{{ 1 + 1 }} {% raw %}{{{% endraw %}\n`,
+  });
+  assert.deepEqual(included.told, []);
+  assert.equal(userText(included), `Run\n\`\`\`\n${DOCKER}\n\`\`\`\n2 {{\n`.trimEnd() + "\n");
+});
+
+Deno.test("what runs is run in a fence too, and a loop may lie around the fence", async () => {
+  const result = await scene(
+    '```lua\nlist = { "a", "b" }\n```\n@You:\n{% for item in values(list) do -%}\n```\n{{ item }}\n```\n{% end -%}\n',
+  );
+  assert.deepEqual(result.told, []);
+  assert.equal(userText(result), "```\na\n```\n```\nb\n```\n");
+});
+
+Deno.test("outside of a closed fence the tag is an error at its own column, with the way out", async () => {
+  for (
+    const [text, line, column] of [
+      [`run ${DOCKER}`, 2, 25],
+      [`\`run ${DOCKER}\``, 2, 26],
+      [`  \`\`\`\n${DOCKER}\n  \`\`\``, 3, 21],
+      [`\`\`\`\n${DOCKER}`, 3, 21],
+      [`~~~\n${DOCKER}\n~~~`, 3, 21],
+      [`\`\`\`\`\n${DOCKER}\n\`\`\``, 3, 21],
+      ["ä {% if x %}text", 2, 4],
+      ["{{ 1 }} {% for i = 1, 2 do %}", 2, 9],
+    ] as const
+  ) {
+    const result = await scene(`@You:\n${text}\n`);
+    const errors = result.prompt.diagnostics.filter(({ severity }) => severity === "error");
+    assert.deepEqual(errors.map(({ code, start, startCol }) => [code, start, startCol]), [
+      ["template_syntax", line, column],
+    ], text);
+    assert.match(
+      errors[0]!.message,
+      /is read as a template and is not valid Lua: .*put it between {% raw %} and {% endraw %}\.$/,
+    );
+  }
+});
+
+Deno.test("a tag that crosses the end of a fence is not in it", async () => {
+  const result = await scene("@You:\n```\n{{ nope +\n```\n}}\n");
+  assert.deepEqual(result.told, ["template_syntax 4!"]);
+});
+
+Deno.test("code in a fence that fails when it runs is text, and the rest runs on the variables as they were", async () => {
+  const result = await scene(
+    "@You:\n{% n = 1 %}x\n@You:\n{% n = n + 1 %}{{ n }}\n```\n{% call_of(n) %}{{ gone }}{{ n }}\n```\n{{ n }}\n",
+  );
+  assert.deepEqual(result.told, ["template_left_as_text 6?", "template_left_as_text 6?"]);
+  assert.equal(userText(result, 1), "2\n```\n{% call_of(n) %}{{ gone }}2\n```\n2");
+});
+
+Deno.test("a tag in a fence that is left takes no blanks away, and refers to no file", async () => {
+  const result = await scene("@You:\n```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```\n", {
+    "a.txt": "A",
+  });
+  assert.equal(userText(result), "```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```");
+});
+
+Deno.test("an include that fails in a fence is text; a limit that breaks there still ends it", async () => {
+  const gone = await scene('@You:\n```\n{{ include("gone.md") }}\n```\n');
+  assert.deepEqual(gone.told, ["template_left_as_text 3?"]);
+  const endless = await scene("@You:\n```\n{% while true do end %}\n```\n", {}, { steps: 10_000 });
+  assert.deepEqual(endless.told, ["template_runtime 3!"]);
+});
+
+Deno.test("raw takes anything up to endraw, vanishes, and trims like other tags", async () => {
+  for (
+    const [text, sent] of [
+      [`a {% raw %}${DOCKER}{% endraw %} b`, `a ${DOCKER} b`],
+      ["{% raw %}{{ it's {% \" [[ -- {%{% endraw %}!", "{{ it's {% \" [[ -- {%!"],
+      ["a\n{%- raw -%}\n{{ x }}\n{%- endraw -%}\nb", "a{{ x }}b"],
+      ["{%raw%}{% if %}{%endraw%}{{ 1 + 1 }}", "{% if %}2"],
+      ["{% raw %}{% raw %}{% endraw %}.", "{% raw %}."],
+      ["{% raw %}@./a.txt{% endraw %}", "@./a.txt"],
+      ["{% raw %}{% endraw %}x", "x"],
+    ] as const
+  ) {
+    const result = await scene(`@You:\n${text}\n`, { "a.txt": "A" });
+    assert.deepEqual(result.told, [], text);
+    assert.equal(userText(result), sent);
+  }
+});
+
+Deno.test("raw without endraw is text and told, and endraw alone is an error", async () => {
+  const open = await scene("@You:\na {% raw %} {{ 1 }}\n");
+  assert.deepEqual(open.told, ["template_unclosed 2"]);
+  assert.match(open.prompt.diagnostics[0]!.message, /{% raw %} has no {% endraw %}/);
+  assert.equal(userText(open), "a {% raw %} {{ 1 }}");
+  assert.deepEqual((await scene("@You:\n{% endraw %}\n")).told, ["template_syntax 2!"]);
+});
+
+Deno.test("raw over more than a chunk of the reader is closed", async () => {
+  const long = "{{ ' \n".repeat(20_000);
+  const result = await scene(`@You:\n{% raw %}${long}{% endraw %}\n@You:\n{{ 1 + 1 }}\n`);
+  assert.deepEqual(result.told, []);
+  assert.equal(userText(result), long);
+  assert.equal(userText(result, 1), "2");
+});
+
+Deno.test("with templating.enabled: false every tag is text, and references are still followed", async () => {
+  for (const text of ["{{.Names}} {% x", "{{ 1 }}{% raw %}", "{{ unclosed @./a.txt"]) {
+    const result = await scene(
+      `\`\`\`yaml\nflemma:\n  templating:\n    enabled: false\n\`\`\`\n@You:\n${text}\n\n@You:\n@./a.txt\n`,
+      {
+        "a.txt": "A",
+      },
+    );
+    assert.deepEqual(result.told, [], text);
+    assert.equal(userText(result), text.replace("@./a.txt", "<text_file>"));
+    assert.equal(flat(result.prompt.history[1]?.parts), "<text_file>");
+  }
+});
