@@ -183,15 +183,23 @@ export class Runs implements RunningCalls {
       if (lost !== null) emit({ event: "notice", code: lost.code, message: `${why}. ${lost.message}`, id });
     }
     this.#running.delete(id);
+    const note = result === null ? undefined : noteOf(result);
     emit({
       event: "tool:finished",
       id,
       name,
       status: block.error ? "error" : "success",
-      ...(result?.status === undefined ? {} : { note: result.status }),
+      ...(note === undefined ? {} : { note }),
     });
     onEnd(id, result?.yieldToUser === true, problem);
   }
+}
+
+/** What is told beside the mark of a call that ended: the tool's own word, else the first line of why it failed. */
+function noteOf({ status, success, error }: ExecutionResult): string | undefined {
+  if (status !== undefined || success) return status;
+  const line = error?.trim().split("\n", 1)[0];
+  return line === "" ? undefined : line;
 }
 
 function isRunning(run: Run): boolean {

@@ -149,6 +149,26 @@ Deno.test("D5: what a stopped call is known to have put out is in the document a
   assert.deepEqual(built.journal.bodies, []);
 });
 
+Deno.test("T6: a call that fails says why beside its mark, in the tool's word or the first line of its error", async () => {
+  for (
+    const [result, note] of [
+      [{ success: false, error: "The text occurs twice.\n\nMore." }, "The text occurs twice."],
+      [{ success: false, error: "long\noutput", status: "exit code 1" }, "exit code 1"],
+      [{ success: false, error: "" }, undefined],
+      [{ success: true, output: "fine" }, undefined],
+    ] as const
+  ) {
+    const gates = new Gates();
+    const built = bench({ text: approved("a"), tools: OFF, run: gates.run });
+    const done = built.cycle.advance();
+    await gates.started(1);
+    gates.open("a", result);
+    await done;
+    const notes = built.events.flatMap((event) => event.event === "tool:finished" ? [event.note] : []);
+    assert.deepEqual(notes, [note]);
+  }
+});
+
 Deno.test("after a cancel no further approved call is started", async () => {
   const gates = new Gates();
   const text = chatAnswered(

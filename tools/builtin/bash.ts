@@ -255,16 +255,16 @@ class Progress {
 
 function resultOf(end: End, output: string, seconds: number): ExecutionResult {
   if (end.reason === "timeout") {
-    return failed(joined(output, `The command was ended after ${plural(seconds, "second")}.`));
+    return ended(output, `The command was ended after ${plural(seconds, "second")}.`);
   }
   const { code, signal } = end.status;
   // A shell that fails before it reaches its first line says so on the other pipe.
   const shown = output || (code === 0 ? "" : end.stderr.trim()) || NO_OUTPUT;
-  if (signal !== null) return failed(joined(shown, `The command was ended by the signal ${signal}.`));
+  if (signal !== null) return ended(shown, `The command was ended by the signal ${signal}.`);
   if (code === 0) return { success: true, output: shown };
   const name = SIGNALS[code - 128];
   const note = name === undefined ? "" : ` (the code of the signal ${name})`;
-  return failed(joined(shown, `The command ended with exit code ${code}${note}.`));
+  return ended(shown, `The command ended with exit code ${code}${note}.`);
 }
 
 /** The signals a shell tells of as 128 + number, with the numbers all systems agree on. */
@@ -298,6 +298,11 @@ function withNote(result: ExecutionResult, note: string | null): ExecutionResult
 
 function joined(output: string, sentence: string): string {
   return output === "" ? sentence : `${output}\n\n${sentence}`;
+}
+
+/** The result of a command that failed: its output and why it ended, which a terminal shows alone. */
+function ended(output: string, sentence: string): ExecutionResult {
+  return { ...failed(joined(output, sentence)), status: sentence };
 }
 
 function failed(error: string): ExecutionResult {
