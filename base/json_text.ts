@@ -51,3 +51,34 @@ export function nestingDepth(text: string): number {
   }
   return deepest;
 }
+
+/**
+ * The first key that an object of the text holds twice, decoded; null when there is none. Readers of JSON keep one of the
+ * two values in silence, and not all the same one. The text must be valid JSON.
+ */
+export function repeatedKey(text: string): string | null {
+  /** The keys so far of each object around, null for a list. */
+  const open: (Set<string> | null)[] = [];
+  let atKey = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = stringEnd(text, at);
+      if (atKey) {
+        const key: string = JSON.parse(text.slice(at, end));
+        const keys = open.at(-1);
+        if (keys?.has(key)) return key;
+        keys?.add(key);
+        atKey = false;
+      }
+      at = end - 1;
+    } else if (code === 0x7b || code === 0x5b) {
+      open.push(code === 0x7b ? new Set() : null);
+      atKey = code === 0x7b;
+    } else if (code === 0x7d || code === 0x5d) {
+      open.pop();
+      atKey = false;
+    } else if (code === 0x2c) atKey = (open.at(-1) ?? null) !== null;
+  }
+  return null;
+}

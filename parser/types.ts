@@ -167,7 +167,7 @@ export interface Call {
   readonly inputText: string;
   /**
    * Why the call cannot run although its body is a JSON object, as the end of a sentence: it is nested too deeply for
-   * whoever reads it, and `input` is empty. Null for every other call.
+   * whoever reads it, or a key stands twice in one object, and `input` is empty. Null for every other call.
    */
   readonly flaw: string | null;
   /** The message it stands in. */

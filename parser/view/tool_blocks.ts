@@ -1,7 +1,7 @@
 // Tool blocks of a message: header, fence and body of a call or a result, read from its nodes.
 
 import { isObject } from "../../base/is_object.ts";
-import { nestingDepth } from "../../base/json_text.ts";
+import { nestingDepth, repeatedKey } from "../../base/json_text.ts";
 import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { readStatus, type StatusReading } from "./status.ts";
@@ -109,12 +109,19 @@ function parts(text: Text, message: Message, index: number, offset: number) {
 
 /** Levels that an input may be nested: more than any tool asks for, and less than what readers of JSON stop at. */
 const DEEPEST_INPUT = 100;
+/** Characters of a key that a sentence shows. */
+const MOST_SHOWN = 60;
 
 /** Why an input that is a JSON object cannot be used all the same, as the end of a sentence; null when it can. */
 export function inputFlaw(text: string): string | null {
   // Each level takes two characters, so that most inputs need no look.
-  if (text.length <= 2 * DEEPEST_INPUT || nestingDepth(text) <= DEEPEST_INPUT) return null;
-  return `it is nested more than ${DEEPEST_INPUT} levels deep`;
+  if (text.length > 2 * DEEPEST_INPUT && nestingDepth(text) > DEEPEST_INPUT) {
+    return `it is nested more than ${DEEPEST_INPUT} levels deep`;
+  }
+  const key = repeatedKey(text);
+  return key === null
+    ? null
+    : `its key ${JSON.stringify(key.slice(0, MOST_SHOWN))} stands twice in one object`;
 }
 
 /** The decoded object of a call, or the end of a sentence that says what the text is instead. */

@@ -411,6 +411,20 @@ Deno.test("P10: a call that is nested too deeply gets its error, holds nobody up
   assert.deepEqual(inputs, ["{}", fits]);
 });
 
+Deno.test("T8: a call whose input holds a key twice gets an error that names it, and the document keeps its bytes", async () => {
+  const twice = '{"command":"ls", "command":"rm x"}';
+  const built = bench({
+    text: chatWith(["c1", "echo", twice]),
+    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1 } },
+  });
+  assert.deepEqual(built.store.chat.diagnostics.map(({ code }) => code), ["tool_use_invalid_input"]);
+  await built.cycle.advance();
+  assert.deepEqual(built.ran, []);
+  assert.equal(built.store.chat.result("c1")?.status, "error");
+  assert.match(built.store.chat.result("c1")?.content ?? "", /its key "command" stands twice in one object/);
+  assert.ok(built.store.text.includes(twice));
+});
+
 Deno.test("P3: of two calls with one id in a message only the last runs, and the other warns", async () => {
   const built = bench({
     text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),

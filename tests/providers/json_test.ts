@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { compactJson, nestingDepth } from "../../base/json_text.ts";
+import { compactJson, nestingDepth, repeatedKey } from "../../base/json_text.ts";
 import { Raw, toJson, writeBody, writeJson } from "../../providers/request/json.ts";
 import { byBytes } from "../../base/bytes.ts";
 
@@ -73,4 +73,22 @@ Deno.test("the depth of nesting counts lists and objects, and nothing inside str
     ["[".repeat(100_000) + "]".repeat(100_000), 100_000],
   ];
   for (const [text, depth] of rows) assert.equal(nestingDepth(text), depth, text.slice(0, 40));
+});
+
+Deno.test("a key that stands twice in one object is found, however it is spelt, and only there", () => {
+  const rows: readonly (readonly [string, string | null])[] = [
+    ["{}", null],
+    ['{"a":1,"b":2}', null],
+    ['{"a":1,"a":1}', "a"],
+    ['{"a" : 1 , "\\u0061" : 2}', "a"],
+    ['{"a":{"a":[{"a":1},{"a":2}]}}', null],
+    ['{"x":[1,{"b":1,"c":[],"b":2}]}', "b"],
+    ['{"a":{"z":1},"b":0,"a":{"z":1}}', "a"],
+    ['{"a":"a","b":["a","a"],"c":"\\",\\"a\\":"}', null],
+    ['{"":1,"":2}', ""],
+    ['{"__proto__":1,"__proto__":2}', "__proto__"],
+    ['["a","a"]', null],
+    ['"a"', null],
+  ];
+  for (const [text, key] of rows) assert.equal(repeatedKey(text), key, text);
 });

@@ -258,13 +258,18 @@ class ViewReader {
     if (closer === null) return wrong("tool_use_unclosed_fence");
     const { language } = read.blockFence(this.#line(opener))!;
     if (!/^(json)?$/i.test(language)) return wrong("tool_use_unknown_language");
+    const body = this.#join(opener + 1, closer);
     let input: unknown;
     try {
-      input = JSON.parse(this.#join(opener + 1, closer));
+      input = JSON.parse(body);
     } catch {
       return wrong("tool_use_invalid_input");
     }
     if (Object.prototype.toString.call(input) !== "[object Object]") return wrong("tool_use_invalid_input");
+    if (keysIn(body) > membersOf(input)) {
+      this.#find("tool_use_invalid_input", line, id);
+      input = {};
+    }
     this.#calls.add(id);
     this.#own.push({ id, line });
     return { call: { kind: "tool_use", id, name, input, start: line + 1, end: closer + 1 }, next };
@@ -419,4 +424,16 @@ function within(a: string, b: string, edits: number): boolean {
   if (edits === 0) return false;
   return within(left.slice(1), right, edits - 1) || within(left, right.slice(1), edits - 1) ||
     within(left.slice(1), right.slice(1), edits - 1);
+}
+
+/** Keys that a JSON text has: strings with a colon behind them. */
+function keysIn(text: string): number {
+  return text.match(/"(?:[^"\\]|\\[^])*"\s*:/g)?.length ?? 0;
+}
+
+/** Members of all objects in a value: fewer than the text's keys if one stood twice. */
+function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const inner = Object.values(value).reduce((sum: number, each) => sum + membersOf(each), 0);
+  return inner + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
