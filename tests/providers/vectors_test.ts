@@ -63,7 +63,13 @@ function settingsWith(model: string, parameters: Readonly<Record<string, unknown
     ? {}
     : { thinking: { ...DEFAULT_SETTINGS.parameters.thinking, level: thinking } };
   const merged = { ...DEFAULT_SETTINGS.parameters, ...rest, ...level } as Settings["parameters"];
-  return { ...DEFAULT_SETTINGS, model, parameters: merged };
+  // The vectors of requests with text files have the bare text of the older program.
+  return {
+    ...DEFAULT_SETTINGS,
+    model,
+    parameters: merged,
+    files: { ...DEFAULT_SETTINGS.files, names: false },
+  };
 }
 
 /** Keys are sorted at every depth of what we build, tool inputs keep the model's own order ("Settled" 2). */
