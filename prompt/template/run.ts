@@ -128,9 +128,10 @@ export class Templates {
         pieces = output.gather(call);
         return 0;
       });
-      const segments = withTexts((settled as Settled | null)?.segments ?? turn.segments, run);
-      const at = raised === null || raised.limit ? undefined : this.#place(raised, turn, segments)?.index;
-      if (at !== undefined && variables !== null && isQuoted(segments[at])) {
+      // What was compiled tells where something was raised; what failed since is text only for those who read on.
+      const compiled = (settled as Settled | null)?.segments ?? turn.segments;
+      const at = raised === null || raised.limit ? undefined : this.#place(raised, turn, compiled)?.index;
+      if (at !== undefined && variables !== null && isQuoted(compiled[at])) {
         left.add(at);
         this.#diagnostics = [];
         this.#restoreVariables(environment, variables);
@@ -140,8 +141,9 @@ export class Templates {
       for (const fault of (settled as Settled | null)?.faults ?? []) this.#reportSyntax(fault, turn);
       if (raised !== null) {
         pieces = [];
-        this.#reportTurn(raised, turn, segments);
+        this.#reportTurn(raised, turn, compiled);
       }
+      const segments = withTexts(compiled, run);
       this.#reportLeft(turn, segments);
       return { pieces, segments };
     }

@@ -97,6 +97,14 @@ Deno.test("an include that fails in a fence is text; a limit that breaks there s
   assert.deepEqual(endless.told, ["template_runtime 3!"]);
 });
 
+Deno.test("what fails behind a quoted tag of several lines is told at its own line", async () => {
+  const quoted = "```\n{{ gone ..\n\n'x' }}\n```\n";
+  const outside = await scene(`@You:\n${quoted}a{% error('x') %}\n`);
+  assert.deepEqual(outside.told, ["template_runtime 7!", "template_left_as_text 3?"]);
+  const inside = await scene(`@You:\n${quoted}\`\`\`\n{% error('x') %}\n\`\`\`\n`);
+  assert.deepEqual(inside.told, ["template_left_as_text 3?", "template_left_as_text 8?"]);
+});
+
 Deno.test("raw takes anything up to endraw, vanishes, and trims like other tags", async () => {
   for (
     const [text, sent] of [
