@@ -85,6 +85,8 @@ export function readAllSync(file: Deno.FsFile): Uint8Array {
 const STILL = 20;
 /** Milliseconds where it looks as if more were to come: emptied, cut short, or renamed away. */
 const STILL_UNFINISHED = 400;
+/** Milliseconds where there is nothing at all: nobody saves nothing, and a busy machine lets a writer wait. */
+const STILL_EMPTY = 4000;
 /** Milliseconds after which a file that never rests is taken as it is. */
 const LONGEST = 5000;
 
@@ -102,7 +104,9 @@ export async function settled(
   let text = await read();
   let since = begun;
   for (;;) {
-    const wanted = patient || isUnfinished(text, before) ? STILL_UNFINISHED : STILL;
+    const empty = text !== null && text.length === 0 && before.length > 0;
+    const unfinished = patient || isUnfinished(text, before);
+    const wanted = empty ? STILL_EMPTY : unfinished ? STILL_UNFINISHED : STILL;
     const now = performance.now();
     if (now - since >= wanted || now - begun >= LONGEST) return text;
     await new Promise((done) => setTimeout(done, STILL));

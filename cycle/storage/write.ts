@@ -41,8 +41,10 @@ export interface Replaced {
 function renameOver(temporary: string, path: string, old: Deno.FsFile): boolean {
   const second = `${temporary.slice(0, -".tmp".length).slice(0, -8)}${crypto.randomUUID().slice(0, 8)}.tmp`;
   const linked = linkIfPossible(path, second);
+  // An editor has just renamed it away and is about to write it anew.
+  if (linked === "gone") return false;
   Deno.renameSync(temporary, path);
-  if (!linked) return true;
+  if (linked === "impossible") return true;
   if (Deno.statSync(second).ino !== old.statSync().ino) {
     Deno.renameSync(second, path);
     return false;
@@ -51,14 +53,14 @@ function renameOver(temporary: string, path: string, old: Deno.FsFile): boolean 
   return true;
 }
 
-/** False where the file system or the owner of the file allows no second name; a file that is gone needs none. */
-function linkIfPossible(path: string, second: string): boolean {
+/** Gives a file a second name, where its file system and its owner allow that. */
+function linkIfPossible(path: string, second: string): "linked" | "gone" | "impossible" {
   try {
     Deno.linkSync(path, second);
-    return true;
-  } catch {
-    // Then the rename itself is all the care there can be, as everywhere else.
-    return false;
+    return "linked";
+  } catch (thrown) {
+    // Elsewhere the rename itself is all the care there can be.
+    return thrown instanceof Deno.errors.NotFound ? "gone" : "impossible";
   }
 }
 

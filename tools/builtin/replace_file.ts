@@ -190,6 +190,8 @@ async function replaceByRename(
   temporary: string,
   { since, shownAs, between }: ReplaceOptions,
 ): Promise<boolean> {
+  // Before there is anything to take away again: the file may have been renamed meanwhile.
+  const old = before === null ? null : await Deno.open(real);
   let file: Deno.FsFile;
   try {
     file = await Deno.open(temporary, {
@@ -199,11 +201,11 @@ async function replaceByRename(
       mode: before === null ? 0o666 : 0o600,
     });
   } catch (thrown) {
+    old?.close();
     if (before !== null && forbidsSiblings(thrown)) return false;
     throw thrown;
   }
   let renamed = false;
-  const old = before === null ? null : await Deno.open(real);
   try {
     try {
       await writeAll(file, bytes);
