@@ -40,7 +40,7 @@ const LAST_TRY = 256;
  * A group whose last process has just ended is busy until the kernel has let go of it, so it is tried again for half a
  * second. What is left even then is empty, and a later run takes it away.
  */
-async function removeGroup(folder: string): Promise<void> {
+export async function removeGroup(folder: string): Promise<void> {
   for (let wait = FIRST_TRY;; wait *= 2) {
     try {
       Deno.removeSync(folder);
@@ -56,7 +56,7 @@ async function removeGroup(folder: string): Promise<void> {
 const OLD = 60_000;
 
 /** Removes empty groups that runs which were killed left behind; one that is in use cannot be removed. */
-function removeLeftGroups(hierarchy: string): void {
+export function removeLeftGroups(hierarchy: string): void {
   for (const { name } of Deno.readDirSync(hierarchy)) {
     if (!name.startsWith("flemma-")) continue;
     const folder = `${hierarchy}/${name}`;

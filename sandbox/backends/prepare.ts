@@ -225,15 +225,26 @@ const SSH_SETTINGS = "/etc/ssh/ssh_config.d";
  */
 function ownedSshSettings(policy: MountablePolicy, host: Host, { files }: Parts): string[] {
   if (host.root || policy.allow_privileged) return [];
-  const texts: [name: string, text: Uint8Array][] = [];
-  try {
-    for (const { name, isDirectory } of Deno.readDirSync(SSH_SETTINGS)) {
-      if (!isDirectory) texts.push([name, Deno.readFileSync(`${SSH_SETTINGS}/${name}`)]);
-    }
-  } catch {
-    return []; // There are none, or none that this user, and so ssh, may read.
-  }
+  const texts = entriesOf(SSH_SETTINGS).flatMap(
+    ({ name, isDirectory }): [name: string, text: Uint8Array][] => {
+      if (isDirectory) return [];
+      try {
+        return [[name, Deno.readFileSync(`${SSH_SETTINGS}/${name}`)]];
+      } catch {
+        return []; // What this user may not read, or what leads nowhere, is nothing to ssh either.
+      }
+    },
+  );
   return texts.length === 0 ? [] : ["--ro-bind", files.constantFolder("ssh", texts), SSH_SETTINGS];
+}
+
+/** What is in a folder; nothing where it is missing or may not be read. */
+function entriesOf(folder: string): Deno.DirEntry[] {
+  try {
+    return [...Deno.readDirSync(folder)];
+  } catch {
+    return [];
+  }
 }
 
 interface OpenedNetwork {

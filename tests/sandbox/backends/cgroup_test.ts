@@ -1,0 +1,103 @@
+// The group of processes that limits the superuser's commands: none is left behind empty.
+
+import assert from "node:assert/strict";
+import { makeProcessGroup, removeGroup, removeLeftGroups } from "../../../sandbox/backends/cgroup.ts";
+import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
+import { inFolder, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("a group that is busy at first is removed as soon as it is not", () =>
+  inFolder(async (root) => {
+    // A folder with something in it is refused as a group with a process in it is.
+    plant(root, "group/process");
+    const removed = removeGroup(`${root}/group`);
+    assert.ok(exists(`${root}/group`), "the first try has failed");
+    Deno.removeSync(`${root}/group/process`);
+    await removed;
+    assert.ok(!exists(`${root}/group`));
+  }));
+
+Deno.test("a group that stays busy does not keep the command from ending, and one that is gone is no fault", () =>
+  inFolder(async (root) => {
+    plant(root, "group/process");
+    await removeGroup(`${root}/group`);
+    assert.ok(exists(`${root}/group/process`));
+    await removeGroup(`${root}/none`);
+  }));
+
+Deno.test("a later run removes old empty groups of ours: no fresh one, no busy one, nobody else's", () =>
+  inFolder((root) => {
+    plant(root, "flemma-old/", "flemma-fresh/", "flemma-busy/process", "system-old/");
+    for (const name of ["flemma-old", "flemma-busy", "system-old"]) {
+      Deno.utimeSync(`${root}/${name}`, 1, 1);
+    }
+    removeLeftGroups(root);
+    assert.deepEqual([...Deno.readDirSync(root)].map(({ name }) => name).sort(), [
+      "flemma-busy",
+      "flemma-fresh",
+      "system-old",
+    ]);
+  }));
+
+const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
+
+Deno.test(
+  "a real group is removed after its last process was killed while it was being removed",
+  { ignore },
+  () =>
+    inFolder(async (root) => {
+      const files = PrivateFiles.open(world(root, { XDG_RUNTIME_DIR: root }));
+      assert.ok(files.ok);
+      const group = makeProcessGroup(5, files.value);
+      if (group === null) return; // No group can be made here; then the limit is told not to hold (limits_test.ts).
+      const member = new Deno.Command("/bin/sh", {
+        args: ["-c", 'echo $$ > "$0"; echo in; exec sleep 60', group.members],
+        stdout: "piped",
+        stdin: "null",
+      }).spawn();
+      const reader = member.stdout.getReader();
+      await reader.read();
+      const removed = group.remove();
+      assert.ok(exists(group.members), "a process is in it");
+      member.kill("SIGKILL");
+      await member.status;
+      await reader.cancel();
+      await removed;
+      assert.ok(!exists(group.members));
+    }),
+);
+
+Deno.test(
+  "no group is left after a command that was limited, nor after one that never began",
+  { ignore },
+  () =>
+    inFolder(async (root) => {
+      plant(root, "project/notes.chat");
+      const sandbox = projectSandbox(root, { policy: { limits: { processes: 20 } } });
+      await requireBubblewrap(sandbox);
+      for (const begins of [true, false]) {
+        const prepared = await sandbox.prepare(["/bin/sh", "-c", "sleep 60 & setsid sleep 60 &"]);
+        assert.ok(prepared.ok);
+        const members = prepared.value.argv.find((word) => word.endsWith("/cgroup.procs"));
+        if (members === undefined) {
+          assert.ok(sandbox.notices().some(({ code }) => code === "processes-not-limited"));
+          return;
+        }
+        assert.ok(exists(members));
+        if (begins) {
+          const [program = "", ...args] = prepared.value.argv;
+          await new Deno.Command(program, { args, cwd: `${root}/project`, stdin: "null" }).output();
+        }
+        await prepared.value.dispose();
+        assert.ok(!exists(members), members);
+      }
+    }),
+);
