@@ -1,6 +1,7 @@
 // Attacks: what stands at a writable path, at the program's own code, or at a protected path, exchanged for the next run.
 
-import { type Attack, changed, inGroup, into, outsideChanged, there } from "./types.ts";
+import { plant } from "../fixture.ts";
+import { type Attack, changed, inGroup, into, outsideChanged, text, there } from "./types.ts";
 
 const bashrcChanged = changed("home/.bashrc");
 const tmpInside = {
@@ -179,4 +180,40 @@ const closedFolders = inGroup("closed folders", [
   },
 ]);
 
-export const ENTRIES: readonly Attack[] = [...writablePaths, ...ownCode, ...closedFolders];
+/** What a command prepares so that the next one's sandbox cannot be set up, in the hope that it then runs without. */
+const setUp = inGroup("set-up", [
+  {
+    name: "S5: a repository that becomes a link to the outside, and links to it from all sides",
+    plant: ({ root }) => plant(root, "outside/.git/config"),
+    shell: () =>
+      "git init -q nr; mv nr gone; ln -s ../outside nr; ln -s nr two; mkdir r; ln -s ../../outside/.git r/.git; ln -s ../.. r/up",
+    nextRun: () => `${into("../outside/file")}; ${into("nr/.git/hooks")}; echo x > two/.git/new; echo on`,
+    won: ({ root }, { out }) =>
+      text(`${root}/outside/file`) !== "text of outside/file\n" || out !== "on\n" ||
+      [...Deno.readDirSync(`${root}/outside/.git`)].length !== 1,
+  },
+  {
+    name: "S6: a hundred repositories and worktrees with names as long as they may be",
+    shell: () =>
+      "l=$(printf '%0200d' 0); for i in $(seq 100); do mkdir -p r$i/.git/hooks r$i/.git/objects r$i/.git/refs .git/worktrees/$l$i; echo 'ref: refs/heads/x' > r$i/.git/HEAD; : > .git/worktrees/$l$i/commondir; done",
+    nextRun: () => `${into("../outside/file")}; echo x > r1/.git/hooks/pre-commit; echo on`,
+    won: (scene, { out }) =>
+      outsideChanged(scene) || out !== "on\n" || there(`${scene.project}/r1/.git/hooks/pre-commit`),
+  },
+  {
+    name: "S7: sockets in folders that nobody may look into, and files that stand where sockets stood",
+    shell: ({ root }) =>
+      `for n in 8 9; do mkdir ${root}/tmp/tmux-$n; python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' ${root}/tmp/tmux-$n/default; done; chmod 0 ${root}/tmp/tmux-8; rm ${root}/tmp/tmux-9/default; ln -s ${root}/outside/file ${root}/tmp/tmux-9/default; ln -s ${root}/tmp/tmux-8 ${root}/tmp/tmux-10; ln -s ${root}/outside ${root}/tmp/tmux-11`,
+    nextRun: ({ root }) => `${into(`${root}/outside/file`)}; echo on`,
+    won: (scene, { out }) => outsideChanged(scene) || out !== "on\n",
+    policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
+  },
+  {
+    name: "S14: killing what started it, so that its traps are never put right",
+    shell: () => "mkdir .vscode; echo x > .vscode/tasks.json; kill -9 1 $PPID; kill -9 -1; kill -9 0",
+    nextRun: () => "true",
+    won: ({ project }) => there(`${project}/.vscode`),
+  },
+]);
+
+export const ENTRIES: readonly Attack[] = [...writablePaths, ...ownCode, ...closedFolders, ...setUp];

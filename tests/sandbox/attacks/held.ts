@@ -1,6 +1,6 @@
 // Attacks: files that other programs run or obey, made, exchanged or overwritten.
 
-import { type Attack, changed, inGroup, text, there } from "./types.ts";
+import { type Attack, changed, inGroup, into, outsideChanged, text, there } from "./types.ts";
 
 const HOME = { policy: () => ({ rw_paths: ["urn:flemma:cwd", "~"] }) };
 
@@ -93,6 +93,43 @@ const home = inGroup("held files", [
 /** Faults that people reported on other programs, by the numbers of the list they are kept in. */
 const reported = inGroup("reported faults", [
   {
+    name: "15: a word of approval, a first block and settings, written into what decides about the run",
+    shell: ({ project }) =>
+      `sed -i 's/text/(approved)/' notes.chat ${project}/notes.chat; printf -- '---\\nsandbox: false\\n---\\n' > notes.chat; echo 'sandbox: false' > .flemma/config.yaml; cp main.ts .flemma/tools/new.ts; mv .flemma f; cp -r f .flemma; sed -i 's/text/PWNED/' $HOME/.config/flemma/config.yaml`,
+    won: (scene) =>
+      changed("project/notes.chat")(scene) || changed("project/.flemma/config.yaml")(scene) ||
+      changed("home/.config/flemma/config.yaml")(scene) || there(`${scene.project}/.flemma/tools/new.ts`),
+  },
+  {
+    name: "20: the namespaces of the person, also the superuser's",
+    shell: () => "for n in user pid mnt ipc uts; do echo $n $(readlink /proc/self/ns/$n); done",
+    won: (_, { out }) => {
+      const inside = out.trim().split("\n").map((line) => line.split(" "));
+      return inside.length !== 5 ||
+        inside.some(([name, link = ""]) =>
+          link === "" || link === Deno.readLinkSync(`/proc/self/ns/${name}`)
+        );
+    },
+  },
+  {
+    name: "23: a cache that is missing, or is taken away, so that the next command says nothing",
+    shell: () => "rm -rf ~/.cache; mkdir -p ~/.cache && mv ~/.cache ~/c && : > ~/.cache; true",
+    nextRun: () => "echo hi",
+    won: (_, { out }) => out !== "hi\n",
+  },
+  {
+    name: "25: a cache that is a link, led elsewhere for the next command",
+    plant: ({ root }) => {
+      Deno.mkdirSync(`${root}/store`);
+      Deno.symlinkSync(`${root}/store`, `${root}/home/.cache`);
+    },
+    shell: ({ root }) =>
+      `echo x > ~/.cache/made; rm -f ~/.cache; ln -sfn ${root}/outside ~/.cache; rmdir ${root}/store; mv ${root}/store s; ln -sfn ${root}/outside ${root}/store; ln -s ${root}/outside ~/.cache/outside; true`,
+    nextRun: () =>
+      `${into("~/.cache/file")} && [ -s ~/.cache/file ] && echo works; ${into("~/.cache/outside/file")}`,
+    won: (scene, { out }) => outsideChanged(scene) || out !== "works\n",
+  },
+  {
     name: "26: name service by a link that leads nowhere, with the network on",
     // Nothing is attacked: what must not happen is that names are no longer found inside.
     shell: () =>
@@ -103,6 +140,13 @@ const reported = inGroup("reported faults", [
     name: "28: the session bus by its address in the environment",
     shell: ({ bus }) => `[ -n "$DBUS_SESSION_BUS_ADDRESS" ] && echo PWNED; [ -e ${bus} ] && echo PWNED; true`,
     variables: ({ bus }) => ({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}` }),
+    won: (_, { out }) => out.includes("PWNED"),
+  },
+  {
+    name: "29: the session and the input of the person's terminal",
+    // A session that began outside has the number 0 inside.
+    shell: () =>
+      "set -- $(cat /proc/$$/stat); [ $6 = 0 ] && echo PWNED; [ $(readlink /proc/$$/fd/0) = /dev/null ] || echo PWNED; [ $7 = 0 ] || echo PWNED",
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
