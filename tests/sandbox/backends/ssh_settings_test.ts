@@ -51,7 +51,8 @@ Deno.test("ssh and a fetch over it read the settings for everybody inside an ord
     const { code, out, err } = await asOrdinaryUser(
       root,
       [
-        "printf 'Host far\\nPort 4711\\nProxyCommand echo by the settings > asked\\n' > /etc/ssh/ssh_config.d/10-far.conf",
+        // Its output stays open until the file is written: ssh ends what has closed it.
+        "printf 'Host far\\nPort 4711\\nProxyCommand sh -c \"echo by the settings > asked; exit 1\"\\n' > /etc/ssh/ssh_config.d/10-far.conf",
         // As packages install theirs.
         "printf 'Host far\\nUser linked\\n' > /etc/ssh/packaged",
         "ln -s ../packaged /etc/ssh/ssh_config.d/20-packaged.conf",
