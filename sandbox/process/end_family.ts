@@ -14,8 +14,8 @@ const LAST_LOOK = 250;
  * then still runs. Answers when nothing of it is left that this user may signal.
  *
  * A descendant is told by its parent, so it is looked for while its parent lives, before the first signal: the first
- * process of a bubblewrap container leads a session of its own and asks only after its command began to be ended with
- * bubblewrap, and commands without a sandbox may start what they like with `setsid`.
+ * process of a bubblewrap container leads a session of its own and asks to be ended with its parent only after the command
+ * has begun, and commands without a sandbox may start what they like with `setsid`.
  */
 export async function endFamily(leader: number): Promise<void> {
   // A group that is empty has no descendants that could still be told from others; most commands end so.
