@@ -44,6 +44,8 @@ export interface RequestInput {
   readonly key: string;
   /** Where the provider is reached, without a slash at the end. */
   readonly baseUrl: string;
+  /** The day of the request in UTC, as `2026-11-28`: models end. */
+  readonly day: string;
 }
 
 /** Token counts of one request; each report replaces the earlier one. */

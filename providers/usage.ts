@@ -1,6 +1,6 @@
-// What a request cost, from its token counts and the prices of the registry (providers section 13).
+// What a request cost, from its token counts and the prices of the model (providers section 13).
 
-import type { Model } from "./models.ts";
+import type { Prices } from "./models/types.ts";
 import type { Usage } from "./types.ts";
 
 /** Dollars. */
@@ -17,19 +17,23 @@ export function mergeUsage(earlier: Usage | null, report: Partial<Usage>): Usage
   return { ...(earlier ?? NO_USAGE), ...report };
 }
 
+/** All tokens that were sent, those that the provider had at hand included: what steps of prices go by. */
+export function promptTokens(usage: Usage): number {
+  return usage.input + usage.cache_read + usage.cache_write;
+}
+
 /**
  * The cost of one request. `outputIncludesThoughts` tells whether the provider counts thinking as output.
  * With `long` retention a cache write is priced as an hour's entry where the model has such a price.
+ *
+ * @param prices what the model costs at that day and length of the prompt: `pricesAt`
  */
 export function costOf(
   usage: Usage,
-  model: Model,
+  prices: Prices,
   options: { readonly outputIncludesThoughts: boolean; readonly retention?: "short" | "long" | "none" },
 ): Cost {
-  const { prices } = model;
-  const hour = options.retention === "long" && model.longCacheFactor !== undefined
-    ? prices.input * model.longCacheFactor
-    : undefined;
+  const hour = options.retention === "long" ? prices.cacheWriteLong : undefined;
   const written = usage.cache_write * (hour ?? prices.cacheWrite ?? prices.input);
   const input = usage.input * prices.input + usage.cache_read * (prices.cacheRead ?? prices.input) + written;
   const output = (usage.output + (options.outputIncludesThoughts ? 0 : usage.thoughts)) * prices.output;

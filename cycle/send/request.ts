@@ -8,6 +8,7 @@ import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { type CredentialResolver, resolveCredential } from "../../providers/http/credentials.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { dayOf } from "../../providers/models/find.ts";
 import type { OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
@@ -29,6 +30,8 @@ export interface RequestOptions {
   readonly frontmatter?: EvaluatedFrontmatter;
   /** Where it is remembered what other files were like; left out, their changes are not told. */
   readonly files?: FileMemory;
+  /** The time of the request. @default now */
+  readonly now?: Date;
 }
 
 /** A request ready to go, or what stands in its way. */
@@ -101,6 +104,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
     document,
     key: key.value,
     baseUrl: baseUrl.value,
+    day: dayOf(options.now ?? new Date()),
   });
   const model = settings.model ?? provider.defaultModel;
   return { kind: "ready", request, model, diagnostics, warnings, files: prompt.files };

@@ -1,20 +1,20 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
-import { nearest } from "../../base/nearest.ts";
 import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
-import type { Settings, ThinkingLevel } from "../../config/settings.ts";
-import { findModel, type Model, modelsOf, takesPrefill, type ThinkingKind } from "../models.ts";
+import type { Settings } from "../../config/settings.ts";
+import { choiceOf, findModel } from "../models/find.ts";
+import type { Model } from "../models/types.ts";
+import { modelWarnings } from "../models/warnings.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
-import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import { wireMessages } from "./messages.ts";
+import { askThinking } from "./thinking.ts";
 
-export const DEFAULT_MODEL = "claude-sonnet-4-6";
+export const DEFAULT_MODEL = choiceOf("anthropic")!.standard;
 
-const LEAST_BUDGET = 1024;
 const TRAILING_KEYS = ["system", "tools", "messages"] as const;
 
 type Members = { readonly [key: string]: JsonValue | undefined };
@@ -26,16 +26,18 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
-  const thinking = thinkingMembers(parameters, name, model, maxTokens.tokens);
+  const asked = askThinking(parameters, name, model, maxTokens.tokens);
+  const sampling = askTemperature(parameters.temperature, name, model, asked.thinks);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
   const body: Members = {
     model: name,
     max_tokens: maxTokens.tokens,
     stream: true,
-    temperature: parameters.temperature ?? undefined,
+    temperature: sampling.temperature,
     cache_control: control,
-    ...thinking,
+    thinking: asked.thinking,
+    output_config: asked.output_config,
     system: wireSystem(prompt.system, control),
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : { type: "auto" },
@@ -58,9 +60,10 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     },
     warnings: [
       ...reusedIdWarnings(prompt),
-      ...modelWarnings(name, model),
+      ...modelWarnings("anthropic", name, model, input.day),
       ...maxTokens.warnings,
-      ...temperatureWarnings(parameters.temperature, thinking.thinking !== undefined),
+      ...asked.warnings,
+      ...sampling.warnings,
     ],
   };
 }
@@ -69,24 +72,28 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
 export function goesOnFromItsTurn(settings: Settings): boolean {
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name);
-  if (model === null || !takesPrefill(model)) return false;
+  if (model === null || model.refuses.prefill === "always") return false;
   const parameters = resolveParameters(settings, "anthropic");
   const { tokens } = resolveMaxTokens(parameters.maxTokens, model);
-  return thinkingMembers(parameters, name, model, tokens).thinking === undefined;
+  return model.refuses.prefill === undefined || !askThinking(parameters, name, model, tokens).thinks;
 }
 
-function modelWarnings(name: string, model: Model | null): readonly string[] {
-  if (model !== null) return [];
-  const near = nearest(name, modelsOf("anthropic").map((known) => known.name));
-  const hint = near === null ? "" : ` Did you mean ${near}?`;
-  return [`The model ${name} is not in the table of known Anthropic models; it is used as given.${hint}`];
-}
-
-function temperatureWarnings(temperature: number | null, thinks: boolean): readonly string[] {
-  if (!thinks || temperature === null || temperature === 1) return [];
-  return [
-    `Anthropic refuses a temperature of ${temperature} while thinking is on; use 1, or switch thinking off.`,
-  ];
+/** A temperature that the model would refuse is left out, and the person is told; 1 is what holds without any. */
+function askTemperature(
+  temperature: number | null,
+  name: string,
+  model: Model | null,
+  thinks: boolean,
+): { readonly temperature?: number; readonly warnings: readonly string[] } {
+  if (temperature === null || temperature === 1) return { warnings: [] };
+  const refused = model === null
+    ? name.startsWith("claude-")
+    : model.refuses.temperature === "always" || (model.refuses.temperature === "thinking" && thinks);
+  if (!refused) return { temperature, warnings: [] };
+  const why = model?.refuses.temperature === "thinking"
+    ? `${name} takes no temperature while it thinks`
+    : `${name} takes no temperature`;
+  return { warnings: [`${why}; ${temperature} is left out.`] };
 }
 
 function cacheControl(retention: RequestParameters["cacheRetention"]): Members | undefined {
@@ -109,53 +116,4 @@ function wireTools(offered: readonly OfferedTool[], control: Members | undefined
     eager_input_streaming: true,
     cache_control: index === tools.length - 1 ? control : undefined,
   }));
-}
-
-/**
- * How a model that is not in the table thinks: one of Anthropic's own is new and therefore adaptive (all since Opus
- * 4.6 are, and refuse a budget); of any other nothing is known, so nothing is asked for that could be refused.
- */
-function unknownThinking(name: string): ThinkingKind {
-  return name.startsWith("claude-") ? "adaptive" : "none";
-}
-
-/** The effort that every adaptive model takes; those that are in the table have their own words. */
-function unknownEffort(level: ThinkingLevel): string {
-  const named = typeof level === "number" ? levelOfBudget(level) : level === false ? "high" : level;
-  return named === "minimal" ? "low" : named;
-}
-
-/** `thinking` and `output_config` by the kind of model (providers section 4.3). */
-function thinkingMembers(
-  parameters: RequestParameters,
-  name: string,
-  model: Model | null,
-  maxTokens: number,
-): { readonly thinking?: Members; readonly output_config?: Members } {
-  const kind = model?.thinking ?? unknownThinking(name);
-  const wanted = resolveThinking(
-    parameters.thinking.level,
-    parameters.own.thinking_budget,
-    model,
-    LEAST_BUDGET,
-  );
-  if (kind === "adaptive") {
-    const { effort: explicit } = parameters.own;
-    const effort = typeof explicit === "string" && explicit !== ""
-      ? explicit
-      : wanted === null
-      ? null
-      : wanted.effort ?? unknownEffort(parameters.thinking.level);
-    if (effort === null) return {};
-    return { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
-  }
-  if (kind === "none" || wanted === null) return {};
-  if (kind === "budget+effort") {
-    return {
-      thinking: { type: "enabled", budget_tokens: wanted.budget },
-      output_config: { effort: wanted.effort ?? "high" },
-    };
-  }
-  const budget = wanted.budget >= maxTokens ? Math.max(LEAST_BUDGET, maxTokens - 1) : wanted.budget;
-  return { thinking: { type: "enabled", budget_tokens: budget } };
 }

@@ -5,7 +5,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { typeOfSignature } from "../../base/media.ts";
 import { nestingDepth } from "../../base/json_text.ts";
-import { findModel, takesPrefill } from "../models.ts";
+import { findModel } from "../models/find.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ function toolProblems(tool: unknown, index: number): readonly string[] {
 function lastWordProblems(body: JsonObject, messages: readonly JsonObject[]): readonly string[] {
   if (messages.at(-1)?.role !== "assistant") return [];
   const model = findModel("anthropic", String(body.model));
-  if (model !== null && takesPrefill(model) && body.thinking === undefined) return [];
+  if (model !== null && model.refuses.prefill !== "always" && body.thinking === undefined) return [];
   return [
     "This model does not support assistant message prefill. The conversation must end with a user message.",
   ];

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { Parameters, Settings, Thinking, ThinkingLevel } from "../../config/settings.ts";
-import type { Model } from "../models.ts";
+import type { Model } from "../models/types.ts";
 
 /** What holds for one request, with whatever a provider alone knows in `own`. */
 export interface RequestParameters {
@@ -92,7 +92,7 @@ export function resolveMaxTokens(
     tokens,
     warnings: tokens === value
       ? []
-      : [`max_tokens ${value} was changed to ${tokens}, the ${limit} that ${model.name} takes.`],
+      : [`max_tokens ${value} was changed to ${tokens}, the ${limit} that ${model.id} takes.`],
   };
 }
 
@@ -104,12 +104,13 @@ function resolvePercentage(value: string, model: Model | null): ReturnType<typeo
     return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [warning] };
   }
   if (model === null) return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [] };
-  const share = Math.floor(model.maxOutput * Number(percent[1]) / 100);
+  const whole = Math.min(model.maxOutput, model.usualOutput ?? model.maxOutput);
+  const share = Math.floor(whole * Number(percent[1]) / 100);
   const tokens = Math.min(model.maxOutput, Math.max(share, 1024, model.minOutput ?? 0));
   return {
     tokens,
     warnings: share > model.maxOutput
-      ? [`max_tokens ${value} was changed to ${tokens}, the most that ${model.name} takes.`]
+      ? [`max_tokens ${value} was changed to ${tokens}, the most that ${model.id} takes.`]
       : [],
   };
 }

@@ -1,7 +1,7 @@
 // The unified thinking setting as a token budget and an effort for one model (providers section 8.3).
 
 import type { ThinkingLevel } from "../../config/settings.ts";
-import type { Level, Model } from "../models.ts";
+import type { Level, Model } from "../models/types.ts";
 
 /** What a model is asked for; null means thinking is off. */
 export interface ThinkingRequest {
@@ -38,23 +38,24 @@ export function resolveThinking(
   if (level === false || (typeof level === "number" && level <= 0)) return null;
   if (typeof level === "number") return fromNumber(level, model, leastBudget);
   const budget = clamp(namedBudget(level, model), model, leastBudget);
-  return { budget, effort: model?.efforts?.[level] ?? null };
+  return { budget, effort: model?.thinking.efforts?.[level] ?? null };
 }
 
 function fromNumber(tokens: number, model: Model | null, leastBudget: number): ThinkingRequest {
   const budget = clamp(Math.floor(tokens), model, leastBudget);
-  return { budget, effort: model?.efforts?.[levelOfBudget(budget)] ?? null };
+  return { budget, effort: model?.thinking.efforts?.[levelOfBudget(budget)] ?? null };
 }
 
 function namedBudget(level: Level, model: Model | null): number {
-  if (model?.budgets === undefined) return GENERAL_BUDGETS[level];
-  if (level === "max") return model.maxBudget ?? model.budgets.high ?? GENERAL_BUDGETS.max;
-  return model.budgets[level] ?? GENERAL_BUDGETS[level];
+  const { budgets, maxBudget } = model?.thinking ?? {};
+  if (budgets === undefined) return GENERAL_BUDGETS[level];
+  if (level === "max") return maxBudget ?? budgets.high ?? GENERAL_BUDGETS.max;
+  return budgets[level] ?? GENERAL_BUDGETS[level];
 }
 
 function clamp(tokens: number, model: Model | null, leastBudget: number): number {
-  const least = Math.max(tokens, model?.minBudget ?? leastBudget);
-  return model?.maxBudget === undefined ? least : Math.min(least, model.maxBudget);
+  const { minBudget = leastBudget, maxBudget = Infinity } = model?.thinking ?? {};
+  return Math.min(Math.max(tokens, minBudget), maxBudget);
 }
 
 /** The level whose place in the scale a number of tokens takes. */

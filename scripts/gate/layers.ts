@@ -91,7 +91,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["anthropic", "replay", "openai", "vertex", "chat_completions"],
     ["request", "http"],
     ["usage.ts"],
-    ["models.ts"],
+    ["models"],
     ["types.ts"],
   ],
   cycle: [

@@ -5,7 +5,7 @@ import { evaluate } from "../../prompt/evaluate.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
-import { findModel } from "../../providers/models.ts";
+import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { costOf, NO_USAGE } from "../../providers/usage.ts";
 import { toolName, WireIds } from "../../providers/request/wire.ts";
 
@@ -32,6 +32,7 @@ async function build(
     document: null,
     key: "k",
     baseUrl: "http://x",
+    day: "2026-11-28",
   });
   return { body: JSON.parse(request.body), text: request.body, warnings };
 }
@@ -51,7 +52,7 @@ Deno.test("thinking and effort follow the table of models", async () => {
   const rows: readonly (readonly [string, unknown, unknown, unknown])[] = [
     ["claude-opus-4-7", "minimal", undefined, "low"],
     ["claude-opus-4-6", "max", undefined, "max"],
-    ["claude-sonnet-4-6", "max", undefined, "high"],
+    ["claude-sonnet-4-6", "max", undefined, "max"],
     ["claude-sonnet-4-6", 5000, undefined, "medium"],
     ["claude-opus-4-5", "medium", 8192, "medium"],
     ["claude-opus-4-5", "max", 16384, "high"],
@@ -75,34 +76,41 @@ Deno.test("thinking and effort follow the table of models", async () => {
   }
 });
 
-Deno.test("a budget stays under max_tokens but never under 1024, and the provider's table is the stronger one", async () => {
-  const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1000 }));
+Deno.test("a budget stays under max_tokens or, where 1024 do not fit, is left out, and the provider's table is the stronger one", async () => {
+  const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1025 }));
   assert.deepEqual(low.body.thinking, { type: "enabled", budget_tokens: 1024 });
+  const none = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1024 }));
+  assert.equal(none.body.thinking, undefined);
+  assert.match(none.warnings.join(), /more than 1024 max_tokens to think/);
   const own = settingsWith("claude-sonnet-4-5", {
-    anthropic: { thinking_budget: 3000.5, max_tokens: 9000, temperature: 1 },
+    anthropic: { thinking_budget: 3000.5, max_tokens: 9000 },
   });
   const table = await build("@You:\nhi\n", own);
   assert.deepEqual(table.body.thinking, { type: "enabled", budget_tokens: 3000 });
   assert.equal(table.body.max_tokens, 9000);
-  assert.equal(table.body.temperature, 1);
   const offBudget = await build(
     "@You:\nhi\n",
-    settingsWith("claude-sonnet-4-5", { anthropic: { thinking_budget: -1 } }),
+    settingsWith("claude-sonnet-4-5", {
+      temperature: 0.1,
+      anthropic: { thinking_budget: -1, temperature: 0.7 },
+    }),
   );
   assert.equal(offBudget.body.thinking, undefined);
+  assert.equal(offBudget.body.temperature, 0.7);
   const effort = settingsWith("claude-opus-4-7", { ...thinking(false), anthropic: { effort: "xhigh" } });
   assert.deepEqual((await build("@You:\nhi\n", effort)).body.output_config, { effort: "xhigh" });
 });
 
 Deno.test("max_tokens is a share of the model's limit, held inside it, and warns when it changes a number", async () => {
   const cases = [
-    ["claude-sonnet-4-6", "50%", 32000, 0],
-    ["claude-3-haiku-20240307", "50%", 2048, 0],
-    ["claude-sonnet-4-6", "1%", 1024, 0],
-    ["claude-opus-4-1", 99999, 32000, 1],
+    ["claude-sonnet-4-6", "50%", 64_000, 0],
+    ["claude-3-haiku-20240307", "50%", 2048, 1],
+    ["claude-sonnet-4-6", "1%", 1280, 0],
+    ["claude-haiku-4-5", "1%", 1024, 1],
+    ["claude-opus-4-1", 99999, 32000, 2],
     ["claude-sonnet-4-6", "half", 16_000, 1],
-    ["claude-sonnet-4-6", "120%", 64_000, 1],
-    ["claude-sonnet-4-6", "100%", 64_000, 0],
+    ["claude-sonnet-4-6", "120%", 128_000, 1],
+    ["claude-sonnet-4-6", "100%", 128_000, 0],
   ] as const;
   for (const [model, given, tokens, warnings] of cases) {
     const built = await build("@You:\nhi\n", settingsWith(model, { max_tokens: given }));
@@ -113,7 +121,8 @@ Deno.test("max_tokens is a share of the model's limit, held inside it, and warns
   assert.equal(unknown.body.max_tokens, 16_000);
   assert.equal(unknown.body.model, "claude-next");
   const hot = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-6", { temperature: 0.2 }));
-  assert.match(hot.warnings[0] ?? "", /temperature of 0\.2/);
+  assert.match(hot.warnings[0] ?? "", /no temperature while it thinks; 0\.2 is left out/);
+  assert.equal(hot.body.temperature, undefined);
 });
 
 Deno.test("a new model of the house thinks adaptively, and one that nobody knows is asked for nothing it could refuse", async () => {
@@ -122,7 +131,7 @@ Deno.test("a new model of the house thinks adaptively, and one that nobody knows
     ["claude-opus-9", "minimal", "adaptive", "low"],
     ["claude-opus-9", "max", "adaptive", "max"],
     ["claude-opus-9", 5000, "adaptive", "medium"],
-    ["claude-opus-9", false, undefined, undefined],
+    ["claude-opus-9", false, "adaptive", "low"],
     ["gateway/llama", "high", undefined, undefined],
   ] as const;
   for (const [model, level, type, effort] of rows) {
@@ -133,6 +142,55 @@ Deno.test("a new model of the house thinks adaptively, and one that nobody knows
       effort,
       `${model} ${level}`,
     );
+  }
+});
+
+Deno.test("thinking that shall be off is switched off in the model's own way, or asked for at its least", async () => {
+  const rows = [
+    ["claude-sonnet-5-5", { type: "between_tools" }, undefined, 0],
+    ["claude-haiku-5-5", { type: "disabled" }, undefined, 0],
+    ["claude-opus-5", { type: "disabled" }, undefined, 0],
+    ["claude-opus-4-8", undefined, undefined, 0],
+    ["claude-opus-5-5", { type: "adaptive", display: "summarized" }, "low", 1],
+    ["claude-fable-5-2", { type: "adaptive", display: "summarized" }, "low", 1],
+  ] as const;
+  for (const [model, sent, effort, warnings] of rows) {
+    const built = await build("@You:\nhi\n", settingsWith(model, thinking(false)));
+    assert.deepEqual(built.body.thinking, sent, model);
+    assert.equal((built.body.output_config as { effort?: string } | undefined)?.effort, effort, model);
+    assert.equal(built.warnings.length, warnings, model);
+  }
+});
+
+Deno.test("an effort that a model does not know becomes the strongest that it knows below, and the person is told", async () => {
+  const rows = [
+    ["claude-sonnet-4-6", "xhigh", "high", 1],
+    ["claude-sonnet-5-5", "xhigh", "xhigh", 0],
+    ["claude-opus-9", "xhigh", "xhigh", 1],
+    ["claude-opus-4-5", "max", "high", 1],
+    ["claude-haiku-4-5", "low", undefined, 1],
+  ] as const;
+  for (const [model, effort, sent, warnings] of rows) {
+    const built = await build("@You:\nhi\n", settingsWith(model, { anthropic: { effort } }));
+    assert.equal((built.body.output_config as { effort?: string } | undefined)?.effort, sent, model);
+    assert.equal(built.warnings.length, warnings, `${model} ${built.warnings}`);
+  }
+});
+
+Deno.test("a temperature goes only to a model that takes it, and 1 is what holds without any", async () => {
+  const rows = [
+    ["claude-sonnet-5-5", 0.5, "high", undefined, 1],
+    ["claude-sonnet-5-5", 1, "high", undefined, 0],
+    ["claude-haiku-5-5", 0.5, false, undefined, 1],
+    ["claude-sonnet-4-6", 0.5, false, 0.5, 0],
+    ["claude-sonnet-4-6", 0.5, "high", undefined, 1],
+    ["claude-opus-9", 0.5, "high", undefined, 2],
+    ["gateway/llama", 0.5, "high", 0.5, 1],
+  ] as const;
+  for (const [model, temperature, level, sent, warnings] of rows) {
+    const built = await build("@You:\nhi\n", settingsWith(model, { ...thinking(level), temperature }));
+    assert.equal(built.body.temperature, sent, `${model} ${level}`);
+    assert.equal(built.warnings.length, warnings, `${model} ${level} ${built.warnings}`);
   }
 });
 
@@ -359,10 +417,10 @@ Deno.test("71: thinking without its signature goes as text, to whatever model is
 });
 
 Deno.test("an hour's cache entry is priced at twice the input", () => {
-  const model = findModel("anthropic", "claude-sonnet-4-6")!;
+  const prices = pricesAt(findModel("anthropic", "claude-sonnet-4-6")!, "2026-11-28", 1000)!;
   const usage = { ...NO_USAGE, cache_write: 1_000_000 };
-  assert.equal(costOf(usage, model, { outputIncludesThoughts: true }).total, 3.75);
-  assert.equal(costOf(usage, model, { outputIncludesThoughts: true, retention: "long" }).total, 6);
+  assert.equal(costOf(usage, prices, { outputIncludesThoughts: true }).total, 3.75);
+  assert.equal(costOf(usage, prices, { outputIncludesThoughts: true, retention: "long" }).total, 6);
 });
 
 Deno.test("an unknown provider is refused with the nearest name", () => {

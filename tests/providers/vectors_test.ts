@@ -4,9 +4,9 @@ import { createSend, dryRun } from "../../cycle/send/send.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { parse } from "../../parser/mod.ts";
-import { findModel } from "../../providers/models.ts";
+import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
-import { costOf } from "../../providers/usage.ts";
+import { costOf, promptTokens } from "../../providers/usage.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 import { serve } from "./loopback.ts";
 
@@ -23,7 +23,7 @@ interface RequestVector {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  readonly body: Readonly<Record<string, unknown>>;
   readonly top_level_key_order: readonly string[];
   readonly compare?: { readonly trim_text?: boolean };
 }
@@ -91,6 +91,16 @@ function trimTexts(value: unknown): unknown {
   );
 }
 
+/** A share of the output limit of Sonnet 4.6, which is 128,000 tokens and not 64,000 as the vectors have it. */
+const HALF = { max_tokens: 64_000 };
+
+/** Members of request bodies that are others now. */
+const CHANGED_BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "request-basic": HALF,
+  "request-aborted": HALF,
+  "request-media": HALF,
+};
+
 for (const name of names) {
   const vector = load(name);
   if (vector.kind === "request") {
@@ -118,7 +128,8 @@ for (const name of names) {
         }
         const body = JSON.parse(request.body);
         const trim = vector.compare?.trim_text ? trimTexts : (value: unknown) => value;
-        assert.deepEqual(trim(body), trim(vector.body));
+        const expected = { ...vector.body, ...CHANGED_BODIES[name.replace(".expect.json", "")] };
+        assert.deepEqual(trim(body), trim(expected));
         assert.deepEqual(Object.keys(body), vector.top_level_key_order);
         for (const [key, member] of Object.entries(body)) assertSorted(member, key);
         assert.equal(request.body, JSON.stringify(body), "nothing but compact JSON");
@@ -224,9 +235,10 @@ for (const name of names) {
           assert.ok(outcome.kind === "completed");
           assert.deepEqual(outcome.usage, vector.usage);
           assert.equal(outcome.warnings.length, vector.warnings.length);
-          const cost = costOf(outcome.usage!, findModel("anthropic", vector.model)!, {
-            outputIncludesThoughts: true,
-          });
+          const usage = outcome.usage!;
+          const model = findModel("anthropic", vector.model)!;
+          const prices = pricesAt(model, "2026-11-28", promptTokens(usage))!;
+          const cost = costOf(usage, prices, { outputIncludesThoughts: true });
           for (const [part, dollars] of Object.entries(vector.cost ?? {})) {
             assert.ok(Math.abs(cost[part as keyof typeof cost] - dollars) < 1e-12, part);
           }

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import {
+  choiceOf,
+  findModel,
+  isGone,
+  modelProviders,
+  modelsOf,
+  pricesAt,
+} from "../../providers/models/find.ts";
+import { modelWarnings } from "../../providers/models/warnings.ts";
+import { LEVELS } from "../../providers/models/types.ts";
+
+const TODAY = "2026-11-28";
+
+for (const provider of modelProviders()) {
+  Deno.test(`the table of ${provider} names each model once, and its choice and successors are models that are served`, () => {
+    const models = modelsOf(provider);
+    const names = models.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
+    assert.equal(new Set(names).size, names.length);
+    const successors = models.flatMap(({ successor }) => successor === undefined ? [] : [successor]);
+    for (const name of new Set([...Object.values(choiceOf(provider)!), ...successors])) {
+      if (name === "chat-latest") continue;
+      const model = findModel(provider, name);
+      assert.ok(model !== null && model.state === "current" && !isGone(model, TODAY), name);
+    }
+  });
+
+  Deno.test(`the facts of ${provider}'s models agree with each other`, () => {
+    for (const model of modelsOf(provider)) {
+      const { id, thinking, prices, aliases = [] } = model;
+      assert.ok(!aliases.includes(id), id);
+      assert.ok(model.maxOutput <= model.context, id);
+      assert.ok((model.maxInput ?? 0) < model.context, id);
+      assert.ok((model.minOutput ?? 0) < model.maxOutput, id);
+      assert.ok((model.usualOutput ?? 1) <= model.maxOutput, id);
+      assert.equal(thinking.off !== undefined && thinking.unasked === "always", false, id);
+      assert.equal(thinking.kind === "none" && thinking.unasked !== "off", false, id);
+      assert.equal(model.state === "gone" && model.successor === undefined, false, id);
+      const { words, efforts } = thinking;
+      if (efforts !== undefined) assert.deepEqual(Object.keys(efforts), LEVELS, id);
+      for (const word of Object.values(efforts ?? {})) assert.ok(words!.includes(word), `${id} ${word}`);
+      if (thinking.defaultEffort !== undefined) assert.ok(words!.includes(thinking.defaultEffort), id);
+      const days = prices.map(({ from }) => from ?? "");
+      assert.deepEqual(days, [...new Set(days)].sort(), id);
+      assert.ok(days.length === 0 || days[0] === "", id);
+    }
+  });
+}
+
+Deno.test("a model is found by each of its names, and only at its provider", () => {
+  assert.equal(findModel("anthropic", "claude-haiku-4-5")?.id, "claude-haiku-4-5-20251001");
+  assert.equal(findModel("anthropic", "claude-haiku-4-5-20251001")?.id, "claude-haiku-4-5-20251001");
+  assert.equal(findModel("anthropic", "gpt-6.1-sol"), null);
+  assert.equal(findModel("nobody", "gpt-6.1-sol"), null);
+  assert.deepEqual([modelsOf("nobody"), choiceOf("nobody")], [[], null]);
+});
+
+Deno.test("a price is that of the day of the request", () => {
+  const rows = [
+    ["anthropic", "claude-sonnet-5-5", "2026-10-06", "cacheRead", 0.2],
+    ["anthropic", "claude-sonnet-5-5", "2026-10-07", "cacheRead", 0.1],
+    ["gemini", "gemini-4-argon", "2026-11-30", "input", 2],
+    ["gemini", "gemini-4-argon", "2026-12-01", "input", 4],
+    ["vertex", "gemini-3.8-flash", "2026-12-31", "output", 3.75],
+    ["vertex", "gemini-3.8-flash", "2027-01-01", "output", 7.5],
+  ] as const;
+  for (const [provider, id, day, part, dollars] of rows) {
+    assert.equal(pricesAt(findModel(provider, id)!, day, 1)?.[part], dollars, `${id} ${day}`);
+  }
+  assert.equal(pricesAt(findModel("gemini", "gemini-3.7-flash")!, TODAY, 1), null);
+});
+
+Deno.test("a prompt over the step costs more as a whole", () => {
+  const haiku = findModel("anthropic", "claude-haiku-5-5")!;
+  assert.equal(pricesAt(haiku, TODAY, 100_000)?.output, 0.5);
+  const raised = { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteLong: 1 };
+  assert.deepEqual(pricesAt(haiku, TODAY, 100_001), raised);
+  const sol = findModel("openai", "gpt-6.1-sol")!;
+  assert.deepEqual(pricesAt(sol, TODAY, 272_001), { input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 });
+});
+
+Deno.test("a model that is unknown, gone or about to end is told of, with the one to use instead", () => {
+  const said = (provider: string, name: string, day = TODAY) =>
+    modelWarnings(provider, name, findModel(provider, name), day).join();
+  assert.equal(said("anthropic", "claude-sonnet-5-5"), "");
+  assert.match(said("anthropic", "claude-sonet-5-5"), /used as given\. Did you mean claude-sonnet-5-5\?/);
+  assert.match(said("anthropic", "x"), /used as given\.$/);
+  assert.equal(said("openai_chat", "qwen3"), "");
+  assert.match(said("anthropic", "claude-opus-4-1"), /no longer served since 2026-08-05.*claude-opus-5-5/);
+  assert.match(said("anthropic", "claude-sonnet-4-5", "2026-11-29"), /ends on 2026-11-30.*claude-sonnet-5-5/);
+  assert.match(said("anthropic", "claude-sonnet-4-5", "2026-11-30"), /no longer served since 2026-11-30/);
+  assert.equal(said("anthropic", "claude-sonnet-4-5", "2026-10-30"), "");
+  assert.match(said("anthropic", "claude-sonnet-4-5", "2026-10-31"), /ends on/);
+  assert.match(said("vertex", "gemini-2.5-pro"), /no longer served since 2026-10-20/);
+  assert.equal(said("gemini", "gemini-2.5-pro"), "");
+});
