@@ -247,17 +247,17 @@ export class ReplyWriter {
     content: string,
     signature: { readonly provider: string; readonly value: string } | undefined,
   ): ProviderError | null {
-    const trimmed = trimBlank(content).replaceAll("\0", "\u2400");
     if (signature !== undefined && /["\r\n\0]/.test(signature.value)) {
       return unwritable("The signature of a thinking block holds a quote or a line end");
     }
-    if (trimmed === "" && signature === undefined) return null;
+    // A signature vouches for every byte, blanks at the ends too; what no document can hold exactly goes without one.
+    const isSigned = signature !== undefined && !content.includes("\0");
+    const written = isSigned ? content : trimBlank(content).replaceAll("\0", "\u2400");
+    if (written === "" && !isSigned) return null;
     this.#block(true);
-    const tag = signature === undefined
-      ? "<thinking>"
-      : `<thinking ${signature.provider}:signature="${signature.value}">`;
+    const tag = isSigned ? `<thinking ${signature.provider}:signature="${signature.value}">` : "<thinking>";
     this.#out += `${tag}\n`;
-    if (trimmed !== "") this.#thinkingContent(trimmed);
+    if (written !== "") this.#thinkingContent(written);
     else this.#out += "</thinking>\n";
     return null;
   }

@@ -101,9 +101,9 @@ function source(part: Kind<"image" | "pdf">): Block {
 }
 
 /**
- * The blocks of an assistant message, in document order when thinking stands before its first text and call:
- * that is how this program writes replies. Otherwise the document has the ancestor's layout, with thinking at
- * the end, and all of it goes to the front, then texts, then calls.
+ * The blocks of an assistant message, in document order: that is how this program writes replies, and the API refuses
+ * thinking in another order. Only where all thinking stands at the end the document has the ancestor's layout: then
+ * it goes to the front, before texts and calls.
  */
 function assistantBlocks(
   message: PromptMessage,
@@ -115,7 +115,7 @@ function assistantBlocks(
   const texts = parts.filter((part) => part.kind === "text");
   const calls = parts.filter((part) => part.kind === "tool_use");
   const adopted = foreign === "preserve" ? foreignThinking(parts) : [];
-  if (!thinkingStandsFirst(parts)) {
+  if (thinkingStandsLast(parts)) {
     return [
       ...thinking,
       ...adopted,
@@ -138,12 +138,11 @@ function assistantBlocks(
   return adoptedYet ? blocks : [...blocks, ...adopted];
 }
 
-function thinkingStandsFirst(parts: readonly Part[]): boolean {
-  for (const part of parts) {
-    if (part.kind === "thinking" && (part.redacted || isNative(part))) return true;
-    if (part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text))) return false;
-  }
-  return false;
+function thinkingStandsLast(parts: readonly Part[]): boolean {
+  const isThinking = (part: Part) => part.kind === "thinking" && (part.redacted || isNative(part));
+  const isSaid = (part: Part) => part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text));
+  const first = parts.findIndex(isThinking);
+  return first > parts.findLastIndex(isSaid) && parts.some(isSaid);
 }
 
 function isNative(part: Kind<"thinking">): boolean {

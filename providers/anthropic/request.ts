@@ -10,8 +10,8 @@ import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../
 import { reusedIdWarnings } from "../request/pairing.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
-import { wireMessages } from "./messages.ts";
-import { askThinking } from "./thinking.ts";
+import { type WireMessage, wireMessages } from "./messages.ts";
+import { type AskedThinking, askThinking } from "./thinking.ts";
 
 export const DEFAULT_MODEL = choiceOf("anthropic")!.standard;
 
@@ -26,7 +26,8 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
-  const asked = askThinking(parameters, name, model, maxTokens.tokens);
+  const messages = wireMessages(prompt, parameters.thinking.foreign);
+  const asked = withoutBrokenLoop(askThinking(parameters, name, model, maxTokens.tokens), messages);
   const sampling = askTemperature(parameters.temperature, name, model, asked.thinks);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
@@ -41,10 +42,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     system: wireSystem(prompt.system, control),
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : { type: "auto" },
-    messages: wireMessages(prompt, parameters.thinking.foreign).map(({ role, content }) => ({
-      role,
-      content,
-    })),
+    messages: messages.map(({ role, content }) => ({ role, content })),
   };
   return {
     request: {
@@ -76,6 +74,22 @@ export function goesOnFromItsTurn(settings: Settings): boolean {
   const parameters = resolveParameters(settings, "anthropic");
   const { tokens } = resolveMaxTokens(parameters.maxTokens, model);
   return model.refuses.prefill === undefined || !askThinking(parameters, name, model, tokens).thinks;
+}
+
+/**
+ * Models that are given a budget want the message whose calls were just answered to begin with their own thinking. One
+ * that another model wrote, or that was edited, has none: then this request does without.
+ */
+function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[]): AskedThinking {
+  if (asked.thinking?.type !== "enabled") return asked;
+  const [caller, answer] = messages.slice(-2);
+  const isAnswer = answer?.role === "user" && answer.content.some(({ type }) => type === "tool_result");
+  const first = caller?.role === "assistant" ? caller.content[0]?.type : undefined;
+  if (!isAnswer || first === "thinking" || first === "redacted_thinking") return asked;
+  const message =
+    "The calls that were just answered have no thinking of this model before them; it goes on " +
+    "without thinking until your next message.";
+  return { thinks: false, warnings: [...asked.warnings, message] };
 }
 
 /** A temperature that the model would refuse is left out, and the person is told; 1 is what holds without any. */

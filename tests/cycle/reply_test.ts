@@ -75,7 +75,9 @@ hi
 
 @Assistant:
 <thinking anthropic:signature="c2ln">
+
 plan
+
 </thinking>
 <thinking redacted>
 T1BB
@@ -101,6 +103,20 @@ Done.
 
 `,
   );
+});
+
+Deno.test("signed thinking is kept byte for byte, with either line end, and unsigned thinking without blanks around it", () => {
+  for (const before of [BEFORE, BEFORE.replaceAll("\n", "\r\n")]) {
+    for (const content of ["", "\n", " a \n", "\n\n b\r\nc\r", "\\</thinking>\n", "```\n@You:"]) {
+      const signature = { provider: "anthropic", value: "c2ln" };
+      const chat = chatOf(write(before, [{ kind: "thinking", content, signature }, call("a")]));
+      const thinking = unescapeTurn(chat, chat.turns[1]!).find(({ kind }) => kind === "thinking");
+      assert.ok(thinking?.kind === "thinking");
+      assert.deepEqual([thinking.content, thinking.signature], [content, signature], chat.eol);
+    }
+  }
+  const loose = write(BEFORE, [{ kind: "thinking", content: "\n a \n" }]);
+  assert.ok(loose.includes("<thinking>\na\n</thinking>\n"));
 });
 
 Deno.test("a reply that is nothing but blanks leaves the document alone, however it ends", () => {
@@ -322,7 +338,7 @@ function essence(effects: readonly Effect[]): string[] {
     if (one.kind === "text") run += one.text;
     else {
       flush();
-      if (one.kind === "thinking") out.push(`thinking ${trimAscii(one.content)}`);
+      if (one.kind === "thinking") out.push(`thinking ${JSON.stringify(one.content)}`);
       else if (one.kind === "tool_use") out.push(`call ${one.inputText}`);
     }
   }
@@ -330,14 +346,10 @@ function essence(effects: readonly Effect[]): string[] {
   return out;
 }
 
-function trimAscii(value: string): string {
-  return value.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, "");
-}
-
 /** What is read back, less the empty block that closes a fence which thinking left open. */
 function readBack(chat: Chat): string[] {
   return unescapeTurn(chat, chat.turns[1]!).flatMap((segment) => {
-    if (segment.kind === "thinking") return [`thinking ${segment.content}`];
+    if (segment.kind === "thinking") return [`thinking ${JSON.stringify(segment.content)}`];
     if (segment.kind === "tool_use") return [`call ${segment.inputText}`];
     if (segment.kind !== "text") return [segment.kind];
     const value = segment.value.replace(/^(`{3,})text\n\1(?:\n|$)/, "").trim();

@@ -334,6 +334,36 @@ Deno.test("thinking goes in document order when it stands first, and to the fron
   assert.equal(shape(await build(`@You:\nq\n@Assistant:\n${foreign}hi\n`, dropped))[1], "assistant: hi");
 });
 
+Deno.test("text that came before thinking stays before it, also in a reply that has a call behind it", async () => {
+  const T = '<thinking anthropic:signature="s">\nnote\n</thinking>\n';
+  const built = await build(`@You:\nq\n@Assistant:\nLook.\n\n${T}\n${USE("a")}\n@You:\n${RESULT("a")}`);
+  assert.equal(shape(built)[1], "assistant: Look., note, a");
+  const between = await build(`@You:\nq\n@Assistant:\n${USE("a")}\n${T}\n${USE("b")}\n${T}`);
+  assert.equal(shape(between)[1], "assistant: a, note, b, note");
+});
+
+Deno.test("a loop of calls without thinking before them is sent without thinking to models that are given a budget", async () => {
+  const signed = '<thinking anthropic:signature="s">\nplan\n</thinking>\n\n';
+  const redacted = "<thinking redacted>\nR\n</thinking>\n\n";
+  const loop = (before: string, after = "") =>
+    `@You:\ngo\n@Assistant:\n${before}${USE("a")}\n@You:\n${RESULT("a")}${after}`;
+  const rows = [
+    ["claude-haiku-4-5", loop(""), false],
+    ["claude-opus-4-5", loop("", "and then\n"), false],
+    ["claude-haiku-4-5", loop("Look.\n\n"), false],
+    ["claude-haiku-4-5", loop(signed), true],
+    ["claude-haiku-4-5", loop(redacted), true],
+    ["claude-haiku-4-5", `${loop("")}\n@Assistant:\nok\n@You:\nmore\n`, true],
+    ["claude-haiku-4-5", "@You:\nq\n@Assistant:\nok\n@You:\nmore\n", true],
+    ["claude-sonnet-5-5", loop(""), true],
+  ] as const;
+  for (const [model, document, thinks] of rows) {
+    const { body, warnings } = await build(document, settingsWith(model, {}));
+    assert.equal(body.thinking !== undefined, thinks, `${model} ${document}`);
+    assert.equal(warnings.some((words) => words.includes("goes on without thinking")), !thinks);
+  }
+});
+
 Deno.test("escaped lines of an earlier reply are sent as the model wrote them", async () => {
   const built = await build("@You:\nq\n@Assistant:\n\\@You:\nx\n");
   assert.deepEqual(shape(built), ["user: q", "assistant: @You:\nx"]);

@@ -180,10 +180,11 @@ const CHANGED: Readonly<Record<string, Change>> = {
     document_after:
       `${TAY}\n@Assistant:\n<thinking redacted>\nUkVEQUNURUQtQkxPQg==\n</thinking>\n\nDone.\n\n@You:\n\n`,
   },
+  // The same, and blanks at the ends of signed thinking count.
   "thinking-signature": {
     document_after:
       `${TAY}\n@Assistant:\n<thinking anthropic:signature="Zm9vYmFyMQ==">\nThe Tay is in Perthshire.\n` +
-      "Its headwater is the Allt Coire Laoigh.\n</thinking>\n\nBen Lui.\n\n@You:\n\n",
+      "Its headwater is the Allt Coire Laoigh.\n\n</thinking>\n\nBen Lui.\n\n@You:\n\n",
   },
   "tool-first-with-thinking": {
     document_after:
