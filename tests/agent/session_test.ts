@@ -241,7 +241,8 @@ Deno.test("plan tells the next steps and takes none of them", async () => {
 
 Deno.test("request shows what send would send, by the first block, without a key and without sending it", async () => {
   await inPlace(async (place) => {
-    const text = "```yaml\nflemma:\n  parameters: { temperature: 0.5, thinking: false }\nname: Ada\n```\n" +
+    const text =
+      "```yaml\nflemma:\n  model: claude-sonnet-4-6\n  parameters: { temperature: 0.5, thinking: false }\nname: Ada\n```\n" +
       "@System:\nYou are {{ name }}.\n\n@You:\nHi\n";
     const session = await place.memory(text, { fetch: () => assert.fail("it was sent") });
     const prepared = await session.request();
