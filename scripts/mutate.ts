@@ -39,7 +39,8 @@ const benches = await Promise.all(
   Array.from({ length: WORKERS }, (_, index) => Bench.make(ROOT, `bench${index}`)),
 );
 const kept = `${ROOT}/.cache/mutate/coverage`;
-const all = await coverageOf(benches[0]!.root, kept, tests, sources, (what) => print(`  ${what}`));
+const roots = benches.map(({ root }) => root);
+const all = await coverageOf(roots, kept, tests, sources, (what) => print(`  ${what}`));
 
 const coverage = all.filter(({ time }) => time < SLOW);
 const verdicts: Verdict[] = [];

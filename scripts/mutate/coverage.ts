@@ -19,11 +19,11 @@ interface Kept extends Covered {
  * Runs, or recalls, the test files; `tell` is called before each that has to be run, and with those that fail: they are
  * left out, for they would notice every mutant.
  *
- * @param root the project as the tests run in it: the copy that mutants are put into
+ * @param roots the project as the tests run in it: the copies that mutants are put into, each running one test at a time
  * @param folder where outcomes are kept
  */
 export async function coverageOf(
-  root: string,
+  roots: readonly string[],
   folder: string,
   tests: readonly string[],
   sources: readonly string[],
@@ -31,22 +31,25 @@ export async function coverageOf(
 ): Promise<Covered[]> {
   await Deno.mkdir(folder, { recursive: true });
   const covered: Covered[] = [];
-  for (const test of tests) {
-    const file = `${folder}/${test.replaceAll("/", "__")}.json`;
-    const known = await readKept(file);
-    if (known !== null && await isFresh(root, known)) {
-      covered.push(known);
-      continue;
+  const waiting = [...tests];
+  await Promise.all(roots.map(async (root) => {
+    for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) {
+      const file = `${folder}/${test.replaceAll("/", "__")}.json`;
+      const known = await readKept(file);
+      if (known !== null && await isFresh(root, known)) {
+        covered.push(known);
+        continue;
+      }
+      tell(`covering ${test}`);
+      const made = await measure(root, test, sources);
+      if (made === null) {
+        tell(`${test} fails without any mutant and is left out`);
+        continue;
+      }
+      await Deno.writeTextFile(file, JSON.stringify(made));
+      covered.push(made);
     }
-    tell(`covering ${test}`);
-    const made = await measure(root, test, sources);
-    if (made === null) {
-      tell(`${test} fails without any mutant and is left out`);
-      continue;
-    }
-    await Deno.writeTextFile(file, JSON.stringify(made));
-    covered.push(made);
-  }
+  }));
   return covered;
 }
 

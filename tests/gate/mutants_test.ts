@@ -77,7 +77,7 @@ Deno.test("a mutant that a test notices is killed, one that none notices survive
     let told: string[] = [];
     const kept = `${root}/kept`;
     const tests = ["a_test.ts", "broken_test.ts"];
-    const coverage = await coverageOf(bench.root, kept, tests, ["a.ts"], (what) => told.push(what));
+    const coverage = await coverageOf([bench.root], kept, tests, ["a.ts"], (what) => told.push(what));
     assert.deepEqual(told.filter((what) => what.includes("left out")), [
       "broken_test.ts fails without any mutant and is left out",
     ]);
@@ -94,10 +94,10 @@ Deno.test("a mutant that a test notices is killed, one that none notices survive
     ]);
     assert.equal(await Deno.readTextFile(`${bench.root}/a.ts`), code, "the mutant is taken out again");
     told = [];
-    await coverageOf(bench.root, kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
+    await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
     assert.equal(told.join(), "", "what was covered is remembered");
     await Deno.writeTextFile(`${bench.root}/a.ts`, `${code}// changed\n`);
-    await coverageOf(bench.root, kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
+    await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
     assert.equal(told.join(), "covering a_test.ts", "until a file changes");
   } finally {
     await Deno.remove(root, { recursive: true });

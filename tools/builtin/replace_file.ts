@@ -135,13 +135,13 @@ export interface ReplaceOptions {
  */
 export async function replaceFile(real: string, bytes: Uint8Array, options: ReplaceOptions): Promise<void> {
   const before = await lookAt(real);
-  if (before === null) {
-    await Deno.mkdir(parentOf(real), { recursive: true });
-  } else {
+  if (before !== null) {
     refuseIrregular(real, before, options.shownAs);
     // A file that forbids writing must not be replaced by way of its folder.
     (await Deno.open(real, { write: true })).close();
   }
+  if ((before === null) !== (options.since === null)) throw new FileFailure(changedSentence(options.shownAs));
+  if (before === null) await Deno.mkdir(parentOf(real), { recursive: true });
   const temporary = temporaryIn(parentOf(real));
   const mustStay = before !== null && (before.nlink ?? 1) > 1;
   if (!mustStay && options.mayWrite(temporary)) {
@@ -165,21 +165,24 @@ function changedSentence(shown: string): string {
 }
 
 /** The file that is about to be taken off its path, open, so that a late save into it is seen. */
-type Old = Deno.FsFile | null;
+interface Old {
+  readonly file: Deno.FsFile;
+  /** What was read of it. */
+  readonly bytes: Uint8Array;
+}
 
 /** Whether the file at a path is the open one and holds what was read; without one, whether nothing is there. */
-function isStill(real: string, old: Old, since: Snapshot | null): boolean {
+function isStill(real: string, old: Old | null): boolean {
   let there: Deno.FileInfo;
   try {
     there = Deno.lstatSync(real);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return old === null && since === null;
+    if (thrown instanceof Deno.errors.NotFound) return old === null;
     throw thrown;
   }
-  if (old === null || since === null) return false;
-  const opened = old.statSync();
-  return there.ino === opened.ino && there.dev === opened.dev && opened.size === since.bytes.length &&
-    sameBytes(readAllSync(old), since.bytes);
+  if (old === null) return false;
+  const opened = old.file.statSync();
+  return there.ino === opened.ino && there.dev === opened.dev && sameBytes(readAllSync(old.file), old.bytes);
 }
 
 /** False when the folder or the owner does not allow this way; the target is untouched then. */
@@ -191,7 +194,7 @@ async function replaceByRename(
   { since, shownAs, between }: ReplaceOptions,
 ): Promise<boolean> {
   // Before there is anything to take away again: the file may have been renamed meanwhile.
-  const old = before === null ? null : await Deno.open(real);
+  const old = since === null ? null : { file: await Deno.open(real), bytes: since.bytes };
   let file: Deno.FsFile;
   try {
     file = await Deno.open(temporary, {
@@ -201,7 +204,7 @@ async function replaceByRename(
       mode: before === null ? 0o666 : 0o600,
     });
   } catch (thrown) {
-    old?.close();
+    old?.file.close();
     if (before !== null && forbidsSiblings(thrown)) return false;
     throw thrown;
   }
@@ -220,7 +223,7 @@ async function replaceByRename(
       throw new FileFailure(`The folder ${folder} was replaced meanwhile.`);
     }
     await between?.();
-    if (!isStill(real, old, since)) throw new FileFailure(changedSentence(shownAs));
+    if (!isStill(real, old)) throw new FileFailure(changedSentence(shownAs));
     try {
       Deno.renameSync(temporary, real);
     } catch (thrown) {
@@ -230,10 +233,10 @@ async function replaceByRename(
     }
     renamed = true;
     await between?.();
-    await putBackLateSave(real, old, since, shownAs);
+    if (old !== null) await putBackLateSave(real, old, shownAs);
     return true;
   } finally {
-    old?.close();
+    old?.file.close();
     if (!renamed) await Deno.remove(temporary);
   }
 }
@@ -242,15 +245,10 @@ async function replaceByRename(
  * Somebody who opened the old file before it was replaced may have written to it afterwards. Their text is what they
  * think is saved: it goes back, and the model reads it again.
  */
-async function putBackLateSave(
-  real: string,
-  old: Old,
-  since: Snapshot | null,
-  shownAs: string,
-): Promise<void> {
-  if (old === null || since === null || sameBytes(readAllSync(old), since.bytes)) return;
-  const text = await settled(() => Promise.resolve(readAllSync(old)), since.bytes);
-  if (text === null || sameBytes(text, since.bytes.subarray(0, text.length))) return;
+async function putBackLateSave(real: string, { file, bytes }: Old, shownAs: string): Promise<void> {
+  if (sameBytes(readAllSync(file), bytes)) return;
+  const text = await settled(() => Promise.resolve(readAllSync(file)), bytes);
+  if (text === null || sameBytes(text, bytes.subarray(0, text.length))) return;
   await Deno.writeFile(real, text, { create: false });
   throw new FileFailure(changedSentence(shownAs));
 }
@@ -279,6 +277,8 @@ async function takeOver(path: string, from: Deno.FileInfo): Promise<boolean> {
   return true;
 }
 
+const NOTHING = new Uint8Array();
+
 /**
  * Writes over the file itself. Only node's `open` can refuse to follow a link, and it is loaded only on this
  * rare way.
@@ -304,7 +304,7 @@ async function writeInPlace(
       count = fs.readSync(file, old, at, old.length - at, at);
     }
     const there = fs.lstatSync(real, { throwIfNoEntry: false });
-    const same = there?.ino === fs.fstatSync(file).ino && (since === null || sameBytes(old, since.bytes));
+    const same = there?.ino === fs.fstatSync(file).ino && sameBytes(old, since?.bytes ?? NOTHING);
     if (!same) throw new FileFailure(changedSentence(shownAs));
     try {
       put(bytes);

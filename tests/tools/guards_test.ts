@@ -1,0 +1,339 @@
+// What guards files and commands of tools, one row a condition; and what stands between a look and the act, exchanged.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { sha256 } from "../../base/hash.ts";
+import { success } from "../../base/problem.ts";
+import { spawn } from "../../sandbox/process/spawn.ts";
+import type { Prepared, Sandbox } from "../../sandbox/types.ts";
+import { inOrder, replaceFile, takeSnapshot } from "../../tools/builtin/replace_file.ts";
+import { STOPPED } from "../../tools/run.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function bashSettings(named: Record<string, unknown>): ContextChanges {
+  return { tools: { ...DEFAULT_SETTINGS.tools, named: { bash: named } } };
+}
+
+/** A sandbox that starts `argv`, or what it is asked for, and has other members too. */
+function wrapping(argv: readonly string[] | null, members: Partial<Prepared> = {}): Sandbox {
+  return {
+    ...openSandbox(),
+    prepare: (inner) =>
+      Promise.resolve(success({
+        argv: inner,
+        wrapped: true,
+        start: (options) => spawn(argv ?? inner, options, { open: () => {} }),
+        handOut: () => success(undefined),
+        setupFailure: () => Promise.resolve(null),
+        dispose: () => Promise.resolve(),
+        ...members,
+      })),
+  };
+}
+
+function locksOf(place: Scene): string {
+  return place.path("home/.local/state/flemma/locks/files");
+}
+
+async function lockOf(place: Scene, name: string): Promise<string> {
+  await Deno.mkdir(locksOf(place), { recursive: true });
+  return `${locksOf(place)}/${(await sha256(place.path(name))).slice(0, 32)}`;
+}
+
+/** Calls `act` once, right after the first call of this function of Deno that `when` picks, before its caller goes on. */
+async function after<Name extends "open" | "stat" | "lstat">(
+  name: Name,
+  when: (path: string) => boolean,
+  act: () => void,
+  work: () => Promise<void>,
+): Promise<void> {
+  const original = Deno[name] as (...given: unknown[]) => Promise<unknown>;
+  let done = false;
+  const hooked = async (...given: unknown[]) => {
+    const outcome = await original(...given);
+    if (!done && when(String(given[0]))) {
+      done = true;
+      act();
+    }
+    return outcome;
+  };
+  Object.assign(Deno, { [name]: hooked });
+  try {
+    await work();
+    assert.ok(done, "the moment came");
+  } finally {
+    Object.assign(Deno, { [name]: original });
+  }
+}
+
+function exchange(path: string, text: string): void {
+  Deno.writeTextFileSync(`${path}~`, text);
+  Deno.renameSync(`${path}~`, path);
+}
+
+// bash
+
+Deno.test("a maximum of seconds that is none leaves the program's own", () =>
+  inScene(async (place) => {
+    for (const max_timeout of [0, -1, "5"]) {
+      assert.equal(
+        await place.output("bash", { command: "echo in time", timeout: null }, bashSettings({ max_timeout })),
+        "in time",
+      );
+    }
+  }));
+
+Deno.test("a shell in a writable folder is refused where commands are confined, and only there", () =>
+  inScene(async (place) => {
+    await Deno.writeTextFile(place.path("mine"), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
+    const shell = bashSettings({ shell: place.path("mine") });
+    const confined = openSandbox([place.folder]);
+    assert.match(
+      await place.error("bash", { command: "echo ran" }, { ...shell, sandbox: confined }),
+      /sandbox may change/,
+    );
+    const off = { ...confined, enabled: false };
+    assert.equal(await place.output("bash", { command: "echo ran" }, { ...shell, sandbox: off }), "ran");
+  }));
+
+Deno.test("a call that is stopped while its sandbox is set up starts nothing", () =>
+  inScene(async (place) => {
+    const stop = new AbortController();
+    let started = false;
+    const sandbox = wrapping(null);
+    const stopping: Sandbox = {
+      ...sandbox,
+      prepare: async (argv) => {
+        const prepared = await sandbox.prepare(argv);
+        stop.abort();
+        assert.ok(prepared.ok);
+        return success({
+          ...prepared.value,
+          start: (options) => {
+            started = true;
+            return prepared.value.start(options);
+          },
+        });
+      },
+    };
+    const error = await place.error("bash", { command: "true" }, { sandbox: stopping, signal: stop.signal });
+    assert.equal(error, STOPPED);
+    assert.equal(started, false);
+  }));
+
+Deno.test("a command that took too long did run, so nobody is asked whether its sandbox could be set up", () =>
+  inScene(async (place) => {
+    let asked = false;
+    const sandbox = wrapping(null, {
+      setupFailure: (said) => {
+        asked = true;
+        return Promise.resolve({
+          code: "sandbox-setup-failed",
+          message: "m",
+          said,
+          forModel: "Nothing ran.",
+        });
+      },
+    });
+    assert.equal(
+      await place.error("bash", { command: "sleep 300", timeout: 0.1 }, { sandbox }),
+      "The command was ended after 0.1 seconds.",
+    );
+    assert.equal(asked, false);
+  }));
+
+Deno.test("what stands around the shell is shown only of a command that failed without a word of its own", () =>
+  inScene(async (place) => {
+    const rows: readonly (readonly [string, string])[] = [
+      ["echo around >&2; exit 3", "around\n\nThe command ended with exit code 3."],
+      ["echo around >&2; echo own; exit 3", "own\n\nThe command ended with exit code 3."],
+      ["echo around >&2", "(no output)"],
+    ];
+    for (const [script, expected] of rows) {
+      const { success, output, error } = await place.run("bash", { command: "true" }, {
+        sandbox: wrapping(["/bin/sh", "-c", script]),
+      });
+      assert.equal(success ? output : error, expected, script);
+    }
+  }));
+
+Deno.test("of what stands around the shell the beginning is kept, however much it says", () =>
+  inScene(async (place) => {
+    let told = "";
+    const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
+      setupFailure: (said) => {
+        told = said;
+        return Promise.resolve(null);
+      },
+    });
+    await place.error("bash", { command: "true" }, { sandbox });
+    assert.equal(told, "around\n".repeat(3000).slice(0, 16 * 1024));
+  }));
+
+Deno.test("progress of a flood is passed on up to a megabyte, the result is whole", () =>
+  inScene(async (place) => {
+    let passed = 0;
+    await place.output("bash", { command: "yes | head -c 4000000; echo end" }, {
+      onOutput: (chunk) => passed += chunk.length,
+    });
+    assert.ok(passed >= 1024 * 1024 && passed < 2 * 1024 * 1024, `${passed}`);
+  }));
+
+Deno.test("what the sandbox has to add stands at the end of a success and of a failure, and nothing where it has nothing", () =>
+  inScene(async (place) => {
+    const note = () => "HEAD is held.";
+    const noted = { sandbox: wrapping(null, { note }) };
+    assert.equal(await place.output("bash", { command: "echo a" }, noted), "a\n\nHEAD is held.");
+    assert.equal(
+      await place.error("bash", { command: "exit 2" }, noted),
+      "(no output)\n\nThe command ended with exit code 2.\n\nHEAD is held.",
+    );
+    assert.equal(
+      await place.output("bash", { command: "echo a" }, { sandbox: wrapping(null, { note: () => null }) }),
+      "a",
+    );
+  }));
+
+// read
+
+Deno.test("a file that is exchanged between looking and opening, or between opening and reading, is not read", () =>
+  inScene(async (place) => {
+    const path = place.path("a");
+    for (const [name, first] of [["stat", "judged"], ["open", "opened"]] as const) {
+      Deno.writeTextFileSync(path, first);
+      await after(name, (looked) => looked === path, () => exchange(path, "planted"), async () => {
+        assert.equal(
+          await place.error("read", { path: "a" }),
+          "a was exchanged for something else while it was opened.",
+        );
+      });
+    }
+  }));
+
+Deno.test("a file that came out of reach after it was judged is not read", () =>
+  inScene(async (place) => {
+    Deno.writeTextFileSync(place.path("a"), "text");
+    let asked = 0;
+    const sandbox: Sandbox = { ...openSandbox(), isPathReadable: () => ++asked === 1 };
+    assert.match(await place.error("read", { path: "a" }, { sandbox }), /^a was exchanged/);
+    assert.equal(asked, 2);
+  }));
+
+// write and edit
+
+Deno.test("a path that leads elsewhere after its call had to wait is not written", () =>
+  inScene(async (place) => {
+    for (const name of ["one", "two"]) Deno.writeTextFileSync(place.path(name), name);
+    Deno.symlinkSync("one", place.path("link"));
+    const lock = await lockOf(place, "one");
+    const holder = await Deno.open(lock, { create: true, write: true });
+    assert.ok(await holder.tryLock(true));
+    let asked = 0;
+    const sandbox: Sandbox = {
+      ...openSandbox(),
+      isPathWritable: () => {
+        // Asked first before the wait; what a person does during it follows.
+        if (++asked === 1) {
+          queueMicrotask(() => {
+            Deno.removeSync(place.path("link"));
+            Deno.symlinkSync("two", place.path("link"));
+            holder.close();
+          });
+        }
+        return true;
+      },
+    };
+    assert.match(
+      await place.error("write", { path: "link", content: "x" }, { sandbox }),
+      /link was changed by someone else meanwhile/,
+    );
+    for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
+  }));
+
+Deno.test("a lock that its holder took away while it was opened is not taken for the one that others open", () =>
+  inScene(async (place) => {
+    const lock = await lockOf(place, "f");
+    const context = place.context({ name: "t", description: "", input_schema: {} });
+    await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
+      await inOrder("f", context, async () => {
+        using other = await Deno.open(lock, { read: true, write: true });
+        assert.equal(await other.tryLock(true), false, "what stands at the path is what is held");
+      });
+    });
+  }));
+
+Deno.test("what a living run is about to put in place is left alone by others", () =>
+  inScene(async (place) => {
+    const lock = await lockOf(place, "other");
+    const temporary = place.path(`.flemma-${crypto.randomUUID()}`);
+    await Deno.writeTextFile(temporary, "x");
+    await Deno.writeTextFile(lock, temporary);
+    using holder = await Deno.open(lock, { write: true });
+    assert.ok(await holder.tryLock(true));
+    await place.output("write", { path: "f", content: "two\n" });
+    assert.equal(await Deno.readTextFile(temporary), "x");
+    assert.equal(await Deno.readTextFile(lock), temporary);
+  }));
+
+Deno.test("only a name that this program gives is removed after a crash, each part of it counts", () =>
+  inScene(async (place) => {
+    const id = crypto.randomUUID();
+    const names = [`.flemma-${id}x`, `x.flemma-${id}`, `.flemma-${id.replaceAll("-", "_")}`, ".flemma-", id];
+    for (const name of names) {
+      await Deno.writeTextFile(place.path(name), "mine");
+      await Deno.writeTextFile(await lockOf(place, name), place.path(name));
+    }
+    await place.output("write", { path: "f", content: "x" });
+    for (const name of names) assert.equal(await Deno.readTextFile(place.path(name)), "mine", name);
+    assert.deepEqual([...Deno.readDirSync(locksOf(place))], []);
+  }));
+
+Deno.test("a file that was read and is gone, and one that was not there and is, are not written, by neither way", () =>
+  inScene(async (place) => {
+    const path = place.path("f");
+    for (const way of ["by a rename", "in place"]) {
+      const options = { shownAs: "f", note: () => {}, mayWrite: () => way === "by a rename" };
+      await Deno.writeTextFile(path, "one\n");
+      const since = await takeSnapshot(path, "f");
+      await assert.rejects(
+        replaceFile(path, bytes("ours\n"), { ...options, since: null }),
+        /was changed by someone else meanwhile/,
+      );
+      assert.equal(await Deno.readTextFile(path), "one\n", way);
+      await Deno.remove(path);
+      await assert.rejects(
+        replaceFile(path, bytes("ours\n"), { ...options, since }),
+        /was changed by someone else meanwhile/,
+      );
+      await assert.rejects(Deno.lstat(path), Deno.errors.NotFound, way);
+    }
+  }));
+
+Deno.test("what somebody writes into a file that is just being made in place stays", () =>
+  inScene(async (place) => {
+    const path = place.path("f");
+    const between = () => Promise.resolve(Deno.writeTextFileSync(path, "theirs\n"));
+    const options = { shownAs: "f", note: () => {}, mayWrite: () => false, since: null, between };
+    await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+    assert.equal(await Deno.readTextFile(path), "theirs\n");
+  }));
+
+Deno.test("a replaced file that is only cut short afterwards holds no save, so what was written stays", () =>
+  inScene(async (place) => {
+    const path = place.path("f");
+    await Deno.writeTextFile(path, "one\ntwo\n");
+    using editor = await Deno.open(path, { write: true });
+    let calls = 0;
+    const between = () => Promise.resolve(++calls === 2 ? editor.truncateSync(4) : undefined);
+    const since = await takeSnapshot(path, "f");
+    await replaceFile(path, bytes("ours\n"), {
+      shownAs: "f",
+      note: () => {},
+      mayWrite: () => true,
+      since,
+      between,
+    });
+    assert.equal(await Deno.readTextFile(path), "ours\n");
+  }));
