@@ -337,3 +337,73 @@ Deno.test("a replaced file that is only cut short afterwards holds no save, so w
     });
     assert.equal(await Deno.readTextFile(path), "ours\n");
   }));
+
+Deno.test("a folder that was exchanged for a link while its file was being written leads nowhere", () =>
+  inScene(async (place) => {
+    for (const name of ["dir", "outside"]) await Deno.mkdir(place.path(name));
+    await Deno.writeTextFile(place.path("dir/f"), "old");
+    await after("lstat", (path) => path.includes("/.flemma-"), () => {
+      Deno.renameSync(place.path("dir"), place.path("moved"));
+      Deno.symlinkSync("outside", place.path("dir"));
+    }, async () => {
+      assert.notEqual(await place.error("write", { path: "dir/f", content: "new" }), "");
+    });
+    assert.deepEqual([...Deno.readDirSync(place.path("outside"))], []);
+    assert.equal(await Deno.readTextFile(place.path("moved/f")), "old");
+  }));
+
+Deno.test("where the owner of a file cannot be given to another one it is written in place, and any other fault is told", () =>
+  inScene(async (place) => {
+    const path = place.path("f");
+    await Deno.writeTextFile(path, "old");
+    const { ino } = await Deno.stat(path);
+    const [chown, lstat] = [Deno.chown, Deno.lstat];
+    const asked: unknown[] = [];
+    let fault: Error = new Deno.errors.PermissionDenied("no");
+    Deno.chown = (_path, uid, gid) => {
+      asked.push([uid, gid]);
+      return Promise.reject(fault);
+    };
+    try {
+      for (const changed of ["uid", "gid"] as const) {
+        Deno.lstat = async (looked) => {
+          const info = await lstat(looked);
+          return String(looked).includes("/.flemma-") ? { ...info, [changed]: 77777 } : info;
+        };
+        await place.output("write", { path: "f", content: `not mine by ${changed}` });
+        assert.equal(await Deno.readTextFile(path), `not mine by ${changed}`);
+        assert.equal((await lstat(path)).ino, ino, changed);
+      }
+      assert.equal(asked.length, 2);
+      fault = new Error("kaput (os error 5)");
+      assert.match(await place.error("write", { path: "f", content: "x" }), /could not be written: kaput/);
+      assert.equal(await Deno.readTextFile(path), "not mine by gid");
+    } finally {
+      Object.assign(Deno, { chown, lstat });
+    }
+  }));
+
+Deno.test("in a folder that takes no file, a file that may be written is, and a new one is refused", () =>
+  inScene(async (place) => {
+    await Deno.mkdir(place.path("home"));
+    await Deno.writeTextFile(place.path("f"), "old");
+    const scene = new URL("./scene.ts", import.meta.url).href;
+    const code = `const { Scene } = await import(${JSON.stringify(scene)});
+      const place = new Scene(${JSON.stringify(place.folder)});
+      console.log(await place.output("write", { path: "f", content: "new" }));
+      console.log(await place.error("write", { path: "g", content: "new" }));`;
+    const { stdout, stderr } = await new Deno.Command("bwrap", {
+      args: [
+        ...["--dev-bind", "/", "/", "--ro-bind", place.folder, place.folder],
+        ...["home", "f"].flatMap((name) => ["--bind", place.path(name), place.path(name)]),
+        ...[Deno.execPath(), "eval", "--quiet", code],
+      ],
+      stdin: "null",
+    }).output();
+    assert.equal(
+      new TextDecoder().decode(stdout),
+      "Wrote 3 bytes to f.\nThe file g could not be written: Read-only file system.\n",
+      new TextDecoder().decode(stderr),
+    );
+    assert.equal(await Deno.readTextFile(place.path("f")), "new");
+  }));

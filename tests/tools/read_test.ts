@@ -181,15 +181,18 @@ Deno.test("8.2 rule 5, fault 47: a giant line gives its number, size and a comma
 
 Deno.test("8.2: a huge file is not held in memory", () =>
   inScene(async (place) => {
-    await new Deno.Command("sh", {
-      args: ["-c", `yes 'some text of a line' | head -c 300000000 > ${place.path("huge.txt")}`],
-    }).output();
+    await put(place, "huge.txt", "some text of a line\n".repeat(1000));
+    // A hole costs no room on the disk.
+    await Deno.truncate(place.path("huge.txt"), 120e6);
+    await Deno.writeTextFile(place.path("huge.txt"), "\nend\n", { append: true });
     const before = Deno.memoryUsage().rss;
-    assert.match(
-      await read(place, "huge.txt", 5_000_000, 2),
-      /^some text of a line\nsome text of a line\n\n\[\d+ lines more/,
+    assert.equal(
+      await read(place, "huge.txt", 1000, 1),
+      "some text of a line\n\n[2 lines more in the file. Go on with offset 1001.]",
     );
-    assert.ok(Deno.memoryUsage().rss - before < 100e6);
+    assert.equal(await read(place, "huge.txt", 1002, 2), "end");
+    const grown = Deno.memoryUsage().rss - before;
+    assert.ok(grown < 60e6, `memory grew by ${grown} bytes`);
   }));
 
 Deno.test("S8: text that is one line in the form of a reference is escaped, other text is not", () =>
