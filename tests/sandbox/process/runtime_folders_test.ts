@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import {
+  makeFleetingFolder,
+  makeRuntimeFolder,
+  runtimeFolders,
+} from "../../../sandbox/process/runtime_folders.ts";
+import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
+import { inFolder, plant, world } from "../fixture.ts";
+
+const shared = `/dev/shm/flemma-${Deno.uid()}`;
+
+/** Calls `ask` while the folder in shared memory looks different. */
+function pretending<T>(changes: Partial<Deno.FileInfo>, ask: () => T): T {
+  const look = Deno.lstatSync;
+  Deno.lstatSync = (path) => String(path) === shared ? { ...look(path), ...changes } : look(path);
+  try {
+    return ask();
+  } finally {
+    Deno.lstatSync = look;
+  }
+}
+
+Deno.test(
+  "a folder in shared memory that somebody else made, or can look into, is not used: one row a condition",
+  {
+    ignore: Deno.build.os !== "linux",
+  },
+  () =>
+    inFolder((root) => {
+      const environment = world(root);
+      const own = `${root}/home/.local/state/flemma`;
+      const uid = Deno.uid();
+      const mine = { isDirectory: true, isSymlink: false, uid, mode: 0o40700 };
+      const rows: readonly (readonly [Partial<Deno.FileInfo>, string])[] = [
+        [{ ...mine, uid: 4242 }, own],
+        [{ ...mine, mode: 0o40750 }, own],
+        [{ ...mine, mode: 0o40701 }, own],
+        [{ ...mine, mode: null }, own],
+        [{ ...mine, isDirectory: false, isSymlink: true }, own],
+        [mine, shared],
+        // Known from here on, and looked at all the same.
+        [{ ...mine, isDirectory: false, isSymlink: true }, own],
+      ];
+      for (const [changes, expected] of rows) {
+        assert.equal(
+          pretending(changes, () => makeFleetingFolder(environment)),
+          expected,
+          JSON.stringify(changes),
+        );
+      }
+      const runtime = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+      assert.equal(makeFleetingFolder(runtime), `${root}/run/flemma`);
+      assert.equal(makeFleetingFolder(world(root, { XDG_RUNTIME_DIR: "run" })), shared);
+    }),
+);
+
+Deno.test("the private folder is the first that can be made: relative places and files in the way are passed over", () =>
+  inFolder((root) => {
+    plant(root, "file");
+    assert.deepEqual(runtimeFolders(world(root, { XDG_RUNTIME_DIR: "run", XDG_STATE_HOME: "/s/" })), [
+      "/s/flemma",
+      `${root}/home/.local/state/flemma`,
+    ]);
+    const blocked = world(root, { XDG_RUNTIME_DIR: `${root}/file`, XDG_STATE_HOME: `${root}/state` });
+    assert.equal(makeRuntimeFolder(blocked), `${root}/state/flemma`);
+    const none = { ...world(root, { XDG_RUNTIME_DIR: `${root}/file` }), home: `${root}/file` };
+    assert.equal(makeRuntimeFolder(none), null);
+  }));
+
+Deno.test("a constant file is written once, and again when it is gone or something else has its place", () =>
+  inFolder((root) => {
+    const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+    const files = PrivateFiles.open(environment);
+    assert.ok(files.ok);
+    const bytes = new TextEncoder().encode("constant");
+    const path = files.value.constant("x", bytes);
+    const { ino } = Deno.statSync(path);
+    assert.equal(files.value.constant("x", bytes), path);
+    assert.equal(Deno.statSync(path).ino, ino);
+    for (const spoil of [() => {}, () => Deno.symlinkSync("/etc/passwd", path)]) {
+      Deno.removeSync(path);
+      spoil();
+      assert.equal(files.value.constant("x", bytes), path);
+      assert.equal(Deno.lstatSync(path).isFile, true);
+      assert.equal(Deno.readTextFileSync(path), "constant");
+    }
+    assert.notEqual(files.value.constant("x", new TextEncoder().encode("constans")), path);
+  }));
+
+Deno.test("a constant folder is made once, and takes the place of one of that name from before, or of a link", () =>
+  inFolder((root) => {
+    const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+    const entries = [["a", new TextEncoder().encode("text")]] as const;
+    const open = () => {
+      const files = PrivateFiles.open(environment);
+      assert.ok(files.ok);
+      return files.value;
+    };
+    const first = open();
+    const path = first.constantFolder("ssh", entries);
+    const { ino } = Deno.statSync(path);
+    assert.equal(first.constantFolder("ssh", entries), path);
+    assert.equal(Deno.statSync(path).ino, ino);
+    Deno.removeSync(path, { recursive: true });
+    plant(root, `run/flemma/${path.slice(path.lastIndexOf("/") + 1)}x/evil`);
+    Deno.symlinkSync(`${path}x`, path);
+    assert.throws(() => first.constantFolder("ssh", entries));
+    assert.deepEqual([...Deno.readDirSync(`${path}x`)].map(({ name }) => name), ["evil"]);
+    Deno.removeSync(path);
+    assert.equal(first.constantFolder("ssh", entries), path);
+    assert.deepEqual([...Deno.readDirSync(path)].map(({ name }) => name), ["a"]);
+    first.remove();
+  }));
