@@ -166,8 +166,8 @@ function canonical(name: string): string {
   return OLDER_NAMES[name] ?? name;
 }
 
-async function withPatience<T>(answer: T | Promise<T>): Promise<T> {
-  if (!(answer instanceof Promise)) return answer;
+async function withPatience<T>(answer: T | PromiseLike<T>): Promise<T> {
+  if (typeof answer !== "object" || answer === null) return answer;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} seconds`)), PATIENCE);

@@ -1,0 +1,193 @@
+// Approval, one row a condition: all of them hold but one.
+
+import assert from "node:assert/strict";
+import { failure, success } from "../../base/problem.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
+import {
+  ApprovalRegistry,
+  createApproval,
+  type ResolverFault,
+  sandboxObstacle,
+} from "../../tools/approval/mod.ts";
+import { openSandbox } from "./scene.ts";
+
+const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
+const facts = { hasCapability: () => true, root: false };
+const working: Sandbox = { ...openSandbox(["/w"]), available: () => Promise.resolve(success("bwrap")) };
+
+function policy(changes: { rw_paths?: string[]; allow_privileged?: boolean }): Sandbox {
+  return {
+    ...working,
+    policy: () =>
+      success({ rw_paths: ["/w"], network: true, allow_privileged: false, protect: [], ...changes }),
+  };
+}
+
+function settings(changes: Partial<ToolSettings> = {}): ToolSettings {
+  return { ...DEFAULT_SETTINGS.tools, auto_approve: ["read"], ...changes };
+}
+
+function document(changes: Partial<NonNullable<ToolSettings["document"]>>): Partial<ToolSettings> {
+  return {
+    document: {
+      auto_approve: ["ls"],
+      excluded: [],
+      presets: {},
+      assigned: false,
+      removed: [],
+      ...changes,
+    },
+  };
+}
+
+Deno.test("the sandbox approves a tool only where every condition holds", async () => {
+  const rows: readonly (readonly [string, Partial<ToolSettings>, Sandbox, typeof facts, RegExp | null])[] = [
+    ["all hold", {}, working, facts, null],
+    ["as the superuser without privileges", {}, working, { ...facts, root: true }, null],
+    ["an ordinary user with privileges", {}, policy({ allow_privileged: true }), facts, null],
+    [
+      "the superuser with privileges",
+      {},
+      policy({ allow_privileged: true }),
+      { ...facts, root: true },
+      /no barrier for root/,
+    ],
+    [
+      "switched off by the person",
+      { auto_approve_sandboxed: false },
+      working,
+      facts,
+      /auto_approve_sandboxed/,
+    ],
+    ["no policy", { auto_approve: null }, working, facts, /no tools\.auto_approve/],
+    ["no policy of the document", document({ auto_approve: null }), working, facts, /no tools\.auto_approve/],
+    ["a policy of the document alone", { auto_approve: null, ...document({}) }, working, facts, null],
+    ["not made for it", {}, working, { ...facts, hasCapability: () => false }, /does not declare/],
+    ["taken out by the document", document({ removed: ["bash"] }), working, facts, /document took bash out/],
+    ["another one taken out by the document", document({ removed: ["edit"] }), working, facts, null],
+    ["assigned by the document", document({ assigned: true }), working, facts, /assigned its own/],
+    ["taken out by the person", { excluded: ["bash"] }, working, facts, /was taken out/],
+    ["taken out of the document's list", document({ excluded: ["bash"] }), working, facts, /was taken out/],
+    ["sandbox off", {}, { ...working, enabled: false }, facts, /disabled/],
+    ["no policy that holds", {}, { ...working, policy: () => failure("x", "Odd.") }, facts, /Odd/],
+    ["everything writable", {}, policy({ rw_paths: ["/w", "/"] }), facts, /everything writable/],
+    [
+      "no backend",
+      {},
+      { ...working, available: () => Promise.resolve(failure("x", "None works.")) },
+      facts,
+      /None works/,
+    ],
+  ];
+  for (const [name, changes, sandbox, given, expected] of rows) {
+    const obstacle = await sandboxObstacle("bash", settings(changes), sandbox, given);
+    if (expected === null) assert.equal(obstacle, null, name);
+    else assert.match(obstacle ?? "", expected, name);
+  }
+});
+
+/** Runs `body` with timers that do not wait; answers with what they should have waited for. */
+async function withoutWaiting(body: () => Promise<void>): Promise<unknown[]> {
+  const original = globalThis.setTimeout;
+  const waits: unknown[] = [];
+  globalThis.setTimeout = ((act: () => void, wait?: number) => {
+    waits.push(wait);
+    return original(act, 0);
+  }) as typeof setTimeout;
+  try {
+    await body();
+  } finally {
+    globalThis.setTimeout = original;
+  }
+  return waits;
+}
+
+Deno.test("a guard that never answers counts as broken after five seconds, whatever kind of promise it gives", async () => {
+  const never = { then() {} } as unknown as Promise<null>;
+  for (const answer of [new Promise<null>(() => {}), never]) {
+    const faults: ResolverFault[] = [];
+    const approval = new ApprovalRegistry((fault) => faults.push(fault));
+    approval.register("guard", { resolve: () => answer });
+    approval.register("urn:flemma:approval:catch-all", { priority: 0, resolve: () => "approve" });
+    const waits = await withoutWaiting(async () => {
+      assert.equal(await approval.resolve("bash", {}, CONTEXT), "require_approval");
+    });
+    assert.deepEqual(faults, [{ resolver: "guard", message: "no answer within 5 seconds" }]);
+    assert.deepEqual(waits, [5000]);
+  }
+});
+
+Deno.test("a guard that answers at once is not timed, and one that answers late in time is heard", async () => {
+  const approval = new ApprovalRegistry();
+  approval.register("guard", { resolve: () => "deny" });
+  const waits = await withoutWaiting(async () => {
+    assert.equal(await approval.resolve("bash", {}, CONTEXT), "deny");
+  });
+  assert.deepEqual(waits, []);
+  approval.register("guard", { resolve: () => Promise.resolve("deny") });
+  assert.equal(await approval.resolve("bash", {}, CONTEXT), "deny");
+});
+
+Deno.test("only what stands above the sandbox guards it, and only approvals by circumstance give way", async () => {
+  const broken = () => Promise.reject(new Error("broke"));
+  const nonsense = () => "yes" as unknown as "approve";
+  const rows: readonly (readonly [number, string, string])[] = [
+    [26, "urn:flemma:approval:catch-all", "require_approval"],
+    [26, "urn:flemma:approval:sandbox", "require_approval"],
+    [26, "urn:flemma:approval:risk", "require_approval"],
+    [26, "mine", "approve"],
+    [25, "urn:flemma:approval:catch-all", "approve"],
+  ];
+  for (const resolve of [broken, nonsense]) {
+    for (const [priority, name, expected] of rows) {
+      const approval = new ApprovalRegistry();
+      approval.register("guard", { priority, resolve });
+      approval.register(name, { priority: 0, resolve: () => "approve" });
+      assert.equal(await approval.resolve("bash", {}, CONTEXT), expected, `${priority} ${name}`);
+    }
+    const denied = new ApprovalRegistry();
+    denied.register("guard", { priority: 90, resolve });
+    denied.register("urn:flemma:approval:catch-all", { priority: 0, resolve: () => "deny" });
+    assert.equal(await denied.resolve("bash", {}, CONTEXT), "deny", "a denial stands in any case");
+  }
+});
+
+Deno.test("each way a guard fails is told once, and two ways are two", async () => {
+  const faults: ResolverFault[] = [];
+  const approval = new ApprovalRegistry((fault) => faults.push(fault));
+  let message = "one";
+  approval.register("guard", { resolve: () => Promise.reject(new Error(message)) });
+  for (message of ["one", "one", "two", "one"]) await approval.resolve("bash", {}, CONTEXT);
+  assert.deepEqual(faults.map((fault) => fault.message), ["one", "two"]);
+});
+
+Deno.test("a module path is no name of a resolver, and the program's own URNs are", () => {
+  const approval = new ApprovalRegistry();
+  const rows: readonly (readonly [string, boolean])[] = [
+    ["guard", true],
+    ["", false],
+    ["a.b", false],
+    ["urn:flemma:approval:x.y", true],
+    ["urn:other:x.y", false],
+  ];
+  for (const [name, ok] of rows) assert.equal(approval.register(name, { resolve: () => null }).ok, ok, name);
+});
+
+Deno.test("what a run approves by name is asked only where something is named, and its presets deny", async () => {
+  const presets = { $mixed: { approve: ["bash"], deny: ["write"] } };
+  const approval = createApproval({
+    settings: settings({ approved: ["$mixed"], presets, auto_approve_sandboxed: false }),
+    sandbox: working,
+    tools: facts,
+    root: false,
+  });
+  assert.deepEqual(await approval.resolveWithSource("bash", {}, CONTEXT), {
+    decision: "approve",
+    source: "urn:flemma:approval:approve-rules",
+  });
+  assert.equal(await approval.resolve("write", {}, CONTEXT), "deny");
+  assert.equal(await approval.resolve("edit", {}, CONTEXT), "require_approval");
+  const none = createApproval({ settings: settings(), sandbox: working, tools: facts, root: false });
+  assert.equal(none.has("urn:flemma:approval:approve-rules"), false);
+});
