@@ -1,0 +1,227 @@
+// What a sandbox answers about paths, variables and sockets without running anything: one row a condition.
+
+import assert from "node:assert/strict";
+import { isVisible, resolvePolicy } from "../../sandbox/policy/policy.ts";
+import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
+import { isReplaced, variablesOfKept } from "../../sandbox/policy/sockets.ts";
+import { strayLink } from "../../sandbox/paths/stray_link.ts";
+import { inFolder, plant, projectSandbox, settings, world } from "./fixture.ts";
+
+Deno.test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only the second", () =>
+  inFolder((root) => {
+    plant(
+      root,
+      "project/notes.chat",
+      "project/secret/x",
+      "project/.git/hooks/",
+      "outside/",
+      "project/out -> ../outside",
+    );
+    const policy = { rw_paths: ["urn:flemma:cwd"], deny_read: [`${root}/project/secret`] };
+    const on = projectSandbox(root, { policy });
+    const off = projectSandbox(root, { enabled: false, policy });
+    const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } });
+    const rows: readonly (readonly [string, boolean, boolean])[] = [
+      ["new.txt", true, true],
+      ["notes.chat", false, false],
+      [".git/hooks/post-commit", false, false],
+      ["secret/x", false, true],
+      ["secret", false, true],
+      ["out/x", false, true],
+      [`${root}/outside/x`, false, true],
+      ["a\0b", false, false],
+    ];
+    for (const [path, confined, bare] of rows) {
+      assert.equal(on.isPathWritable(path), confined, path);
+      assert.equal(off.isPathWritable(path), bare, `${path} without a sandbox`);
+      assert.equal(invalid.isPathWritable(path), false, `${path} under a policy that does not hold`);
+    }
+  }));
+
+Deno.test("reading needs a real path that is none of the system's, not hidden and not replaced; without a sandbox the first two", () =>
+  inFolder((root) => {
+    plant(
+      root,
+      "project/a",
+      "project/secret/x",
+      "run/bus",
+      "run/keep/s",
+      "project/link -> /proc/self/environ",
+    );
+    const policy = {
+      rw_paths: ["urn:flemma:cwd"],
+      deny_read: [`${root}/project/secret`],
+      sockets: [`${root}/run/keep`],
+    };
+    const variables = { XDG_RUNTIME_DIR: `${root}/run` };
+    const on = projectSandbox(root, { policy }, { variables });
+    const off = projectSandbox(root, { enabled: false, policy }, { variables });
+    const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } }, { variables });
+    const rows: readonly (readonly [string, boolean, boolean])[] = [
+      ["a", true, true],
+      ["/etc/passwd", true, true],
+      ["secret/x", false, true],
+      [`${root}/run/bus`, false, true],
+      [`${root}/run/keep/s`, true, true],
+      ["/proc/self/environ", false, false],
+      ["link", false, false],
+      ["a\0b", false, false],
+    ];
+    for (const [path, confined, bare] of rows) {
+      assert.equal(on.isPathReadable(path), confined, path);
+      assert.equal(off.isPathReadable(path), bare, `${path} without a sandbox`);
+      assert.equal(invalid.isPathReadable(path), false, `${path} under a policy that does not hold`);
+    }
+  }));
+
+Deno.test("a link counts as stray only where a command could have made it and it leads out", () =>
+  inFolder((root) => {
+    plant(
+      root,
+      "outside/",
+      "project/in/",
+      "project/leads-out -> ../outside",
+      "project/leads-in -> in",
+      "home/link -> ../outside",
+    );
+    const on = projectSandbox(root);
+    const off = projectSandbox(root, { enabled: false });
+    const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } });
+    const rows: readonly (readonly [string, string | null])[] = [
+      ["leads-out/x", `${root}/project/leads-out`],
+      ["leads-in/x", null],
+      ["in/x", null],
+      ["~/link/x", null],
+      ["a\0b", null],
+    ];
+    for (const [path, link] of rows) {
+      assert.equal(on.strayLink(path), link, path);
+      assert.equal(off.strayLink(path), null, path);
+      assert.equal(invalid.strayLink(path), null, path);
+    }
+    const trace = { path: "/out", links: [{ path: "/w", target: "/x" }, { path: "/w/l", target: "/out" }] };
+    assert.equal(strayLink(trace, ["/w"]), "/w/l", "the writable path itself is in the hands of no command");
+    assert.equal(strayLink({ ...trace, path: "/v/x" }, ["/w", "/v"]), null);
+  }));
+
+Deno.test("the longest entry around a path decides whether it is hidden, and at the same length hiding does", () => {
+  const policy = { deny_read: ["/h", "/w/h"], rw_paths: ["/w", "/h/w"], covered: ["/h/w/c"] };
+  const rows: readonly (readonly [string, boolean])[] = [
+    ["/x", true],
+    ["/h", false],
+    ["/h/x", false],
+    ["/hh", true],
+    ["/h/w/x", true],
+    ["/h/w", true],
+    ["/w/x", true],
+    ["/w/h/x", false],
+  ];
+  for (const [path, visible] of rows) assert.equal(isVisible(path, policy), visible, path);
+  assert.equal(isVisible("/a/x", { deny_read: ["/a"], rw_paths: ["/a"], covered: [] }), false);
+  assert.equal(isVisible("/a/b/x", { deny_read: ["/a/b"], rw_paths: ["/a"], covered: ["/a/b/x"] }), true);
+});
+
+Deno.test("a document uncovers nothing that its person hides: one row a condition", () =>
+  inFolder((root) => {
+    plant(root, "hidden/open/", "hidden/shut/", "other/");
+    const context = { environment: world(root), document: null };
+    const hiding = (rw_paths: string[], changes: Parameters<typeof settings>[0] = {}) =>
+      settings({ ...changes, policy: { rw_paths, deny_read: [`${root}/hidden`], ...changes.policy } });
+    const person = hiding([`${root}/hidden/open`]);
+    const entries = [`${root}/hidden/shut`, `${root}/hidden/open`, `${root}/other`, "$UNSET"];
+    const document = hiding([...entries], {});
+    const kept = stillHidden(person, document, context);
+    assert.deepEqual(kept.uncovering, [`${root}/hidden/shut`]);
+    assert.deepEqual(kept.settings.policy.rw_paths, entries.slice(1));
+    const object = hiding([]);
+    const written = {
+      ...object,
+      policy: { ...object.policy, rw_paths: [{ path: entries[0]!, create: true }] },
+    };
+    assert.deepEqual(stillHidden(person, written, context).uncovering, [entries[0]]);
+    const same = [
+      stillHidden(hiding([], { enabled: false }), document, context),
+      stillHidden(hiding([], { policy: { deny_read: [] } }), document, context),
+      stillHidden(hiding(["urn:nope"]), document, context),
+      stillHidden(person, hiding([`${root}/other`]), context),
+    ];
+    const counts = same.map(({ uncovering }) => uncovering.length);
+    assert.deepEqual(counts, [0, 0, 0, 0]);
+    assert.ok(same.slice(0, 3).every((each) => each.settings === document), "untouched");
+  }));
+
+Deno.test("a runtime folder is replaced with all in it, but for what the policy gives back by name", () =>
+  inFolder((root) => {
+    plant(root, "run/bus", "run/keep/s", "file");
+    const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+    const policy = { sockets: [`${root}/run/keep`] };
+    const rows: readonly (readonly [string, boolean])[] = [
+      [`${root}/run/bus`, true],
+      [`${root}/run`, true],
+      [`${root}/run/keep/s`, false],
+      [`${root}/running`, false],
+      [`${root}/file`, false],
+    ];
+    for (const [path, replaced] of rows) assert.equal(isReplaced(path, environment, policy), replaced, path);
+    const file = world(root, { XDG_RUNTIME_DIR: `${root}/file` });
+    assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is no folder of sockets");
+  }));
+
+Deno.test("a variable stays when its group does, or when its very socket is listed, in every form it may have", () =>
+  inFolder((root) => {
+    plant(root, "s/agent", "link -> s/agent");
+    const rows: readonly (readonly [string, boolean])[] = [
+      [`${root}/s/agent`, true],
+      [`${root}/link`, true],
+      [`unix:path=${root}/s/agent,guid=1`, true],
+      [`unix://${root}/s/agent`, true],
+      [`ssh-agent:${root}/s/agent`, true],
+      [`tcp://h:1;${root}/s/agent`, true],
+      [`${root}/other`, false],
+      [`s/agent`, false],
+      [`${root}/s/agent\0`, false],
+      ["", false],
+    ];
+    for (const [value, kept] of rows) {
+      const environment = world(root, { SSH_AUTH_SOCK: value });
+      const policy = { sockets: [`${root}/s`], socketGroups: [] };
+      assert.equal(variablesOfKept(environment, policy).includes("SSH_AUTH_SOCK"), kept, value);
+      assert.equal(
+        variablesOfKept(environment, { sockets: [], socketGroups: ["ssh"] }).includes("SSH_AUTH_SOCK"),
+        true,
+      );
+    }
+  }));
+
+Deno.test("a broad writable path is told for what it holds: one row a kind", () =>
+  inFolder((root) => {
+    const environment = world(root);
+    const told = (path: string) => {
+      const policy = resolvePolicy(settings({ policy: { rw_paths: [path] } }), {
+        environment,
+        document: null,
+      });
+      assert.ok(policy.ok);
+      return policy.value.notices.map(({ message }) => message);
+    };
+    assert.match(told("/").join(), /the whole file system/);
+    assert.match(told("~").join(), /your whole home folder/);
+    assert.match(told(root).join(), /holds your home folder/);
+    assert.deepEqual(told(`${root}/home/project`), []);
+    assert.deepEqual(told(`${root}/homework`), []);
+  }));
+
+Deno.test("without a policy that holds nothing is kept, and no socket and no hardening is told", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:nope"], sockets: ["ssh"] } });
+    assert.deepEqual(sandbox.keptVariables(), []);
+    assert.deepEqual(sandbox.sockets(), { runtime: [], masked: [], kept: [] });
+    const working = projectSandbox(root, { policy: { sockets: ["ssh"] } });
+    assert.deepEqual(working.keptVariables(), ["SSH_AUTH_SOCK"]);
+    const entry = await working.backend();
+    assert.ok(entry.ok);
+    assert.deepEqual(sandbox.hardeningOf(entry.value), []);
+    assert.notDeepEqual(working.hardeningOf(entry.value), []);
+    assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
+  }));
