@@ -97,3 +97,17 @@ Deno.test("a shared look gives the same real paths as a new one for each path", 
     assert.equal(realPath("l/b", root, snapshot), `${root}/a/b`);
     assert.equal(realPath("dangling/y", root, snapshot), `${root}/nowhere/x/y`);
   }));
+
+Deno.test("a file is read only when it is one, and no longer than allowed", () =>
+  inFolder((root) => {
+    plant(root, "f", "folder/");
+    Deno.writeTextFileSync(`${root}/f`, "four");
+    const snapshot = new FsSnapshot();
+    for (const read of [snapshot.read.bind(snapshot), snapshot.readBytes.bind(snapshot)]) {
+      assert.equal(read(`${root}/f`, 4), "four");
+      assert.equal(read(`${root}/f`, 3), null);
+      assert.equal(read(`${root}/folder`, 4096), null);
+      assert.equal(read("/dev/null", 4), null);
+      assert.equal(read(`${root}/none`, 4), null);
+    }
+  }));

@@ -70,3 +70,10 @@ Deno.test("a folder that settled long ago is not listed again", () =>
       Date.now = now;
     }
   }));
+
+Deno.test("a folder that is missing, or no folder, holds nothing and hinders no other", () =>
+  inFolder((root) => {
+    plant(root, "file", "there/r/.git/");
+    const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
+    assert.deepEqual(scan.look().repositories, [`${root}/there/r`]);
+  }));

@@ -1,0 +1,277 @@
+// What backends promise, and what is believed of their answers: one row a condition.
+
+import assert from "node:assert/strict";
+import { failure, type Problem, success } from "../../../base/problem.ts";
+import { BackendRegistry } from "../../../sandbox/mod.ts";
+import { bwrap, registerBuiltinBackends } from "../../../sandbox/backends/builtin.ts";
+import { bwrapSettings } from "../../../sandbox/backends/bwrap.ts";
+import { keepVerdict, keptVerdict } from "../../../sandbox/backends/kept_verdict.ts";
+import { EMPTY_COMMAND, forgetProbe, probe } from "../../../sandbox/backends/probe.ts";
+import { seatbelt } from "../../../sandbox/backends/seatbelt.ts";
+import type { BackendPreparation, Host } from "../../../sandbox/types.ts";
+import { inFolder, plant, script, world } from "../fixture.ts";
+
+const POLICY = { rw_paths: ["/w"], network: true, allow_privileged: false, protect: [] };
+
+function hostIn(root: string, changes: Partial<Host> = {}): Host {
+  return {
+    environment: world(root, { XDG_RUNTIME_DIR: `${root}/run` }),
+    root: false,
+    container: false,
+    program: (name) => success(name),
+    notice: () => {},
+    ...changes,
+  };
+}
+
+Deno.test("a backend that somebody registered under a built-in name stays, and only missing ones come back", () => {
+  const registry = new BackendRegistry();
+  const own = { ...bwrap, description: "mine" };
+  registry.register("bwrap", own);
+  registerBuiltinBackends(registry);
+  assert.equal(registry.get("bwrap")?.description, "mine");
+  assert.deepEqual(registry.getAll().map(({ name }) => name).sort(), ["bwrap", "container", "seatbelt"]);
+});
+
+Deno.test("bubblewrap counts as absent only where there is none, not where it may not be used or asked for", {
+  ignore: Deno.build.os !== "linux",
+}, () =>
+  inFolder(async (root) => {
+    const rows: readonly (readonly [string, Problem | null, boolean])[] = [
+      ["there", null, true],
+      ["not found", { code: "program-not-found", message: "m" }, false],
+      ["planted", { code: "program-in-writable-path", message: "m" }, true],
+      ["not executable", { code: "program-not-executable", message: "m" }, true],
+    ];
+    for (const [name, problem, available] of rows) {
+      const host = hostIn(root, {
+        program: () => problem === null ? success("/bwrap") : { ok: false, problem },
+      });
+      assert.equal((await bwrap.available({}, host)).ok, available, name);
+    }
+    const missing = await bwrap.available(
+      {},
+      hostIn(root, { program: () => failure("program-not-found", "m") }),
+    );
+    assert.match(missing.ok ? "" : missing.problem.next ?? "", /Install the package bubblewrap/);
+    const own = { program: () => failure("program-not-found", "m", "Do that.") };
+    const told = await bwrap.available({}, hostIn(root, own));
+    assert.equal(told.ok ? "" : told.problem.next, "Do that.");
+    assert.equal(
+      (await bwrap.available({ path: "" }, hostIn(root))).ok,
+      true,
+      "settings are told at the start",
+    );
+    assert.equal(await bwrap.version!({}, hostIn(root, own)), null);
+    for (const [says, version] of [["bubblewrap 1.2.3", "1.2.3"], ["", null]] as const) {
+      const path = script(`${root}/v`, `echo "${says}"`);
+      assert.equal(await bwrap.version!({}, hostIn(root, { program: () => success(path) })), version);
+    }
+  }));
+
+Deno.test("the settings of bubblewrap are a program and a list of words, and nothing else passes for them", () => {
+  const rows: readonly (readonly [Record<string, unknown>, boolean])[] = [
+    [{}, true],
+    [{ path: "/opt/bwrap", extra_args: ["--tmpfs", "/x"] }, true],
+    [{ path: "" }, false],
+    [{ path: 1 }, false],
+    [{ extra_args: "--tmpfs /x" }, false],
+    [{ extra_args: ["--tmpfs", 1] }, false],
+    [{ extra_args: [1, "--tmpfs"] }, false],
+    [{ extra_args: { 0: "--tmpfs" } }, false],
+    [{ extra_args: [] }, true],
+  ];
+  for (const [config, ok] of rows) assert.equal(bwrapSettings(config).ok, ok, JSON.stringify(config));
+  const read = (config: Record<string, unknown>) => {
+    const settings = bwrapSettings(config);
+    return settings.ok ? [settings.value.proc, settings.value.seccomp] : [];
+  };
+  assert.deepEqual(read({}), [true, true]);
+  assert.deepEqual(read({ proc: false }), [false, true]);
+  assert.deepEqual(read({ seccomp: false }), [true, false]);
+});
+
+Deno.test("a part is given up only where it was refused, is one that the rest does not stand on, and is still there", () => {
+  const refused = (part?: unknown) => ({ code: "x", message: "m", ...(part === undefined ? {} : { part }) });
+  const rows: readonly (readonly [Record<string, unknown>, Problem, unknown])[] = [
+    [{}, refused("proc"), { proc: false }],
+    [{ path: "p" }, refused("seccomp"), { path: "p", seccomp: false }],
+    [{ proc: false }, refused("seccomp"), { proc: false, seccomp: false }],
+    [{ proc: false }, refused("proc"), null],
+    [{ seccomp: false }, refused("seccomp"), null],
+    [{}, refused("user"), null],
+    [{}, refused(1), null],
+    [{}, refused(), null],
+  ];
+  for (const [config, problem, expected] of rows) {
+    assert.deepEqual(bwrap.retry!(config, problem), expected, JSON.stringify([config, problem]));
+  }
+});
+
+Deno.test("what is told about hardening is what is in force: one row a condition", () =>
+  inFolder((root) => {
+    const told = (
+      changes: Partial<typeof POLICY>,
+      config: Record<string, unknown>,
+      superuser: boolean,
+    ) => bwrap.hardening!({ ...POLICY, ...changes }, config, hostIn(root, { root: superuser })).join("\n");
+    const rows: readonly (readonly [string, string, boolean, boolean, boolean, boolean])[] = [
+      // name, text, superuser without capabilities, filtered, not filtered for privileges, other /proc
+      ["ordinary", told({}, {}, false), false, true, false, false],
+      ["superuser", told({}, {}, true), true, true, false, false],
+      ["privileged superuser", told({ allow_privileged: true }, {}, true), false, false, true, false],
+      ["ordinary, privileges kept", told({ allow_privileged: true }, {}, false), false, true, false, false],
+      ["filter refused", told({}, { seccomp: false }, false), false, false, false, false],
+      ["/proc refused", told({}, { proc: false }, false), false, true, false, true],
+      ["settings that do not hold", told({}, { path: "" }, false), false, false, false, false],
+    ];
+    for (const [name, text, superuser, filtered, privileges, proc] of rows) {
+      assert.equal(/commands have no capabilities/.test(text), superuser, name);
+      assert.equal(/typing into terminals are refused/.test(text), filtered, name);
+      assert.equal(/not filtered for a superuser/.test(text), privileges, name);
+      assert.equal(/commands see the processes/.test(text), proc, name);
+      assert.equal(/there is no filter for this machine/.test(text), !filtered && !privileges, name);
+    }
+  }));
+
+Deno.test("on macOS it is told that a network list cannot be kept, where there is one that would matter", () => {
+  const told = (network: boolean, network_allow?: string[]) =>
+    seatbelt.hardening!({ ...POLICY, network, network_allow }, {}, hostIn("/nowhere"))
+      .some((sentence) => /network list cannot be kept/.test(sentence));
+  assert.deepEqual(
+    [told(false, ["a.org"]), told(false, []), told(false), told(true, ["a.org"])],
+    [true, false, false, false],
+  );
+});
+
+Deno.test("a verdict is believed only on the ground it was found on and from this user's own file", () =>
+  inFolder(async (root) => {
+    const host = hostIn(root);
+    const program = script(`${root}/bwrap`, "exit 1");
+    const programOf = () => Promise.resolve(program);
+    const file = `${root}/run/flemma/none-b`;
+    const problem = { code: "c", message: "None.", next: "Do that." };
+    await keepVerdict("b", () => Promise.resolve(null), problem, host);
+    assert.deepEqual([...Deno.readDirSync(`${root}/run/flemma`)], [], "without a program nothing is kept");
+    await keepVerdict("b", programOf, problem, host);
+    const whole = Deno.readTextFileSync(file);
+    const ask = (of = programOf) => keptVerdict("b", of, host);
+    assert.deepEqual(await ask(), problem);
+    assert.equal(await keptVerdict("other", programOf, host), null);
+    assert.equal(await ask(() => Promise.resolve(`${root}/none`)), null);
+    assert.equal(await ask(() => Promise.resolve("/bin/sh")), null, "another program");
+    const { ground } = JSON.parse(whole);
+    const spoilt = [
+      "{",
+      "null",
+      JSON.stringify({ ground: JSON.parse(ground), problem }),
+      JSON.stringify({ ground, problem: { code: "c" } }),
+      JSON.stringify({ ground, problem: { code: "c", message: 1 } }),
+      JSON.stringify({ ground }),
+      JSON.stringify({ problem }),
+    ];
+    for (const text of spoilt) {
+      Deno.writeTextFileSync(file, text);
+      assert.equal(await ask(), null, text);
+    }
+    Deno.writeTextFileSync(file, whole);
+    const look = Deno.lstatSync;
+    const pretending = async (changes: Partial<Deno.FileInfo>) => {
+      Deno.lstatSync = (path) => String(path) === file ? { ...look(path), ...changes } : look(path);
+      try {
+        return await ask() !== null;
+      } finally {
+        Deno.lstatSync = look;
+      }
+    };
+    const rows: readonly (readonly [Partial<Deno.FileInfo>, boolean])[] = [
+      [{}, true],
+      [{ uid: 4242 }, false],
+      [{ isFile: false, isSymlink: true }, false],
+      [{ mode: 0o100620 }, false],
+      [{ mode: 0o100602 }, false],
+      [{ mode: 0o100644 }, true],
+      [{ mode: null }, false],
+    ];
+    for (const [changes, believed] of rows) {
+      assert.equal(await pretending(changes), believed, JSON.stringify(changes));
+    }
+    script(program, "exit 2 # another program at the same place, of another time");
+    Deno.utimeSync(program, 1, 1);
+    assert.equal(await ask(), null);
+  }));
+
+function preparation(argv: readonly string[], changes: Partial<BackendPreparation> = {}): BackendPreparation {
+  return {
+    argv,
+    fingerprint: argv,
+    setupFailure: () => Promise.resolve(null),
+    dispose: () => Promise.resolve(),
+    ...changes,
+  };
+}
+
+Deno.test("of the answers on disk the newest sixty-four stay, and nothing else in that folder is touched", () =>
+  inFolder(async (root) => {
+    const host = hostIn(root);
+    plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/probe-${n}`), "run/flemma/none-bwrap");
+    for (let n = 0; n < 70; n++) Deno.utimeSync(`${root}/run/flemma/probe-${n}`, 1000 + n, 1000 + n);
+    plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/status-${n}`));
+    assert.ok((await probe(preparation(["/bin/true", root]), host)).ok);
+    const names = [...Deno.readDirSync(`${root}/run/flemma`)].map(({ name }) => name);
+    const probes = names.filter((name) => name.startsWith("probe-"));
+    assert.equal(probes.length, 64);
+    assert.ok(probes.includes("probe-69") && probes.includes("probe-7") && !probes.includes("probe-6"));
+    assert.equal(names.length - probes.length, 71);
+  }));
+
+Deno.test("an answer is remembered for its very arguments, by an absolute program, unless it is asked anew or taken back", () =>
+  inFolder(async (root) => {
+    const host = hostIn(root);
+    const count = () => {
+      try {
+        return Deno.readTextFileSync(`${root}/runs`).length;
+      } catch {
+        return 0;
+      }
+    };
+    const path = script(`${root}/b`, `printf x >> ${root}/runs`);
+    const argv = [path, "--one", ...EMPTY_COMMAND];
+    const ask = (options = {}, of = argv) => probe(preparation(of), host, options);
+    await ask();
+    await ask();
+    assert.equal(count(), 1);
+    await ask({ again: true });
+    assert.equal(count(), 2);
+    await ask({}, [path, "--two", ...EMPTY_COMMAND]);
+    assert.equal(count(), 3);
+    await ask();
+    assert.equal(count(), 3);
+    await forgetProbe([path, "--one", "cmd"], ["cmd"], host);
+    await ask();
+    assert.equal(count(), 4);
+    const relative = preparation(["/bin/sh", path], { fingerprint: ["b", "--one"] });
+    await probe(relative, host);
+    await probe(relative, host);
+    assert.equal(count(), 6, "a name is looked up anew each time");
+  }));
+
+Deno.test("a probe tells what went wrong, by the first words that were said, and is given back in any case", () =>
+  inFolder(async (root) => {
+    const host = hostIn(root);
+    let disposed = 0;
+    const dispose = () => Promise.resolve(void disposed++);
+    const ask = async (shell: string, changes: Partial<BackendPreparation> = {}) => {
+      const answer = await probe(preparation(["/bin/sh", "-c", shell, root], { dispose, ...changes }), host);
+      return answer.ok ? "works" : answer.problem.message;
+    };
+    assert.equal(await ask("exit 3"), "An empty command failed inside the sandbox with exit code 3.");
+    assert.equal(
+      await ask("printf '\\n  why \\nmore\\n' >&2; exit 3"),
+      "An empty command failed inside the sandbox with exit code 3: why",
+    );
+    const failed = { code: "sandbox-setup-failed" as const, message: "Set-up.", said: "", forModel: "" };
+    assert.equal(await ask("exit 0", { setupFailure: () => Promise.resolve(failed) }), "Set-up.");
+    assert.equal(await ask("exit 0"), "works");
+    assert.equal(disposed, 4);
+  }));
