@@ -3,6 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
+import { holderOf } from "../cycle/storage/lock.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import type { DocumentStore, FileMemory, Journal, Send } from "../cycle/types.ts";
 import { FileChanges } from "./file_changes.ts";
@@ -19,7 +20,7 @@ import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./
 import type { DocumentGuard } from "./trust/guard.ts";
 import { guardOf, unconfirmed } from "./trust/open_guard.ts";
 import { cautious, type Decide, distrust, wary } from "./trust/stranger.ts";
-import { callDoubts, confirming, vouchedJournal } from "./trust/vouching.ts";
+import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
 import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
 
@@ -92,7 +93,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     person: personOf(toolsSubject, store, loaded, options.resolvers ?? []),
     emit: tell,
   });
-  const decide = confirming(judged, guard);
+  const replies = await grownElsewhere(memory, path, options) ? { unfinished: () => NONE } : memory;
+  const decide = wholeReplies(confirming(judged, guard), replies, tell);
   const believed = distrusted === null || distrusted.onlyItsOwn;
   const journal = vouchedJournal(believed ? memory : cautious(memory), guard);
   const blockers = diagnostics.filter(({ severity }) => severity === "error");
@@ -109,6 +111,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     tools: offered,
     emit,
     files: memory,
+    replies: memory,
     stream: options.stream ?? true,
   }, evaluated);
   const cycle = new Cycle({
@@ -146,11 +149,24 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     doubts: [
       ...(distrusted === null ? [] : [distrusted.sentence]),
       ...(path === null ? [] : callDoubts(guard.suspects, path)),
+      ...(path === null ? [] : unfinishedDoubts(chat, replies.unfinished(), path)),
     ],
     guard,
     preview,
     previewIsCut: (call) => previewIsCut(tools.get(call.name), call.name, call.input),
   });
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether a reply that has not ended is being written by another process at this moment. */
+async function grownElsewhere(
+  memory: Pick<Journal, "unfinished">,
+  path: string | null,
+  { readOnly, environment }: RuntimeOptions,
+): Promise<boolean> {
+  if (!readOnly || path === null || memory.unfinished().size === 0) return false;
+  return await holderOf(path, environment) !== null;
 }
 
 /** Whether two versions of a document say the same about settings. */

@@ -59,6 +59,30 @@ export function textRemedy({ encoding }: TextFault, path: string | null): string
   } ${target}`;
 }
 
+/**
+ * The text of bytes with a fault, as nearly as it can be told; null for what is no text. Two-byte encodings are read as what
+ * they are. Where whole characters of UTF-8 stand too, only the bytes that are none are lost, each to U+FFFD; everything else
+ * is most probably in the one-byte encoding of the West, as editors take it.
+ */
+export function faultyText(
+  bytes: Uint8Array,
+  { kind, encoding }: TextFault,
+): { readonly text: string; readonly readAs: string } | null {
+  if (kind === "nul" || encoding === null) return null;
+  if (encoding.startsWith("UTF-16")) {
+    const label = encoding === "UTF-16BE" || bytes[0] === 0xfe ? "utf-16be" : "utf-16le";
+    return { text: new TextDecoder(label).decode(bytes), readAs: encoding };
+  }
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  if (bytes.includes(0)) return null;
+  // deno-lint-ignore no-control-regex -- ASCII says nothing about the encoding
+  if (/[^\x00-\x7f\ufffd]/.test(text)) return { text, readAs: DAMAGED };
+  return { text: new TextDecoder("windows-1252").decode(bytes), readAs: encoding };
+}
+
+/** What `faultyText` says of a text that is UTF-8 but for some bytes. */
+export const DAMAGED = "damaged UTF-8";
+
 /** UTF-16 by its mark, or by a NUL in every other byte as ASCII text has it there. */
 function wideEncoding(bytes: Uint8Array): string | null {
   const [first, second] = bytes;

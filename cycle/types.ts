@@ -67,6 +67,16 @@ export interface Journal {
   keepResult(id: string, body: string): Promise<string>;
   /** Where the results of calls are that were started, ran to their end and could not be written, by id. */
   keptResults(): ReadonlyMap<string, string>;
+  /** Ids of calls that stand in a reply of which nobody knows the end: it grows, or the program was killed meanwhile. */
+  unfinished(): ReadonlySet<string>;
+}
+
+/** Which calls stand in a reply that is still being written. */
+export interface ReplyMemory {
+  /** Says that these calls will be in the document before the reply has ended. */
+  recordUnfinished(ids: readonly string[]): Promise<void>;
+  /** Says that the document shows how the reply with these calls ended. */
+  recordFinished(ids: readonly string[]): Promise<void>;
 }
 
 /** What tells one file from another, whatever its name. */

@@ -5,6 +5,7 @@ import { base64 } from "./base64.ts";
 import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
+import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text_fault.ts";
 import { isImage, isTextual, typeOfContent, typeOfName, typeOfSignature } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";
@@ -15,12 +16,31 @@ export interface Base {
   readonly home: string;
 }
 
-/** Why only the name of a file is sent: there is nothing in it, or no provider takes its type. */
-export type Unsent = { readonly because: "empty" } | { readonly because: "type"; readonly mime: string };
+/**
+ * What has to be told of a file that a person refers to. Only its name is sent when there is nothing in it or no provider takes
+ * its type; a text that is no UTF-8 is sent as it was read.
+ */
+export type FileFlaw =
+  | { readonly because: "empty" }
+  | { readonly because: "type"; readonly mime: string }
+  | {
+    readonly because: "encoding";
+    readonly fault: TextFault;
+    /** What it was read as; null when it was not sent. */
+    readonly readAs: string | null;
+    /** Absolute. */
+    readonly filename: string;
+  };
 
-/** A part, with why it is only a name where it is, or the reason why the reference stays text. */
+/** A file as it is sent. */
+export interface FilePart {
+  readonly part: Part;
+  readonly flaw?: FileFlaw;
+}
+
+/** A part, or the reason why the reference stays text. */
 export type Attachment =
-  | { readonly kind: "part"; readonly part: Part; readonly unsent?: Unsent }
+  | { readonly kind: "part" } & FilePart
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
 
 /** Reads the file, which `files` notes, and chooses the kind of part by its type. */
@@ -36,7 +56,7 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
     return { kind: "missing", path: filename, reason: thrownText(thrown) };
   }
   files.note(filename, bytes);
-  return { kind: "part", ...partOf(bytes, filename, reference.mime) };
+  return { kind: "part", ...partOf(bytes, { filename, path: reference.path, mime: reference.mime }) };
 }
 
 /** Characters of a path that could end its quotes or its line. */
@@ -54,20 +74,26 @@ export function attachObstacle(real: string, info: Deno.FileInfo): string | null
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 
+/** Which file a part is made of. */
+export interface FileSource {
+  /** Absolute. */
+  readonly filename: string;
+  /** As the person wrote it. */
+  readonly path: string;
+  /** The type that the person gave. */
+  readonly mime?: string;
+}
+
 /**
  * The part for the bytes of a file; the given type, else the one its name or content tells. An image goes as what its
  * bytes say it is, since providers compare the two.
  */
-export function partOf(
-  bytes: Uint8Array,
-  filename: string,
-  mime?: string,
-): { readonly part: Part; readonly unsent?: Unsent } {
+export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource): FilePart {
   const named = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
   const seen = isImage(named) ? typeOfSignature(bytes) : null;
   const mimeType = seen !== null && isImage(seen) ? seen : named;
-  const nameOnly = { kind: "unsupported_file", filename } as const;
-  if (bytes.length === 0) return { part: nameOnly, unsent: { because: "empty" } };
+  const nameOnly = { kind: "unsupported_file", filename, path } as const;
+  if (bytes.length === 0) return { part: nameOnly, flaw: { because: "empty" } };
   if (isImage(mimeType)) {
     return { part: { kind: "image", mimeType, data: base64(bytes), filename } };
   }
@@ -75,12 +101,27 @@ export function partOf(
     return { part: { kind: "pdf", mimeType, data: base64(bytes), filename } };
   }
   if (isTextual(mimeType)) {
-    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    const { text, flaw } = textOf(bytes, filename);
+    if (text === null) return { part: nameOnly, flaw };
     // Providers refuse a text of blanks as they refuse none at all.
-    if (text.trim() === "") return { part: nameOnly, unsent: { because: "empty" } };
-    return { part: { kind: "text_file", mimeType, text, filename } };
+    if (text.trim() === "") return { part: nameOnly, flaw: { because: "empty" } };
+    return { part: { kind: "text_file", mimeType, text, filename }, ...(flaw === undefined ? {} : { flaw }) };
   }
-  return { part: nameOnly, unsent: { because: "type", mime: mimeType } };
+  return { part: nameOnly, flaw: { because: "type", mime: mimeType } };
+}
+
+/** The text of a file, whatever it is written in, and what has to be told of that; null when it is no text. */
+export function textOf(
+  bytes: Uint8Array,
+  filename: string,
+): { readonly text: string | null; readonly flaw?: FileFlaw } {
+  const fault = textFault(bytes);
+  if (fault === null) return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) };
+  const read = faultyText(bytes, fault);
+  return {
+    text: read?.text ?? null,
+    flaw: { because: "encoding", fault, readAs: read?.readAs ?? null, filename },
+  };
 }
 
 /** The text of a file between two lines that say which file it is: the path as a person wrote it, escaped as in XML. */
@@ -91,20 +132,40 @@ export function namedText(path: string, text: string): string {
   return `<file path="${name}">\n${inner}${inner.endsWith("\n") ? "" : "\n"}</file>`;
 }
 
-/** What is told of a file of which only the name is sent; `remedy`, a whole sentence, is for its type. */
-export function unsentFile(name: string, unsent: Unsent, remedy: string): Diagnostic {
+/** What is told of a file; `remedy`, a whole sentence, is for a type that no provider takes. */
+export function fileFinding(name: string, flaw: FileFlaw, remedy: string): Diagnostic {
   const warning = (code: string, message: string): Diagnostic => ({
     code,
     type: "file",
     severity: "warning",
     message,
   });
-  return unsent.because === "empty"
-    ? warning("file_empty", `There is nothing in ${name}; only its path is sent.`)
-    : warning(
-      "file_unsupported_mime",
-      `No provider takes the type ${unsent.mime} of ${name}; only its path is sent. ${remedy}`,
-    );
+  switch (flaw.because) {
+    case "empty":
+      return warning("file_empty", `There is nothing in ${name}; only its path is sent.`);
+    case "type":
+      return warning(
+        "file_unsupported_mime",
+        `No provider takes the type ${flaw.mime} of ${name}; only its path is sent. ${remedy}`,
+      );
+    case "encoding":
+      return warning("file_not_utf8", encodingSentence(name, flaw));
+  }
+}
+
+function encodingSentence(
+  name: string,
+  { fault, readAs, filename }: Extract<FileFlaw, { because: "encoding" }>,
+): string {
+  const place = `line ${fault.line}, column ${fault.column}`;
+  if (readAs === null) {
+    return `${name} holds a NUL byte (${place}), so it is no text; only its path is sent. ` +
+      textRemedy(fault, filename);
+  }
+  if (readAs === DAMAGED) {
+    return `Some bytes of ${name} are not UTF-8, the first in ${place}; each is sent as \ufffd. Look at that line.`;
+  }
+  return `${name} is not UTF-8 (${place}) and was read as ${readAs}. ${textRemedy(fault, filename)}`;
 }
 
 /** The absolute path of a decoded reference path, without `.` and `..` steps. */

@@ -8,7 +8,7 @@ import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../config/settings.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
-import { attach, type Base, namedText, unsentFile } from "./attach.ts";
+import { attach, type Base, fileFinding, namedText } from "./attach.ts";
 import { isBlank, trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./file_references.ts";
@@ -237,9 +237,9 @@ class Evaluation {
       });
       return null;
     }
-    if (attachment.unsent !== undefined) {
+    if (attachment.flaw !== undefined) {
       this.#diagnostics.push({
-        ...unsentFile(source, attachment.unsent, "Add ;type=text/plain when it holds text."),
+        ...fileFinding(source, attachment.flaw, "Add ;type=text/plain when it holds text."),
         ...position(reference, body),
       });
     }

@@ -39,7 +39,12 @@ export type Part =
     readonly data: string;
     readonly filename: string;
   }
-  | { readonly kind: "unsupported_file"; readonly filename: string };
+  | {
+    readonly kind: "unsupported_file";
+    readonly filename: string;
+    /** As the reference has it; the model is told this one, and nothing of the person's folders. */
+    readonly path: string;
+  };
 
 /** One message as the model gets it. */
 export interface PromptMessage {

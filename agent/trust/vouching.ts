@@ -1,7 +1,8 @@
 // What nobody vouches for counts once a person confirmed it (S17): how calls of such a document are judged, and what is told.
 
 import { operands } from "../../base/shell_word.ts";
-import type { Journal, Suspects } from "../../cycle/types.ts";
+import type { Emit, Journal, Suspects } from "../../cycle/types.ts";
+import type { Chat } from "../../parser/types.ts";
 import { hashOf } from "./exposure.ts";
 import type { DocumentGuard } from "./guard.ts";
 import { type Decide, type Distrust, overlaid } from "./stranger.ts";
@@ -28,6 +29,44 @@ export function confirming(decide: Decide, guard: DocumentGuard): Decide {
     const detail = `a command could have written its approval, because ${suspects.why}`;
     return { decision: "require_approval", source: UNCONFIRMED, detail };
   };
+}
+
+/** Name of the source in verdicts about calls of a reply whose end nobody saw. */
+export const UNFINISHED = "urn:flemma:approval:unfinished";
+
+/** Asks the person about calls of a reply in the middle of which the program was killed: more was to follow them. */
+export function wholeReplies(decide: Decide, journal: Pick<Journal, "unfinished">, emit: Emit): Decide {
+  const told = new Set<string>();
+  return async (call) => {
+    const verdict = await decide(call);
+    const { id, name } = call;
+    if (verdict.decision !== "approve" || !journal.unfinished().has(id)) return verdict;
+    const detail = "the program ended before the reply was complete";
+    if (!told.has(id)) {
+      told.add(id);
+      emit({
+        event: "notice",
+        code: "reply-unfinished",
+        message: `${name} (${id}) waits for you: ${detail}.`,
+        id,
+      });
+    }
+    return { decision: "require_approval", source: UNFINISHED, detail };
+  };
+}
+
+/** What is told of calls without a result in such a reply. */
+export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, path: string): string[] {
+  const ids = chat.calls.map(({ id }) => id).filter((id) =>
+    unfinished.has(id) && chat.result(id) === undefined
+  );
+  const [first] = ids;
+  if (first === undefined) return [];
+  const waits = ids.length > 1 ? "they wait" : "it waits";
+  return [
+    `The program ended before the reply with ${ids.join(", ")} was complete, so ${waits} for you: ` +
+    `flemma approve ${operands(path, first)}`,
+  ];
 }
 
 /** What a first block that a command could have written does to the calls of its document. */

@@ -8,6 +8,7 @@ import {
   subjectSettings,
 } from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
+import { nextNeed } from "../../agent/views/next_need.ts";
 import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
 import { absolutePath } from "../../base/paths.ts";
@@ -122,7 +123,7 @@ async function filter(
     }
   };
   const strict = switchOption(invocation.arguments, "exit-code") === true;
-  const exitFor = (exit: number) => strict ? exit : filterExit(exit, !sameBytes(current(), input.bytes));
+  const exitFor = (exit: number) => strict ? exit : filterExit(exit, current(), input.bytes);
   const interrupts = new Interrupts((fault, exit) => {
     tellFault(invocation, fault);
     finish(false);
@@ -137,7 +138,7 @@ async function filter(
     const store = new MemoryStore(
       fragment?.bytes ?? input.bytes,
       await namedPath(invocation),
-      fragment === null ? (text) => inHand.update(text) : () => {},
+      fragment === null ? (_, asCut) => inHand.update(asCut()) : () => {},
       nameOf(invocation),
     );
     messages.about(await messagesKey(store.chat, store.path));
@@ -171,9 +172,13 @@ const HEADER_OUTSIDE: Problem = {
   next: "Select the whole block.",
 };
 
-/** What came into the text is worth keeping, and editors obey the exit code (editors 2.3). */
-function filterExit(exit: number, changed: boolean): number {
-  return changed || exit === Exit.person ? Exit.ok : exit;
+/**
+ * What came into the text is worth keeping, and editors obey the exit code (editors 2.3). A person who is waited for finds
+ * that in the text, where calls stand; elsewhere only a message can tell why nothing happened.
+ */
+function filterExit(exit: number, now: Uint8Array, before: Uint8Array): number {
+  if (!sameBytes(now, before)) return Exit.ok;
+  return exit === Exit.person && nextNeed(parse(now)).kind !== "go-on" ? Exit.ok : exit;
 }
 
 async function inMemory(

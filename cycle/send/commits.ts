@@ -15,6 +15,8 @@ export class ReplyCommits {
   readonly #interval: number;
   /** Gives the text that may be written by now. */
   readonly #take: () => string;
+  /** Done before text is written. */
+  readonly #before: () => Promise<void>;
   /** Bytes of the line end that the next piece takes away. */
   #provisional = 0;
   #begun = false;
@@ -24,10 +26,16 @@ export class ReplyCommits {
   #queue: Promise<void> = Promise.resolve();
   #problem: Problem | null = null;
 
-  constructor(store: DocumentStore, take: () => string, interval = COMMIT_INTERVAL) {
+  /** `before` is waited for before each write, with everything that `take` gave; it must not reject. */
+  constructor(
+    store: DocumentStore,
+    take: () => string,
+    options: { readonly interval?: number; readonly before?: () => Promise<void> } = {},
+  ) {
     this.#store = store;
     this.#take = take;
-    this.#interval = interval;
+    this.#interval = options.interval ?? COMMIT_INTERVAL;
+    this.#before = options.before ?? (() => Promise.resolve());
   }
 
   /** Says that there may be new text; it is written once the interval has passed. */
@@ -62,6 +70,7 @@ export class ReplyCommits {
     const { eol } = this.#store.chat;
     const unfinished = !last && !text.endsWith("\n");
     const replace = text === "" ? 0 : this.#provisional;
+    await this.#before();
     const problem = await this.#store.extend(unfinished ? text + eol : text, { replace, unfinished, last });
     this.#begun = true;
     this.#provisional = unfinished ? eol.length : 0;

@@ -5,6 +5,7 @@
 // and its name and id can stand in a header (S14). The writer works with LF and hands out the line ends of the
 // document. Nothing at all is written before the first content that is not blank.
 
+import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { fenceFor } from "../../parser/edits/result_block.ts";
 import {
   escapeTextLine,
@@ -70,6 +71,11 @@ export class ReplyWriter {
     this.#isTaken = isTaken;
   }
 
+  /** Ids of the calls written so far, as they stand in the document. */
+  get calls(): readonly string[] {
+    return [...this.#ids];
+  }
+
   /** True once content that is not blank was written. */
   get begun(): boolean {
     return this.#begun;
@@ -114,9 +120,7 @@ export class ReplyWriter {
       if (!this.#endsLine()) this.#out += "\n";
     } else {
       // Calls of a reply that the provider took back must not run, so they are marked like a cut reply's.
-      this.#out += `${this.#endsBlank() ? "\n" : "\n\n"}<!-- flemma:aborted: ${
-        markerMessage(end.message)
-      } -->\n`;
+      this.#out += abortMarkerBelow(this.#out, end.message);
     }
     return this.#takeTo(this.#out.length);
   }
@@ -311,11 +315,6 @@ export class ReplyWriter {
   #endsLine(): boolean {
     return this.#out.endsWith("\n");
   }
-
-  /** The last line holds nothing but blanks. */
-  #endsBlank(): boolean {
-    return isBlank(this.#out.slice(this.#out.lastIndexOf("\n") + 1));
-  }
 }
 
 /** Characters up to which an unfinished line is looked at with each piece. */
@@ -325,12 +324,6 @@ const LOOKED_AT_ALWAYS = 256;
 function endsInHalf(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;
-}
-
-/** A sentence that can stand in an abort marker: one line that does not end the comment. */
-function markerMessage(message: string): string {
-  const line = message.replace(/\s+/g, " ").replaceAll("\0", "").replaceAll("-->", "-- >").trim();
-  return line.length > 400 ? `${line.slice(0, 400)}…` : line;
 }
 
 function unwritable(what: string): ProviderError {

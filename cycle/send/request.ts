@@ -82,7 +82,8 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   }
   const obstacle = prompt.history.length === 0
     ? EMPTY
-    : nothingToSend(chat) || ending === "nothing" || (ending === "model" && !prefill)
+    // A message that is blocked comes to nothing because of what is told already.
+    : nothingToSend(chat) || (!prompt.blocked && (ending === "nothing" || (ending === "model" && !prefill)))
     ? unsaid(chat)
     : null;
   const diagnostics = [

@@ -21,7 +21,8 @@ import { mergeUsage } from "../../providers/usage.ts";
 import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
 import { type Prepared, prepareRequest } from "./request.ts";
-import type { DocumentStore, Emit, FileMemory, Send, SendOutcome } from "../types.ts";
+import { UnfinishedCalls } from "./unfinished_calls.ts";
+import type { DocumentStore, Emit, FileMemory, ReplyMemory, Send, SendOutcome } from "../types.ts";
 
 export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
 
@@ -44,6 +45,8 @@ export interface SendOptions {
   readonly frontmatter?: EvaluatedFrontmatter;
   /** Where it is remembered what other files were like; left out, their changes are not told. */
   readonly files?: FileMemory;
+  /** Where it is remembered that a reply has not ended; left out, it is not. */
+  readonly replies?: ReplyMemory;
 }
 
 /**
@@ -93,6 +96,7 @@ class Sending {
   readonly #reader: StreamReader;
   readonly #writer: ReplyWriter;
   readonly #commits: ReplyCommits;
+  readonly #unfinished: UnfinishedCalls;
   #usage: Usage | null = null;
   #stop: Extract<Effect, { kind: "stop" }> | null = null;
   /** What the reader told of the reply. */
@@ -110,6 +114,7 @@ class Sending {
     this.#prepared = prepared;
     this.#reader = options.provider.reader(tools);
     const { chat } = options.store;
+    this.#unfinished = new UnfinishedCalls(options);
     this.#writer = new ReplyWriter(
       openTurn(chat, "Assistant"),
       chat.eol,
@@ -118,7 +123,7 @@ class Sending {
     this.#commits = new ReplyCommits(
       options.store,
       () => this.#writer.take(),
-      options.commitInterval,
+      { interval: options.commitInterval, before: () => this.#unfinished.note(this.#writer.calls) },
     );
   }
 
@@ -140,6 +145,8 @@ class Sending {
     });
     const ending = this.#ending(exchange);
     const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
+    // A document that could not take the end does not say how the reply ended.
+    if (problem === null) await this.#unfinished.end();
     const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
     this.#report(outcome, problem === null ? ending.error : null);
     return outcome;

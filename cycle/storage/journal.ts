@@ -6,7 +6,15 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { FileRead } from "../../prompt/types.ts";
-import type { Approval, Exposure, ExposureMemory, FileMemory, Journal, Suspects } from "../types.ts";
+import type {
+  Approval,
+  Exposure,
+  ExposureMemory,
+  FileMemory,
+  Journal,
+  ReplyMemory,
+  Suspects,
+} from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 import {
   afterEntry,
@@ -22,13 +30,14 @@ type Entry =
   | { readonly kind: "end"; readonly id: string }
   | ({ readonly kind: "file" } & FileRead)
   | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
+  | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
   | UnsettledEntry;
 
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
 
 /** All that is remembered about one document. */
-export type DocumentMemory = Journal & FileMemory & ExposureMemory;
+export type DocumentMemory = Journal & FileMemory & ExposureMemory & ReplyMemory;
 
 /**
  * The journal of the document at `path`, or one that ends with the process when it is null (unsaved). Opening only reads:
@@ -56,7 +65,7 @@ export async function openJournal(options: {
 }
 
 /** A journal of one process; with a file, every entry is durable before the promise settles. */
-class RunJournal implements Journal, FileMemory, ExposureMemory {
+class RunJournal implements DocumentMemory {
   readonly #environment: Environment;
   readonly #key: string;
   readonly #file: string | null;
@@ -64,6 +73,7 @@ class RunJournal implements Journal, FileMemory, ExposureMemory {
   readonly #started = new Map<string, string>();
   readonly #results = new Map<string, string>();
   readonly #files = new Map<string, string>();
+  readonly #unfinished = new Set<string>();
   #unsettled = NOTHING_UNSETTLED;
   /** The file is to be rewritten before the next record. */
   #overgrown: boolean;
@@ -139,6 +149,18 @@ class RunJournal implements Journal, FileMemory, ExposureMemory {
     return this.#results;
   }
 
+  unfinished(): ReadonlySet<string> {
+    return this.#unfinished;
+  }
+
+  recordUnfinished(ids: readonly string[]): Promise<void> {
+    return this.#record([{ kind: "unfinished", ids }]);
+  }
+
+  recordFinished(ids: readonly string[]): Promise<void> {
+    return this.#record([{ kind: "finished", ids }]);
+  }
+
   async #keep(kind: "body" | "result", id: string, body: string): Promise<string> {
     const folder = `${stateFolder(this.#environment)}/bodies`;
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
@@ -170,6 +192,13 @@ class RunJournal implements Journal, FileMemory, ExposureMemory {
       case "approval":
         this.#approvals.set(entry.id, approvalOf(entry));
         this.#unsettled = afterEntry(this.#unsettled, entry);
+        if (isPersons(entry)) this.#unfinished.delete(entry.id);
+        break;
+      case "unfinished":
+        for (const id of entry.ids) this.#unfinished.add(id);
+        break;
+      case "finished":
+        for (const id of entry.ids) this.#unfinished.delete(id);
         break;
       case "start":
         this.#started.set(entry.id, entry.tool);
@@ -192,6 +221,11 @@ class RunJournal implements Journal, FileMemory, ExposureMemory {
         break;
     }
   }
+}
+
+/** Whether a person decided, and was not only asked. */
+function isPersons({ by, asked }: Approval): boolean {
+  return by === "person" && asked !== true;
 }
 
 function approvalOf(entry: Approval): Approval {
@@ -227,6 +261,9 @@ function isEntry(value: unknown): value is Entry {
   if (typeof value !== "object" || value === null) return false;
   const entry = value as Record<string, unknown>;
   if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
+  if (entry.kind === "unfinished" || entry.kind === "finished") {
+    return Array.isArray(entry.ids) && entry.ids.every((id) => typeof id === "string");
+  }
   if (isUnsettledEntry(entry)) return true;
   if (typeof entry.id !== "string") return false;
   switch (entry.kind) {
@@ -244,18 +281,24 @@ function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Keeps the last approval of each call, starts without end, the last hashes, and what nobody vouches for. */
+/** Keeps the last approval of each call, starts without end, calls of replies without end, the last hashes, and what nobody vouches for. */
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
   const started = new Map<string, Entry>();
   const results = new Map<string, Entry>();
   const files = new Map<string, Entry>();
+  const unfinished = new Set<string>();
   let unsettled = NOTHING_UNSETTLED;
   for (const entry of entries) {
     if (entry.kind === "approval" || entry.kind === "exposed" || entry.kind === "settled") {
       unsettled = afterEntry(unsettled, entry);
     }
-    if (entry.kind === "approval") approvals.set(entry.id, entry);
+    if (entry.kind === "approval") {
+      approvals.set(entry.id, entry);
+      if (isPersons(entry)) unfinished.delete(entry.id);
+    }
+    if (entry.kind === "unfinished") { for (const id of entry.ids) unfinished.add(id); }
+    if (entry.kind === "finished") { for (const id of entry.ids) unfinished.delete(id); }
     if (entry.kind === "start") started.set(entry.id, entry);
     if (entry.kind === "result") results.set(entry.id, entry);
     if (entry.kind === "end") {
@@ -264,13 +307,14 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
     }
     if (entry.kind === "file") files.set(entry.path, entry);
   }
-  const kept = [
+  const kept: Entry[] = [
     ...approvals.values(),
     ...started.values(),
     ...results.values(),
     ...files.values(),
     // Below the approvals, which would change what is unsettled.
     ...entriesOf(unsettled),
+    ...(unfinished.size === 0 ? [] : [{ kind: "unfinished" as const, ids: [...unfinished] }]),
   ];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });

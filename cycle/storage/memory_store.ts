@@ -2,16 +2,23 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
+import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { type BlockPlace, shifted } from "./growing_block.ts";
 import type { DocumentStore, Growth } from "../types.ts";
 
+/** So many bytes tell whether a last line is blank. */
+const LAST_LINE = 4096;
+
+/** Why a reply is not complete that somebody is left with. */
+const CUT = "The program ended before the reply was complete.";
+
 /** A document that exists only in this process. Nothing is ever in the way of its commits. */
 export class MemoryStore implements DocumentStore {
   readonly path: string | null;
   readonly named: string | null;
-  readonly #onChange: (text: Uint8Array) => void;
+  readonly #onChange: (text: Uint8Array, asCut: () => Uint8Array) => void;
   #chat: Chat;
   #changed = false;
   /** The block that grows now. */
@@ -22,13 +29,14 @@ export class MemoryStore implements DocumentStore {
    *
    * @param bytes the text
    * @param path the name that relative references use; that file is never touched
-   * @param onChange told the whole text after each change of it
+   * @param onChange told the whole text after each change of it, and how to get it as somebody should find it who is left
+   * with it because the program ends: a reply that grows says then that it was cut
    * @param named `path` before links were followed
    */
   constructor(
     bytes: Uint8Array,
     path: string | null,
-    onChange: (text: Uint8Array) => void = () => {},
+    onChange: (text: Uint8Array, asCut: () => Uint8Array) => void = () => {},
     named: string | null = path,
   ) {
     this.path = path;
@@ -55,7 +63,7 @@ export class MemoryStore implements DocumentStore {
   #take(chat: Chat): void {
     this.#chat = chat;
     this.#changed = true;
-    this.#onChange(chat.bytes);
+    this.#onChange(chat.bytes, () => this.#asCut());
   }
 
   get behind(): Uint8Array {
@@ -65,9 +73,11 @@ export class MemoryStore implements DocumentStore {
   async extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
     const length = this.#chat.byteLength;
     const { start, end } = this.#block ?? { start: length, end: length };
-    const problem = await this.commit([{ from: end - replace, to: end, insert: text }]);
-    this.#block = last ? null : { start, end: end + this.#chat.byteLength - length };
-    return problem;
+    const edits = [{ from: end - replace, to: end, insert: text }];
+    const chat = update(this.#chat, edits);
+    this.#block = last ? null : { start, end: end + chat.byteLength - length };
+    this.#take(chat);
+    return await Promise.resolve(null);
   }
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
@@ -76,5 +86,20 @@ export class MemoryStore implements DocumentStore {
       this.#take(update(this.#chat, edits));
     }
     return Promise.resolve(null);
+  }
+
+  /** The document as it would be, should the program end now: a block that grows says that it was cut. */
+  #asCut(): Uint8Array {
+    const chat = this.#chat;
+    if (this.#block === null) return chat.bytes;
+    const { start, end } = this.#block;
+    const marker = abortMarkerBelow(
+      new TextDecoder().decode(chat.slice(Math.max(start, end - LAST_LINE), end)),
+      CUT,
+    ).replaceAll(
+      "\n",
+      chat.eol,
+    );
+    return update(chat, [{ from: end, to: end, insert: marker }]).bytes;
   }
 }

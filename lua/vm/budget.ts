@@ -1,9 +1,11 @@
 // How much a document's Lua may use, and the count of what it has used (frontmatter-config 3.8).
 
+import { processorTime } from "./processor_time.ts";
+
 export interface Limits {
   /** Instructions of the interpreter, and equal steps of the functions that are not Lua. */
   readonly steps: number;
-  /** Wall clock. */
+  /** On a processor, so that what else the machine does costs a document nothing; on the clock where that cannot be told. */
   readonly seconds: number;
   /** Bytes that Lua holds at once. */
   readonly memory: number;
@@ -40,12 +42,15 @@ export class Budget {
   #left: number;
   /** Milliseconds that are left while nothing runs. */
   #time = 0;
-  /** When the running work has to end, on the clock of `performance.now`. */
-  #deadline = 0;
+  readonly #processorTime: () => number | null;
+  /** The last look at the running work: the clock of `performance.now`, and the account of the processor. */
+  #looked: { readonly at: number; readonly spent: number | null } = { at: 0, spent: null };
   #exceeded: Excess | null = null;
 
-  constructor(limits: Limits) {
+  /** `clock` tells the milliseconds that this thread has had a processor, null when that cannot be told. */
+  constructor(limits: Limits, clock: () => number | null = processorTime) {
     this.limits = limits;
+    this.#processorTime = clock;
     this.#left = limits.steps;
   }
 
@@ -68,12 +73,28 @@ export class Budget {
 
   /** Lets the clock run: work of the evaluation begins. */
   resume(): void {
-    this.#deadline = performance.now() + this.#time;
+    this.#looked = { at: performance.now(), spent: this.#processorTime() };
   }
 
   /** Stops the clock until the next `resume`: what happens outside Lua is not charged. */
   pause(): void {
-    this.#time = this.#deadline - performance.now();
+    this.#charge(performance.now());
+  }
+
+  /** Takes off what the work had of a processor since the last look. */
+  #charge(at: number): void {
+    const { at: before, spent: spentBefore } = this.#looked;
+    const spent = spentBefore === null ? null : this.#processorTime();
+    this.#time -= spent === null || spentBefore === null ? at - before : spent - spentBefore;
+    this.#looked = { at, spent };
+  }
+
+  /** Reading the account costs more than most steps, and no time is over before the clock says so. */
+  #isLate(): boolean {
+    const now = performance.now();
+    if (now - this.#looked.at <= this.#time) return false;
+    this.#charge(now);
+    return this.#time < 0;
   }
 
   close(reason: Excess): void {
@@ -85,7 +106,7 @@ export class Budget {
     if (this.#exceeded !== null) return false;
     this.#left -= steps;
     if (this.#left < 0) this.#exceeded = "steps";
-    else if (performance.now() > this.#deadline) this.#exceeded = "seconds";
+    else if (this.#isLate()) this.#exceeded = "seconds";
     return this.#exceeded === null;
   }
 

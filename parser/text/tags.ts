@@ -75,7 +75,11 @@ export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: num
 /** Just past what opens at `at`: a tag, or with `{% raw %}` all of it to its `{% endraw %}`. -1 when that is not there. */
 export function openedEnd(bytes: Uint8Array, at: number, to: number): number {
   const tag = readTag(bytes, at, to);
-  if (tag === null) return -1;
+  return tag === null ? -1 : endOfOpened(bytes, tag, to);
+}
+
+/** The same for a tag that was read. */
+export function endOfOpened(bytes: Uint8Array, tag: Tag, to: number): number {
   if (!isRaw(bytes, tag)) return tag.end;
   return endOfRaw(bytes, tag.end, to)?.tag.end ?? -1;
 }

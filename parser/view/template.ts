@@ -1,6 +1,8 @@
 // Template tags in text: `{{ expression }}` and `{% code %}`, their closers found past Lua strings and comments.
 
-import { endOfRaw, isRaw, openedEnd, readTag, type Tag, tagOpener } from "../text/tags.ts";
+import { closedFences, type Fence } from "../text/fences.ts";
+import { OPENS } from "../text/line_kinds.ts";
+import { endOfOpened, endOfRaw, isRaw, openedEnd, readTag, type Tag, tagOpener } from "../text/tags.ts";
 import type { Text } from "../text/text.ts";
 import type { TemplateSegment, TextSegment } from "../types.ts";
 
@@ -12,18 +14,25 @@ const WINDOW = 4096;
 /**
  * The segments of the bytes `from..to` (chat-format 8.1). Texts next to each other stay apart when the second begins
  * at an opener that is never closed. What `{% raw %}` and `{% endraw %}` enclose is one text. An empty run has no
- * segments.
+ * segments. With `fences`, an opener in a closed code fence that is not closed in there makes text of the rest of that fence
+ * only: most of what is quoted is of another language.
  */
-export function readTemplate(text: Text, from: number, to: number): (TextSegment | TemplateSegment)[] {
+export function readTemplate(
+  text: Text,
+  from: number,
+  to: number,
+  options: { readonly fences?: boolean } = {},
+): (TextSegment | TemplateSegment)[] {
   const segments: (TextSegment | TemplateSegment)[] = [];
   const bytes = text.slice(from, to);
   const { length } = bytes;
+  const nextTag = tagReader(bytes, options.fences === true);
   const addText = (start: number, end: number) => {
     if (start < end) segments.push(textSegment(text, from + start, from + end));
   };
   let read = 0;
-  for (let at = tagOpener(bytes, 0, length); at >= 0; at = tagOpener(bytes, read, length)) {
-    const tag = readTag(bytes, at, length);
+  for (let next = nextTag(0); next !== null; next = nextTag(read)) {
+    const { at, tag } = next;
     const raw = tag !== null && isRaw(bytes, tag);
     const closing = raw ? endOfRaw(bytes, tag.end, length) : null;
     addText(read, at);
@@ -44,6 +53,34 @@ export function readTemplate(text: Text, from: number, to: number): (TextSegment
   return segments;
 }
 
+/** An opener, and the tag that it opens; null when nothing closes it. */
+interface Opened {
+  readonly at: number;
+  readonly tag: Tag | null;
+}
+
+/**
+ * Answers the first opener at or after an offset, asked in order. With one in a fence that nothing closes in there, the rest of
+ * that fence is passed over, as behind another one the rest of the text is.
+ */
+function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened | null {
+  const { length } = bytes;
+  let fences: readonly Fence[] | null = fenced ? null : [];
+  let index = 0;
+  return (from) => {
+    for (let at = tagOpener(bytes, from, length); at >= 0;) {
+      fences ??= closedFences(bytes);
+      while (index < fences.length && fences[index]!.to <= at) index++;
+      const next = fences[index];
+      const fence = next !== undefined && next.from <= at ? next : null;
+      const tag = readTag(bytes, at, fence?.to ?? length);
+      if (tag !== null || fence === null) return { at, tag };
+      at = tagOpener(bytes, fence.to, length);
+    }
+    return null;
+  };
+}
+
 /** The segment of a tag that opens `at` bytes behind `from`, from where the tag's own offsets count as well. */
 function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean): TemplateSegment {
   const first = text.lineOf(from + at);
@@ -60,11 +97,28 @@ function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean
   };
 }
 
-/**
- * Offset of the opener in `from..to` that has no closer, or -1. It and the rest of the run are text. Looks into a
- * chunk only where a tag may go on beyond it.
- */
+/** Offset of the opener in `from..to` that has no closer and stands in no closed fence, or -1. It and the rest of the run are text. */
 export function unclosedTag(text: Text, from: number, to: number): number {
+  if (!mayHoldTags(text, from, to)) return -1;
+  return mayHoldFences(text, from, to)
+    ? unclosedBesideFences(text, from, to)
+    : unclosedWithoutFences(text, from, to);
+}
+
+function unclosedBesideFences(text: Text, from: number, to: number): number {
+  const bytes = text.slice(from, to);
+  const nextTag = tagReader(bytes, true);
+  for (let next = nextTag(0); next !== null;) {
+    const { at, tag } = next;
+    const end = tag === null ? -1 : endOfOpened(bytes, tag, bytes.length);
+    if (end < 0) return from + at;
+    next = nextTag(end);
+  }
+  return -1;
+}
+
+/** Looks into a chunk only where a tag may go on beyond it. */
+function unclosedWithoutFences(text: Text, from: number, to: number): number {
   let at = from;
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
     const { bytes, tags } = text.chunks[index]!;
@@ -88,6 +142,13 @@ export function unclosedTag(text: Text, from: number, to: number): number {
 export function mayHoldTags(text: Text, from: number, to: number): boolean {
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
     if (text.chunks[index]!.tags !== "none") return true;
+  }
+  return false;
+}
+
+function mayHoldFences(text: Text, from: number, to: number): boolean {
+  for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
+    if ((text.chunks[index]!.kinds & OPENS) !== 0) return true;
   }
   return false;
 }

@@ -146,7 +146,7 @@ export class ChatTurn implements Turn {
           const textTo = this.#text.textEnd(from, Math.min(to, contentEnd));
           if (textTo <= from) break;
           if (nodes[index] === Term.ReplyText) segments.push(textSegment(this.#text, from, textTo));
-          else for (const segment of readTemplate(this.#text, from, textTo)) segments.push(segment);
+          else for (const segment of this.#userText(from, textTo)) segments.push(segment);
           break;
         }
         case Term.Thinking:
@@ -167,6 +167,10 @@ export class ChatTurn implements Turn {
       }
     }
     return segments;
+  }
+
+  #userText(from: number, to: number): readonly Segment[] {
+    return readTemplate(this.#text, from, to, { fences: true });
   }
 
   /** The end of the lines that count: empty lines at the end are no content. */

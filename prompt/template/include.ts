@@ -9,7 +9,7 @@ import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { IncludeMaker } from "../../config/document/lua_session.ts";
 import { nearest } from "../../base/nearest.ts";
 import { thrownText } from "../../base/problem.ts";
-import { partOf, resolvePath } from "../attach.ts";
+import { partOf, resolvePath, textOf } from "../attach.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { PERSONALITIES } from "./personality.ts";
 import { readFileTemplate } from "./read.ts";
@@ -93,8 +93,8 @@ class Includes {
 
   #attach(path: string, resolved: string, mime: string | undefined): number {
     const bytes = this.#read(resolved);
-    const { part, unsent } = partOf(bytes, resolved, mime);
-    if (unsent !== undefined) outputOf(this.#engine.cell).unsent.push({ path, unsent });
+    const { part, flaw } = partOf(bytes, { filename: resolved, path, mime });
+    if (flaw !== undefined) outputOf(this.#engine.cell).flawed.push({ path, flaw });
     return this.#result([{ kind: "part", part, path }]);
   }
 
@@ -108,7 +108,7 @@ class Includes {
       );
     }
     if (stack.length > cell.budget.limits.includes) cell.exceed("includes");
-    const bytes = this.#read(resolved);
+    const bytes = this.#readText(path, resolved);
     const environment = this.#environment(resolved, stack);
     let pieces: readonly Emitted[] = [];
     const raised = cell.enter(() => {
@@ -146,6 +146,22 @@ class Includes {
     }
     cell.spend(STEPS_PER_FILE + Math.ceil(bytes.length / BYTES_PER_STEP));
     return bytes;
+  }
+
+  /** The bytes of a file as UTF-8. */
+  #readText(path: string, resolved: string): Uint8Array {
+    const { cell } = this.#engine;
+    const bytes = this.#read(resolved);
+    const { text, flaw } = textOf(bytes, resolved);
+    if (flaw === undefined) return bytes;
+    if (text === null) {
+      return cell.raise(
+        `the file ${resolved} holds NUL bytes, so it is no text`,
+        new IncludeFault("file_not_utf8", false),
+      );
+    }
+    outputOf(cell).flawed.push({ path, flaw });
+    return new TextEncoder().encode(text);
   }
 
   /** Runs a file's text; every error in it ends it. */

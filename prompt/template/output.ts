@@ -3,7 +3,7 @@
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import { toValue } from "../../lua/vm/values.ts";
-import type { Unsent } from "../attach.ts";
+import type { FileFlaw } from "../attach.ts";
 import type { Part } from "../types.ts";
 
 /** One piece of output. A segment is put out by whoever knows what it stands for. */
@@ -17,10 +17,10 @@ export type Emitted =
   }
   | { readonly kind: "segment"; readonly turn: number; readonly index: number };
 
-/** A file that was attached and of which only the name is sent. */
-export interface UnsentFile {
+/** A file that was taken in and of which something has to be told. */
+export interface FlawedFile {
   readonly path: string;
-  readonly unsent: Unsent;
+  readonly flaw: FileFlaw;
 }
 
 /** Text and its place in the budget, in UTF-16 units per step. */
@@ -28,7 +28,7 @@ const UNITS_PER_STEP = 64;
 
 /** The output of one cell. Where it goes changes while a file is included. */
 export class Output {
-  readonly unsent: UnsentFile[] = [];
+  readonly flawed: FlawedFile[] = [];
   #pieces: Emitted[] = [];
   #units = 0;
 

@@ -1,7 +1,7 @@
 // Runs the templates of a document, message after message in one environment, and tells what went wrong at which tag
 // (chat-format 8.3).
 
-import { type Unsent, unsentFile } from "../attach.ts";
+import { fileFinding, type FileFlaw } from "../attach.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { LuaEnvironment } from "../../lua/library/library.ts";
@@ -92,8 +92,8 @@ export class Templates {
       source: ({ place }) => chat.text(place.from, place.to),
     };
     const { pieces, segments } = this.#runTemplate(turn, template, environment);
-    for (const { path, unsent } of outputOf(this.#engine.cell).unsent.splice(0)) {
-      this.#reportUnsent(path, unsent);
+    for (const { path, flaw } of outputOf(this.#engine.cell).flawed.splice(0)) {
+      this.#reportFlaw(path, flaw);
     }
     return { pieces, segments, diagnostics: this.#diagnostics };
   }
@@ -330,9 +330,9 @@ export class Templates {
     });
   }
 
-  #reportUnsent(path: string, unsent: Unsent): void {
+  #reportFlaw(path: string, flaw: FileFlaw): void {
     const remedy = "Give symbols.MIME the value text/plain when it holds text.";
-    this.#diagnostics.push(unsentFile(path, unsent, remedy));
+    this.#diagnostics.push(fileFinding(path, flaw, remedy));
   }
 }
 

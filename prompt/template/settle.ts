@@ -3,7 +3,8 @@
 import type { Cell } from "../../lua/vm/cell.ts";
 import type { Segment, TemplateSegment } from "../../parser/types.ts";
 import { type Chunk, compileChunk, expressionAlone } from "./compile.ts";
-import { type Fence, fenceAround, isTag } from "./quoted.ts";
+import type { Fence } from "../../parser/text/fences.ts";
+import { fenceAround, isTag } from "./quoted.ts";
 
 /** A tag that is no Lua. */
 export interface TagFault {

@@ -74,7 +74,7 @@ function resultBlock(result: ResultPart | undefined, id: string): Block {
 
 function plainText(part: Part, binary: (path: string) => string): string {
   if (part.kind === "text" || part.kind === "text_file") return part.text;
-  return part.kind === "unsupported_file" ? binary(part.filename) : "";
+  return part.kind === "unsupported_file" ? binary(part.path) : "";
 }
 
 /** A part of a user message or of a result as at most one block; blank text is dropped. */
@@ -90,7 +90,7 @@ function contentBlock(part: Part, unsupported: (path: string) => string): readon
       return [{ type: "document", source: source(part), title: title === "" ? undefined : title }];
     }
     case "unsupported_file":
-      return [{ type: "text", text: unsupported(part.filename) }];
+      return [{ type: "text", text: unsupported(part.path) }];
     default:
       return [];
   }

@@ -25,7 +25,7 @@ function page(): string {
     "| 0 | the command did what it says; in filter mode also when a person is needed |",
     "| 1 | failure: provider, tool machinery, input and output |",
     "| 2 | the command line or a settings file is wrong |",
-    "| 3 | a person is needed (in filter mode only with `--exit-code`); the ids stand on standard error |",
+    "| 3 | a person is needed (in filter mode only with `--exit-code`, or where the last word is the model's); the ids stand on standard error |",
     "| 4 | diagnostics of severity error block the request |",
     "| 5 | the document is in use by another run, or was changed by someone else |",
     "| 130 | interrupted |",

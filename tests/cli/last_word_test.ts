@@ -200,6 +200,10 @@ Deno.test("a filter stops there too, names no file, and leaves the text alone; c
     const filtered = await place.run(["advance", "--exit-code"], { stdin: ANSWERED, env: KEY });
     assert.deepEqual([filtered.code, filtered.stdout], [3, ANSWERED]);
     assert.match(filtered.stderr, /or flemma advance --continue\n$/);
+    for (const command of ["advance", "send"]) {
+      const silent = await place.run([command], { stdin: ANSWERED, env: KEY });
+      assert.deepEqual([silent.code, silent.stdout, silent.stderr], [3, ANSWERED, filtered.stderr], command);
+    }
     place.write("a.chat", ANSWERED);
     const checked = await place.run(["check", "a.chat"]);
     assert.deepEqual([checked.code, checked.stdout.match(/a\.chat:4:.*last word is the model's/)?.length], [

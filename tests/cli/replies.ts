@@ -25,12 +25,13 @@ export function textReply(text: string): Reply {
   return { events: message([{ type: "text", text }]) };
 }
 
-/** A streamed reply of a text and one bash call. */
-export function callReply(id: string, command: string): Reply {
+/** A streamed reply of a text and one bash call, with another text behind it if there is one. */
+export function callReply(id: string, command: string, behind?: string): Reply {
   return {
     events: message([
       { type: "text", text: "I will." },
       { type: "tool_use", id, name: "bash", input: JSON.stringify({ command, timeout: null }) },
+      ...(behind === undefined ? [] : [{ type: "text", text: behind } as const]),
     ]),
   };
 }

@@ -97,6 +97,10 @@ export class MemoryJournal implements Journal {
   keptResults(): ReadonlyMap<string, string> {
     return this.results;
   }
+
+  unfinished(): ReadonlySet<string> {
+    return new Set();
+  }
 }
 
 const anyObject = { type: "object", properties: {} };

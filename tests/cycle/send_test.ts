@@ -422,7 +422,8 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
   ) {
     const run = await send({ body: "" }, { before });
     assert.ok(run.outcome.kind === "blocked", code);
-    assert.ok(run.outcome.diagnostics.some((diagnostic) => diagnostic.code === code));
+    const errors = run.outcome.diagnostics.filter(({ severity }) => severity === "error");
+    assert.deepEqual(errors.map((diagnostic) => diagnostic.code), [code], "one cause is told once");
     assert.equal(run.requests.length, 0);
     assert.equal(run.after, before);
   }

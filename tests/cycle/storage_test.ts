@@ -298,6 +298,39 @@ Deno.test("a journal remembers approvals and starts without end across runs, als
     assert.deepEqual([...(await open()).started()], [], "the entry after the torn line counts");
   }));
 
+Deno.test("calls of a reply are unfinished until it ends or a person approves them, in long journals too", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a.chat`;
+    const open = async () => {
+      const outcome = await openJournal({ environment, path });
+      assert.ok(outcome.ok);
+      return outcome.value;
+    };
+    const left = async () => [...(await open()).unfinished()];
+    const journal = await open();
+    await journal.recordUnfinished(["a", "b"]);
+    await journal.recordUnfinished(["c", "d", "e"]);
+    assert.deepEqual(await left(), ["a", "b", "c", "d", "e"]);
+    await journal.recordFinished(["a"]);
+    await journal.recordApproval("b", { by: "policy", hash: "h", source: "config" });
+    await journal.recordApproval("c", { by: "person", hash: "h", asked: true });
+    await journal.recordApproval("d", { by: "person", hash: "h" });
+    assert.deepEqual([[...journal.unfinished()], await left()], [["b", "c", "e"], ["b", "c", "e"]]);
+    const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
+    const wrong = [{ kind: "unfinished" }, { kind: "unfinished", ids: "x" }, {
+      kind: "unfinished",
+      ids: [1],
+    }];
+    await Deno.writeTextFile(file, wrong.map((entry) => JSON.stringify(entry) + "\n").join(""), {
+      append: true,
+    });
+    const noise = JSON.stringify({ kind: "end", id: "x" }) + "\n";
+    await Deno.writeTextFile(file, noise.repeat(20_000), { append: true });
+    await (await open()).recordEnd("y");
+    assert.ok((await Deno.stat(file)).size < 10_000);
+    assert.deepEqual(await left(), ["b", "c", "e"]);
+  }));
+
 Deno.test("a long journal is shortened to what still matters, by who records and not by who looks", () =>
   withFolder(async (folder, environment) => {
     const path = `${folder}/a.chat`;

@@ -3,6 +3,8 @@ import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import { typeOfContent, typeOfName } from "../../base/media.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
+import { wireMessages } from "../../providers/anthropic/messages.ts";
+import { scene } from "./scene.ts";
 
 /** Evaluates a document that lies in a folder with these files. */
 async function inFolder(
@@ -142,6 +144,69 @@ Deno.test("P5: every textual type goes as text, images as what they are, and of 
       name,
     );
   }
+});
+
+Deno.test("a text in another encoding is read as what it is and told, with a command that makes UTF-8 of it", async () => {
+  const wide = (text: string, big: boolean) =>
+    [...text].flatMap((one) => big ? [0, one.charCodeAt(0)] : [one.charCodeAt(0), 0]);
+  const rows: readonly (readonly [string, readonly number[], string, RegExp])[] = [
+    [
+      "Latin-1",
+      [0x67, 0x72, 0xf6, 0xdf, 0x65],
+      "größe",
+      /column 3\) and was read as ISO-8859-1\. .*: iconv -f/,
+    ],
+    [
+      "UTF-16 with a mark",
+      [0xff, 0xfe, ...wide("hello there", false)],
+      "hello there",
+      /read as UTF-16\. .*: iconv/,
+    ],
+    ["the other way round", [0xfe, 0xff, ...wide("hello there", true)], "hello there", /read as UTF-16\. /],
+    ["without a mark", wide("hello there", false), "hello there", /read as UTF-16LE\. /],
+    ["big, without one", wide("hello there", true), "hello there", /read as UTF-16BE\. /],
+    [
+      "UTF-8 with a broken byte",
+      [...new TextEncoder().encode("naïve\n"), 0xe2, 0x82, 0x0a],
+      "naïve\n\ufffd\n",
+      /Some bytes of .* are not UTF-8, the first in line 2, column 1; each is sent as \ufffd/,
+    ],
+  ];
+  for (const [what, bytes, text, told] of rows) {
+    for (
+      const reference of [
+        "@./a.txt",
+        '{{ include("a.txt", { [symbols.BINARY] = true }) }}',
+        '{{ include("a.txt") }}',
+      ]
+    ) {
+      const chat = `\`\`\`yaml\nflemma:\n  files:\n    names: false\n\`\`\`\n@You:\nSee ${reference}\n`;
+      const { prompt } = await scene(chat, { "a.txt": new Uint8Array(bytes) });
+      const sent = prompt.history[0]!.parts.map((part) => "text" in part ? part.text : part.kind).join("");
+      assert.equal(sent, `See ${text}`, what);
+      const found = prompt.diagnostics.filter(({ code }) => code === "file_not_utf8");
+      assert.equal(found.length, 1, `${what} ${reference}`);
+      assert.match(found[0]!.message, told, what);
+      assert.equal(prompt.blocked, false);
+    }
+  }
+});
+
+Deno.test("a text file with NUL bytes is no text: its path is sent and told, and included it is an error", async () => {
+  const files = { "a.txt": new Uint8Array([0x61, 0, 0x62]) };
+  const attached = await scene("@You:\nSee @./a.txt\n", files);
+  assert.deepEqual(attached.told, ["file_not_utf8 2"]);
+  assert.deepEqual(attached.prompt.history[0]!.parts.at(-1)!.kind, "unsupported_file");
+  const included = await scene('@You:\n{% include_it = include("a.txt") %}x\n', files);
+  assert.deepEqual(included.told, ["file_not_utf8 2!"]);
+});
+
+Deno.test("of a file that no provider takes the model sees the path as it was written, not where it lies", async () => {
+  const { prompt, folder } = await scene("@You:\nSee @./sub/../a.zip\n", { "a.zip": "PK", "sub/x": "" });
+  const part = prompt.history[0]!.parts.at(-1)!;
+  assert.deepEqual(part, { kind: "unsupported_file", filename: `${folder}/a.zip`, path: "./sub/../a.zip" });
+  const { messages } = JSON.parse(JSON.stringify({ messages: wireMessages(prompt, "drop") }));
+  assert.deepEqual(messages[0].content.at(-1), { type: "text", text: "@./sub/../a.zip" });
 });
 
 Deno.test("an image in a System message is left out, text files are joined with it", async () => {

@@ -70,9 +70,33 @@ Deno.test("outside of a closed fence the tag is an error at its own column, with
   }
 });
 
-Deno.test("a tag that crosses the end of a fence is not in it", async () => {
-  const result = await scene("@You:\n```\n{{ nope +\n```\n}}\n");
-  assert.deepEqual(result.told, ["template_syntax 4!"]);
+Deno.test("what a fence quotes and does not close is text, and what follows the fence is read as ever", async () => {
+  const quoted: readonly string[] = [
+    "{{ nope +",
+    "int a[2][2] = {{1,2},{3}};",
+    "{{/* don't */}}",
+    '{% if x == "',
+    "{{- [[",
+    "{% -- note",
+    "{{{{{{",
+  ];
+  for (const line of quoted) {
+    for (const [before, after] of [["", ""], ["{{ 1 }} ", " {{ 2 }}"]] as const) {
+      const result = await scene(`@You:\n${before}it's\n\`\`\`c\n${line}\n\`\`\`\n}} %} it's${after}\n`);
+      assert.deepEqual(result.told, [], line);
+      const [first, last] = before === "" ? ["", ""] : ["1 ", " 2"];
+      assert.equal(userText(result), `${first}it's\n\`\`\`c\n${line}\n\`\`\`\n}} %} it's${last}`);
+    }
+  }
+});
+
+Deno.test("behind such an opener the rest of its fence is text; other fences, and one that is never closed, are as ever", async () => {
+  const result = await scene("@You:\n```\n{{ 1 }} {{ { {{ 2 }}\n```\n```\n{{ 3 }}\n```\n");
+  assert.equal(userText(result), "```\n1 {{ { {{ 2 }}\n```\n```\n3\n```");
+  const open = await scene("@You:\n````\n```\n{{ 1,\n```\n}}\n");
+  assert.deepEqual(open.told, ["template_syntax 5!"]);
+  const included = await scene('@You:\n{{ include("a.txt") }}\n', { "a.txt": "```\n{{ {\n```\n{{ 4 }}\n" });
+  assert.equal(userText(included), "```\n{{ {\n```\n4\n");
 });
 
 Deno.test("code in a fence that fails when it runs is text, and the rest runs on the variables as they were", async () => {

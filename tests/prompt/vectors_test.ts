@@ -111,6 +111,8 @@ function partJson(part: Part): Record<string, unknown> {
     case "image":
     case "pdf":
       return { kind: part.kind, mime_type: part.mimeType, data: part.data, filename: part.filename };
+    case "unsupported_file":
+      return { kind: part.kind, filename: part.filename };
     default:
       return { ...part };
   }

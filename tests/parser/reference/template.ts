@@ -20,6 +20,9 @@ const HIDING =
 const RAW_CODE = /^[ \t\r\n]*raw[ \t\r\n]*-?$/;
 const END_RAW = /\{%(-?)([ \t\r\n]*endraw[ \t\r\n]*)(-?)%\}/g;
 
+/** A fence from its opening to the end of its closing line, or to the end of the text where nothing closes it. */
+const FENCE = /^(`{3,})[^`\n]*(?:\n(?:[^\n]*\n)*?(\1`*[ \t\v\f\r]*)(?=\n|$(?![^]))|[^]*)/gm;
+
 /** The parts of a run of text (chat-format 8.1). */
 export function template(text: string): Part[] {
   const parts: Part[] = [];
@@ -28,6 +31,13 @@ export function template(text: string): Part[] {
   };
   let read = 0;
   for (let at = opener(text, 0); at >= 0; at = opener(text, read)) {
+    for (let fence = fenceAround(text, at); fence !== null; fence = fenceAround(text, at)) {
+      const inside = text.slice(at + 2, fence.to).replace(/^-/, "");
+      if (closer(inside, 0, text[at + 1] === "%" ? "code" : "expression") >= 0) break;
+      at = opener(text, fence.to);
+      if (at < 0) break;
+    }
+    if (at < 0) break;
     plain(read, at);
     const kind = text[at + 1] === "%" ? "code" : "expression";
     const trimBefore = text[at + 2] === "-";
@@ -59,6 +69,15 @@ export function template(text: string): Part[] {
   }
   plain(read, text.length);
   return parts;
+}
+
+function fenceAround(text: string, at: number): { readonly to: number } | null {
+  for (const found of text.matchAll(FENCE)) {
+    const to = found.index + found[0].length;
+    if (found[2] === undefined) return null;
+    if (found.index <= at && at < to) return { to };
+  }
+  return null;
 }
 
 function opener(text: string, from: number): number {

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { Budget, DEFAULT_LIMITS } from "../../lua/vm/budget.ts";
+
+/** Lets time pass on the clock, as on a machine that does something else. */
+function pass(milliseconds: number): void {
+  for (const until = performance.now() + milliseconds; performance.now() < until;);
+}
+
+/** A budget of one millisecond whose account of the processor the test keeps. */
+function budgetOf(account: { spent: number | null }): Budget {
+  const budget = new Budget({ ...DEFAULT_LIMITS, seconds: 0.001 }, () => account.spent);
+  budget.open();
+  budget.resume();
+  return budget;
+}
+
+Deno.test("only time on a processor is charged, so a busy machine costs a document nothing", () => {
+  const account = { spent: 70 };
+  const budget = budgetOf(account);
+  for (let look = 0; look < 3; look++) {
+    pass(2);
+    assert.ok(budget.spend(1));
+  }
+  account.spent += 0.6;
+  pass(2);
+  assert.ok(budget.spend(1));
+  account.spent += 0.6;
+  pass(2);
+  assert.ok(!budget.spend(1));
+  assert.equal(budget.exceeded, "seconds");
+  assert.ok(!budget.spend(0), "closed until it is opened anew");
+  budget.open();
+  budget.resume();
+  assert.ok(budget.spend(1));
+});
+
+Deno.test("what happens between two works is not charged, and what they take together is", () => {
+  const account = { spent: 0 };
+  const budget = budgetOf(account);
+  account.spent += 0.6;
+  budget.pause();
+  account.spent += 100;
+  budget.resume();
+  pass(2);
+  assert.ok(budget.spend(1));
+  account.spent += 0.6;
+  pass(2);
+  assert.ok(!budget.spend(1));
+});
+
+Deno.test("where the processor's account is not known, the clock counts", () => {
+  const budget = budgetOf({ spent: null });
+  pass(2);
+  assert.ok(!budget.spend(1));
+  assert.equal(budget.exceeded, "seconds");
+});
