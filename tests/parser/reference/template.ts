@@ -20,9 +20,6 @@ const HIDING =
 const RAW_CODE = /^[ \t\r\n]*raw[ \t\r\n]*-?$/;
 const END_RAW = /\{%(-?)([ \t\r\n]*endraw[ \t\r\n]*)(-?)%\}/g;
 
-/** A fence from its opening to the end of its closing line, or to the end of the text where nothing closes it. */
-const FENCE = /^(`{3,})[^`\n]*(?:\n(?:[^\n]*\n)*?(\1`*[ \t\v\f\r]*)(?=\n|$(?![^]))|[^]*)/gm;
-
 /** The parts of a run of text (chat-format 8.1). */
 export function template(text: string): Part[] {
   const parts: Part[] = [];
@@ -71,11 +68,20 @@ export function template(text: string): Part[] {
   return parts;
 }
 
+/** Where the closed fence ends that a place of the text stands in; null when it stands in none. */
 function fenceAround(text: string, at: number): { readonly to: number } | null {
-  for (const found of text.matchAll(FENCE)) {
-    const to = found.index + found[0].length;
-    if (found[2] === undefined) return null;
-    if (found.index <= at && at < to) return { to };
+  let from = 0;
+  let open: { readonly from: number; readonly ticks: number } | null = null;
+  for (const line of text.split("\n")) {
+    const ticks = /^`*/.exec(line)![0].length;
+    const rest = line.slice(ticks);
+    if (open === null) {
+      if (ticks >= 3 && !rest.includes("`")) open = { from, ticks };
+    } else if (ticks >= open.ticks && /^[ \t\v\f\r]*$/.test(rest)) {
+      if (open.from <= at && at < from + line.length) return { to: from + line.length };
+      open = null;
+    }
+    from += line.length + 1;
   }
   return null;
 }
