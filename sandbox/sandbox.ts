@@ -32,6 +32,7 @@ import {
 } from "./protect/protect.ts";
 import { lasting, recover } from "./protect/recover.ts";
 import { withInnerScript } from "./process/inner_script.ts";
+import { newMark } from "./process/marks.ts";
 import { forget, leftBehind, othersAlive, record, survivors } from "./process/left_behind.ts";
 import { spawn } from "./process/spawn.ts";
 import { parentOf } from "../base/paths.ts";
@@ -737,9 +738,11 @@ function bare(inner: readonly string[], waits: boolean, environment: Environment
     wrapped: false,
     start: (options) => {
       const kind = options.stdin === undefined ? "empty" : "piped";
+      const mark = newMark();
       return spawn(waits ? inner : withInnerScript([], kind, inner), options, {
+        mark,
         open: (leader) => {
-          recorded = record(environment, leader, { writable: [], before: "null" });
+          recorded = record(environment, leader, { writable: [], before: "null", mark });
         },
       });
     },

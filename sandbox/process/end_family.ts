@@ -1,5 +1,6 @@
 // Ending a command with everything that came of it: its process group, and descendants that left the group.
 
+import { marked } from "./marks.ts";
 import { type ProcessEntry, processEntry, processTable } from "./process_table.ts";
 
 /** Milliseconds between the polite signal and the final one. */
@@ -9,60 +10,86 @@ const GRACE = 2000;
 const FIRST_LOOK = 5;
 const LAST_LOOK = 250;
 
+/** How often what is left is killed. */
+const ROUNDS = 5;
+
 /**
- * Tells the group of process `leader` and its descendants in groups of their own to end, waits for it, and kills what
- * then still runs. Answers when nothing of it is left that this user may signal.
+ * Tells the group of process `leader`, if there is one, its descendants in groups of their own and whatever carries its `mark` to end, waits
+ * for them, and kills what then still runs. Answers when nothing of it is left that this user may signal.
  *
  * A descendant is told by its parent, so it is looked for while its parent lives, before the first signal: the first
  * process of a bubblewrap container leads a session of its own and asks to be ended with its parent only after the command
- * has begun, and commands without a sandbox may start what they like with `setsid`.
+ * has begun. What a command without a sandbox started with `setsid` may have lost its parent long ago; it has the mark.
  */
-export async function endFamily(leader: number): Promise<void> {
+export async function endFamily(leader: number | null, mark?: string): Promise<void> {
+  const family = new Family(leader, mark);
   // A group that is empty has no descendants that could still be told from others; most commands end so.
-  if (!signal(-leader, 0)) return;
-  const others = new Map<number, ProcessEntry>();
-  meet(leader, others);
-  if (!signalAll(leader, others, "SIGTERM")) return;
+  if (mark === undefined && (leader === null || !signal(-leader, 0))) return;
+  if (!family.meet() || !family.signal("SIGTERM")) return;
   const deadline = performance.now() + GRACE;
   for (let pause = FIRST_LOOK; performance.now() < deadline; pause = Math.min(2 * pause, LAST_LOOK)) {
     await new Promise((resolve) => setTimeout(resolve, pause));
-    if (!meet(leader, others)) return;
+    if (!family.meet()) return;
   }
-  signalAll(leader, others, "SIGKILL");
+  // Whoever forks all the time may have a child that no look has met.
+  for (let round = 0; round < ROUNDS && family.meet(); round++) {
+    family.signal("SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, FIRST_LOOK));
+  }
 }
 
-/** Notes the descendants outside the group; whether any process of the family lives. */
-function meet(leader: number, others: Map<number, ProcessEntry>): boolean {
-  const table = processTable();
-  // Where there is no list of processes, the group itself is all that can be asked.
-  if (table.length === 0) return signal(-leader, 0);
-  const family = new Set<number>();
-  let alive = false;
-  for (const entry of table) {
-    if (entry.group !== leader && others.get(entry.pid)?.started !== entry.started) continue;
-    family.add(entry.pid);
-    alive ||= entry.alive;
+/** The processes that came of one command. */
+class Family {
+  /** Null where its group is over and the number another one's. */
+  readonly #leader: number | null;
+  readonly #mark: string | undefined;
+  /** Those outside the group. */
+  readonly #others = new Map<number, ProcessEntry>();
+
+  constructor(leader: number | null, mark: string | undefined) {
+    this.#leader = leader;
+    this.#mark = mark;
   }
-  for (let before = 0; before !== family.size;) {
-    before = family.size;
-    for (const entry of table) {
-      if (family.has(entry.pid) || !family.has(entry.parent)) continue;
+
+  /** Looks who belongs to it; whether any process of the family lives. */
+  meet(): boolean {
+    const table = processTable();
+    // Where there is no list of processes, the group itself is all that can be asked.
+    if (table.length === 0) return this.#signalGroup(0);
+    const carriers = new Set(this.#mark === undefined ? [] : marked(this.#mark));
+    const family = new Set<number>();
+    let alive = false;
+    const take = (entry: ProcessEntry) => {
       family.add(entry.pid);
-      others.set(entry.pid, entry);
+      if (entry.group !== this.#leader) this.#others.set(entry.pid, entry);
       alive ||= entry.alive;
+    };
+    for (const entry of table) {
+      const known = this.#others.get(entry.pid)?.started === entry.started;
+      if (entry.group === this.#leader || known || carriers.has(entry.pid)) take(entry);
     }
+    for (let before = 0; before !== family.size;) {
+      before = family.size;
+      for (const entry of table) {
+        if (!family.has(entry.pid) && family.has(entry.parent)) take(entry);
+      }
+    }
+    return alive;
   }
-  return alive;
-}
 
-/** Signals the group and the others; false when nothing is left that this user may signal. */
-function signalAll(leader: number, others: ReadonlyMap<number, ProcessEntry>, name: Deno.Signal): boolean {
-  let reached = signal(-leader, name);
-  for (const { pid, started } of others.values()) {
-    // The number may belong to another process by now.
-    if (processEntry(pid)?.started === started) reached = signal(pid, name) || reached;
+  /** Signals the group and the others; false when nothing is left that this user may signal. */
+  signal(name: Deno.Signal): boolean {
+    let reached = this.#signalGroup(name);
+    for (const { pid, started } of this.#others.values()) {
+      // The number may belong to another process by now.
+      if (processEntry(pid)?.started === started) reached = signal(pid, name) || reached;
+    }
+    return reached;
   }
-  return reached;
+
+  #signalGroup(name: Deno.Signal | 0): boolean {
+    return this.#leader !== null && signal(-this.#leader, name);
+  }
 }
 
 /** Signals a process, or a group by its negative number; false where there is none that this user may signal. */

@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
+import { marked } from "./marks.ts";
 import { processEntry, processTable } from "./process_table.ts";
 
 /** A process that cannot be mistaken for a later one of the same number. */
@@ -20,6 +21,8 @@ export interface CommandRecord {
   readonly leader: ProcessId;
   /** Real paths it can write to; empty when nothing confines it. */
   readonly writable: readonly string[];
+  /** The mark that its processes carry; absent where something else holds them together. */
+  readonly mark?: string;
   /** What is to be put right when it has ended, as `Before` without its look; null when there is nothing. */
   readonly before: unknown;
 }
@@ -54,12 +57,14 @@ export function isAlive({ pid, started }: ProcessId): boolean {
 export function record(
   environment: Environment,
   leader: number,
-  { writable, before }: { readonly writable: readonly string[]; /** As JSON. */ readonly before: string },
+  { writable, before, mark }: Pick<CommandRecord, "writable" | "mark"> & {
+    /** As JSON. */ readonly before: string;
+  },
 ): string {
   const folder = folderOf(environment);
   const id = identify(leader) ?? { pid: leader, started: "" };
   const own = thisProcess ??= identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
-  const rest = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable });
+  const rest = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable, mark });
   // It is long and the same for many commands, so it comes as text.
   const text = `${rest.slice(0, -1)},"before":${before}}`;
   // Of commands that somebody else starts, only who prepared them is known; there may be several.
@@ -120,13 +125,22 @@ export function leftBehind(environment: Environment): Recorded[] {
   return records(environment).filter(({ owner, earlier }) => earlier || !isAlive(owner));
 }
 
-/** The processes of a command's session that still run, whatever became of its leader. */
-export function survivors({ leader, earlier }: Recorded): number[] {
-  if (earlier) return [];
+/** The processes of a command's session, and those with its mark, that still run, whatever became of its leader. */
+export function survivors(recorded: Recorded): number[] {
+  if (recorded.earlier) return [];
+  const { mark } = recorded;
+  const group = groupLeft(recorded);
+  const session = group === null
+    ? []
+    : processTable().filter(({ session, alive }) => alive && session === group);
+  return [...new Set([...session.map(({ pid }) => pid), ...mark === undefined ? [] : marked(mark)])];
+}
+
+/** The group of a command as a number that still means it; null when that belongs to another process, so the group is over. */
+export function groupLeft({ leader, earlier }: Recorded): number | null {
+  if (earlier) return null;
   const now = identify(leader.pid);
-  // The number belongs to another process, so the session it named is over.
-  if (now !== null && now.started !== leader.started) return [];
-  return processTable().filter(({ session, alive }) => alive && session === leader.pid).map(({ pid }) => pid);
+  return now === null || now.started === leader.started ? leader.pid : null;
 }
 
 let machine: string | undefined;
@@ -164,10 +178,11 @@ function readOr(path: string): string {
 
 function readRecord(file: string): CommandRecord | null {
   try {
-    const { machine, owner, leader, writable, before } = JSON.parse(Deno.readTextFileSync(file));
+    const { machine, owner, leader, writable, mark, before } = JSON.parse(Deno.readTextFileSync(file));
     const valid = typeof machine === "string" && typeof owner?.pid === "number" &&
       typeof leader?.pid === "number" && Array.isArray(writable);
-    return valid ? { machine, owner, leader, writable, before } : null;
+    if (!valid) return null;
+    return { machine, owner, leader, writable, before, ...(typeof mark === "string" ? { mark } : {}) };
   } catch {
     return null; // Being written or removed at this moment, or cut short by a crash before anything ran.
   }

@@ -3,6 +3,7 @@
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Running, SpawnOptions } from "../types.ts";
 import { endFamily } from "./end_family.ts";
+import { MARK } from "./marks.ts";
 
 export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 
@@ -13,6 +14,8 @@ const LINE: Uint8Array = new Uint8Array([10]);
 export interface Gate {
   /** Called once with the id of the group; when it throws, the command does not begin. */
   open(group: number): void;
+  /** By which descendants are known that nothing else holds together. */
+  readonly mark?: string;
 }
 
 /**
@@ -30,7 +33,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
     child = new Deno.Command(program, {
       args,
       cwd: options.cwd,
-      env: { ...options.env },
+      env: { ...options.env, ...(gate?.mark === undefined ? {} : { [MARK]: gate.mark }) },
       clearEnv: true,
       stdin: options.stdin === undefined && gate === undefined ? "null" : "piped",
       stdout: "piped",
@@ -61,7 +64,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
     stdout: child.stdout,
     stderr: child.stderr,
     status: child.status.then(({ code, signal }) => ({ code, signal })),
-    kill: () => killing ??= endFamily(child.pid),
+    kill: () => killing ??= endFamily(child.pid, gate?.mark),
   });
 }
 

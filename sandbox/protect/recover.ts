@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Problem } from "../../base/problem.ts";
 import { endFamily } from "../process/end_family.ts";
-import { forget, leftBehind, type Recorded, survivors } from "../process/left_behind.ts";
+import { forget, groupLeft, leftBehind, type Recorded, survivors } from "../process/left_behind.ts";
 import { type Before, settle } from "./repair.ts";
 
 /** The part of it that can be written down. */
@@ -30,7 +30,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
   const told: Problem[] = [];
   for (const recorded of leftBehind(environment)) {
     if (survivors(recorded).length > 0) {
-      await endFamily(recorded.leader.pid);
+      await endFamily(groupLeft(recorded), recorded.mark);
       told.push(ended(recorded));
     }
     const before = lastingOf(recorded.before);

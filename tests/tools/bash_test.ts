@@ -33,10 +33,11 @@ function settings(named: Record<string, unknown>, truncate: Record<string, unkno
 }
 
 /** The real thing, with the document protected. */
-function realSandbox(place: Scene): Sandbox {
+function realSandbox(place: Scene, enabled = true): Sandbox {
   return createSandbox({
     settings: {
       ...DEFAULT_SETTINGS.sandbox,
+      enabled,
       backend: "required",
       policy: { ...DEFAULT_SETTINGS.sandbox.policy, rw_paths: ["urn:flemma:buffer:path"] },
     },
@@ -420,27 +421,38 @@ Deno.test("in the real sandbox a command writes beside the document, not to /etc
     assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
   }));
 
-Deno.test("in the real sandbox exit codes pass, background children die, and a timeout leaves nothing", () =>
-  inScene(async (place) => {
-    const sandbox = realSandbox(place);
-    assert.match(await bashError(place, "exit 42", { sandbox }), /exit code 42/);
-    const mark = `300.${Math.floor(Math.random() * 1e9)}`;
-    const running = async (): Promise<number> => {
-      let count = 0;
-      for await (const { name } of Deno.readDir("/proc")) {
-        if (!/^\d+$/.test(name) || !isAlive(Number(name))) continue;
-        const line = await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "");
-        if (line === `sleep\0${mark}\0`) count++;
-      }
-      return count;
-    };
-    assert.equal(await bash(place, `setsid sleep ${mark} & echo done`, { sandbox }), "done");
-    assert.match(
-      await bashError(place, `setsid sleep ${mark} & sleep ${mark}`, { sandbox }, 0.5),
-      /after 0\.5 seconds/,
-    );
-    assert.equal(await running(), 0);
-  }));
+for (const enabled of [true, false]) {
+  Deno.test(`${enabled ? "in" : "without"} the real sandbox exit codes pass, daemons die, and a timeout leaves nothing`, () =>
+    inScene((place) => leavesNothing(place, realSandbox(place, enabled))));
+}
+
+async function leavesNothing(place: Scene, sandbox: Sandbox): Promise<void> {
+  assert.match(await bashError(place, "exit 42", { sandbox }), /exit code 42/);
+  const mark = `300.${Math.floor(Math.random() * 1e9)}`;
+  const running = async (): Promise<number> => {
+    let count = 0;
+    for await (const { name } of Deno.readDir("/proc")) {
+      if (!/^\d+$/.test(name) || !isAlive(Number(name))) continue;
+      const line = await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "");
+      if (line === `sleep\0${mark}\0`) count++;
+    }
+    return count;
+  };
+  assert.equal(await bash(place, `setsid sleep ${mark} & echo done`, { sandbox }), "done");
+  // A daemon has a session of its own and no parent that belongs to the command.
+  assert.equal(await bash(place, `( setsid sleep ${mark} & ); echo done`, { sandbox }), "done");
+  assert.equal(await running(), 0);
+  assert.match(
+    await bashError(place, `( setsid sleep ${mark} & ); sleep ${mark}`, { sandbox }, 0.5),
+    /after 0\.5 seconds/,
+  );
+  assert.equal(await running(), 0);
+  const stop = new AbortController();
+  const onOutput = () => stop.abort();
+  const started = `( setsid sleep ${mark} & ); echo started; sleep ${mark}`;
+  assert.match(await bashError(place, started, { sandbox, signal: stop.signal, onOutput }), /^started\n/);
+  assert.equal(await running(), 0);
+}
 
 Deno.test("in the real sandbox a backend that cannot work is an error of the sandbox", () =>
   inScene(async (place) => {

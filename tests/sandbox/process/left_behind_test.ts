@@ -96,6 +96,34 @@ Deno.test("a command that runs on without a sandbox is named, and ended before t
     await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
   }));
 
+Deno.test("what a command without a sandbox sent into a session of its own is found by its mark, and nobody else is ended", () =>
+  inFolder(async (root) => {
+    const environment = world(root);
+    const started = spawn(["/bin/sh", "-c", "( setsid sleep 300 & )"], {
+      cwd: root,
+      env: { PATH: "/usr/bin:/bin" },
+    }, {
+      mark: "m1",
+      open() {},
+    });
+    const bystander = spawn(["/bin/sleep", "300"], { cwd: root, env: {} });
+    assert.ok(started.ok && bystander.ok);
+    await started.value.status;
+    const file = record(environment, started.value.pid, { writable: [], before: "null", mark: "m1" });
+    // Whoever started it has died, and the number of its group is that of another process by now.
+    const record1 = JSON.parse(Deno.readTextFileSync(file));
+    const leader = { pid: bystander.value.pid, started: "1" };
+    const owner = { ...record1.owner, started: "1" };
+    Deno.writeTextFileSync(file, JSON.stringify({ ...record1, owner, leader }));
+    const told = await recover(environment);
+    assert.deepEqual(told.map(({ code }) => code), ["command-left-behind"]);
+    assert.equal(identify(bystander.value.pid)?.pid, bystander.value.pid, "the bystander lives");
+    await new Response(started.value.stdout).text();
+    await bystander.value.kill();
+    for (const { value } of [started, bystander]) await value.stderr.cancel();
+    await bystander.value.stdout.cancel();
+  }));
+
 Deno.test("a record is about one process only: not a later one of its number, nor one of another machine or boot", () =>
   inFolder((root) => {
     const environment = world(root);

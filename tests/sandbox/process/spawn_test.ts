@@ -141,3 +141,34 @@ Deno.test("kill leaves other children of this program alone", async () => {
   for (const reader of readers) await reader.cancel();
   for (const { stderr } of [other, ended]) await stderr.cancel();
 });
+
+Deno.test("kill takes what carries the mark: a daemon with a session of its own and no parent left; and nobody else", async () => {
+  const daemon = "setsid /bin/sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 600; done' &";
+  const marks = ["of-this-call", "of-another"];
+  const [own, other] = marks.map((mark) => {
+    const started = spawn(["/bin/sh", "-c", `( ${daemon} )`], OPTIONS, { mark, open() {} });
+    assert.ok(started.ok);
+    return started.value;
+  });
+  const [ownPid, reader] = await firstLine(own!.stdout);
+  const [otherPid, otherReader] = await firstLine(other!.stdout);
+  assert.deepEqual((await own!.status).code, 0, "the command itself is over");
+  assert.notEqual(processEntry(Number(ownPid))!.parent, own!.pid, "nothing but the mark tells whose it is");
+  await own!.kill();
+  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody holds it");
+  assert.equal(processEntry(Number(otherPid))?.alive, true);
+  await other!.kill();
+  assert.equal((await otherReader.read()).done, true);
+  for (const running of [own!, other!]) await running.stderr.cancel();
+});
+
+Deno.test("what has no mark and belongs to nobody is not looked for among other people's processes", async () => {
+  const running = start(["/bin/sh", "-c", "( setsid sleep 600 & echo $! )"]);
+  const [pid, reader] = await firstLine(running.stdout);
+  await running.status;
+  await running.kill();
+  assert.equal(processEntry(Number(pid))?.alive, true);
+  Deno.kill(Number(pid), "SIGKILL");
+  await reader.cancel();
+  await running.stderr.cancel();
+});
