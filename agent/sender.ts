@@ -36,5 +36,5 @@ export async function providerOf(
 ): Promise<Outcome<Provider>> {
   if (provider !== undefined) return success(provider);
   const { getProvider } = await import("../providers/registry.ts");
-  return getProvider(settings.provider);
+  return await getProvider(settings.provider, settings);
 }

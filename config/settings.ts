@@ -31,12 +31,36 @@ export interface Parameters {
   readonly openai?: ProviderParameters;
   /** Parameters for Vertex AI alone. */
   readonly vertex?: ProviderParameters;
+  /** Parameters for Gemini at AI Studio alone. */
+  readonly gemini?: ProviderParameters;
   /** Parameters for Moonshot alone. */
   readonly moonshot?: ProviderParameters;
+  /** Parameters for Chat Completions servers alone. */
+  readonly openai_chat?: ProviderParameters;
 }
 
 /** Parameters of one provider; stronger than the general ones whatever layer they come from. */
 export type ProviderParameters = Readonly<Record<string, unknown>>;
+
+/** Where one provider is, and for servers of the person's own how they like to be asked. */
+export interface ProviderSettings {
+  /** Address of its API. */
+  readonly base_url?: string | null;
+  /** Makes a name that is not built in a Chat Completions server. */
+  readonly kind?: "openai_chat" | null;
+  /** What the limit of the reply is called. */
+  readonly max_tokens_key?: "max_tokens" | "max_completion_tokens" | null;
+  /** The member of messages in which reasoning goes back. */
+  readonly reasoning_field?: string | null;
+  /** Which messages take their reasoning along. */
+  readonly reasoning_back?: "always" | "tools" | "never" | null;
+  /** The member of requests that names the effort: `reasoning_effort`, or `reasoning` with an `effort` inside. */
+  readonly reasoning_key?: "reasoning_effort" | "reasoning" | null;
+  /** Whether the model may make several calls in one reply; null leaves it to the server. */
+  readonly parallel_tool_calls?: boolean | null;
+  /** Further members of requests. */
+  readonly extra_body?: Readonly<Record<string, unknown>> | null;
+}
 
 /** A preset as both homes of presets make it; the members that approval does not need are for `model = "$name"`. */
 export interface ApprovalPreset {
@@ -218,7 +242,7 @@ export interface Settings {
   /** Parameters of the model. */
   readonly parameters: Parameters;
   /** Where single providers are reached, by name. */
-  readonly providers: Readonly<Record<string, { readonly base_url?: string | null }>>;
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
   /** Files that a message refers to: whether their text carries the path. */
   readonly files: { readonly names: boolean };
   /** Templates: whether tags are run. */

@@ -1,30 +1,68 @@
-// The providers by name.
+// The providers by name. Each is loaded when it is asked for: a run needs one.
 
 import { nearest } from "../base/nearest.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
-import { anthropic } from "./anthropic/provider.ts";
+import type { Settings } from "../config/settings.ts";
+import { KNOWN_PROVIDERS, type KnownProvider, ownProvider } from "./known.ts";
 import type { Provider } from "./types.ts";
 
-const PROVIDERS: ReadonlyMap<string, Provider> = new Map([[anthropic.name, anthropic]]);
+/** What of the settings makes providers. */
+export type ProviderSource = Pick<Settings, "providers">;
 
-/** Names of all providers, sorted. */
-export function providerNames(): readonly string[] {
-  return [...PROVIDERS.keys()].sort();
+const NOTHING_OWN: ProviderSource = { providers: {} };
+
+type Name = keyof typeof KNOWN_PROVIDERS;
+
+const LOAD: Readonly<Record<Name, () => Promise<Provider>>> = {
+  anthropic: async () => (await import("./anthropic/provider.ts")).anthropic,
+  openai: async () => (await import("./openai/provider.ts")).openai,
+  vertex: async () => (await import("./google/provider.ts")).vertex,
+  gemini: async () => (await import("./google/provider.ts")).gemini,
+  moonshot: async () => (await import("./chat_completions/moonshot.ts")).moonshot,
+  openai_chat: () => loadChat(KNOWN_PROVIDERS.openai_chat),
+};
+
+async function loadChat(known: KnownProvider): Promise<Provider> {
+  return (await import("./chat_completions/openai_chat.ts")).chatProvider(known);
+}
+
+function isBuiltIn(name: string): name is Name {
+  return Object.hasOwn(KNOWN_PROVIDERS, name);
+}
+
+/** Names of all providers, sorted; those that settings make are among them. */
+export function providerNames(settings: ProviderSource = NOTHING_OWN): readonly string[] {
+  const own = Object.keys(settings.providers).filter((name) => settings.providers[name]?.kind);
+  return [...new Set([...Object.keys(KNOWN_PROVIDERS), ...own])].sort();
+}
+
+/** What can be said of a provider without loading it; null for a name that none has. */
+export function knownProvider(name: string, settings: ProviderSource = NOTHING_OWN): KnownProvider | null {
+  if (isBuiltIn(name)) return KNOWN_PROVIDERS[name];
+  return providerNames(settings).includes(name) ? ownProvider(name) : null;
 }
 
 /**
  * The provider of that name.
  *
  * @param name as settings write it
+ * @param settings where a person names servers of their own. @default none
  * @returns the provider. Fails with `provider-unknown`, which suggests the nearest name.
  */
-export function getProvider(name: string): Outcome<Provider> {
-  const provider = PROVIDERS.get(name);
-  if (provider !== undefined) return success(provider);
-  const near = nearest(name, PROVIDERS.keys());
+export async function getProvider(
+  name: string,
+  settings: ProviderSource = NOTHING_OWN,
+): Promise<Outcome<Provider>> {
+  if (isBuiltIn(name)) return success(await LOAD[name]());
+  const known = knownProvider(name, settings);
+  if (known !== null) return success(await loadChat(known));
+  const names = providerNames(settings);
+  const near = nearest(name, names);
   return failure(
     "provider-unknown",
     `There is no provider named "${name}".`,
-    near === null ? `Known providers: ${providerNames().join(", ")}.` : `Did you mean ${near}?`,
+    near === null
+      ? `Known providers: ${names.join(", ")}. A server of your own gets a name by providers.NAME.kind.`
+      : `Did you mean ${near}?`,
   );
 }

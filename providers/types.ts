@@ -107,6 +107,8 @@ export interface StreamReader {
   event(data: unknown, headers?: Headers | null): Effect[];
   /** Says that a line of the stream could not be read: what is open now must not count as whole. */
   damaged(): void;
+  /** The effects of the word that ends some streams, `[DONE]`; a stream whose end is an event of its own has none. */
+  done?(): Effect[];
   /** True once the closing event was seen. */
   readonly closed: boolean;
 }
@@ -121,8 +123,14 @@ export interface Provider {
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order; none for a provider that takes no key. */
   readonly keyVariables: readonly string[];
-  /** The model unless settings name one. */
-  readonly defaultModel: string;
+  /** Whether it is asked without a key where none is found. */
+  readonly keyOptional?: boolean;
+  /** The model unless settings name one; null where nobody can know one. */
+  readonly defaultModel: string | null;
+  /** Where it is reached by these settings unless they name an address; absent where that is `defaultBaseUrl`. */
+  regionalBaseUrl?(settings: Settings): string;
+  /** What these settings lack for a request, or null. */
+  obstacle?(settings: Settings): Problem | null;
   /** Whether the model of the settings goes on from a turn of its own (prefill). */
   takesPrefill(settings: Settings): boolean;
   /** The request for a conversation, and what had to be left out or changed, in sentences. */

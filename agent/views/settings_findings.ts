@@ -4,7 +4,7 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { DEFAULT_RW_PATHS, type Settings } from "../../config/settings.ts";
-import { getProvider, providerNames } from "../../providers/registry.ts";
+import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { expandPath, type PathContext, resolvePolicy } from "../../sandbox/mod.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 
@@ -20,11 +20,11 @@ export interface SettingsFinding {
 }
 
 /** Makers of models, by how the names of their models begin. */
-const MAKERS: readonly (readonly [RegExp, string])[] = [
-  [/^claude/, "anthropic"],
-  [/^(?:gpt|chatgpt|codex|o\d)/, "openai"],
-  [/^gemini/, "vertex"],
-  [/^(?:kimi|moonshot)/, "moonshot"],
+const MAKERS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^claude/, ["anthropic"]],
+  [/^(?:gpt|chatgpt|codex|o\d)/, ["openai"]],
+  [/^gemini/, ["gemini", "vertex"]],
+  [/^(?:kimi|moonshot)/, ["moonshot"]],
 ];
 
 /** Looks at settings as they hold for a document, or for a folder when `document` is null. */
@@ -41,15 +41,18 @@ export function settingsFindings(
   ];
 }
 
-function modelFindings({ provider, model }: Settings): SettingsFinding[] {
+function modelFindings(settings: Settings): SettingsFinding[] {
+  const { provider, model, providers } = settings;
   const found: SettingsFinding[] = [];
-  if (!getProvider(provider).ok) {
-    const message = `nothing asks ${provider} yet; there is ${providerNames().join(", ")}`;
+  if (knownProvider(provider, settings) === null) {
+    const message = `there is no provider ${provider}; there is ${providerNames(settings).join(", ")}`;
     found.push({ key: "provider", severity: "warning", message });
   }
-  const maker = MAKERS.find(([begins]) => begins.test(model ?? ""))?.[1];
-  if (maker !== undefined && maker !== provider) {
-    const message = `the model ${model} is one of ${maker}, and the provider is ${provider}`;
+  // A server of the person's own may serve, and name, models of any maker.
+  if (provider === "openai_chat" || providers[provider]?.kind) return found;
+  const makers = MAKERS.find(([begins]) => begins.test(model ?? ""))?.[1];
+  if (makers !== undefined && !makers.includes(provider)) {
+    const message = `the model ${model} is one of ${makers.join(" or ")}, and the provider is ${provider}`;
     found.push({ key: "model", severity: "warning", message });
   } else if (model?.includes("/")) {
     const message = `the name of a model has no "/" here: the provider stands in "provider"`;

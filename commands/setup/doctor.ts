@@ -5,7 +5,7 @@ import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { resolveCredential } from "../../providers/http/credentials.ts";
-import { getProvider, providerNames } from "../../providers/registry.ts";
+import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
@@ -49,10 +49,11 @@ async function examine(
   const { environment } = invocation;
   const files = await layerFiles(invocation, path);
   const credentials: Record<string, { found: boolean; detail: string }> = {};
-  for (const name of providerNames()) {
-    const provider = getProvider(name);
-    if (!provider.ok) continue;
-    const answer = await resolveCredential({ provider: provider.value, environment });
+  const settings = evaluated.ok ? evaluated.value.settings : undefined;
+  for (const name of providerNames(settings)) {
+    const provider = knownProvider(name, settings);
+    if (provider === null) continue;
+    const answer = await resolveCredential({ provider, environment });
     credentials[name] = answer.ok
       ? { found: true, detail: answer.value.source }
       : { found: false, detail: answer.problem.message };

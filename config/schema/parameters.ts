@@ -130,19 +130,6 @@ function providerTable(name: string, own: Record<string, Node>): Group {
   });
 }
 
-/** The table of a provider that is not built yet. */
-function futureTable(name: string, own: Record<string, Node>): Group {
-  const unread = (node: Node): Node =>
-    node.node === "key"
-      ? { ...node, unread: true }
-      : node.node === "group"
-      ? { ...node, members: all(node.members) }
-      : node;
-  const all = (members: Readonly<Record<string, Node>>) =>
-    Object.fromEntries(Object.entries(members).map(([member, node]) => [member, unread(node)]));
-  return unread(providerTable(name, own)) as Group;
-}
-
 const text = (doc: string, value?: string) =>
   neutralKey(STRING, doc, { optional: true, ...(value === undefined ? {} : { default: value }) });
 
@@ -154,17 +141,21 @@ export const PROVIDER_TABLES: Readonly<Record<string, Group>> = {
     thinking_budget: budget,
     effort: neutralKey(word("low", "medium", "high", "xhigh", "max"), "Sent as it is.", { optional: true }),
   }),
-  openai: futureTable("OpenAI", {
+  openai: providerTable("OpenAI", {
     reasoning: text("Reasoning effort; beats `thinking`."),
     reasoning_summary: text("Kind of reasoning summary.", "auto"),
     experimental: group("Experiments of this provider.", {
       phase: neutralKey(BOOLEAN, "Label replayed messages with their phase.", { default: true }),
     }),
   }),
-  vertex: futureTable("Vertex AI", {
+  vertex: providerTable("Vertex AI", {
     project_id: text("Google Cloud project; required by this provider."),
     location: text("Region.", "global"),
     thinking_budget: budget,
   }),
-  moonshot: futureTable("Moonshot AI", { prompt_cache_key: text("Key of the prompt cache.") }),
+  gemini: providerTable("Gemini at AI Studio", { thinking_budget: budget }),
+  moonshot: providerTable("Moonshot AI", { prompt_cache_key: text("Key of the prompt cache.") }),
+  openai_chat: providerTable("Chat Completions servers, those of your own among them", {
+    reasoning: text("Reasoning effort, sent as it is; beats `thinking` of this table."),
+  }),
 };

@@ -41,11 +41,15 @@ function isAddress(text: string): boolean {
 
 /** The whole tree. */
 export const SCHEMA: Group = group("All settings.", {
-  provider: neutralKey(STRING, "Who is asked: anthropic, openai, vertex, moonshot.", {
-    default: "anthropic",
-    awaits: "providers from files",
-    awaitsWhen: (value) => typeof value === "string" && isModulePath(value),
-  }),
+  provider: neutralKey(
+    STRING,
+    "Who is asked: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name that `providers` makes.",
+    {
+      default: "anthropic",
+      awaits: "providers from files",
+      awaitsWhen: (value) => typeof value === "string" && isModulePath(value),
+    },
+  ),
   model: neutralKey(STRING, "The model, or a `$preset`; the provider's default when unset.", {
     optional: true,
   }),
@@ -58,6 +62,39 @@ export const SCHEMA: Group = group("All settings.", {
   providers: group("Where providers are.", {}, {
     others: group("One provider.", {
       base_url: hostKey(address, "Address of its API.", { optional: true }),
+      kind: hostKey(word("openai_chat"), "Makes a name of your own a Chat Completions server.", {
+        optional: true,
+      }),
+      max_tokens_key: hostKey(
+        word("max_tokens", "max_completion_tokens"),
+        "What a Chat Completions server calls the limit of the reply; `max_tokens` when unset.",
+        { optional: true },
+      ),
+      reasoning_field: hostKey(
+        STRING,
+        "The member of messages in which a Chat Completions server gets reasoning back.",
+        { optional: true },
+      ),
+      reasoning_back: hostKey(
+        word("always", "tools", "never"),
+        "Which messages take their reasoning back to a Chat Completions server; `tools`, those of calls in work, when unset.",
+        { optional: true },
+      ),
+      reasoning_key: hostKey(
+        word("reasoning_effort", "reasoning"),
+        "The member of requests that names the effort to a Chat Completions server; `reasoning_effort` when unset.",
+        { optional: true },
+      ),
+      parallel_tool_calls: hostKey(
+        BOOLEAN,
+        "Whether a Chat Completions server may make several calls in one reply; its own choice when unset.",
+        { optional: true },
+      ),
+      extra_body: hostKey(
+        { is: "map", of: { is: "any" } },
+        "Further members of requests to a Chat Completions server.",
+        { optional: true },
+      ),
     }),
   }),
   tools,

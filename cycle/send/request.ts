@@ -96,6 +96,8 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   }
   const baseUrl = resolveBaseUrl(provider, settings, environment);
   if (!baseUrl.ok) return { kind: "failed", problem: baseUrl.problem };
+  const lack = missing(provider, settings);
+  if (lack !== null) return { kind: "failed", problem: lack };
   const key = await secret();
   if (!key.ok) return { kind: "failed", problem: key.problem };
   const { request, warnings } = provider.buildRequest({
@@ -107,8 +109,18 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
     baseUrl: baseUrl.value,
     day: dayOf(options.now ?? new Date()),
   });
-  const model = settings.model ?? provider.defaultModel;
+  const model = settings.model ?? provider.defaultModel ?? "";
   return { kind: "ready", request, model, diagnostics, warnings, files: prompt.files };
+}
+
+/** What settings lack for a request to a provider; null when nothing. */
+function missing(provider: Provider, settings: Settings): Problem | null {
+  if ((settings.model ?? provider.defaultModel) !== null) return provider.obstacle?.(settings) ?? null;
+  return {
+    code: "model-missing",
+    message: `${provider.name} has no usual model, and the settings name none.`,
+    next: "Name one that the server has: model: NAME in the settings or the first block, or --model NAME.",
+  };
 }
 
 /** Who would be heard last in a request; a part that is blank is not sent, nor a result that no call has the id of. */

@@ -142,6 +142,7 @@ class Sending {
       reach: direct ? reachable : undefined,
       onEvent: (data, headers) => this.#event(data, headers),
       onUnreadable: (data) => this.#unreadable(data),
+      onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
     const ending = this.#ending(exchange);
     const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
@@ -153,7 +154,11 @@ class Sending {
   }
 
   #event(data: object, headers: Headers): "stop" | "more" {
-    for (const effect of this.#reader.event(data, headers)) {
+    return this.#apply(this.#reader.event(data, headers));
+  }
+
+  #apply(effects: readonly Effect[]): "stop" | "more" {
+    for (const effect of effects) {
       this.#error = this.#effect(effect);
       if (this.#error !== null) return "stop";
     }

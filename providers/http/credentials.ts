@@ -6,7 +6,7 @@ import type { Provider } from "../types.ts";
 
 /** What a provider needs: kind and variables come from its description. */
 export interface CredentialQuery {
-  readonly provider: Pick<Provider, "name" | "display" | "keyVariables">;
+  readonly provider: Pick<Provider, "name" | "display" | "keyVariables" | "keyOptional">;
   readonly environment: Environment;
 }
 
@@ -37,6 +37,9 @@ export const environmentResolver: CredentialResolver = {
 
 const DEFAULT_RESOLVERS: readonly CredentialResolver[] = [environmentResolver];
 
+/** What a provider that can do without a key is sent when none was found. */
+const KEYLESS: Credential = { secret: "", source: "no key, which this provider can do without" };
+
 /** Stands in requests to a provider that takes no key. */
 const NO_KEY: Credential = { secret: "none", source: "the provider, which takes no key" };
 
@@ -52,6 +55,7 @@ export async function resolveCredential(
     if ("secret" in answer) return isSendable(answer.secret) ? success(answer) : unsendable(answer);
     reasons.push(`${resolver.name}: ${answer.reason}`);
   }
+  if (query.provider.keyOptional) return success(KEYLESS);
   const [variable = ""] = query.provider.keyVariables;
   return failure(
     "credential-missing",

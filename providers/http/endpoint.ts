@@ -7,18 +7,18 @@ import type { Provider } from "../types.ts";
 
 /** The address as it was given, without blanks around it; a blank setting or variable counts as none. */
 export function resolveBaseUrl(
-  provider: Pick<Provider, "name" | "defaultBaseUrl">,
+  provider: Pick<Provider, "name" | "defaultBaseUrl" | "regionalBaseUrl">,
   settings: Settings,
   environment: Environment,
 ): Outcome<string> {
   const setting = settings.providers[provider.name]?.base_url?.trim();
-  const variable = `FLEMMA_${provider.name.toUpperCase()}_BASE_URL`;
+  const variable = `FLEMMA_${provider.name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`;
   const value = environment.variables[variable]?.trim();
   const [text, origin] = setting
     ? [setting, `the setting providers.${provider.name}.base_url`]
     : value
     ? [value, `the variable ${variable}`]
-    : [provider.defaultBaseUrl, "the built-in address"];
+    : [provider.regionalBaseUrl?.(settings) ?? provider.defaultBaseUrl, "the built-in address"];
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hash !== "") {
     return failure(

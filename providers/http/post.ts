@@ -24,6 +24,8 @@ export interface PostOptions {
   onEvent(data: object, headers: Headers): "stop" | "more";
   /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
   onUnreadable(data: string): void;
+  /** Called for `[DONE]`, with which some servers end a stream. */
+  onDone?(headers: Headers): "stop" | "more";
 }
 
 /** How an exchange ended. */
@@ -96,6 +98,10 @@ async function readStream(
   const reader = createSseReader({
     onData(data) {
       if (stopped || SAYS_NOTHING.test(data)) return;
+      if (DONE.test(data)) {
+        stopped = options.onDone?.(response.headers) === "stop";
+        return;
+      }
       const event = decodeEvent(data);
       if (event === null) options.onUnreadable(data);
       else stopped = options.onEvent(event, response.headers) === "stop";
@@ -119,8 +125,11 @@ async function readStream(
   return lines;
 }
 
-/** Nothing at all, or the word with which some servers end a stream. */
-const SAYS_NOTHING = /^\s*(?:\[DONE\]|null)?\s*$/;
+/** Nothing at all. */
+const SAYS_NOTHING = /^\s*(?:null)?\s*$/;
+
+/** The word with which some servers end a stream. */
+const DONE = /^\s*\[DONE\]\s*$/;
 
 /** The JSON object or list of an event; null for anything else. */
 function decodeEvent(data: string): object | null {

@@ -20,7 +20,9 @@ export interface RequestParameters {
 /** Lays the provider's table over the general parameters; it wins whatever layer it came from. */
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
-  const own = providerTable(general, provider);
+  // Servers of the person's own share one table.
+  const isOwnServer = settings.providers[provider]?.kind === "openai_chat";
+  const own = providerTable(general, isOwnServer ? "openai_chat" : provider);
   return {
     maxTokens: pick(own.max_tokens, isCount, general.max_tokens),
     temperature: pick(own.temperature, isNumberOrNull, general.temperature),

@@ -453,9 +453,9 @@ Deno.test("an hour's cache entry is priced at twice the input", () => {
   assert.equal(costOf(usage, prices, { outputIncludesThoughts: true, retention: "long" }).total, 6);
 });
 
-Deno.test("an unknown provider is refused with the nearest name", () => {
-  const answer = getProvider("antropic");
+Deno.test("an unknown provider is refused with the nearest name", async () => {
+  const answer = await getProvider("antropic");
   assert.ok(!answer.ok);
   assert.equal(answer.problem.next, "Did you mean anthropic?");
-  assert.ok(getProvider("anthropic").ok);
+  assert.ok((await getProvider("anthropic")).ok);
 });

@@ -1,0 +1,57 @@
+// The calls of one reply as their pieces come, whichever way a server numbers them.
+
+import { isObject } from "../../base/is_object.ts";
+import { callInput } from "../stream/call_input.ts";
+import { count, text } from "../stream/fields.ts";
+
+/** A call that may still grow. */
+export interface OpenCall {
+  /** Empty when the server gave none. */
+  readonly id: string;
+  /** As it came over the wire. */
+  readonly name: string;
+  /** Its input so far. */
+  readonly json: string;
+  /** A line of the stream was lost while the call was open, so what it holds cannot be trusted. */
+  readonly damaged: boolean;
+}
+
+type Growing = { -readonly [K in keyof OpenCall]: OpenCall[K] } & { readonly index: number | null };
+
+export class OpenCalls {
+  readonly #calls: Growing[] = [];
+
+  /** Adds a piece: `{index?, id?, function: {name?, arguments?}}`. */
+  add(piece: unknown): void {
+    if (!isObject(piece)) return;
+    const said = isObject(piece.function) ? piece.function : {};
+    const index = count(piece.index);
+    const id = text(piece.id);
+    const name = text(said.name);
+    const more = isObject(said.arguments) ? JSON.stringify(said.arguments) : text(said.arguments);
+    const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    if (open === undefined || beginsAnother(open, id, name)) {
+      this.#calls.push({ index, id, name, json: more, damaged: false });
+      return;
+    }
+    open.id ||= id;
+    open.name ||= name;
+    open.json += more;
+  }
+
+  /** Says that a line was lost: what is open now may lack a piece. */
+  damaged(): void {
+    for (const call of this.#calls) call.damaged = true;
+  }
+
+  /** All calls in the order of their numbers, or of their coming where two have one number or none. */
+  all(): readonly OpenCall[] {
+    return this.#calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
+  }
+}
+
+/** There are servers that give all calls one number, and some that give them one id, or none. */
+function beginsAnother(open: OpenCall, id: string, name: string): boolean {
+  if (id !== "" && open.id !== "" && id !== open.id) return true;
+  return name !== "" && open.json !== "" && callInput(open.json) !== null;
+}

@@ -1,0 +1,148 @@
+// The conversation in the shape of Chat Completions (providers section 7.1).
+
+import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import type { Part, Prompt } from "../../prompt/types.ts";
+import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
+import { type JsonValue, Raw } from "../request/json.ts";
+import { answerText } from "../request/result_text.ts";
+import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
+import { wireName } from "../request/wire.ts";
+import type { ChatDialect } from "./dialect.ts";
+import { readDetails } from "./reasoning_details.ts";
+
+export type Message = { readonly [key: string]: JsonValue | undefined };
+
+/** The messages in order, and what of the document is not in them. */
+export function chatMessages(
+  prompt: Prompt,
+  options: {
+    readonly provider: string;
+    readonly dialect: ChatDialect;
+    readonly foreign: "preserve" | "drop";
+  },
+): { readonly messages: readonly Message[]; readonly warnings: readonly string[] } {
+  const system = prompt.system ?? "";
+  const messages: Message[] = isBlank(system) ? [] : [{ role: "system", content: system }];
+  const turns = arrangeTurns(prompt, new OwnIds());
+  const loop = openLoop(turns);
+  turns.forEach((turn, index) => {
+    if (turn.role === "assistant") {
+      messages.push(...assistantMessage(turn, options, index >= loop));
+    } else {
+      messages.push(
+        ...turn.answers.map((answer) => resultMessage(answer, options.dialect)),
+        ...userMessage(turn.parts),
+      );
+    }
+  });
+  return { messages, warnings: pdfWarnings(prompt) };
+}
+
+/** Ids as the document has them, no two alike. */
+class OwnIds {
+  readonly #taken = new Set<string>();
+
+  next(id: string): string {
+    let wire = id;
+    for (let count = 2; this.#taken.has(wire); count++) wire = `${id}_${count}`;
+    this.#taken.add(wire);
+    return wire;
+  }
+}
+
+/** The first turn of the work that goes on: everything behind the last words of the person. */
+function openLoop(turns: readonly Turn[]): number {
+  return turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
+}
+
+function says(part: Part): boolean {
+  return part.kind !== "text" || !isBlank(part.text);
+}
+
+function resultMessage(answer: Answer, { namesResults }: ChatDialect): Message {
+  return {
+    role: "tool",
+    tool_call_id: answer.id,
+    name: namesResults ? wireName(answer.call.name) : undefined,
+    content: answerText(answer, binaryFile),
+  };
+}
+
+function binaryFile(filename: string, mimeType: string | null): string {
+  return mimeType === null ? `[binary file: ${filename}]` : `[binary file: ${filename} (${mimeType})]`;
+}
+
+/** One text, or a list of parts where an image is among them. */
+function userMessage(parts: readonly Part[]): readonly Message[] {
+  if (parts.some(({ kind }) => kind === "image")) {
+    const content = parts.flatMap((part): Message[] => {
+      if (part.kind === "image") {
+        return [{ type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } }];
+      }
+      const text = textOf(part);
+      return isBlank(text) ? [] : [{ type: "text", text }];
+    });
+    return [{ role: "user", content }];
+  }
+  const content = parts.map(textOf).filter((text) => !isBlank(text)).join("");
+  return isBlank(content) ? [] : [{ role: "user", content }];
+}
+
+function textOf(part: Part): string {
+  switch (part.kind) {
+    case "text":
+    case "text_file":
+      return part.text;
+    case "unsupported_file":
+      return `@${part.filename}`;
+    case "pdf":
+      return binaryFile(part.filename, part.mimeType);
+    default:
+      return "";
+  }
+}
+
+function pdfWarnings({ history }: Prompt): readonly string[] {
+  const files = new Set(
+    history.filter(({ role }) => role === "user").flatMap(({ parts }) =>
+      parts.flatMap((part) => part.kind === "pdf" ? [part.filename] : [])
+    ),
+  );
+  return [...files].map((file) => `${file} is only named: this kind of server takes no PDF.`);
+}
+
+function assistantMessage(
+  { parts, ids }: Extract<Turn, { role: "assistant" }>,
+  { provider, dialect, foreign }: { provider: string; dialect: ChatDialect; foreign: "preserve" | "drop" },
+  inLoop: boolean,
+): readonly Message[] {
+  const isNative = (part: ThinkingPart) =>
+    part.signature === undefined || part.signature.provider === provider;
+  const texts = parts.flatMap((part) => part.kind === "text" ? [trimBlank(part.text)] : []);
+  const content = [foreignThinking(parts, isNative, foreign) ?? "", ...texts].join("");
+  const calls = parts.filter((part) => part.kind === "tool_use").map((part) => ({
+    id: ids.get(part) ?? part.id,
+    type: "function",
+    function: { name: wireName(part.name), arguments: new Raw(part.inputText).text },
+  }));
+  if (content === "" && calls.length === 0) return [];
+  const back = dialect.reasoningBack === "always" || (dialect.reasoningBack === "tools" && inLoop);
+  const thinking = parts.filter((part) => part.kind === "thinking" && !part.redacted && isNative(part));
+  return [{
+    role: "assistant",
+    content: content === "" ? undefined : content,
+    tool_calls: calls.length === 0 ? undefined : calls,
+    ...(back ? reasoning(thinking as ThinkingPart[], dialect, calls.length > 0) : {}),
+  }];
+}
+
+/** Reasoning in the member that the server reads; details that have to come back unchanged go as they came. */
+function reasoning(thinking: readonly ThinkingPart[], dialect: ChatDialect, calls: boolean): Message {
+  const details = thinking.flatMap(({ signature }) =>
+    signature === undefined ? [] : readDetails(signature.value)
+  );
+  if (details.length > 0) return { reasoning_details: details };
+  const words = thinking.map(({ content }) => trimBlank(content)).filter((content) => content !== "");
+  if (words.length === 0 && !(calls && dialect.emptyReasoning)) return {};
+  return { [dialect.reasoningField]: words.join("\n\n") };
+}

@@ -1,0 +1,99 @@
+// Moonshot (Kimi), which speaks Chat Completions (providers sections 7.1 and 7.2, providers-2026-11 section 4).
+
+import { choiceOf, findModel } from "../models/find.ts";
+import type { Model } from "../models/types.ts";
+import { modelWarnings } from "../models/warnings.ts";
+import { KNOWN_PROVIDERS } from "../known.ts";
+import { resolveEffort } from "../request/effort.ts";
+import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import { sentTemperature } from "../request/sampling.ts";
+import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
+import type { ChatDialect } from "./dialect.ts";
+import { readChatError } from "./errors.ts";
+import { chatRequest, type Members } from "./request.ts";
+import { ChatReader } from "./stream.ts";
+
+const { name: NAME, keyVariables } = KNOWN_PROVIDERS.moonshot;
+
+const STANDARD = choiceOf(NAME)!.standard;
+
+export const moonshot: Provider = {
+  ...KNOWN_PROVIDERS.moonshot,
+  defaultModel: STANDARD,
+  outputIncludesThoughts: true,
+  takesPrefill: () => false,
+  buildRequest,
+  reader: (offered = []) => new ChatReader({ provider: NAME, offered, readError }),
+  readError,
+};
+
+function readError(body: unknown, headers: Headers | null, status?: number) {
+  return readChatError(body, headers, status, { keyVariable: keyVariables[0] });
+}
+
+function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
+  const parameters = resolveParameters(input.settings, NAME);
+  const name = input.settings.model ?? STANDARD;
+  const model = findModel(NAME, name);
+  const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
+  const asked = askThinking(parameters, name, model);
+  const sampling = sentTemperature(parameters.temperature, model, asked.thinks);
+  const { prompt_cache_key: cacheKey } = parameters.own;
+  return chatRequest(input, {
+    provider: NAME,
+    model: name,
+    dialect: dialectOf(model, asked.thinks),
+    foreign: parameters.thinking.foreign,
+    maxTokens: maxTokens.tokens,
+    extra: {
+      temperature: sampling.temperature,
+      prompt_cache_key: typeof cacheKey === "string" && cacheKey !== "" ? cacheKey : undefined,
+      ...asked.members,
+    },
+    warnings: [
+      ...modelWarnings(NAME, name, model, input.day),
+      ...maxTokens.warnings,
+      ...asked.warnings,
+      ...sampling.warnings,
+    ],
+  });
+}
+
+/**
+ * While a model thinks, each of its messages with calls must have `reasoning_content`, be it empty. Models before K3 know
+ * only the older name of the limit.
+ */
+function dialectOf(model: Model | null, thinks: boolean): ChatDialect {
+  return {
+    maxTokensKey: model !== null && model.thinking.kind !== "effort" ? "max_tokens" : "max_completion_tokens",
+    reasoningField: "reasoning_content",
+    reasoningBack: "always",
+    emptyReasoning: thinks,
+    namesResults: true,
+    saysToolChoice: true,
+  };
+}
+
+interface Asked {
+  readonly members: Members;
+  readonly thinks: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** Models since K3 take a word for the effort and think always; K2 can be switched, or thinks always as well. */
+function askThinking({ thinking: { level } }: RequestParameters, name: string, model: Model | null): Asked {
+  // A new model of the house thinks for certain, and must therefore get its reasoning back.
+  if (model === null) return { members: {}, thinks: true, warnings: [] };
+  const { kind, unasked } = model.thinking;
+  if (kind === "effort") {
+    const { effort, thinks, warnings } = resolveEffort(level, null, model, name);
+    return { members: { reasoning_effort: effort ?? undefined }, thinks, warnings };
+  }
+  if (kind !== "switch") return { members: {}, thinks: false, warnings: [] };
+  const off = level === false || (typeof level === "number" && level <= 0);
+  if (off && unasked !== "always") {
+    return { members: { thinking: { type: "disabled" } }, thinks: false, warnings: [] };
+  }
+  const warnings = off ? [`The thinking of ${name} cannot be switched off.`] : [];
+  return { members: { thinking: { type: "enabled" } }, thinks: true, warnings };
+}

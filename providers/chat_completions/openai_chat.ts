@@ -1,0 +1,88 @@
+// Any server that speaks Chat Completions: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter (providers-2026-11 section 5).
+
+import type { ProviderSettings } from "../../config/settings.ts";
+import type { KnownProvider } from "../known.ts";
+import { type JsonValue, toJson } from "../request/json.ts";
+import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import { levelOfBudget } from "../request/thinking.ts";
+import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
+import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
+import { readChatError } from "./errors.ts";
+import { chatRequest, type Members } from "./request.ts";
+import { ChatReader } from "./stream.ts";
+
+/** The provider for a server under the name that settings give it. */
+export function chatProvider(known: KnownProvider): Provider {
+  const [keyVariable = ""] = known.keyVariables;
+  const readError = (body: unknown, headers: Headers | null, status?: number) =>
+    readChatError(body, headers, status, { keyVariable });
+  return {
+    ...known,
+    defaultModel: null,
+    outputIncludesThoughts: true,
+    // Whether a server goes on from a turn of its own nobody knows but the person, who asked for it.
+    takesPrefill: () => true,
+    buildRequest: (input) => buildRequest(known, input),
+    reader: (offered = []) => new ChatReader({ provider: known.name, offered, readError }),
+    readError,
+  };
+}
+
+function buildRequest(
+  { name }: KnownProvider,
+  input: RequestInput,
+): { request: ProviderRequest; warnings: readonly string[] } {
+  const { settings } = input;
+  const parameters = resolveParameters(settings, name);
+  const server = settings.providers[name] ?? {};
+  const maxTokens = resolveMaxTokens(parameters.maxTokens, null);
+  return chatRequest(input, {
+    provider: name,
+    model: settings.model ?? "",
+    dialect: dialectOf(server),
+    foreign: parameters.thinking.foreign,
+    maxTokens: maxTokens.tokens,
+    extra: {
+      temperature: parameters.temperature ?? undefined,
+      parallel_tool_calls: server.parallel_tool_calls ?? undefined,
+      ...effortMembers(parameters, server),
+      ...extraBody(server),
+    },
+    warnings: maxTokens.warnings,
+  });
+}
+
+function dialectOf(server: ProviderSettings): ChatDialect {
+  return {
+    ...PLAIN_DIALECT,
+    maxTokensKey: server.max_tokens_key ?? PLAIN_DIALECT.maxTokensKey,
+    reasoningField: server.reasoning_field ?? PLAIN_DIALECT.reasoningField,
+    reasoningBack: server.reasoning_back ?? PLAIN_DIALECT.reasoningBack,
+  };
+}
+
+/** Members that only this server knows, as the person wrote them. */
+function extraBody({ extra_body }: ProviderSettings): Members {
+  return (toJson(extra_body ?? {}) ?? {}) as { readonly [key: string]: JsonValue };
+}
+
+/**
+ * The effort goes out only where the person set one for this very provider: many servers and models refuse it, and what a
+ * model does by itself is what its maker thought right.
+ */
+function effortMembers({ own, thinking }: RequestParameters, { reasoning_key }: ProviderSettings): Members {
+  const effort = typeof own.reasoning === "string" && own.reasoning !== ""
+    ? own.reasoning
+    : own.thinking === undefined
+    ? null
+    : effortOf(thinking.level);
+  if (effort === null) return {};
+  return reasoning_key === "reasoning" ? { reasoning: { effort } } : { reasoning_effort: effort };
+}
+
+/** The words that all these servers know. */
+function effortOf(level: RequestParameters["thinking"]["level"]): string {
+  if (level === false || level === 0) return "none";
+  const named = typeof level === "number" ? levelOfBudget(level) : level;
+  return named === "minimal" ? "low" : named === "max" ? "high" : named;
+}

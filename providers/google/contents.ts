@@ -1,0 +1,108 @@
+// The conversation as contents of Gemini's generateContent (providers section 6.1).
+
+import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import type { Part, Prompt } from "../../prompt/types.ts";
+import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
+import { type JsonValue, Raw } from "../request/json.ts";
+import { NO_RESULT, plainResult } from "../request/result_text.ts";
+import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
+import { wireName } from "../request/wire.ts";
+import { signaturesOf, STAND_IN } from "./signatures.ts";
+
+export type Members = { readonly [key: string]: JsonValue | undefined };
+
+export interface ContentOptions {
+  /** The door: whose signatures are its own, and which members it knows. */
+  readonly provider: "vertex" | "gemini";
+  readonly foreign: "preserve" | "drop";
+  /** Whether the model refuses a call of the present turn without a signature. */
+  readonly demandsSignatures: boolean;
+}
+
+/** The contents in order. */
+export function wireContents(prompt: Prompt, options: ContentOptions): readonly Members[] {
+  const turns = arrangeTurns(prompt, { next: (id) => id });
+  const present = turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
+  return turns.flatMap((turn, index): Members[] => {
+    const parts = turn.role === "assistant"
+      ? modelParts(turn, options, index >= present && options.demandsSignatures)
+      : [...turn.answers.flatMap(answerParts), ...turn.parts.flatMap(userParts(options))];
+    return parts.length === 0 ? [] : [{ role: turn.role === "assistant" ? "model" : "user", parts }];
+  });
+}
+
+function says(part: Part): boolean {
+  return part.kind !== "text" || !isBlank(part.text);
+}
+
+/** Blank texts are left out: the API refuses empty ones. */
+const userParts = (options: ContentOptions) => (part: Part): readonly Members[] => {
+  switch (part.kind) {
+    case "text":
+    case "text_file":
+      return isBlank(part.text) ? [] : [{ text: part.text }];
+    case "image":
+    case "pdf":
+      return [inlineData(part, options)];
+    case "unsupported_file":
+      return [{ text: `@${part.filename}` }];
+    default:
+      return [];
+  }
+};
+
+/** Only Vertex AI takes a name for data; the other door refuses it. */
+function inlineData(
+  { mimeType, data, filename }: Extract<Part, { kind: "image" | "pdf" }>,
+  { provider }: ContentOptions,
+): Members {
+  const base = filename.slice(filename.lastIndexOf("/") + 1) || "file";
+  return { inlineData: { mimeType, data, displayName: provider === "vertex" ? base : undefined } };
+}
+
+/** An answer, and the files of its result behind it. */
+function answerParts({ call, result }: Answer): readonly Members[] {
+  const name = wireName(call.name);
+  if (result === null) {
+    return [{ functionResponse: { name, response: { error: NO_RESULT, success: false } } }];
+  }
+  const media = result.parts.flatMap((part) =>
+    part.kind === "image" || part.kind === "pdf"
+      ? [{ inlineData: { mimeType: part.mimeType, data: part.data } }]
+      : []
+  );
+  const text = plainResult(
+    result.parts.filter(({ kind }) => kind !== "image" && kind !== "pdf"),
+    (filename) => `[binary file: ${filename}]`,
+  );
+  const response = result.isError ? { error: text } : { output: text };
+  return [
+    { functionResponse: { name, response } },
+    ...media,
+  ];
+}
+
+function modelParts(
+  { parts }: Extract<Turn, { role: "assistant" }>,
+  { provider, foreign }: ContentOptions,
+  demanded: boolean,
+): readonly Members[] {
+  const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
+  const signatures = signaturesOf(parts, isNative);
+  const adopted = foreignThinking(parts, isNative, foreign);
+  const wire: Members[] = adopted === null ? [] : [{ text: adopted }];
+  let calls = 0;
+  for (const part of parts) {
+    if (part.kind === "text" && !isBlank(part.text)) {
+      wire.push({ text: trimBlank(part.text), thoughtSignature: signatures.get(part) });
+    } else if (part.kind === "tool_use") {
+      // Of several calls in one step only the first needs to be signed.
+      const owed = calls++ === 0 && demanded ? STAND_IN : undefined;
+      wire.push({
+        functionCall: { name: wireName(part.name), args: new Raw(part.inputText) },
+        thoughtSignature: signatures.get(part) ?? owed,
+      });
+    }
+  }
+  return wire;
+}

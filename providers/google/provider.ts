@@ -1,0 +1,68 @@
+// Google's Gemini behind both of its doors, Vertex AI and AI Studio, as two providers.
+
+import { choiceOf } from "../models/find.ts";
+import { KNOWN_PROVIDERS } from "../known.ts";
+import { resolveParameters } from "../request/parameters.ts";
+import type { Provider, ProviderError } from "../types.ts";
+import { readGoogleError } from "./errors.ts";
+import { buildRequest, type Door } from "./request.ts";
+import { GoogleReader } from "./stream.ts";
+
+/** Regions have hosts of their own; everywhere else is the global one. */
+const EVERYWHERE = "global";
+
+const VERTEX: Door = {
+  provider: "vertex",
+  path(model, { own }) {
+    const place = `projects/${encode(own.project_id)}/locations/${encode(own.location ?? EVERYWHERE)}`;
+    return `/v1beta1/${place}/publishers/google/models/${encode(model)}:streamGenerateContent`;
+  },
+  headers: (key) => ({ "authorization": `Bearer ${key}` }),
+};
+
+const GEMINI: Door = {
+  provider: "gemini",
+  path: (model) => `/v1beta/models/${encode(model)}:streamGenerateContent`,
+  headers: (key) => ({ "x-goog-api-key": key }),
+};
+
+export const vertex: Provider = {
+  ...providerOf(VERTEX, "Log in again with gcloud, or set"),
+  regionalBaseUrl(settings) {
+    const { location } = resolveParameters(settings, "vertex").own;
+    const isRegion = typeof location === "string" && location !== "" && location !== EVERYWHERE;
+    return isRegion
+      ? `https://${encode(location)}-aiplatform.googleapis.com`
+      : KNOWN_PROVIDERS.vertex.defaultBaseUrl;
+  },
+  obstacle(settings) {
+    const { project_id: project } = resolveParameters(settings, "vertex").own;
+    if (typeof project === "string" && project.trim() !== "") return null;
+    return {
+      code: "vertex-project-missing",
+      message: "Vertex AI needs the Google Cloud project that pays, and the settings name none.",
+      next: "Set parameters.vertex.project_id: flemma config set parameters.vertex.project_id PROJECT",
+    };
+  },
+};
+
+export const gemini: Provider = providerOf(GEMINI, "Check the key in");
+
+function providerOf(door: Door, keyHint: string): Provider {
+  const known = KNOWN_PROVIDERS[door.provider];
+  const readError = (body: unknown, headers: Headers | null, status?: number): ProviderError =>
+    readGoogleError(body, headers, status, `${keyHint} the variable ${known.keyVariables[0]}.`);
+  return {
+    ...known,
+    defaultModel: choiceOf(door.provider)!.standard,
+    outputIncludesThoughts: false,
+    takesPrefill: () => false,
+    buildRequest: (input) => buildRequest(door, input),
+    reader: (offered = []) => new GoogleReader({ provider: door.provider, offered, readError }),
+    readError,
+  };
+}
+
+function encode(value: unknown): string {
+  return encodeURIComponent(String(value));
+}

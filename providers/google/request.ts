@@ -1,0 +1,113 @@
+// The request of Gemini's streamGenerateContent, at Vertex AI and at AI Studio (providers section 6).
+
+import { endpointUrl } from "../http/endpoint.ts";
+import { choiceOf, findModel } from "../models/find.ts";
+import type { Model } from "../models/types.ts";
+import { modelWarnings } from "../models/warnings.ts";
+import { resolveEffort } from "../request/effort.ts";
+import { toJson, writeBody } from "../request/json.ts";
+import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import { reusedIdWarnings } from "../request/pairing.ts";
+import { sentTemperature } from "../request/sampling.ts";
+import { resolveThinking } from "../request/thinking.ts";
+import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
+import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
+import { type Members, wireContents } from "./contents.ts";
+
+const TRAILING_KEYS = ["tools", "contents"] as const;
+
+/** Which of the two doors, and how it is addressed. */
+export interface Door {
+  readonly provider: "vertex" | "gemini";
+  /** The path of a model's method below the base URL. */
+  path(model: string, parameters: RequestParameters): string;
+  headers(key: string): Readonly<Record<string, string>>;
+}
+
+/** Builds the request; a pure function of its input. */
+export function buildRequest(
+  door: Door,
+  input: RequestInput,
+): { request: ProviderRequest; warnings: readonly string[] } {
+  const { prompt, settings } = input;
+  const { provider } = door;
+  const parameters = resolveParameters(settings, provider);
+  const name = modelName(settings.model ?? choiceOf(provider)!.standard);
+  const model = findModel(provider, name);
+  const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
+  const asked = askThinking(parameters, name, model);
+  const sampling = sentTemperature(parameters.temperature, model, asked.thinks);
+  const tools = sortedTools(input.tools).map(declaration);
+  const system = prompt.system ?? "";
+  const body: Members = {
+    generationConfig: {
+      maxOutputTokens: maxTokens.tokens,
+      temperature: sampling.temperature,
+      thinkingConfig: asked.config,
+    },
+    systemInstruction: system.trim() === "" ? undefined : { parts: [{ text: system }] },
+    tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools }],
+    toolConfig: tools.length === 0 ? undefined : { functionCallingConfig: { mode: "AUTO" } },
+    contents: wireContents(prompt, {
+      provider,
+      foreign: parameters.thinking.foreign,
+      demandsSignatures: model === null || model.thinking.kind === "effort",
+    }),
+  };
+  const url = new URL(endpointUrl(input.baseUrl, door.path(name, parameters)));
+  url.searchParams.set("alt", "sse");
+  return {
+    request: {
+      method: "POST",
+      url: url.href,
+      headers: {
+        ...door.headers(input.key),
+        "content-type": "application/json",
+        "user-agent": USER_AGENT,
+      },
+      body: writeBody(body, TRAILING_KEYS),
+    },
+    warnings: [
+      ...reusedIdWarnings(prompt),
+      ...modelWarnings(provider, name, model, input.day),
+      ...maxTokens.warnings,
+      ...asked.warnings,
+      ...sampling.warnings,
+    ],
+  };
+}
+
+/** Lists of models name them with their collection, which is part of the path here. */
+function modelName(name: string): string {
+  return name.replace(/^models\//, "");
+}
+
+function declaration(tool: OfferedTool): Members {
+  return {
+    name: wireName(tool.name),
+    description: toolDescription(tool),
+    parametersJsonSchema: toJson(tool.input_schema),
+  };
+}
+
+interface Asked {
+  readonly config?: Members;
+  readonly thinks: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** Models since Gemini 3 are told a level, those before it a number of tokens, unknown ones nothing. */
+function askThinking(parameters: RequestParameters, name: string, model: Model | null): Asked {
+  const { thinking_budget: budget } = parameters.own;
+  const { level } = parameters.thinking;
+  if (model?.thinking.kind === "effort") {
+    const wanted = typeof budget === "number" ? budget : level;
+    const { effort, thinks, warnings } = resolveEffort(wanted, null, model, name);
+    const config = effort === null ? undefined : { includeThoughts: true, thinkingLevel: effort };
+    return { config, thinks, warnings };
+  }
+  if (model?.thinking.kind !== "budget") return { thinks: false, warnings: [] };
+  const wanted = resolveThinking(level, budget, model, 1);
+  if (wanted === null) return { thinks: false, warnings: [] };
+  return { config: { includeThoughts: true, thinkingBudget: wanted.budget }, thinks: true, warnings: [] };
+}

@@ -1,0 +1,58 @@
+// Which part of a message carries which thought signature (providers section 6.1, providers-2026-11 section 3.2).
+//
+// A signature belongs to one part of a reply and must go back on that very part. In the document it stands in a thinking
+// block before the part that it signs, which is how this program writes replies, or in one at the end of the message,
+// which is the older layout.
+
+import { isBlank } from "../../prompt/blank.ts";
+import type { Part } from "../../prompt/types.ts";
+import type { ThinkingPart } from "../request/foreign.ts";
+
+/** Goes out in place of a signature that there is none of: for calls of other models, and for ones typed by hand. */
+export const STAND_IN = "skip_thought_signature_validator";
+
+/** The signature of each text and call of a message that has one. */
+export function signaturesOf(
+  parts: readonly Part[],
+  isNative: (part: ThinkingPart) => boolean,
+): ReadonlyMap<Part, string> {
+  const carriers = parts.filter((part) => part.kind === "tool_use" || isText(part));
+  const signed = parts.filter((part): part is ThinkingPart =>
+    part.kind === "thinking" && valueOf(part) !== ""
+  );
+  const native = signed.filter(isNative);
+  const last = native.at(-1);
+  if (last === undefined) return new Map();
+  const lastCarrier = carriers.at(-1);
+  const standsLast = lastCarrier !== undefined &&
+    native.every((part) => parts.indexOf(part) > parts.indexOf(lastCarrier));
+  if (standsLast) {
+    const carrier = carriers.find(({ kind }) => kind === "tool_use") ?? lastCarrier;
+    return new Map([[carrier, valueOf(last)]]);
+  }
+  return beforeTheirPart(parts, native);
+}
+
+function beforeTheirPart(parts: readonly Part[], native: readonly Part[]): ReadonlyMap<Part, string> {
+  const signatures = new Map<Part, string>();
+  let waiting: string | null = null;
+  for (const part of parts) {
+    if (part.kind === "thinking" && native.includes(part)) waiting = valueOf(part);
+    else if (waiting !== null && (part.kind === "tool_use" || isText(part))) {
+      signatures.set(part, waiting);
+      waiting = null;
+    }
+  }
+  if (waiting === null) return signatures;
+  // It came behind all parts, on an empty one, which is not sent; the last text may carry it.
+  const text = parts.findLast((part) => isText(part) && !signatures.has(part));
+  return text === undefined ? signatures : signatures.set(text, waiting);
+}
+
+function isText(part: Part): boolean {
+  return part.kind === "text" && !isBlank(part.text);
+}
+
+function valueOf(part: ThinkingPart): string {
+  return part.signature?.value ?? "";
+}

@@ -1,0 +1,165 @@
+// The event stream of Gemini's streamGenerateContent, response by response (providers section 6.3).
+
+import { isObject } from "../../base/is_object.ts";
+import { toolName } from "../request/wire.ts";
+import { count, list, text } from "../stream/fields.ts";
+import { UnknownTypes } from "../stream/unknown_types.ts";
+import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
+  STOP: "normal",
+  MAX_TOKENS: "truncated",
+};
+
+export interface GoogleReaderOptions {
+  /** Whose signatures they are. */
+  readonly provider: "vertex" | "gemini";
+  readonly offered: readonly OfferedTool[];
+  readError(body: unknown, headers: Headers | null): ProviderError;
+  /** Makes the end of an id for a call that came without one: at least 12 hexadecimal digits. */
+  readonly newId?: () => string;
+}
+
+/**
+ * Reads one reply. Text goes on as it comes. Thoughts become a block before what they led to, and a signature stands in
+ * the block before the part that it signs; only one that comes with the middle of a text has to wait for the text's end.
+ */
+export class GoogleReader implements StreamReader {
+  readonly #options: GoogleReaderOptions;
+  readonly #unknown = new UnknownTypes();
+  /** Thoughts that were not given on yet. */
+  #thoughts = "";
+  /** A signature whose part has no block of its own yet. */
+  #signature = "";
+  /** The last part was a text, which a block must not cut. */
+  #inText = false;
+  /** Something besides thoughts came. */
+  #answered = false;
+  #closed = false;
+
+  constructor(options: GoogleReaderOptions) {
+    this.#options = options;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Every part comes whole, so that nothing is open; a signature vouches for nothing that is shown. */
+  damaged(): void {}
+
+  event(data: unknown, headers: Headers | null = null): Effect[] {
+    const response: unknown = Array.isArray(data) ? data[0] : data;
+    if (!isObject(response)) return [];
+    if (response.error !== undefined && response.error !== null) {
+      return [{ kind: "error", error: this.#options.readError(response, headers) }];
+    }
+    const candidate = list(response.candidates).filter(isObject)
+      .find(({ index }) => (count(index) ?? 0) === 0);
+    const effects = usageOf(response.usageMetadata);
+    if (candidate === undefined) return [...effects, ...this.#blockedPrompt(response.promptFeedback)];
+    const content = isObject(candidate.content) ? candidate.content : {};
+    for (const part of list(content.parts)) if (isObject(part)) effects.push(...this.#part(part));
+    const reason = text(candidate.finishReason);
+    return reason === "" ? effects : [...effects, ...this.#finish(reason)];
+  }
+
+  #part(part: JsonObject): Effect[] {
+    const signature = text(part.thoughtSignature);
+    if (isObject(part.functionCall)) return this.#call(part.functionCall, signature);
+    if (typeof part.text !== "string") {
+      const [kind] = Object.keys(part).filter((key) => !PART_EXTRAS.has(key));
+      return kind === undefined ? [] : this.#unknown.tell("part", kind);
+    }
+    if (part.thought === true) {
+      this.#thoughts += part.text;
+      this.#signature = signature || this.#signature;
+      this.#inText = false;
+      return [];
+    }
+    const opens = !this.#inText && part.text !== "";
+    this.#signature = signature || this.#signature;
+    const block = opens ? this.#block() : [];
+    if (part.text === "") return block;
+    this.#inText = true;
+    this.#answered = true;
+    return [...block, { kind: "text", text: part.text }];
+  }
+
+  #call(call: JsonObject, signature: string): Effect[] {
+    // A signature of its own is the call's; one that a text before it came with is only advised, and gives way.
+    this.#signature = signature || this.#signature;
+    const block = this.#block();
+    this.#inText = false;
+    this.#answered = true;
+    const wire = text(call.name);
+    const given = text(call.id);
+    const id = /^[^`()\s]{1,64}$/.test(given) ? given : `urn:flemma:tool:${wire}:${this.#newId()}`;
+    const inputText = JSON.stringify(isObject(call.args) ? call.args : {});
+    return [...block, { kind: "tool_use", id, name: toolName(wire, this.#options.offered), inputText }];
+  }
+
+  /** The thoughts and the signature so far as a block; thoughts without one are marked as this provider's own. */
+  #block(): Effect[] {
+    const content = this.#thoughts;
+    const value = this.#signature;
+    this.#thoughts = "";
+    this.#signature = "";
+    if (content === "" && value === "") return [];
+    return [{ kind: "thinking", content, signature: { provider: this.#options.provider, value } }];
+  }
+
+  #finish(reason: string): Effect[] {
+    this.#closed = true;
+    const outcome = OUTCOMES[reason] ?? "blocked";
+    const effects = this.#block();
+    if (outcome === "truncated" && !this.#answered) {
+      const message =
+        "The model spent all of its tokens on thinking and wrote nothing; raise the parameter max_tokens.";
+      effects.push({ kind: "notice", message });
+    }
+    return [...effects, { kind: "stop", outcome, reason: outcome === "truncated" ? "max_tokens" : reason }];
+  }
+
+  #blockedPrompt(feedback: unknown): Effect[] {
+    const reason = isObject(feedback) ? text(feedback.blockReason) : "";
+    if (reason === "") return [];
+    this.#closed = true;
+    return [{ kind: "stop", outcome: "blocked", reason }];
+  }
+
+  #newId(): string {
+    return (this.#options.newId ?? randomId)();
+  }
+}
+
+/** Members of a part that say something about it and are no content. */
+const PART_EXTRAS: ReadonlySet<string> = new Set([
+  "thoughtSignature",
+  "thought",
+  "partMetadata",
+  "videoMetadata",
+]);
+
+function randomId(): string {
+  return crypto.getRandomValues(new Uint8Array(6)).toHex();
+}
+
+/** Later reports replace earlier ones; a count that a report lacks stays as it was. */
+function usageOf(usage: unknown): Effect[] {
+  if (!isObject(usage)) return [];
+  const counts: { -readonly [K in keyof Usage]?: number } = {};
+  const read = count(usage.cachedContentTokenCount) ?? 0;
+  const sent = count(usage.promptTokenCount);
+  if (sent !== null) {
+    counts.input = Math.max(0, sent + (count(usage.toolUsePromptTokenCount) ?? 0) - read);
+    counts.cache_read = read;
+  }
+  const output = count(usage.candidatesTokenCount);
+  if (output !== null) counts.output = output;
+  const thoughts = count(usage.thoughtsTokenCount);
+  if (thoughts !== null) counts.thoughts = thoughts;
+  return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
+}

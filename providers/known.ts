@@ -1,0 +1,65 @@
+// The providers that are built in, as what can be said of them without loading any.
+
+/** What is known of a provider before it is loaded. */
+export interface KnownProvider {
+  /** As settings write it. */
+  readonly name: string;
+  /** As people read it. */
+  readonly display: string;
+  /** Where it is reached unless settings say otherwise. */
+  readonly defaultBaseUrl: string;
+  /** Variables that may hold the key, in order. */
+  readonly keyVariables: readonly string[];
+  /** Whether it is asked without a key where none is found: a server of the person's own. */
+  readonly keyOptional?: true;
+}
+
+export const KNOWN_PROVIDERS = {
+  anthropic: {
+    name: "anthropic",
+    display: "Anthropic",
+    defaultBaseUrl: "https://api.anthropic.com",
+    keyVariables: ["ANTHROPIC_API_KEY"],
+  },
+  openai: {
+    name: "openai",
+    display: "OpenAI",
+    defaultBaseUrl: "https://api.openai.com",
+    keyVariables: ["OPENAI_API_KEY"],
+  },
+  vertex: {
+    name: "vertex",
+    display: "Vertex AI",
+    defaultBaseUrl: "https://aiplatform.googleapis.com",
+    keyVariables: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN"],
+  },
+  gemini: {
+    name: "gemini",
+    display: "Gemini",
+    defaultBaseUrl: "https://generativelanguage.googleapis.com",
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  },
+  moonshot: {
+    name: "moonshot",
+    display: "Moonshot AI",
+    defaultBaseUrl: "https://api.moonshot.ai",
+    keyVariables: ["MOONSHOT_API_KEY"],
+  },
+  openai_chat: {
+    name: "openai_chat",
+    display: "Chat Completions",
+    defaultBaseUrl: "http://localhost:11434",
+    keyVariables: ["OPENAI_CHAT_API_KEY"],
+    keyOptional: true,
+  },
+} as const satisfies Readonly<Record<string, KnownProvider>>;
+
+/** A provider of the person's own: a Chat Completions server under the name that settings give it. */
+export function ownProvider(name: string): KnownProvider {
+  return {
+    ...KNOWN_PROVIDERS.openai_chat,
+    name,
+    display: name,
+    keyVariables: [`${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`],
+  };
+}

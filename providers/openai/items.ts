@@ -1,0 +1,183 @@
+// The conversation as input items of the Responses API (providers section 5.1).
+
+import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import type { Part, Prompt } from "../../prompt/types.ts";
+import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
+import { type JsonValue, Raw } from "../request/json.ts";
+import { reusedIdWarnings } from "../request/pairing.ts";
+import { answerText, errorText, NO_RESULT } from "../request/result_text.ts";
+import { type Answer, arrangeTurns, inReplayOrder, type Turn } from "../request/turns.ts";
+import { WireIds, wireName } from "../request/wire.ts";
+import { readSignature } from "./reasoning.ts";
+
+type Members = { readonly [key: string]: JsonValue | undefined };
+
+/** One item; reasoning goes back as the JSON that it came as. */
+export type Item = Members | Raw;
+
+export interface ItemOptions {
+  readonly foreign: "preserve" | "drop";
+  /** Whether messages of the model carry the phase they belong to. */
+  readonly phase: boolean;
+  /** Whether reasoning of earlier turns goes along. */
+  readonly reasoning: boolean;
+}
+
+/** The items in order, and what of the document is not in them. */
+export function inputItems(
+  prompt: Prompt,
+  options: ItemOptions,
+): { readonly items: readonly Item[]; readonly warnings: readonly string[] } {
+  const system = prompt.system ?? "";
+  const items: Item[] = isBlank(system) ? [] : [{ role: "developer", content: system }];
+  const warnings: string[] = [...reusedIdWarnings(prompt)];
+  let replies = 0;
+  for (const turn of arrangeTurns(prompt, new WireIds())) {
+    if (turn.role === "user") items.push(...turn.answers.map(outputItem), ...userItem(turn.parts));
+    else {
+      const reply = new ReplyItems(turn, ++replies, options);
+      items.push(...reply.items);
+      warnings.push(...reply.warnings);
+    }
+  }
+  return { items, warnings };
+}
+
+function userItem(parts: readonly Part[]): readonly Item[] {
+  const content = parts.flatMap(contentPart);
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}
+
+/** A part as the API takes it in messages and in results; blank text is dropped. */
+function contentPart(part: Part): readonly Members[] {
+  switch (part.kind) {
+    case "text":
+    case "text_file":
+      return isBlank(part.text) ? [] : [{ type: "input_text", text: part.text }];
+    case "image":
+      return [{ type: "input_image", image_url: dataUrl(part), detail: "auto" }];
+    case "pdf": {
+      const filename = part.filename === "" ? "document.pdf" : part.filename;
+      return [{ type: "input_file", filename, file_data: dataUrl(part) }];
+    }
+    case "unsupported_file":
+      return [{ type: "input_text", text: `@${part.filename}` }];
+    default:
+      return [];
+  }
+}
+
+function dataUrl({ mimeType, data }: Extract<Part, { kind: "image" | "pdf" }>): string {
+  return `data:${mimeType};base64,${data}`;
+}
+
+function outputItem(answer: Answer): Item {
+  return { type: "function_call_output", call_id: answer.id, output: outputOf(answer) };
+}
+
+/** A text, or a list of parts where a file is among them. There is no flag for errors: the text says it. */
+function outputOf(answer: Answer): JsonValue {
+  const { result } = answer;
+  if (result === null) return errorText(NO_RESULT);
+  const media = result.parts.some(({ kind }) => kind === "image" || kind === "pdf");
+  if (!media) return answerText(answer, binaryFile);
+  const content = result.parts.flatMap((part) =>
+    part.kind === "unsupported_file"
+      ? [{ type: "input_text", text: binaryFile(part.filename) }]
+      : contentPart(part)
+  );
+  return result.isError ? [{ type: "input_text", text: "Error:" }, ...content] : content;
+}
+
+function binaryFile(filename: string): string {
+  return `[binary file: ${filename}]`;
+}
+
+function isNative(part: ThinkingPart): boolean {
+  return part.signature?.provider === "openai";
+}
+
+/** The items of one turn of the model. */
+class ReplyItems {
+  readonly items: Item[] = [];
+  readonly warnings: string[] = [];
+  readonly #options: ItemOptions;
+  /** Which of the model's turns it is, from 1; part of the ids of its messages. */
+  readonly #number: number;
+  /** Foreign thinking that the next text or call begins with. */
+  #lead: string;
+  /** Text that is not an item yet. */
+  #text = "";
+  #texts = 0;
+  /** Calls that are still to come in this turn. */
+  #calls: number;
+
+  constructor(turn: Extract<Turn, { role: "assistant" }>, number: number, options: ItemOptions) {
+    this.#options = options;
+    this.#number = number;
+    this.#lead = foreignThinking(turn.parts, isNative, options.foreign) ?? "";
+    this.#calls = turn.ids.size;
+    for (const part of inReplayOrder(turn.parts, isNative)) {
+      if (part.kind === "text") this.#add(part.text);
+      else if (part.kind === "thinking") this.#reasoning(part);
+      else if (part.kind === "tool_use") this.#call(part, turn.ids.get(part) ?? part.id);
+    }
+    this.#add("");
+    this.#flush();
+    this.#dropLastReasoning();
+  }
+
+  #add(text: string): void {
+    this.#text += this.#lead + text;
+    this.#lead = "";
+  }
+
+  #flush(): void {
+    const text = trimBlank(this.#text);
+    this.#text = "";
+    if (text === "") return;
+    this.items.push({
+      type: "message",
+      role: "assistant",
+      id: `msg_${this.#number}_${++this.#texts}`,
+      status: "completed",
+      phase: this.#options.phase ? (this.#calls > 0 ? "commentary" : "final_answer") : undefined,
+      content: [{ type: "output_text", text, annotations: [] }],
+    });
+  }
+
+  #call(part: Extract<Part, { kind: "tool_use" }>, id: string): void {
+    this.#add("");
+    this.#flush();
+    this.#calls--;
+    this.items.push({
+      type: "function_call",
+      call_id: id,
+      name: wireName(part.name),
+      arguments: new Raw(part.inputText).text,
+      status: "completed",
+    });
+  }
+
+  #reasoning(part: ThinkingPart): void {
+    if (!this.#options.reasoning || part.signature === undefined || !isNative(part)) return;
+    const item = readSignature(part.signature.value);
+    // Without its encrypted content an item stands for something that the server was told not to keep.
+    if (item === null || !item.isReplayable) return;
+    // The person changed the words that stand for the item, which itself would still say the old ones.
+    if (trimBlank(part.content) !== trimBlank(item.summary)) {
+      this.warnings.push(EDITED);
+      return;
+    }
+    this.#flush();
+    this.items.push(new Raw(item.json));
+  }
+
+  /** Reasoning whose text or call was deleted is refused: each item needs the one that followed it. */
+  #dropLastReasoning(): void {
+    while (this.items.at(-1) instanceof Raw) this.items.pop();
+  }
+}
+
+const EDITED =
+  "The text of a signed thinking block of OpenAI was edited; the block is left out, since the model would get the old one.";

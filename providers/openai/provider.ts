@@ -1,0 +1,25 @@
+// OpenAI's Responses API as a provider.
+
+import { answeredError } from "../http/errors.ts";
+import { KNOWN_PROVIDERS } from "../known.ts";
+import { choiceOf } from "../models/find.ts";
+import type { Provider, ProviderError } from "../types.ts";
+import { buildRequest } from "./request.ts";
+import { OpenAIReader } from "./stream.ts";
+
+export const openai: Provider = {
+  ...KNOWN_PROVIDERS.openai,
+  defaultModel: choiceOf("openai")!.standard,
+  outputIncludesThoughts: true,
+  // The API takes a conversation that ends in the model's turn, and begins another reply instead of going on.
+  takesPrefill: () => false,
+  buildRequest,
+  reader: (offered = []) => new OpenAIReader(offered, readError),
+  readError,
+};
+
+function readError(body: unknown, headers: Headers | null, status?: number): ProviderError {
+  return answeredError(body, headers, status, {
+    authentication: `Check the key in the variable ${KNOWN_PROVIDERS.openai.keyVariables[0]}.`,
+  });
+}

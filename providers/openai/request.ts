@@ -1,0 +1,112 @@
+// The request of OpenAI's Responses API: body, headers and address (providers section 5).
+
+import { endpointUrl } from "../http/endpoint.ts";
+import { choiceOf, findModel } from "../models/find.ts";
+import type { Model } from "../models/types.ts";
+import { modelWarnings } from "../models/warnings.ts";
+import { resolveEffort } from "../request/effort.ts";
+import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import { sentTemperature } from "../request/sampling.ts";
+import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
+import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
+import { inputItems } from "./items.ts";
+
+const TRAILING_KEYS = ["tools", "input"] as const;
+
+type Members = { readonly [key: string]: JsonValue | undefined };
+
+/** Builds the request; a pure function of its input. */
+export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
+  const { prompt, settings } = input;
+  const parameters = resolveParameters(settings, "openai");
+  const name = settings.model ?? choiceOf("openai")!.standard;
+  const model = findModel("openai", name);
+  const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
+  const effort = resolveEffort(parameters.thinking.level, parameters.own.reasoning, model, name);
+  const sampling = sentTemperature(parameters.temperature, model, effort.thinks);
+  const conversation = inputItems(prompt, {
+    foreign: parameters.thinking.foreign,
+    phase: phaseWanted(parameters),
+    reasoning: true,
+  });
+  const tools = sortedTools(input.tools).map(wireTool);
+  const body: Members = {
+    model: name,
+    max_output_tokens: maxTokens.tokens,
+    stream: true,
+    store: false,
+    temperature: sampling.temperature,
+    ...reasoningMembers(effort, parameters),
+    ...cacheMembers(parameters.cacheRetention, model, input.document),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : "auto",
+    input: conversation.items,
+  };
+  return {
+    request: {
+      method: "POST",
+      url: endpointUrl(input.baseUrl, "/v1/responses"),
+      headers: {
+        "authorization": `Bearer ${input.key}`,
+        "content-type": "application/json",
+        "user-agent": USER_AGENT,
+      },
+      body: writeBody(body, TRAILING_KEYS),
+    },
+    warnings: [
+      ...conversation.warnings,
+      ...modelWarnings("openai", name, model, input.day),
+      ...maxTokens.warnings,
+      ...effort.warnings,
+      ...sampling.warnings,
+    ],
+  };
+}
+
+function phaseWanted({ own }: RequestParameters): boolean {
+  const { experimental } = own;
+  return typeof experimental !== "object" || experimental === null || !("phase" in experimental) ||
+    experimental.phase !== false;
+}
+
+function wireTool(tool: OfferedTool): Members {
+  return {
+    type: "function",
+    name: wireName(tool.name),
+    description: toolDescription(tool),
+    parameters: toJson(tool.input_schema),
+    strict: tool.strict === true ? true : undefined,
+  };
+}
+
+/** How much to reason, and that what the model needs of it later comes along, since the server keeps nothing. */
+function reasoningMembers(
+  { effort, thinks }: { readonly effort: string | null; readonly thinks: boolean },
+  { own }: RequestParameters,
+): Members {
+  if (effort === null) return {};
+  if (!thinks) return { reasoning: { effort } };
+  const summary = typeof own.reasoning_summary === "string" ? own.reasoning_summary : "auto";
+  return {
+    reasoning: { effort, summary: summary === "" ? undefined : summary },
+    include: ["reasoning.encrypted_content"],
+  };
+}
+
+/** Characters that the API takes in a key; the end of a path tells documents apart. */
+const LONGEST_CACHE_KEY = 64;
+
+/** Members about the prompt cache, which goes by the document. Newer models refuse to keep a prompt in memory only. */
+function cacheMembers(
+  retention: RequestParameters["cacheRetention"],
+  model: Model | null,
+  document: string | null,
+): Members {
+  if (retention === "none") return {};
+  const word = retention === "long" ? "24h" : model?.refuses.shortRetention ? undefined : "in_memory";
+  return {
+    prompt_cache_key: document?.slice(-LONGEST_CACHE_KEY),
+    prompt_cache_retention: model === null ? undefined : word,
+  };
+}
