@@ -18,7 +18,11 @@ export function referenceFaults(
   catalog: Catalog,
 ): readonly Fault[] {
   const faults: Fault[] = [];
-  const providers = [...Object.keys(PROVIDER_TABLES), ...Object.keys(catalog.providers ?? {})];
+  const providers = [
+    ...Object.keys(PROVIDER_TABLES),
+    ...Object.keys(catalog.providers ?? {}),
+    ...ownServers([...logs, log]),
+  ];
   const backends = [...BUILTIN_BACKENDS, ...(catalog.backends ?? [])];
   const isFull = () => faults.length >= MOST_FINDINGS;
   const tools = catalog.tools.map((tool) => tool.name);
@@ -115,11 +119,21 @@ export function referenceFaults(
   }
 }
 
+/** Names that `providers.NAME.kind` of any layer makes providers. */
+function ownServers(logs: readonly LayerLog[]): readonly string[] {
+  const kinds = logs.flatMap((log) => log.below(["providers"])).filter((path) => path[2] === "kind");
+  return [...new Set(kinds.map((path) => path[1]!))];
+}
+
+const OWN_SERVER = ", or a server of your own with kind: openai_chat";
+
 /** A name that must be one of a few, unless it is the path of a module. */
 function unknownName(key: string, name: string, what: string, known: readonly string[]): Fault[] {
   if (known.includes(name) || isModulePath(name)) return [];
   const suggestion = nearest(name, known, 3);
-  const end = suggestion === null ? `; there are ${known.join(", ")}` : `; did you mean "${suggestion}"?`;
+  const end = suggestion === null
+    ? `; there are ${known.join(", ")}${what === "provider" ? OWN_SERVER : ""}`
+    : `; did you mean "${suggestion}"?`;
   return [{
     code: "config_invalid_value",
     severity: "error",

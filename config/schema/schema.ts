@@ -28,11 +28,16 @@ const address: Type = {
   expected: "an http or https address",
   accepts: (value) => typeof value === "string" && isAddress(value.trim()),
   hint: (value) => {
-    const whole = typeof value === "string" ? `https://${value.trim()}` : "";
+    const text = typeof value === "string" ? value.trim() : "";
+    const whole = `${NEARBY.test(text) ? "http" : "https"}://${text}`;
     return isAddress(whole) && !/:\/\//.test(String(value)) ? `write ${whole}` : undefined;
   },
   json: { type: "string", pattern: "^\\s*https?://" },
 };
+
+/** A host that is this machine, or a name or number of the network at home; such servers have no certificate. */
+const NEARBY =
+  /^(?:localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|[\w-]+(?:\.(?:local|lan))?:\d)/i;
 
 function isAddress(text: string): boolean {
   const url = URL.parse(text);
