@@ -38,6 +38,7 @@ export {
   type NetworkList,
   type Parameters,
   type ProviderParameters,
+  type ProviderSettings,
   type ResolverFile,
   type ResourceLimits,
   type RwPath,
@@ -66,7 +67,7 @@ export { type Prose, proseOf } from "./parser/prose.ts";
 export type * from "./parser/types.ts";
 export { editBetween, offsetAt, offsetAtUnits, type Position, positionAt, unitsAt } from "./parser/utf16.ts";
 export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
-export { getProvider } from "./providers/registry.ts";
+export { getProvider, type ProviderSource } from "./providers/registry.ts";
 export {
   parseReplayScript,
   type Replay,
