@@ -172,3 +172,18 @@ Deno.test("what has no mark and belongs to nobody is not looked for among other 
   await reader.cancel();
   await running.stderr.cancel();
 });
+
+Deno.test("where no list of processes can be had the group is asked, and ends all the same", async () => {
+  const list = Deno.readDirSync;
+  Deno.readDirSync = (path) => String(path) === "/proc" ? [].values() as ReturnType<typeof list> : list(path);
+  try {
+    const running = start(["/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]);
+    const [, reader] = await firstLine(running.stdout);
+    await running.kill();
+    assert.equal((await running.status).signal, "SIGKILL");
+    await reader.cancel();
+    await running.stderr.cancel();
+  } finally {
+    Deno.readDirSync = list;
+  }
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { obeyedBy } from "../../../sandbox/protect/watched.ts";
-import { notChanged } from "../../../sandbox/protect/tracked.ts";
+import { notChanged, TrackedHeld } from "../../../sandbox/protect/tracked.ts";
 import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { askForWatched } from "../../../tools/approval/mod.ts";
@@ -202,3 +202,30 @@ Deno.test("what git was kept from is told by the index, or by its own words abou
   assert.deepEqual(told([...held], "unable to unlink old 'x'"), [], "about another file");
   assert.deepEqual(told([...held], "cat .envrc: fine"), [], "no refusal");
 });
+
+Deno.test("what git's index has is remembered until the index or what is held changes", () =>
+  inFolder((root) => {
+    const project = `${root}/project`;
+    plant(root, "project/a/x", "project/b");
+    git(project, "init", "-q");
+    git(project, "add", ".");
+    const tracked = new TrackedHeld([project, `${project}/a`]);
+    const keys = (held: string[]) => [...tracked.now(held).keys()].sort();
+    const now = Date.now;
+    for (const age of [0, 60_000]) {
+      Date.now = () => now() + age;
+      try {
+        for (let time = 0; time < 2; time++) {
+          assert.deepEqual(keys([`${project}/b`]), [`${project}/b`]);
+          assert.deepEqual(keys([`${project}/a`, `${project}/b`]), [`${project}/a/x`, `${project}/b`]);
+          assert.deepEqual(keys([]), []);
+        }
+        plant(root, `project/new${age}`);
+        git(project, "add", ".");
+        assert.deepEqual(keys([`${project}/new${age}`]), [`${project}/new${age}`]);
+      } finally {
+        Date.now = now;
+      }
+    }
+    assert.deepEqual([...new TrackedHeld([root]).now([root])], [], "no repository");
+  }));
