@@ -102,10 +102,8 @@ function isUnchanged({ path, text, mode, stamp }: Compared): boolean {
   // Programs do without; only the common folder of a worktree must not be guessed by git.
   if (info === null) return !path.endsWith("/commondir") || !snapshot.has(parentOf(path));
   if (text === null) return stamp === `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
-  const now = bytesOf(path, snapshot);
-  if (now === null) return false;
   // A file that was none to run must not become one.
-  if (now === text) return ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
+  if (bytesOf(path, snapshot) === text) return ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
   return /\/config(\.worktree)?$/.test(path) && isHarmlessGit(path);
 }
 

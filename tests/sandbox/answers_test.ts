@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { isVisible, resolvePolicy } from "../../sandbox/policy/policy.ts";
 import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
 import { isReplaced, variablesOfKept } from "../../sandbox/policy/sockets.ts";
+import { records } from "../../sandbox/process/left_behind.ts";
 import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { inFolder, plant, projectSandbox, settings, world } from "./fixture.ts";
 
@@ -224,4 +225,102 @@ Deno.test("without a policy that holds nothing is kept, and no socket and no har
     assert.deepEqual(sandbox.hardeningOf(entry.value), []);
     assert.notDeepEqual(working.hardeningOf(entry.value), []);
     assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
+  }));
+
+Deno.test("an entry that comes to nothing is told where it would restrict or makes no sense anywhere, and only there", () =>
+  inFolder((root) => {
+    const context = { environment: world(root), document: null };
+    const told = (policy: Parameters<typeof settings>[0] & object) => {
+      const resolved = resolvePolicy(settings(policy), context);
+      assert.ok(resolved.ok, JSON.stringify(policy));
+      return resolved.value.notices.map(({ code }) => code);
+    };
+    const rows: readonly (readonly [Record<string, unknown>, string[]])[] = [
+      [{ rw_paths: ["$UNSET"] }, []],
+      [{ rw_paths: ["~else"] }, ["writable-path-dropped"]],
+      [{ rw_paths: [""] }, ["writable-path-dropped"]],
+      [{ deny_read: ["$UNSET"] }, ["policy-path-dropped"]],
+      [{ deny_read: ["~else"] }, ["policy-path-dropped"]],
+      [{ deny_read: ["$secrets"] }, []],
+      [{ protect: ["$UNSET"] }, ["policy-path-dropped"]],
+      [{ protect: ["$git"] }, []],
+      [{ sockets: ["$UNSET"] }, []],
+      [{ sockets: ["~else"] }, ["policy-path-dropped"]],
+      [{ sockets: ["ssh"] }, []],
+    ];
+    for (const [changes, expected] of rows) {
+      assert.deepEqual(told({ policy: { rw_paths: [], ...changes } }), expected, JSON.stringify(changes));
+    }
+    const failed = (changes: Record<string, unknown>) => {
+      const resolved = resolvePolicy(settings({ policy: { rw_paths: [], ...changes } }), context);
+      return resolved.ok ? "fine" : resolved.problem.code;
+    };
+    const refused: readonly (readonly [Record<string, unknown>, string])[] = [
+      [{ deny_read: ["urn:nope"] }, "unknown-urn"],
+      [{ sockets: ["urn:nope"] }, "unknown-urn"],
+      [{ protect: ["urn:nope"] }, "unknown-urn"],
+      [{ protect: ["$gti"] }, "unknown-protect-word"],
+      [{ protect: ["$GTI"] }, "fine"],
+      [{ network: { allow: ["a b"] } }, "bad-host-rule"],
+      [{ limits: { memroy: 1 } }, "bad-limit"],
+      [{ limits: { memory: 0 } }, "bad-limit"],
+      [{ limits: { memory: 1.5 } }, "bad-limit"],
+      [{ limits: { memory: 1 } }, "fine"],
+    ];
+    for (const [changes, code] of refused) assert.equal(failed(changes), code, JSON.stringify(changes));
+  }));
+
+Deno.test("a writable path inside another is covered by it, told once, and still seen where the outer one is hidden", () =>
+  inFolder((root) => {
+    const resolved = resolvePolicy(
+      settings({
+        policy: { rw_paths: [`${root}/a`, `${root}/a/b`, `${root}/a/b`, `${root}/c`, `${root}/ab`] },
+      }),
+      { environment: world(root), document: null },
+    );
+    assert.ok(resolved.ok);
+    assert.deepEqual(resolved.value.rw_paths, [`${root}/a`, `${root}/ab`, `${root}/c`]);
+    assert.deepEqual(resolved.value.covered, [`${root}/a/b`]);
+    assert.deepEqual(resolved.value.dropped.map(({ reason }) => reason), [
+      `${root}/a already covers ${root}/a/b`,
+      `${root}/a already covers ${root}/a/b`,
+    ]);
+  }));
+
+Deno.test("there is no command in an empty list, switched on or off", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    for (const enabled of [true, false]) {
+      const prepared = await projectSandbox(root, { enabled }).prepare([]);
+      assert.equal(prepared.ok ? "" : prepared.problem.code, "empty-command");
+    }
+  }));
+
+Deno.test("what was written down of a command goes when it has been disposed of, wrapped or bare, started here or elsewhere", () =>
+  inFolder(async (root) => {
+    plant(root, "project/");
+    for (const enabled of [true, false]) {
+      const sandbox = projectSandbox(root, { enabled });
+      const { environment } = sandbox.host;
+      for (const way of ["start", "handOut", "neither"] as const) {
+        const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
+        assert.ok(prepared.ok);
+        if (way === "handOut") assert.ok(prepared.value.handOut().ok);
+        if (way === "start") {
+          const running = prepared.value.start({ cwd: environment.cwd, env: {} });
+          assert.ok(running.ok);
+          await Promise.all([
+            running.value.stdout.cancel(),
+            running.value.stderr.cancel(),
+            running.value.status,
+          ]);
+        }
+        const written = way === "start" || (way === "handOut" && enabled);
+        assert.equal(records(environment).length, written ? 1 : 0, `${way} ${enabled}`);
+        await prepared.value.dispose();
+        await prepared.value.dispose();
+        assert.equal(records(environment).length, 0, `${way} ${enabled}`);
+        assert.equal(sandbox.activeCommands, 0);
+      }
+    }
   }));
