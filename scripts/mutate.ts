@@ -31,8 +31,6 @@ print(
   `${mutants.length} mutants of ${sources.length} files, ${known.size} known to be equivalent, ${picked.length} tried`,
 );
 
-/** Tests that take longer, on a machine that may be busy, run the program as a process, of which coverage knows nothing. */
-const SLOW = 240_000;
 const tests: string[] = [];
 for await (const path of walk(`${ROOT}/tests/${room}`, "_test.ts")) tests.push(path.slice(ROOT.length + 1));
 const benches = await Promise.all(
@@ -40,9 +38,7 @@ const benches = await Promise.all(
 );
 const kept = `${ROOT}/.cache/mutate/coverage`;
 const roots = benches.map(({ root }) => root);
-const all = await coverageOf(roots, kept, tests, sources, (what) => print(`  ${what}`));
-
-const coverage = all.filter(({ time }) => time < SLOW);
+const coverage = await coverageOf(roots, kept, tests, sources, (what) => print(`  ${what}`));
 const verdicts: Verdict[] = [];
 const waiting = [...picked];
 await Promise.all(

@@ -10,6 +10,12 @@ export interface Covered {
   readonly lines: Readonly<Record<string, readonly number[]>>;
 }
 
+/**
+ * Milliseconds after which a test is given up, on a machine that may be busy: it runs the program as a process, of which
+ * coverage knows nothing, and each mutant that others do not notice would have to wait for it.
+ */
+const LONGEST = 240_000;
+
 interface Kept extends Covered {
   /** Hashes of the test file and of every source file in `lines`. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -43,7 +49,7 @@ export async function coverageOf(
       tell(`covering ${test}`);
       const made = await measure(root, test, sources);
       if (made === null) {
-        tell(`${test} fails without any mutant and is left out`);
+        tell(`${test} fails without any mutant, or takes too long, and is left out`);
         continue;
       }
       await Deno.writeTextFile(file, JSON.stringify(made));
@@ -57,8 +63,11 @@ async function measure(root: string, test: string, sources: readonly string[]): 
   const profile = await Deno.makeTempDir({ prefix: "flemma-coverage-" });
   try {
     const began = performance.now();
-    const { success } = await new Deno.Command(Deno.execPath(), {
-      args: ["test", "-A", "--no-check", "--quiet", `--coverage=${profile}`, test],
+    const { success } = await new Deno.Command("timeout", {
+      args: [
+        ...["-k", "5", String(LONGEST / 1000), Deno.execPath()],
+        ...["test", "-A", "--no-check", "--quiet", `--coverage=${profile}`, test],
+      ],
       cwd: root,
       env: { NO_COLOR: "1" },
       stdout: "null",
