@@ -34,7 +34,7 @@ print(
 const tests: string[] = [];
 for await (const path of walk(`${ROOT}/tests/${room}`, "_test.ts")) tests.push(path.slice(ROOT.length + 1));
 const benches = await Promise.all(
-  Array.from({ length: WORKERS }, (_, index) => Bench.make(ROOT, `bench${index}`)),
+  Array.from({ length: WORKERS }, (_, index) => Bench.make(ROOT, `${room}${index}`)),
 );
 const kept = `${ROOT}/.cache/mutate/coverage`;
 const roots = benches.map(({ root }) => root);
