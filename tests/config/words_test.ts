@@ -1,0 +1,135 @@
+// What a file that somebody else wrote would do, in a person's words; and where settings are simply too much.
+
+import assert from "node:assert/strict";
+import { inWords } from "../../config/layers/words.ts";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
+import { readText } from "../../config/sources/json_file.ts";
+import type { Operation } from "../../config/types.ts";
+import { inWorld } from "./world.ts";
+
+function said(op: Operation["op"], key: string, value: unknown): string {
+  const words = inWords({ op, path: key.split("."), value } as Operation);
+  assert.ok(words.endsWith(` (${key})`), words);
+  return words.slice(0, -` (${key})`.length);
+}
+
+Deno.test("each operation is said as what it does, and the other way round when it does the opposite", () => {
+  const rows: readonly (readonly [Operation["op"], string, unknown, string])[] = [
+    ["set", "sandbox.enabled", true, "switches the sandbox on"],
+    ["set", "sandbox.enabled", false, "switches the sandbox off"],
+    ["set", "sandbox.policy.network", true, "opens the network to commands"],
+    ["set", "sandbox.policy.network", false, "closes the network to commands"],
+    [
+      "set",
+      "sandbox.policy.network",
+      { allow: ["a.org", "b.org"] },
+      "lets commands reach these hosts and no others: a.org, b.org",
+    ],
+    ["set", "sandbox.policy.network", { allow: [] }, "lets commands reach these hosts and no others: none"],
+    ["set", "sandbox.policy.allow_privileged", true, "keeps privileges in the sandbox"],
+    ["set", "sandbox.policy.allow_privileged", false, "drops privileges in the sandbox"],
+    ["set", "sandbox.policy.rw_paths", [], "makes these paths writable and no others: none"],
+    [
+      "set",
+      "sandbox.policy.rw_paths",
+      ["/a", { path: "/b", create: true }, { path: "/c" }],
+      "makes these paths writable and no others: /a, /b (made when it is missing), /c",
+    ],
+    ["append", "sandbox.policy.rw_paths", "/a", "makes /a writable"],
+    ["remove", "sandbox.policy.rw_paths", "/a", "makes /a read-only"],
+    ["append", "sandbox.policy.deny_read", "/a", "hides /a"],
+    ["prepend", "sandbox.policy.protect", "/a", "keeps /a read-only"],
+    ["remove", "sandbox.policy.deny_read", "/a", "takes /a out of deny_read"],
+    ["set", "tools.auto_approve", null, "lets no call run without asking"],
+    ["set", "tools.auto_approve", [], "lets these calls run without asking: none"],
+    ["set", "tools.auto_approve", ["bash", "ls"], "lets these calls run without asking: bash, ls"],
+    ["set", "tools.auto_approve", ["/x.ts"], "lets code decide what runs without asking: /x.ts"],
+    [
+      "set",
+      "tools.auto_approve",
+      ["bash", "/x.ts"],
+      "lets these calls run without asking: bash; lets code decide what runs without asking: /x.ts",
+    ],
+    [
+      "set",
+      "tools.auto_approve",
+      () => true,
+      "decides by a function of its own which calls run without asking",
+    ],
+    ["append", "tools.auto_approve", "bash", "lets these calls run without asking: bash"],
+    ["remove", "tools.auto_approve", "bash", "asks about bash"],
+    [
+      "set",
+      "tools.require_approval",
+      false,
+      "lets every call run without asking that nothing else decides",
+    ],
+    ["set", "tools.require_approval", true, "asks about calls"],
+    ["set", "tools.auto_approve_sandboxed", true, "lets sandboxed commands run without asking"],
+    ["set", "tools.auto_approve_sandboxed", false, "asks about sandboxed commands too"],
+    ["set", "tools.max_concurrent", 3, "sets max_concurrent to 3"],
+    ["append", "tools.env.pass", "A", "adds A to pass"],
+    ["set", "presets.$x", { approve: ["bash"] }, "defines the preset $x: lets bash run without asking"],
+    ["set", "presets.$x", { deny: ["bash", "ls"] }, "defines the preset $x: denies bash, ls"],
+    ["set", "presets.$x", { model: "m" }, "defines the preset $x: sets model"],
+    ["set", "presets.$x", {}, "defines the preset $x: nothing"],
+    [
+      "set",
+      "presets.$x",
+      { approve: ["a"], deny: ["b"], model: "m", provider: "p" },
+      "defines the preset $x: lets a run without asking; denies b; sets model, provider",
+    ],
+  ];
+  for (const [op, key, value, expected] of rows) assert.equal(said(op, key, value), expected);
+});
+
+Deno.test("a list, a text and a number of operations may be as long as they may be, and no longer", () => {
+  const fresh = () => draftLayer({ layer: "G", others: [], catalog: BUILTIN_CATALOG });
+  const key = ["tools", "auto_approve"];
+  const rows: readonly (readonly [unknown, RegExp | null])[] = [
+    [Array(1000).fill("a"), null],
+    [Array(1001).fill("a"), /more than 1000 items/],
+    [["x".repeat(4096)], null],
+    [["x".repeat(4097)], /text of more than 4096 characters/],
+    [["a", "x".repeat(4097)], /text of more than 4096 characters/],
+  ];
+  for (const [value, expected] of rows) {
+    const [fault, ...more] = fresh().apply("set", key, value);
+    assert.deepEqual(more, []);
+    if (expected === null) assert.equal(fault, undefined);
+    else assert.match(fault?.message ?? "", expected);
+  }
+  const draft = fresh();
+  for (let n = 0; n < 1000; n++) assert.deepEqual(draft.apply("append", key, `t${n}`), []);
+  assert.equal(draft.apply("append", key, "one more").length, 1);
+  assert.equal(draft.apply("set", ["model"], "m").length, 1);
+  assert.equal(draft.operations.length, 1000);
+});
+
+Deno.test("a file that was only found must be a file of a size to read; one that was named may be anything but a folder", () =>
+  inWorld(async ({ folder }) => {
+    const path = `${folder}/settings`;
+    const ask = (named: boolean) => {
+      const read = readText(path, { named });
+      return read.ok ? "read" : read.problem.message.replace(`${path} cannot be read: `, "");
+    };
+    await Deno.writeTextFile(path, " ".repeat(16 * 1024 * 1024));
+    assert.deepEqual([ask(false), ask(true)], ["read", "read"]);
+    await Deno.writeTextFile(path, " ", { append: true });
+    assert.deepEqual([ask(false), ask(true)], ["it is larger than 16 MiB.", "read"]);
+    await Deno.remove(path);
+    assert.deepEqual([readText(path), ask(true)], [{ ok: true, value: null }, "read"]);
+    await Deno.mkdir(path);
+    assert.deepEqual([ask(false), ask(true)], ["it is a folder.", "it is a folder."]);
+    await Deno.remove(path);
+    await Deno.symlink("/dev/null", path);
+    assert.deepEqual([ask(false), ask(true)], ["it is no regular file.", "read"]);
+    const below = `${path}/settings.yaml`;
+    const blocked = readText(below);
+    assert.match(blocked.ok ? "" : blocked.problem.message, /settings is no folder/);
+    await Deno.remove(path);
+    await Deno.symlink("nowhere", path);
+    const dangling = readText(path);
+    assert.match(dangling.ok ? "" : dangling.problem.message, /is a link to nowhere, which is not there/);
+  }));
