@@ -31,6 +31,11 @@ const CHANGES: Readonly<Record<string, [names: string[], change: (root: string) 
     (root) => Deno.renameSync(`${root}/w`, `${root}/v`),
     false,
   ],
+  "it may be run from now on": [["w/asked"], (root) => Deno.chmodSync(`${root}/w/asked`, 0o755), false],
+  "another file of the same text takes its place": [["w/asked"], (root) => {
+    Deno.copyFileSync(`${root}/w/asked`, `${root}/w/copy`);
+    Deno.renameSync(`${root}/w/copy`, `${root}/w/asked`);
+  }, false],
   "another file appears beside it": [["w/asked"], (root) => plant(root, "w/other"), true],
   "the content of a file changes": [
     ["w/asked"],
@@ -39,13 +44,47 @@ const CHANGES: Readonly<Record<string, [names: string[], change: (root: string) 
   ],
 };
 
+/** Ways to ask: for one thing or for many, which is answered from a listing; soon or long after the last change. */
+const WAYS: readonly (readonly [string, others: readonly string[], age: number])[] = [
+  ["one thing in a young folder", [], 0],
+  ["one thing in a settled folder", [], 60_000],
+  ["many things in a young folder", ["x", "y", "z"], 0],
+  ["many things in a settled folder", ["x", "y", "z"], 60_000],
+];
+
 for (const [name, [planted, change, holds]] of Object.entries(CHANGES)) {
-  Deno.test(`a look ${holds ? "still holds" : "no longer holds"} when ${name}`, () =>
-    inFolder((root) => {
-      plant(root, ...planted);
-      const answer = holdsAfter((snapshot) => snapshot.lstat(`${root}/w/asked`), () => change(root));
-      assert.equal(answer, holds);
-    }));
+  for (const [way, others, age] of WAYS) {
+    Deno.test(`a look at ${way} ${holds ? "still holds" : "no longer holds"} when ${name}`, () =>
+      inFolder((root) => {
+        plant(root, ...planted);
+        const now = Date.now;
+        // A look counts as long ago as the last change before it; what happens afterwards happens now.
+        Date.now = () => now() + age;
+        try {
+          const look = (snapshot: FsSnapshot) => {
+            for (const other of others) assert.equal(snapshot.has(`${root}/w/${other}`), false);
+            snapshot.lstat(`${root}/w/asked`);
+          };
+          const backdated = () => {
+            change(root);
+            // The clock of the file system was not turned on with ours.
+            if (age > 0) { for (const at of [root, `${root}/w`]) touch(at); }
+          };
+          assert.equal(holdsAfter(look, backdated), holds);
+        } finally {
+          Date.now = now;
+        }
+      }));
+  }
+}
+
+/** Gives a folder another time of its last change, as any change a while later would. */
+function touch(folder: string): void {
+  try {
+    Deno.utimeSync(folder, 1, 1);
+  } catch {
+    // It was moved away, which is a change too.
+  }
 }
 
 Deno.test("names that were asked for by their beginning are noticed when they appear or go", () =>
@@ -110,4 +149,33 @@ Deno.test("a file is read only when it is one, and no longer than allowed", () =
       assert.equal(read("/dev/null", 4), null);
       assert.equal(read(`${root}/none`, 4), null);
     }
+  }));
+
+Deno.test("a file that was read and settled long ago holds until it or its name changes", () =>
+  inFolder((root) => {
+    const now = Date.now;
+    Date.now = () => now() + 60_000;
+    try {
+      for (const read of ["read", "readBytes"] as const) {
+        plant(root, "f");
+        const look = (snapshot: FsSnapshot) => assert.equal(snapshot[read](`${root}/f`, 100), "text of f\n");
+        assert.ok(holdsAfter(look, () => {}));
+        assert.ok(!holdsAfter(look, () => Deno.utimeSync(`${root}/f`, 1, 1)));
+        assert.ok(!holdsAfter(look, () => Deno.removeSync(`${root}/f`)));
+      }
+    } finally {
+      Date.now = now;
+    }
+  }));
+
+Deno.test("names that were asked for are noticed also when their folder goes, and where one came and another went", () =>
+  inFolder((root) => {
+    const look = (snapshot: FsSnapshot) => void snapshot.names(`${root}/w`, "s", ".k");
+    plant(root, "w/s1.k", "w/s2.x", "w/t1.k", "w/s.k");
+    assert.deepEqual([...new FsSnapshot().names(`${root}/w`, "s", ".k")].sort(), ["s.k", "s1.k"]);
+    assert.deepEqual(new FsSnapshot().names(`${root}/w`, "s.", ".k"), [], "beginning and end do not overlap");
+    assert.ok(holdsAfter(look, () => plant(root, "w/s3.x", "w/t2.k")));
+    assert.ok(!holdsAfter(look, () => Deno.renameSync(`${root}/w/s1.k`, `${root}/w/s9.k`)));
+    assert.ok(!holdsAfter(look, () => Deno.removeSync(`${root}/w`, { recursive: true })));
+    assert.deepEqual(new FsSnapshot().names(`${root}/w`), []);
   }));
