@@ -13,7 +13,7 @@ export interface Verdict {
 }
 
 /** Seconds after which a test run that takes no time counts as noticing: the mutant made it endless. */
-const LONGEST = 120;
+const LONGEST = 60;
 /** How much slower than when it was covered a test may be, on a machine that has other things to do. */
 const SLOWER = 4;
 

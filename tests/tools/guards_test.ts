@@ -230,25 +230,17 @@ Deno.test("a path that leads elsewhere after its call had to wait is not written
     const lock = await lockOf(place, "one");
     const holder = await Deno.open(lock, { create: true, write: true });
     assert.ok(await holder.tryLock(true));
-    let asked = 0;
-    const sandbox: Sandbox = {
-      ...openSandbox(),
-      isPathWritable: () => {
-        // Asked first before the wait; what a person does during it follows.
-        if (++asked === 1) {
-          queueMicrotask(() => {
-            Deno.removeSync(place.path("link"));
-            Deno.symlinkSync("two", place.path("link"));
-            holder.close();
-          });
-        }
-        return true;
-      },
+    const whileItWaits = () => {
+      Deno.removeSync(place.path("link"));
+      Deno.symlinkSync("two", place.path("link"));
+      holder.close();
     };
-    assert.match(
-      await place.error("write", { path: "link", content: "x" }, { sandbox }),
-      /link was changed by someone else meanwhile/,
-    );
+    await after("open", (path) => path === lock, whileItWaits, async () => {
+      assert.match(
+        await place.error("write", { path: "link", content: "x" }),
+        /link was changed by someone else meanwhile/,
+      );
+    });
     for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
   }));
 
