@@ -16,11 +16,11 @@ export interface DocumentPaths {
 export function sandboxOf(
   environment: Environment,
   { path, named = path }: DocumentPaths,
-  { settings, loaded: { files } }: Pick<SubjectSettings, "settings" | "loaded">,
+  { settings, loaded: { files, code } }: Pick<SubjectSettings, "settings" | "loaded">,
   more: Pick<SandboxOptions, "lookAnew" | "around"> = {},
 ): RunSandbox {
   const documents = [path, named].filter((each) => each !== null);
-  const protect = protectedPaths({ environment, documents, configFiles: files });
+  const protect = protectedPaths({ environment, documents, configFiles: [...files, ...code] });
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 

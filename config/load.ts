@@ -23,6 +23,7 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
   return success({
     settings: DEFAULT_SETTINGS,
     files: [],
+    code: [],
     notices: [],
     warnings: [],
     logs: [],

@@ -28,7 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
       protect: protectedPaths({
         environment,
         documents: document.value === null ? [] : [document.value],
-        configFiles: loaded.value.files,
+        configFiles: [...loaded.value.files, ...loaded.value.code],
       }),
       lookAnew: true,
     });

@@ -64,7 +64,7 @@ function diagnosticLine(file: string, found: DocumentSettings["diagnostics"][num
 }
 
 function praise(loaded: Loaded): string {
-  const files = loaded.files.filter((path) => /\.(?:ya?ml|json)$/.test(path));
+  const { files } = loaded;
   return files.length === 0
     ? "No settings file was found; the defaults hold."
     : `No mistake in ${files.join(", ")}.`;

@@ -14,6 +14,7 @@ import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Layer } from "../types.ts";
 import { operands } from "../../base/shell_word.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { withImports } from "./imports.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session_overrides.ts";
 import { parseSource, type SourceTree } from "./yaml.ts";
@@ -147,12 +148,14 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   }
   return success({
     settings: effective.settings,
-    // Code that decides about approval must be as far out of reach as the file that names it.
-    files: [
-      ...[sources.global, sources.project].flatMap((source) => (source === null ? [] : [source.path])),
-      ...modulesIn(effective.settings.tools.auto_approve),
-      ...modulesIn(effective.settings.tools.resolvers),
-    ],
+    files: [sources.global, sources.project].flatMap((source) => (source === null ? [] : [source.path])),
+    code: await withImports(
+      [
+        ...modulesIn(effective.settings.tools.auto_approve),
+        ...modulesIn(effective.settings.tools.resolvers),
+      ],
+      environment.home,
+    ),
     notices,
     warnings,
     logs,

@@ -44,8 +44,10 @@ export interface LoadOptions extends SettingsOptions {
 export interface LoadedSettings {
   /** What holds. */
   readonly settings: Settings;
-  /** Files that were read and modules they name; they are out of the tools' reach (S11). */
+  /** Settings files that were read; they are out of the tools' reach (S11). */
   readonly files: readonly string[];
+  /** Modules that decide about approval, and what they import by path; as far out of reach as the files that name them. */
+  readonly code: readonly string[];
   /** Things to tell a person once: settings of a project without effect, unknown presets. */
   readonly notices: readonly Problem[];
   /** Findings that only `config check` tells, one full line each. */

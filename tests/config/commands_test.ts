@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sandboxOf } from "../../agent/sandbox.ts";
 import { loadSettings } from "../../config/load.ts";
 import { addToSession } from "../../config/sources/session_overrides.ts";
 import { inWorld } from "./world.ts";
@@ -255,10 +256,33 @@ Deno.test("a module that decides about approval is protected like the file that 
       missing.problem.message,
       /:1:24: "tools\.auto_approve" names the module .*guard\.ts, which does not exist$/,
     );
-    await world.write(`${world.home}/.config/flemma/guard.ts`, "export default () => undefined;\n");
+    const guard = `${world.home}/.config/flemma/guard.ts`;
+    await world.write(guard, "export default () => undefined;\n");
     const loaded = await loadSettings({ environment: world.environment() });
     assert.ok(loaded.ok);
-    assert.deepEqual(loaded.value.files, [file, `${world.home}/.config/flemma/guard.ts`]);
+    assert.deepEqual([loaded.value.files, loaded.value.code], [[file], [guard]]);
+  });
+});
+
+Deno.test("what such a module imports, itself or by another, is protected too: it is loaded at the first question only", async () => {
+  await inWorld(async (world) => {
+    const lib = (name: string) => `${world.project}/lib/${name}`;
+    await world.write(lib("one.ts"), 'export { two } from "./two.ts";\n');
+    await world.write(lib("two.ts"), "export const two = 2;\n");
+    await world.write(lib("other.ts"), "");
+    const guard = `${world.home}/.config/flemma/guard.ts`;
+    await world.write(guard, `import { two } from "${lib("one.ts")}";\nexport default () => two;\n`);
+    const lists = ["auto_approve: [./guard.ts]", "resolvers: [{ path: ./guard.ts }]"];
+    for (const list of lists) {
+      await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
+      const loaded = await loadSettings({ environment: world.environment() });
+      assert.ok(loaded.ok);
+      assert.deepEqual(loaded.value.code, [guard, lib("one.ts"), lib("two.ts")]);
+      const { settings } = loaded.value;
+      const sandbox = sandboxOf(world.environment(), { path: null }, { settings, loaded: loaded.value });
+      const writable = ["one", "two", "other"].map((name) => sandbox.isPathWritable(lib(`${name}.ts`)));
+      assert.deepEqual(writable, [false, false, true]);
+    }
   });
 });
 
