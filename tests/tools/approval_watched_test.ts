@@ -1,0 +1,52 @@
+// Writing a file that somebody's next start obeys is asked about, whatever list approves the tool.
+
+import assert from "node:assert/strict";
+import { askForWatched } from "../../tools/approval/mod.ts";
+import { inFolder, plant, projectSandbox } from "../sandbox/fixture.ts";
+
+Deno.test("writing a watched file asks although the tool is listed: one row a condition", () => {
+  const approve = { decision: "approve", source: "list" } as const;
+  const write = { files: "write", path_input: "path" } as const;
+  const sandbox = { watchedBy: (path: string) => path === "/w/.npmrc" ? "npm" : null };
+  const resolve = (path: string) => `/w/${path}`;
+  const input = { path: ".npmrc" };
+  const asked = { definition: write, input, sandbox, resolve };
+  assert.deepEqual(askForWatched(approve, asked), {
+    decision: "require_approval",
+    source: "urn:flemma:approval:watched-file",
+    detail: "npm would obey .npmrc",
+  });
+  const deny = { decision: "deny", source: "list" } as const;
+  assert.equal(askForWatched(deny, asked), deny, "a denial stays");
+  for (
+    const [what, changed] of [
+      ["a tool that only reads", { ...asked, definition: { ...write, files: "read" as const } }],
+      ["a tool that works with no files", { ...asked, definition: { path_input: "path" } }],
+      ["a tool nobody knows", { ...asked, definition: undefined }],
+      ["a tool that names no path", { ...asked, definition: { files: "write" as const } }],
+      ["another file", { ...asked, input: { path: "x" } }],
+      ["no path", { ...asked, input: {} }],
+      ["an empty path", { ...asked, input: { path: "" }, resolve: () => "/w/.npmrc" }],
+      ["a path that is no text", { ...asked, input: { path: 1 } }],
+      ["a path that leads nowhere", { ...asked, resolve: () => "/w/.npmrc\0" }],
+      ["a sandbox that watches nothing", { ...asked, sandbox: {} }],
+    ] as const
+  ) assert.equal(askForWatched(approve, changed), approve, what);
+});
+
+Deno.test("a link to a watched file, and one in a folder that is a link, ask too", () =>
+  inFolder((root) => {
+    plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
+    const sandbox = projectSandbox(root);
+    const ask = (path: string) =>
+      askForWatched({ decision: "approve", source: "list" }, {
+        definition: { files: "write", path_input: "path" },
+        input: { path },
+        sandbox,
+        resolve: (path) => `${root}/project/${path}`,
+      }).decision;
+    for (const path of [".npmrc", "n", "d/.npmrc", "sub/.envrc", ".cargo/config.toml"]) {
+      assert.equal(ask(path), "require_approval", path);
+    }
+    assert.equal(ask("plain"), "approve");
+  }));
