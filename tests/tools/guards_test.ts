@@ -7,6 +7,7 @@ import { success } from "../../base/problem.ts";
 import { spawn } from "../../sandbox/process/spawn.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { inOrder, replaceFile, takeSnapshot } from "../../tools/builtin/replace_file.ts";
+import { OverflowFile } from "../../tools/overflow.ts";
 import { STOPPED } from "../../tools/run.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
@@ -398,4 +399,45 @@ Deno.test("in a folder that takes no file, a file that may be written is, and a 
       new TextDecoder().decode(stderr),
     );
     assert.equal(await Deno.readTextFile(place.path("f")), "new");
+  }));
+
+// the file with the complete output
+
+Deno.test("a folder that is exchanged while the complete output is kept gets none of it", () =>
+  inScene(async (place) => {
+    for (const planted of ["outside/o.txt", null]) {
+      await Deno.mkdir(place.path("dir"));
+      await Deno.mkdir(place.path("outside"), { recursive: true });
+      if (planted !== null) await Deno.writeTextFile(place.path(planted), "theirs");
+      const file = new OverflowFile(place.path("dir/o.txt"), 100);
+      await after("open", (path) => path === place.path("dir/o.txt"), () => {
+        Deno.renameSync(place.path("dir"), place.path("moved"));
+        Deno.symlinkSync("outside", place.path("dir"));
+      }, () => file.write(bytes("secret")));
+      file.close();
+      assert.equal(file.usablePath, null);
+      assert.match(file.problem?.message ?? "", /could not be kept/);
+      assert.equal(Deno.readTextFileSync(place.path("moved/o.txt")), "");
+      if (planted !== null) assert.equal(Deno.readTextFileSync(place.path(planted)), "theirs");
+      for (const name of ["dir", "moved", "outside"]) {
+        await Deno.remove(place.path(name), { recursive: true });
+      }
+    }
+  }));
+
+Deno.test("a link that a command made on the way is found before a folder is made, and again afterwards", () =>
+  inScene(async (place) => {
+    for (const answers of [["/link"], [null, "/link"]]) {
+      let asked = 0;
+      const file = new OverflowFile(place.path("dir/o.txt"), 100, () => answers[asked++] ?? null);
+      await file.write(bytes("secret"));
+      await file.write(bytes("more"));
+      assert.equal(asked, answers.length, "and nothing is tried again");
+      assert.match(file.problem?.message ?? "", /a command could have made the link \/link on the way there/);
+      assert.equal(file.usablePath, null);
+    }
+    const fine = new OverflowFile(place.path("dir/o.txt"), 100, () => null);
+    await fine.write(bytes("text"));
+    await fine.discard();
+    assert.deepEqual([...Deno.readDirSync(place.path("dir"))], []);
   }));
