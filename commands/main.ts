@@ -40,7 +40,11 @@ export async function main(words: readonly string[]): Promise<number> {
     case "run": {
       const given = read.arguments;
       if (wantsDocument(given) && Deno.stdin.isTerminal()) {
-        writeError(helpFor(read.kind === "bare" ? "" : given.command.name)!);
+        const bare = read.kind === "bare";
+        const why = `${
+          bare ? "Name" : `${given.command.name} needs`
+        } a FILE, or a document on standard input.`;
+        writeError(`flemma: ${why}\n\n${helpFor(bare ? "" : given.command.name)!}`);
         return Exit.usage;
       }
       return await start(given);

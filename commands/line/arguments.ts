@@ -111,8 +111,9 @@ function readRest(
       break;
     }
     const value = readValue(option, text);
-    if (value === null) wrong ??= { message: `${written} needs a number, not ${text}.` };
-    else if (option.many) {
+    if (value === null) {
+      wrong ??= { message: `${written} needs ${NUMBERS[option.type ?? "count"]}, not ${text}.` };
+    } else if (option.many) {
       const before = options.get(option.name);
       options.set(option.name, [...(Array.isArray(before) ? before : []), text]);
     } else options.set(option.name, value);
@@ -120,10 +121,27 @@ function readRest(
   if (!command.takesCommand) {
     positionals.push(...rest);
     rest = [];
-  } else if (rest.length === 0) wrong ??= { message: `${command.name} needs a command after --.` };
+  } else if (rest.length === 0) wrong ??= { message: commandMissing(command, positionals, isFile) };
   if (wrong === null) wrong = checkArity(command, positionals);
   if (wrong !== null) return mistake(wrong.message, command, positionals, wrong.unknown);
   return { kind: "run", arguments: { command, positionals, rest, options } };
+}
+
+const NUMBERS = { count: "a whole number of 0 or more", seconds: "a number of 0 or more" } as const;
+
+/** Says how a command line is given along; with what was meant where the `--` was forgotten. */
+function commandMissing(
+  { name, example }: Command,
+  positionals: readonly string[],
+  isFile: (word: string) => boolean,
+): string {
+  const [first] = positionals;
+  const files = first !== undefined && isFile(first) ? 1 : 0;
+  const meant = positionals.slice(files);
+  const words = meant.length === 0
+    ? example
+    : ["flemma", name, ...positionals.slice(0, files), "--", ...meant].join(" ");
+  return `${name} needs a command after --, such as: ${words}`;
 }
 
 function checkArity(command: Command, positionals: readonly string[]): { message: string } | null {

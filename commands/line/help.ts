@@ -1,22 +1,44 @@
-// Help pages, written from the table of commands.
+// Help pages, written from the table of commands, no line wider than a terminal of 80 columns.
 
-import { COMMANDS } from "./table.ts";
+import { EXIT_CODES, VARIABLES } from "./manual.ts";
+import { COMMANDS, GROUPS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
+
+/** Columns of the narrowest terminal that people use. */
+const WIDTH = 80;
+
+/** The widest left column that still has its text beside it. */
+const WIDEST_LEFT = 26;
+
+/** A left and a right column. */
+type Row = readonly [left: string, text: string];
 
 /** The page of `flemma --help`. */
 export function overview(): string {
-  const width = Math.max(...COMMANDS.map((command) => synopsis(command).length));
-  const lines = COMMANDS.map((command) => `  ${synopsis(command).padEnd(width)}  ${command.summary}`);
+  const rows = (commands: readonly Command[]): Row[] =>
+    commands.map(({ name, summary }) => [name, capital(summary)]);
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   return [
     "flemma: the whole agent loop on plain .chat files, for any editor.",
     "",
-    "Usage:",
-    `  ${"flemma [FILE]".padEnd(width)}  the same as: flemma advance [FILE]`,
-    ...lines,
-    `  ${"flemma --version".padEnd(width)}  print the version`,
+    "Usage: flemma COMMAND [FILE] [OPTION…]",
+    "       flemma FILE                       the same as: flemma advance FILE",
+    "       flemma COMMAND --help             what a command takes, with an example",
+    "       flemma --version",
     "",
-    "Without FILE, or with -, the document comes from standard input and goes to standard output.",
-    "`flemma COMMAND --help` tells more. To begin: flemma new notes.chat",
+    ...GROUPS.flatMap(({ title, commands }) => [`${title}:`, ...columns(rows(commands), width), ""]),
+    "Exit codes:",
+    ...columns(EXIT_CODES.map(([code, meaning]) => [String(code), meaning])),
+    "",
+    "Environment:",
+    ...columns(VARIABLES),
+    "",
+    ...wrapped(
+      "Without FILE, or with -, the document comes from standard input and goes to standard output: so an editor " +
+        "runs it as a filter.",
+      0,
+    ),
+    "To begin: flemma new notes.chat",
     "",
   ].join("\n");
 }
@@ -28,6 +50,7 @@ export function helpFor(topic: string): string | null {
   return found.length === 0 ? null : found.map(commandHelp).join("\n");
 }
 
+/** The command and what it takes, as on a command line. */
 export function synopsis(command: Command): string {
   return `flemma ${command.name} ${command.usage}`.trimEnd();
 }
@@ -39,17 +62,58 @@ export function optionForm(option: Option): string {
   return short + long + (option.value === undefined ? "" : ` ${option.value}`);
 }
 
-function commandHelp(command: Command): string {
-  const width = Math.max(...command.options.map((option) => optionForm(option).length));
+/** What an option does, whether it may be repeated, and what holds without it. */
+export function optionText({ help, many, default: standard }: Option): string {
   return [
-    `${synopsis(command)}: ${command.summary}.`,
-    ...(command.details === undefined ? [] : ["", command.details]),
+    help,
+    ...(many ? ["May be given several times."] : []),
+    ...(standard === undefined ? [] : [`Default: ${standard}.`]),
+  ].join(" ");
+}
+
+function commandHelp(command: Command): string {
+  const { details, summary, options, example } = command;
+  return [
+    ...wrapped(`${synopsis(command)}: ${summary}.`, 4),
+    ...(details === undefined ? [] : ["", ...details.split("\n").flatMap((line) => wrapped(line, 0))]),
     "",
     "Options:",
-    ...command.options.map((option) => `  ${optionForm(option).padEnd(width)}  ${option.help}`),
+    ...columns(options.map((option) => [optionForm(option), optionText(option)])),
     "",
     "Example:",
-    `  ${command.example}`,
+    `  ${example}`,
     "",
   ].join("\n");
+}
+
+/** Rows in two columns; where the left one is too wide, the text stands below it. */
+function columns(rows: readonly Row[], width?: number): string[] {
+  const fitting = rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT);
+  const column = width ?? Math.max(0, ...fitting);
+  const indent = 2 + column + 2;
+  return rows.flatMap(([left, text]) => {
+    const beside = left.length <= column;
+    const head = beside ? `  ${left.padEnd(column)}  ` : " ".repeat(indent);
+    const [first = "", ...more] = wrapped(head + text, indent);
+    return [...(beside ? [] : [`  ${left}`]), first, ...more];
+  });
+}
+
+/** A text in lines of at most `WIDTH` columns; every line but the first begins with `indent` blanks. */
+function wrapped(text: string, indent: number): string[] {
+  const lines: string[] = [];
+  let line = text;
+  while (line.length > WIDTH) {
+    const blank = line.lastIndexOf(" ", WIDTH);
+    // A word that fits on no line stands on one of its own.
+    const end = line.slice(indent, blank).trim() === "" ? line.indexOf(" ", WIDTH) : blank;
+    if (end < 0) break;
+    lines.push(line.slice(0, end).trimEnd());
+    line = " ".repeat(indent) + line.slice(end + 1);
+  }
+  return [...lines, line];
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

@@ -3,19 +3,31 @@
 import type { Option } from "./spec.ts";
 
 export const AUTOPILOT: readonly Option[] = [
-  { name: "autopilot", negatable: true, help: "Go on by itself after results, or take one step." },
-  { name: "max-turns", value: "N", type: "count", help: "Replies with tool calls before it stops." },
+  {
+    name: "autopilot",
+    negatable: true,
+    default: "what the settings say",
+    help: "Go on by itself after results, or take one step.",
+  },
+  {
+    name: "max-turns",
+    value: "N",
+    type: "count",
+    default: "what the settings say",
+    help: "Replies with tool calls before it stops.",
+  },
 ];
 
 export const SANDBOX: Option = {
   name: "sandbox",
   negatable: true,
+  default: "what the settings say",
   help: "Run tools inside the sandbox, or bare.",
 };
 
 export const MODEL: readonly Option[] = [
-  { name: "provider", value: "NAME", help: "Provider for this run." },
-  { name: "model", value: "NAME", help: "Model for this run." },
+  { name: "provider", value: "NAME", default: "what the settings say", help: "Provider for this run." },
+  { name: "model", value: "NAME", default: "what the settings say", help: "Model for this run." },
   { name: "preset", value: "NAME", help: "Model, parameters and approvals of a preset for this run." },
   { name: "param", value: "KEY=VALUE", many: true, help: "A model parameter for this run." },
 ];

@@ -36,8 +36,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "config check",
     usage: "[FILE]",
-    summary: "every mistake in the settings files, one a line: FILE:LINE:COL: sentence",
-    details: "Exit code 2 when there is one. With FILE also the document's first block, exit code 4 then.",
+    summary: "every mistake in the settings files, one a line",
+    details:
+      "Lines are FILE:LINE:COL: sentence. Exit code 2 when there is one. With FILE also the document's first block, exit code 4 then.",
     kind: "none",
     arity: [0, 1],
     options: [...CONFIG, HELP],
@@ -64,11 +65,11 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "trust",
     usage: "[PATH]",
-    summary: "agree to what a document, or a project's settings file, would do",
+    summary: "agree to what a document or a project's settings would do",
     details:
-      "Tells in words what will hold, and remembers that you agree. PATH is a document, or - for one from standard input;\n" +
-      "or a project's folder or its .flemma/config.yaml. For a document the agreement is bound to its path and to what its\n" +
-      "first block says about the sandbox and about what runs without asking; for a project to the content of the file, of\n" +
+      "Tells in words what will hold, and remembers that you agree. PATH is a document, or - for one from standard input; " +
+      "or a project's folder or its .flemma/config.yaml. For a document the agreement is bound to its path and to what its " +
+      "first block says about the sandbox and about what runs without asking; for a project to the content of the file, of " +
       "every file of code it names and of what that imports. Any change of that ends it.",
     kind: "none",
     arity: [0, 1],
@@ -120,16 +121,20 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     options: [QUIET, HELP],
     example: "flemma session reset",
   },
-  ...(["enable", "disable", "reset"] as const).map((word): Command => ({
-    name: `sandbox ${word}`,
-    usage: "[FILE]",
-    summary: word === "reset"
-      ? "let the settings decide about the sandbox again"
-      : `switch the sandbox ${word === "enable" ? "on" : "off"} until logout`,
-    details: word === "enable" ? "Refuses when no backend works." : undefined,
-    kind: "none",
-    arity: [0, 1],
-    options: [QUIET, ...CONFIG, HELP],
-    example: `flemma sandbox ${word} notes.chat`,
-  })),
 ];
+
+/** The sandbox until logout. */
+export const SANDBOX_SWITCHES: readonly Command[] = (["enable", "disable", "reset"] as const).map((
+  word,
+): Command => ({
+  name: `sandbox ${word}`,
+  usage: "[FILE]",
+  summary: word === "reset"
+    ? "let the settings decide about the sandbox again"
+    : `switch the sandbox ${word === "enable" ? "on" : "off"} until logout`,
+  details: word === "enable" ? "Refuses when no backend works." : undefined,
+  kind: "none",
+  arity: [0, 1],
+  options: [QUIET, ...CONFIG, HELP],
+  example: `flemma sandbox ${word} notes.chat`,
+}));

@@ -14,6 +14,8 @@ export interface Option {
   readonly standalone?: boolean;
   /** May be given several times. */
   readonly many?: boolean;
+  /** What holds when the option is not given, where that is worth a word. */
+  readonly default?: string;
   readonly help: string;
 }
 
@@ -39,4 +41,10 @@ export interface Command {
   readonly takesCommand?: boolean;
   readonly options: readonly Option[];
   readonly example: string;
+}
+
+/** Commands that belong together, as the overview lists them. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly Command[];
 }

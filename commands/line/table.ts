@@ -1,8 +1,8 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
-import type { Command, Option } from "./spec.ts";
+import type { Command, CommandGroup, Option } from "./spec.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
-import { SETTINGS_COMMANDS } from "./settings_table.ts";
+import { SANDBOX_SWITCHES, SETTINGS_COMMANDS } from "./settings_table.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 
@@ -26,7 +26,8 @@ const WAIT: Option = {
   name: "wait",
   value: "SECONDS",
   type: "seconds",
-  help: "Wait this long for another run that has the document (default 0).",
+  default: "0",
+  help: "Wait this long for another run that has the document.",
 };
 const EXIT_CODE: Option = {
   name: "exit-code",
@@ -35,7 +36,8 @@ const EXIT_CODE: Option = {
 const MESSAGES: Option = {
   name: "messages",
   value: "WHERE",
-  help: "Where messages go: stderr, journal (see flemma status --last), or a file.",
+  default: "stderr, or journal where they could land in the document",
+  help: "Where messages go: stderr, journal (flemma status --last shows it), or a file.",
 };
 
 const TARGETS: readonly Option[] = [
@@ -57,7 +59,8 @@ const EVENTS: readonly Option[] = [
 const STREAM: Option = {
   name: "stream",
   negatable: true,
-  help: "Write the reply to the file while it arrives (the default), or once at its end.",
+  default: "while it arrives",
+  help: "Write the reply to the file while it arrives, or once at its end.",
 };
 
 const CONTINUE: Option = {
@@ -68,14 +71,15 @@ const CONTINUE: Option = {
 /** What every command takes that works on a document. */
 const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET, HELP];
 
-export const COMMANDS: readonly Command[] = [
+/** They change a document. */
+const WORK: readonly Command[] = [
   {
     name: "advance",
     usage: "[FILE]",
-    summary: "run the cycle until a person is needed or the reply is complete",
+    summary: "run the cycle until you are needed or the reply is complete",
     details:
-      "Placeholders are written for new calls, approved calls run, results go out, the reply comes in.\n" +
-      "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from\n" +
+      "Placeholders are written for new calls, approved calls run, results go out, the reply comes in. " +
+      "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from " +
       "standard input and goes to standard output.",
     kind: "filter",
     arity: [0, 1],
@@ -97,7 +101,7 @@ export const COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls approved; nothing runs",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter\n" +
+      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter " +
       "takes TARGETs only: flemma approve call_1.",
     kind: "filter",
     arity: [0, Infinity],
@@ -110,8 +114,8 @@ export const COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls rejected, with a word to the model if you like",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter\n" +
-      "takes TARGETs only: flemma approve call_1.",
+      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter " +
+      "takes TARGETs only: flemma reject call_1.",
     kind: "filter",
     arity: [0, Infinity],
     options: [
@@ -162,10 +166,14 @@ export const COMMANDS: readonly Command[] = [
     ],
     example: "flemma send notes.chat --dry-run",
   },
+];
+
+/** They tell about a document and change nothing. */
+const LOOK: readonly Command[] = [
   {
     name: "status",
     usage: "[FILE]",
-    summary: "what is pending or approved, and what the next advance would do",
+    summary: "what is open, and what the next advance would do",
     kind: "report",
     arity: [0, 1],
     options: [
@@ -210,6 +218,10 @@ export const COMMANDS: readonly Command[] = [
     options: [JSON_REPORT, NAME, HELP],
     example: "flemma parse notes.chat --json",
   },
+];
+
+/** They need no document. */
+const BEGIN: readonly Command[] = [
   {
     name: "new",
     usage: "FILE",
@@ -231,7 +243,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     usage: "[FILE]",
-    summary: "one page: versions, settings, keys by name, state, tools, sandbox",
+    summary: "one page: versions, settings, keys, state, tools, sandbox",
     details:
       "Exit code 1 when something of it needs repair, 2 when a settings file is wrong. No key is ever shown.",
     kind: "none",
@@ -239,6 +251,10 @@ export const COMMANDS: readonly Command[] = [
     options: [JSON_REPORT, ...CONFIG, HELP],
     example: "flemma doctor",
   },
+];
+
+/** They are about the walls around commands. */
+const CONFINE: readonly Command[] = [
   {
     name: "sandbox status",
     usage: "[FILE]",
@@ -260,5 +276,16 @@ export const COMMANDS: readonly Command[] = [
     options: [...CONFIG, HELP],
     example: "flemma sandbox run -- make test",
   },
-  ...SETTINGS_COMMANDS,
+  ...SANDBOX_SWITCHES,
 ];
+
+/** Every command, in the groups and the order in which people read about them. */
+export const GROUPS: readonly CommandGroup[] = [
+  { title: "Work on a document", commands: WORK },
+  { title: "Look at a document", commands: LOOK },
+  { title: "Begin", commands: BEGIN },
+  { title: "Sandbox", commands: CONFINE },
+  { title: "Settings and trust", commands: SETTINGS_COMMANDS },
+];
+
+export const COMMANDS: readonly Command[] = GROUPS.flatMap(({ commands }) => commands);

@@ -1,6 +1,7 @@
 // The reference page of commands, from the table that the program itself reads.
 
-import { optionForm, overview, synopsis } from "../../commands/line/help.ts";
+import { optionForm, optionText, overview, synopsis } from "../../commands/line/help.ts";
+import { EXIT_CODES } from "../../commands/line/manual.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
 import type { Command } from "../../commands/line/spec.ts";
 
@@ -22,13 +23,7 @@ function page(): string {
     "",
     "| code | meaning |",
     "| --- | --- |",
-    "| 0 | the command did what it says; in filter mode also when a person is needed |",
-    "| 1 | failure: provider, tool machinery, input and output |",
-    "| 2 | the command line or a settings file is wrong |",
-    "| 3 | a person is needed (in filter mode only with `--exit-code`, or where the last word is the model's); the ids stand on standard error |",
-    "| 4 | diagnostics of severity error block the request |",
-    "| 5 | the document is in use by another run, or was changed by someone else |",
-    "| 130 | interrupted |",
+    ...EXIT_CODES.map(([code, meaning]) => `| ${code} | ${meaning} |`),
     "",
     ...COMMANDS.flatMap(section),
   ].join("\n");
@@ -47,7 +42,9 @@ function section(command: Command): string[] {
     "",
     "| option | effect |",
     "| --- | --- |",
-    ...options.map((option) => `| \`${optionForm(option)}\` | ${option.help.replaceAll("|", "\\|")} |`),
+    ...options.map((option) =>
+      `| \`${optionForm(option)}\` | ${optionText(option).replaceAll("|", "\\|")} |`
+    ),
     "",
     "For example:",
     "",

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
-import { helpFor } from "../../commands/line/help.ts";
+import { Exit } from "../../commands/io/exit.ts";
+import { helpFor, optionForm } from "../../commands/line/help.ts";
 import { MODULES } from "../../commands/load.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
 import { safeJson } from "../../commands/io/safe_json.ts";
-import { COMMANDS } from "../../commands/line/table.ts";
+import { COMMANDS, GROUPS } from "../../commands/line/table.ts";
 
 const never = () => false;
 const read = (line: string, isFile = never) => readArguments(line === "" ? [] : line.split(" "), isFile);
@@ -66,11 +67,59 @@ Deno.test("every command has a module, and help with its options and an example"
     const page = helpFor(name)!;
     assert.ok(page.includes(`Example:\n  ${example}`), name);
     for (const option of options) assert.ok(page.includes(`--${option.name}`), `${name} --${option.name}`);
-    assert.ok(helpFor("")!.includes(`flemma ${name}`), name);
+    assert.match(helpFor("")!, new RegExp(`^  ${name}  `, "m"));
     const shown = read(example.slice("flemma ".length).replaceAll('"', "").replace(/ (-m|--system) .*/, ""));
     assert.equal(shown.kind, "run", `the example of ${name} is understood: ${example}`);
   }
   assert.equal(helpFor("nonsense"), null);
+});
+
+Deno.test("no line of help is wider than 80 columns, and none of a text is lost when it is broken", () => {
+  for (const topic of ["", ...COMMANDS.map(({ name }) => name)]) {
+    for (const line of helpFor(topic)!.split("\n")) assert.ok(line.length <= 80, `${topic}: ${line}`);
+  }
+  for (const { name, options } of COMMANDS) {
+    const page = helpFor(name)!.replace(/\s+/g, " ");
+    for (const option of options) {
+      assert.ok(page.includes(`${optionForm(option)} ${option.help}`), option.name);
+    }
+  }
+});
+
+Deno.test("help tells defaults, what may be repeated, exit codes and variables, in groups", () => {
+  const advance = helpFor("advance")!.replace(/\s+/g, " ");
+  assert.match(advance, /--wait SECONDS Wait this long [^.]*\. Default: 0\./);
+  assert.match(advance, /--param KEY=VALUE A model parameter for this run\. May be given several times\./);
+  const overview = helpFor("")!;
+  for (const { title, commands } of GROUPS) {
+    const group = overview.slice(overview.indexOf(`${title}:`)).split("\n\n")[0]!;
+    for (const { name } of commands) assert.match(group, new RegExp(`^  ${name}  `, "m"));
+  }
+  for (const code of Object.values(Exit)) {
+    // That the reader of a report went away is nothing to tell in advance.
+    if (code !== Exit.readerGone) assert.match(overview, new RegExp(`^  ${code} +\\w`, "m"));
+  }
+  for (const name of ["FLEMMA_CONFIG", "XDG_STATE_HOME", "NO_COLOR"]) {
+    assert.ok(overview.includes(name), name);
+  }
+});
+
+Deno.test("a number that is none, and a forgotten --, are told with what was meant", () => {
+  assert.equal(
+    mistakeOf("advance a.chat --max-turns=-1").message,
+    "--max-turns needs a whole number of 0 or more, not -1.",
+  );
+  assert.equal(
+    mistakeOf("advance a.chat --wait soon").message,
+    "--wait needs a number of 0 or more, not soon.",
+  );
+  assert.equal(
+    mistakeOf("sandbox run make test").message,
+    "sandbox run needs a command after --, such as: flemma sandbox run -- make test",
+  );
+  const named = readArguments(["sandbox", "run", "a.chat", "ls"], (word) => word === "a.chat");
+  assert.match(named.kind === "mistake" ? named.mistake.message : "", /: flemma sandbox run a\.chat -- ls$/);
+  assert.match(mistakeOf("sandbox run").message, /: flemma sandbox run -- make test$/);
 });
 
 Deno.test("parameter values are typed as presets type them", () => {
