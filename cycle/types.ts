@@ -161,6 +161,15 @@ export type CycleEvent =
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
   | { readonly event: "text"; readonly text: string }
   | {
+    /** The reply goes on without text: it thinks, or it writes the input of a call. */
+    readonly event: "reply:progress";
+    readonly block: "thinking" | "call";
+    /** The tool that is called. */
+    readonly name?: string;
+    /** How much of the block has come. */
+    readonly characters: number;
+  }
+  | {
     readonly event: "request:finished";
     readonly status: "completed" | "cancelled" | "errored";
     readonly usage: Usage | null;

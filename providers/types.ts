@@ -72,6 +72,13 @@ export type Effect =
   }
   | { readonly kind: "redacted"; readonly data: string }
   | { readonly kind: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
+  /** A block that is written when it is whole has grown: what it is, and how many characters of it have come. */
+  | {
+    readonly kind: "progress";
+    readonly block: "thinking" | "call";
+    readonly name?: string;
+    readonly characters: number;
+  }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
   /** Something of the reply that cannot stand in the document; one sentence for the person. */
   | { readonly kind: "notice"; readonly message: string }

@@ -16,7 +16,9 @@ import { switchOption } from "../line/options.ts";
 import { fileChangeSentence } from "../../sandbox/mod.ts";
 import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
-import { Terminal, wantsTerminal } from "../io/terminal.ts";
+import { type Display, displayKind } from "../io/display.ts";
+import { PlainLines } from "../io/plain_lines.ts";
+import { Terminal } from "../io/terminal.ts";
 import { lastWordSentence, wayOn } from "../line/way_on.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
@@ -49,7 +51,7 @@ export function goesOn(invocation: Invocation): boolean {
 class Show {
   readonly #invocation: Invocation;
   readonly #label: string;
-  readonly #terminal: Terminal | null;
+  readonly #display: Display | null;
   /** Null until it is known which document the run is about. */
   #events: EventSink | null = null;
   /** What happened before that. */
@@ -61,9 +63,8 @@ class Show {
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
     this.#label = labelOf(invocation);
-    const { messages, environment } = invocation;
-    const quiet = switchOption(invocation.arguments, "quiet") === true;
-    this.#terminal = messages.live && wantsTerminal(environment, quiet) ? new Terminal(messages) : null;
+    const { messages } = invocation;
+    this.#display = displayOf(invocation);
     messages.onLine = (level, text) => this.#write({ event: "message", level, text });
   }
 
@@ -96,7 +97,7 @@ class Show {
       this.#explained ||= event.diagnostic.severity === "error";
       messages.say(diagnosticLine(this.#label, event.diagnostic));
     }
-    this.#terminal?.show(event);
+    this.#display?.show(event);
   }
 
   #write(event: RunEvent): void {
@@ -106,7 +107,7 @@ class Show {
 
   /** Says how the run ended; answers with the exit code. */
   end(document: OpenDocument, stop: Stop): number {
-    this.#terminal?.close();
+    this.#display?.close();
     const stopped = exitOfStop(stop, document.interrupts.received);
     // The model was told that its command did not run; whoever set up this machine has to be told too.
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
@@ -121,10 +122,20 @@ class Show {
   }
 
   async close(): Promise<void> {
-    this.#terminal?.close();
+    this.#display?.close();
     this.#invocation.messages.onLine = () => {};
     await this.#events?.close();
   }
+}
+
+/** What shows the run on standard error; null where messages do not go there, or nobody wants to see it. */
+function displayOf({ messages, environment, arguments: given }: Invocation): Display | null {
+  if (!messages.live || switchOption(given, "quiet") === true) return null;
+  if (displayKind(environment) === "drawn") return new Terminal(messages);
+  const text = Deno.stderr.isTerminal();
+  // Whoever reads the events as JSON needs no second account of them.
+  if (!text && switchOption(given, "json") === true) return null;
+  return new PlainLines(messages, { text });
 }
 
 function exitOfStop({ reason, problem }: Stop, interrupted: boolean): number {

@@ -1,21 +1,22 @@
 // What a person at a terminal sees while a run goes on: a spinner with the time, the reply as it comes, previews.
 
-import type { Environment } from "../../base/environment.ts";
-import type { CycleEvent } from "../../cycle/types.ts";
 import { cutToWidth } from "../../base/width.ts";
 import { visible } from "../../base/visible.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { type Display, elapsed, progressText, REAL } from "./display.ts";
 import type { Messages } from "./messages.ts";
-import { writeError } from "./streams.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MILLISECONDS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
-/** Whether to draw at all: only for a person who did not decline. */
-export function wantsTerminal(environment: Environment, quiet: boolean): boolean {
-  const { variables } = environment;
-  return !quiet && Deno.stderr.isTerminal() && !variables.NO_COLOR && variables.TERM !== "dumb";
-}
+/** Milliseconds without a word after which the spinner shows below a text that may still go on. */
+const QUIET_MILLISECONDS = 1000;
+
+/** Makes a line below the cursor and comes back: down with scrolling, up again; the column stays. */
+const ROOM_BELOW = "\x1bD\x1b[A";
+const GO_BELOW = `\x1b7\x1b[B${CLEAR_LINE}`;
+const COME_BACK = "\x1b8";
 
 interface Activity {
   readonly label: string;
@@ -23,16 +24,23 @@ interface Activity {
 }
 
 /** Draws on standard error. Every text from outside is made visible before it is shown (S5). */
-export class Terminal {
+export class Terminal implements Display {
   /** Running tools by id, and the request under the empty name. */
   readonly #activities = new Map<string, Activity>();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #world: typeof REAL;
+  #stopTicking: (() => void) | null = null;
   #frame = 0;
-  #drawn = false;
+  /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
+  #drawn: "here" | "below" | null = null;
   /** The cursor stands behind streamed text that has no line end yet. */
   #inText = false;
+  /** What the request is, without what it does at the moment. */
+  #request = "";
+  /** When streamed text was shown last; before all times once something else was shown. */
+  #lastText = -Infinity;
 
-  constructor(messages: Messages) {
+  constructor(messages: Pick<Messages, "beforeLine">, world = REAL) {
+    this.#world = world;
     messages.beforeLine = () => this.#stepAside();
   }
 
@@ -45,11 +53,17 @@ export class Terminal {
         this.#end(event.id, event.status === "success" ? "\x1b[32m✓\x1b[0m" : "\x1b[31m✗\x1b[0m", event.note);
         break;
       case "request:sending":
-        this.#begin("", `${event.provider} ${event.model}`);
+        this.#request = `${event.provider} ${event.model}`;
+        this.#begin("", this.#request);
         break;
       case "text":
-        this.#activities.delete("");
+        this.#relabel(this.#request);
         this.#text(event.text);
+        break;
+      case "reply:progress":
+        // A text before it is over.
+        this.#stepAside();
+        this.#relabel(`${this.#request}  ${progressText(event)}`);
         break;
       case "request:finished":
         this.#activities.delete("");
@@ -68,13 +82,19 @@ export class Terminal {
 
   close(): void {
     this.#activities.clear();
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#stopTicking?.();
+    this.#stopTicking = null;
     this.#stepAside();
   }
 
   #begin(id: string, label: string): void {
-    this.#activities.set(id, { label: visible(label), since: performance.now() });
+    this.#activities.set(id, { label: visible(label), since: this.#world.now() });
+  }
+
+  /** The request goes on and does something else. */
+  #relabel(label: string): void {
+    const request = this.#activities.get("");
+    if (request !== undefined) this.#activities.set("", { ...request, label: visible(label) });
   }
 
   #end(id: string, mark: string, note: string | undefined): void {
@@ -82,51 +102,59 @@ export class Terminal {
     this.#activities.delete(id);
     if (activity === undefined) return;
     const more = note === undefined ? "" : `  ${visible(note)}`;
-    this.#line(`${mark} ${activity.label}  \x1b[2m${elapsed(activity.since)}${more}\x1b[0m`);
+    this.#line(
+      `${mark} ${activity.label}  \x1b[2m${elapsed(this.#world.now() - activity.since)}${more}\x1b[0m`,
+    );
   }
 
   #text(text: string): void {
     this.#clear();
     const safe = visible(text, { lines: true });
-    writeError(safe);
+    this.#world.write(safe);
     this.#inText = !safe.endsWith("\n");
+    this.#lastText = this.#world.now();
   }
 
   #line(text: string): void {
     this.#stepAside();
-    writeError(`${text}\n`);
+    this.#world.write(`${text}\n`);
   }
 
   #stepAside(): void {
     this.#clear();
-    if (this.#inText) writeError("\n");
+    if (this.#inText) this.#world.write("\n");
     this.#inText = false;
+    this.#lastText = -Infinity;
   }
 
   #clear(): void {
-    if (this.#drawn) writeError(CLEAR_LINE);
-    this.#drawn = false;
+    if (this.#drawn === "here") this.#world.write(CLEAR_LINE);
+    if (this.#drawn === "below") this.#world.write(GO_BELOW + COME_BACK);
+    this.#drawn = null;
   }
 
   #tick(): void {
     if (this.#activities.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+      this.#stopTicking?.();
+      this.#stopTicking = null;
       this.#clear();
-    } else if (this.#timer === undefined) {
-      this.#timer = setInterval(() => this.#draw(), FRAME_MILLISECONDS);
-    }
+    } else this.#stopTicking ??= this.#world.every(FRAME_MILLISECONDS, () => this.#draw());
   }
 
   #draw(): void {
     const [first, ...others] = this.#activities.values();
-    if (first === undefined || this.#inText) return;
+    if (first === undefined) return;
+    if (this.#world.now() - this.#lastText < QUIET_MILLISECONDS) return;
     const more = others.length === 0 ? "" : `  (and ${others.length} more)`;
-    const end = `  ${elapsed(first.since)}${more}`;
+    const end = `  ${elapsed(this.#world.now() - first.since)}${more}`;
     const frame = FRAMES[this.#frame++ % FRAMES.length]!;
     const room = Math.max(10, columns() - end.length - 3);
-    writeError(`${CLEAR_LINE}${frame} ${cutToWidth(first.label, room)}\x1b[2m${end}\x1b[0m`);
-    this.#drawn = true;
+    const line = `${frame} ${cutToWidth(first.label, room)}\x1b[2m${end}\x1b[0m`;
+    if (this.#inText) {
+      const makeRoom = this.#drawn === null ? ROOM_BELOW : "";
+      this.#world.write(`${makeRoom}${GO_BELOW}${line}${COME_BACK}`);
+    } else this.#world.write(`${CLEAR_LINE}${line}`);
+    this.#drawn = this.#inText ? "below" : "here";
   }
 }
 
@@ -138,11 +166,4 @@ function columns(): number {
     // Standard streams without a size, as in some containers.
     return 80;
   }
-}
-
-function elapsed(since: number): string {
-  const seconds = (performance.now() - since) / 1000;
-  return seconds < 60
-    ? `${seconds.toFixed(1)}s`
-    : `${Math.floor(seconds / 60)}m${String(Math.floor(seconds % 60)).padStart(2, "0")}s`;
 }

@@ -179,6 +179,10 @@ class Sending {
     else if (effect.kind === "stop") this.#stop = effect;
     else if (effect.kind === "notice") this.#notices.push(effect.message);
     else if (effect.kind === "text") this.#options.emit({ event: "text", text: effect.text });
+    else if (effect.kind === "progress") {
+      const { block, name, characters } = effect;
+      this.#options.emit({ event: "reply:progress", block, name, characters });
+    }
     return this.#writer.apply(effect);
   }
 

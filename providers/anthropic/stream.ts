@@ -101,13 +101,13 @@ export class AnthropicReader implements StreamReader {
         const name = toolName(text(block.name), this.#offered);
         const { id, input } = block;
         this.#open.set(index, { kind: "tool", id: text(id), name, start: input, json: "", damaged: false });
-        return [];
+        return [{ kind: "progress", block: "call", name, characters: 0 }];
       }
       case "thinking": {
         const { thinking, signature } = block;
         const begun = { content: text(thinking), signature: text(signature), damaged: false };
         this.#open.set(index, { kind: "thinking", ...begun });
-        return [];
+        return [{ kind: "progress", block: "thinking", characters: begun.content.length }];
       }
       case "redacted_thinking":
         this.#open.set(index, { kind: "redacted", data: text(block.data) });
@@ -130,12 +130,18 @@ export class AnthropicReader implements StreamReader {
       return text(delta.text) === "" ? [] : [{ kind: "text", text: text(delta.text) }];
     }
     if (block?.kind === "thinking") {
-      if (delta.type === "thinking_delta") block.content += text(delta.thinking);
+      if (delta.type === "thinking_delta") {
+        block.content += text(delta.thinking);
+        return [{ kind: "progress", block: "thinking", characters: block.content.length }];
+      }
       if (delta.type === "signature_delta") block.signature += text(delta.signature);
     } else if (delta.type === "input_json_delta") {
-      if (block?.kind === "tool") block.json += text(delta.partial_json);
+      if (block?.kind === "tool") {
+        block.json += text(delta.partial_json);
+        return [{ kind: "progress", block: "call", name: block.name, characters: block.json.length }];
+      }
       // The line that named the tool was lost.
-      else if (block === undefined) this.#cutInput("a tool whose name was lost");
+      if (block === undefined) this.#cutInput("a tool whose name was lost");
     }
     return [];
   }

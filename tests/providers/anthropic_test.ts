@@ -459,3 +459,24 @@ Deno.test("an unknown provider is refused with the nearest name", async () => {
   assert.equal(answer.problem.next, "Did you mean anthropic?");
   assert.ok((await getProvider("anthropic")).ok);
 });
+
+Deno.test("a block that is written when it is whole tells how much of it has come", () => {
+  const reader = anthropic.reader();
+  const start = (index: number, content_block: unknown) => ({
+    type: "content_block_start",
+    index,
+    content_block,
+  });
+  const delta = (index: number, delta: unknown) => ({ type: "content_block_delta", index, delta });
+  const progress = (block: string, characters: number, more = {}) => [
+    { kind: "progress", block, characters, ...more },
+  ];
+  const call = { type: "tool_use", id: "t", name: "bash", input: {} };
+  assert.deepEqual(reader.event(start(0, { type: "thinking", thinking: "" })), progress("thinking", 0));
+  const thought = { type: "thinking_delta", thinking: "Well." };
+  assert.deepEqual(reader.event(delta(0, thought)), progress("thinking", 5));
+  assert.deepEqual(reader.event(delta(0, thought)), progress("thinking", 10));
+  assert.deepEqual(reader.event(start(1, call)), progress("call", 0, { name: "bash" }));
+  const piece = { type: "input_json_delta", partial_json: '{"a":' };
+  assert.deepEqual(reader.event(delta(1, piece)), progress("call", 5, { name: "bash" }));
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { PlainLines } from "../../commands/io/plain_lines.ts";
+import { Terminal } from "../../commands/io/terminal.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { withScene } from "./harness.ts";
+import { callReply, textReply, withServer } from "./replies.ts";
+
+/** A stream that keeps what is written (escape characters as ␛), with a clock that stands still until it is moved. */
+class World {
+  written = "";
+  #now = 1000;
+  #ticks: (() => void)[] = [];
+
+  readonly write = (text: string) => void (this.written += text.replaceAll("\x1b", "␛"));
+  readonly now = () => this.#now;
+  readonly every = (_: number, act: () => void) => {
+    this.#ticks.push(act);
+    return () => void (this.#ticks = this.#ticks.filter((each) => each !== act));
+  };
+
+  /** Lets time pass: one frame at its end. Answers what was written meanwhile. */
+  pass(milliseconds: number): string {
+    this.written = "";
+    this.#now += milliseconds;
+    for (const tick of this.#ticks) tick();
+    return this.written;
+  }
+
+  get ticking(): boolean {
+    return this.#ticks.length > 0;
+  }
+}
+
+const messages = () => ({ beforeLine: () => {} });
+const sending: CycleEvent = { event: "request:sending", provider: "anthropic", model: "m" };
+const text = (words: string): CycleEvent => ({ event: "text", text: words });
+const thinks = (characters: number): CycleEvent => ({
+  event: "reply:progress",
+  block: "thinking",
+  characters,
+});
+const writes = (characters: number): CycleEvent => ({
+  event: "reply:progress",
+  block: "call",
+  name: "bash",
+  characters,
+});
+const done: CycleEvent = { event: "request:finished", status: "completed", usage: null };
+
+function drawn() {
+  const world = new World();
+  const terminal = new Terminal(messages(), world);
+  return {
+    world,
+    terminal,
+    show: (...events: CycleEvent[]) => events.forEach((each) => terminal.show(each)),
+  };
+}
+
+Deno.test("a terminal lives while a reply thinks and while the input of a call streams in", () => {
+  const { world, show } = drawn();
+  show(sending);
+  assert.match(world.pass(100), /anthropic m.*0\.1s/);
+  show(thinks(0));
+  assert.match(world.pass(100), /anthropic m {2}thinks␛.*0\.2s/);
+  show(thinks(2345));
+  assert.match(world.pass(100), /thinks, 2,345 characters/);
+  show(text("Now I look."), writes(0));
+  assert.match(world.pass(100), /writes a call of bash␛/, "at once, without the pause that text is given");
+  show(writes(400));
+  assert.match(world.pass(100), /writes a call of bash, 400 characters/);
+  show(done);
+  assert.equal(world.ticking, false);
+});
+
+Deno.test("text that pauses keeps its line: the spinner stands below it and goes when the text goes on", () => {
+  const { world, show } = drawn();
+  show(sending, text("Half a sen"));
+  assert.equal(world.pass(900), "", "a short pause is none");
+  const below = world.pass(200);
+  assert.match(below, /^␛D␛\[A␛7␛\[B\r␛\[K.*anthropic m.*␛8$/s);
+  assert.doesNotMatch(below, /\n/);
+  assert.match(world.pass(100), /^␛7␛\[B.*␛8$/s, "the line below is there already");
+  world.written = "";
+  show(text("tence.\n"));
+  assert.equal(world.written, "␛7␛[B\r␛[K␛8tence.\n");
+});
+
+Deno.test("a line of ours never stands inside streamed text, and what waits is shown with its line", () => {
+  const { world, show } = drawn();
+  show(sending, text("Half a line"));
+  world.written = "";
+  show(
+    { event: "tool:executing", id: "a", name: "bash", preview: "bash: $ ls" },
+    { event: "tool:finished", id: "a", name: "bash", status: "error", note: "exit code 2" },
+  );
+  assert.match(world.written, /^\n.*✗.* bash: \$ ls .*exit code 2.*\n$/s);
+  world.written = "";
+  show({
+    event: "approval:pending",
+    id: "b",
+    name: "bash",
+    preview: "bash: $ rm x",
+    line: 7,
+    source: "default",
+  });
+  assert.match(world.written, /bash: \$ rm x.*line 7 {2}b/);
+});
+
+Deno.test("plain lines tell calls, results, requests and replies, and no control characters", () => {
+  const world = new World();
+  const lines = new PlainLines(messages(), { text: false }, world);
+  const events: CycleEvent[] = [
+    sending,
+    thinks(10),
+    text("Words.\x1b[31m"),
+    writes(10),
+    done,
+    {
+      event: "approval:pending",
+      id: "b",
+      name: "bash",
+      preview: "bash: $ rm \x1b[1mx",
+      line: 7,
+      source: "default",
+    },
+    { event: "tool:executing", id: "a", name: "bash", preview: "bash: $ ls" },
+    { event: "tool:finished", id: "a", name: "bash", status: "error", note: "exit code 2" },
+    { event: "request:finished", status: "cancelled", usage: null },
+    { event: "request:finished", status: "errored", usage: null },
+  ];
+  for (const event of events) lines.show(event);
+  lines.close();
+  assert.deepEqual(world.written.split("\n"), [
+    "request  anthropic m",
+    "reply    ✓  0.0s",
+    "waits    bash: $ rm \\x1b[1mx  line 7  b",
+    "call     bash: $ ls",
+    "result   ✗ bash: $ ls  0.0s  exit code 2",
+    "reply    ✗ stopped  0.0s",
+    "reply    ✗ failed  0.0s",
+    "",
+  ]);
+});
+
+Deno.test("a person without colours sees the reply as it comes, and lines of ours on lines of their own", () => {
+  const world = new World();
+  const host = messages();
+  const lines = new PlainLines(host, { text: true }, world);
+  for (const event of [sending, text("Half a"), text(" line"), writes(0), done]) lines.show(event);
+  assert.equal(world.written, "request  anthropic m\nHalf a line\nreply    ✓  0.0s\n");
+  world.written = "";
+  lines.show(text("More"));
+  host.beforeLine();
+  assert.equal(world.written, "More\n", "a message begins a line of its own");
+});
+
+Deno.test("in a pipe advance shows a line for each request, call and result; not with --quiet, nor beside --json", () =>
+  withScene((place) => {
+    const replies = [callReply("toolu_1", "echo made"), textReply("Done.")];
+    return withServer([...replies, ...replies, textReply("Done.")], async ({ env }) => {
+      place.settings("tools:\n  auto_approve: [bash]\nsandbox: false\n");
+      const advance = (...more: string[]) => {
+        place.write("a.chat", "@You:\nGo.\n");
+        return place.run(["advance", "a.chat", ...more], { env: { ANTHROPIC_API_KEY: "k", ...env } });
+      };
+      const { code, stderr } = await advance();
+      assert.equal(code, 0, stderr);
+      assert.match(
+        stderr,
+        /^request +anthropic .*\nreply +✓ .*\ncall +bash: \$ echo made\nresult +✓ bash: .*\nrequest .*\nreply .*\nThe reply is complete/m,
+      );
+      assert.doesNotMatch(stderr, /[^\P{Cc}\n]/u);
+      assert.equal((await advance("--quiet")).stderr, "");
+      assert.doesNotMatch((await advance("--json")).stderr, /^request/m);
+    });
+  }));
