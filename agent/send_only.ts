@@ -26,7 +26,7 @@ export async function sendOnly(
   signal: AbortSignal,
   options: { readonly goOn?: boolean } = {},
 ): Promise<Stop> {
-  if (store.chat.turns.length === 0) return stopped("empty", { problem: noMessages() });
+  if (store.chat.turns.length === 0) return stopped("empty", { problem: noMessages(store.chat) });
   const [blocker] = blockers;
   if (blocker !== undefined) {
     const { code, message, line, start } = blocker;

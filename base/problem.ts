@@ -35,8 +35,12 @@ export function failure(code: string, message: string, next?: string): { ok: fal
   return { ok: false, problem: next === undefined ? { code, message } : { code, message, next } };
 }
 
-/** The text of whatever was thrown, on one line and without a stack. */
+/**
+ * The text of whatever was thrown, on one line and without a stack, fit for the end of a sentence. What the system says
+ * goes without the number of the error and the name of the system call: nobody who meets it can do anything with these,
+ * and the file is named by whoever tells of it.
+ */
 export function thrownText(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return text.replace(/\s*\n\s*/g, " ").trim();
+  return text.replace(/\s*\n\s*/g, " ").trim().replace(/ \(os error \d+\)(?:: [a-z_ ]+ '.*')?/, "");
 }

@@ -284,7 +284,7 @@ export class Cycle {
 
   /** What keeps a press from starting at all. */
   #obstacle(): Stop | null {
-    if (this.#chat.turns.length === 0) return stopped("empty", { problem: noMessages() });
+    if (this.#chat.turns.length === 0) return stopped("empty", { problem: noMessages(this.#chat) });
     const blockers = this.#parts.blockers?.() ?? [];
     const [first] = blockers;
     if (first === undefined) return null;

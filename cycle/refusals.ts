@@ -1,7 +1,7 @@
 // Why the cycle does not do what it was asked to, each with what to do next.
 
 import type { Problem } from "../base/problem.ts";
-import type { Diagnostic } from "../parser/types.ts";
+import type { Chat, Diagnostic } from "../parser/types.ts";
 
 export function unknownCall(id: string): Problem {
   return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
@@ -31,10 +31,12 @@ export function busySending(): Problem {
   };
 }
 
-export function noMessages(): Problem {
+/** There is nothing to send; what stands there instead, such as a marker with its text on the same line, is told. */
+export function noMessages({ diagnostics }: Chat): Problem {
   return {
     code: "no-messages",
     message: "The document holds no message.",
+    details: diagnostics.map(({ start, message }) => `Line ${start ?? 1}: ${message}`),
     next: "Write one: a line @You: and your text below it.",
   };
 }

@@ -1,5 +1,6 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
+import { decidedBy } from "../../agent/views/decided_by.ts";
 import type { Problem } from "../../base/problem.ts";
 import { cutToWidth } from "../../base/width.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
@@ -90,7 +91,7 @@ class Show {
     }
     if (event.event === "approval:denied") {
       messages.note(
-        `flemma: denied by ${event.source.replace(/^urn:flemma:approval:/, "")}: ${event.preview}`,
+        `flemma: denied by ${decidedBy(event.source)}: ${event.preview}`,
       );
     }
     if (event.event === "diagnostic") {

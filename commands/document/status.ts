@@ -1,5 +1,6 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
+import { decidedBy } from "../../agent/views/decided_by.ts";
 import { lastMessages, messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
@@ -13,6 +14,7 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { fileChangeSentence, type RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import type { ChatSession, OpenCall } from "../../agent/types.ts";
+import { diagnosticJson } from "../io/diagnostics.ts";
 import { openForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -41,7 +43,18 @@ export async function run(invocation: Invocation): Promise<number> {
     const document = session.path ?? label;
     const files_changed = (await session.fileChanges())
       .map(({ path, change, obeyedBy }) => ({ path, change, obeyed_by: obeyedBy }));
-    const report = { document, calls: calls.map(callJson), next, files_changed, sandbox: summary, doubts };
+    const report = {
+      document,
+      calls: calls.map(callJson),
+      next,
+      next_step: nextSentence(next, calls, file, steps, blockers),
+      problems: blockers.map(diagnosticJson),
+      in_use_by: holder,
+      left_running: sandbox.leftRunning(),
+      files_changed,
+      sandbox: summary,
+      doubts,
+    };
     writeOutput(`${safeJson(report)}\n`);
     return Exit.ok;
   }
@@ -96,7 +109,7 @@ function fate(
   if (hasText && status === "pending") return "your text becomes its result";
   if (hasText && status === "approved") return "does not run: there is text in its block";
   if (status !== "open") return "";
-  const who = source.replace(/^urn:flemma:approval:/, "");
+  const who = decidedBy(source);
   if (decision === "approve") return `will run (${who})`;
   if (decision === "deny") return `will be denied (${who})`;
   return who === "default" ? "will wait for you" : `will wait for you (${who})`;

@@ -57,6 +57,7 @@ async function show(invocation: Invocation): Promise<number> {
   for (const notice of loaded.notices) invocation.messages.notice(notice);
   tellDiagnostics(invocation, label, document);
   if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(rows.map(rowJson))}\n`);
+  else if (rows.length === 0) writeOutput("No setting differs from its default.\n");
   else {
     const legend = renderLegend(rows.flatMap((row) => row.layers));
     writeOutput(visible(`${renderRows(rows)}\n${legend}\n`, { lines: true }));

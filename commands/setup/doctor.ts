@@ -3,11 +3,12 @@
 import { VERSION } from "../version.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
-import type { Outcome } from "../../base/problem.ts";
+import { type Outcome, thrownText } from "../../base/problem.ts";
 import { resolveCredential } from "../../providers/http/credentials.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
+import { decidedBy } from "../../agent/views/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "../sandbox/confinement.ts";
 import { readSubject, settingsFor } from "../document/open.ts";
@@ -22,6 +23,8 @@ import { writeOutput } from "../io/streams.ts";
 interface Report {
   readonly versions: Readonly<Record<string, string>>;
   readonly settings: { readonly files: readonly string[]; readonly problems: readonly string[] };
+  /** The provider that is asked. */
+  readonly provider: string | null;
   /** Provider → the variable its key comes from, or why there is none. Never a key. */
   readonly credentials: Readonly<Record<string, { readonly found: boolean; readonly detail: string }>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
@@ -37,8 +40,14 @@ export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(jsonOf(report))}\n`);
   else writeOutput(visible(textOf(report), { lines: true }));
   if (!evaluated.ok) return Exit.usage;
-  const unhealthy = report.settings.problems.length > 0 || report.state.problem !== null;
+  const { settings, state } = report;
+  const unhealthy = settings.problems.length > 0 || state.problem !== null || lacksKey(report);
   return unhealthy ? Exit.failure : report.sandbox === null ? Exit.ok : statusExitCode(report.sandbox.status);
+}
+
+/** Whether the provider that is asked has no key: no request can be sent. */
+function lacksKey({ provider, credentials }: Report): boolean {
+  return provider !== null && credentials[provider]?.found === false;
 }
 
 async function examine(
@@ -71,6 +80,7 @@ async function examine(
       files: files.ok ? files.value : [],
       problems: [...(problem === null ? [] : problem.message.split("\n")), ...blocks, ...notices],
     },
+    provider: evaluated.ok ? evaluated.value.settings.provider : null,
     credentials,
     state: { folder: stateFolder(environment), problem: await stateProblem(stateFolder(environment)) },
     tools: evaluated.ok
@@ -81,7 +91,19 @@ async function examine(
 }
 
 function toolJson({ name, verdict: { decision, source } }: ToolRow): Report["tools"][number] {
-  return { name, source: "built in", approval: `${decision} by ${source}` };
+  return { name, source: "built in", approval: approvalWords(decision, source) };
+}
+
+function approvalWords(decision: ToolRow["verdict"]["decision"], source: string): string {
+  const who = source === "default" ? "" : ` (${decidedBy(source)})`;
+  switch (decision) {
+    case "approve":
+      return `runs without asking${who}`;
+    case "deny":
+      return `is denied${who}`;
+    default:
+      return `asks you${who}`;
+  }
 }
 
 /** The folder itself, or the one it would be made in: a report makes none. */
@@ -102,7 +124,7 @@ async function stateProblem(folder: string): Promise<string | null> {
     await Deno.remove(await Deno.makeTempFile({ dir, prefix: "doctor-" }));
     return null;
   } catch (thrown) {
-    return `nothing can be written there: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return `nothing can be written there: ${thrownText(thrown)}`;
   }
 }
 
@@ -111,7 +133,11 @@ function textOf(report: Report): string {
     const width = Math.max(0, ...entries.map(([name]) => name.length));
     return entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
   };
-  const { versions, settings, credentials, state, tools, sandbox } = report;
+  const { versions, settings, provider, credentials, state, tools, sandbox } = report;
+  const key = (name: string, { found, detail }: Report["credentials"][string]) => {
+    const mark = name === provider && lacksKey(report) ? "! " : "";
+    return found ? `from ${detail}` : `${mark}${detail}`;
+  };
   const lines = [
     "versions",
     ...rows(Object.entries(versions)),
@@ -119,11 +145,7 @@ function textOf(report: Report): string {
     ...settings.files.map((line) => `  ${line}`),
     ...settings.problems.map((line) => `  ! ${line}`),
     "keys",
-    ...rows(
-      Object.entries(credentials).map((
-        [name, { found, detail }],
-      ) => [name, found ? `from ${detail}` : detail]),
-    ),
+    ...rows(Object.entries(credentials).map(([name, found]) => [name, key(name, found)])),
     "state",
     `  ${state.folder}${state.problem === null ? "" : `\n  ! ${state.problem}`}`,
     "tools",

@@ -63,12 +63,25 @@ function frontmatterUnclosed(head: Head): Diagnostic[] {
 function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
   for (let at = head.frontmatter?.end ?? text.origin; at < head.length; at++) {
     if (isSpace(text.byte(at))) continue;
+    const line = text.lineOf(at);
     const message =
-      'Text before the first role marker, such as "@You:", belongs to no message and is never sent.';
-    return finding("text_before_first_message", message, text.lineOf(at) + 1);
+      `Text before the first role marker, such as "@You:", belongs to no message and is never sent.${
+        markerHint(text.text(at, text.end(line)))
+      }`;
+    return finding("text_before_first_message", message, line + 1);
   }
   return null;
 }
+
+/** What to write where a line looks like a marker of another program with its text behind it: `@user: hi`. */
+function markerHint(line: string): string {
+  const [, role] = /^@([A-Za-z]{1,20}):\s*\S/.exec(line.slice(0, LONGEST_MARKER)) ?? [];
+  const meant = role === undefined ? null : nearestRole(role);
+  return meant === null ? "" : ` Write "@${meant}:" on a line of its own, and the text below it.`;
+}
+
+/** Characters of a line that are looked at for a marker. */
+const LONGEST_MARKER = 100;
 
 function legacyInHead(text: Text, head: Head): Diagnostic[] {
   const found: Diagnostic[] = [];
@@ -90,7 +103,7 @@ function legacy(text: Text, at: number): Diagnostic {
   const role: Span = legacyMarker(bytes, 0, bytes.length)?.role ?? { from: 0, to: 0 };
   const message = `"@${
     spanText(bytes, role)
-  }:" with text on the same line begins no message; the marker needs a line of its own.`;
+  }:" with text on the same line begins no message: put the text on the next line.`;
   return finding("legacy_form", message, line + 1);
 }
 

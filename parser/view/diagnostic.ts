@@ -22,9 +22,22 @@ export function finding(
   return { code, type, severity: "warning", message, start, ...extra };
 }
 
-/** The known role a mistyped one may stand for, within edit distance 3. */
+/** What other programs call the roles. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  "user": "You",
+  "human": "You",
+  "me": "You",
+  "ai": "Assistant",
+  "bot": "Assistant",
+  "model": "Assistant",
+  "developer": "System",
+};
+
+/** The known role that another name stands for, or a mistyped one within edit distance 3. */
 export function nearestRole(role: string): string | null {
   // Compared in lower case, because a wrong capital is the commonest mistake of all.
-  const near = nearest(role.toLowerCase(), ROLES.map((known) => known.toLowerCase()));
+  const small = role.toLowerCase();
+  if (Object.hasOwn(OTHER_NAMES, small)) return OTHER_NAMES[small]!;
+  const near = nearest(small, ROLES.map((known) => known.toLowerCase()));
   return ROLES.find((known) => known.toLowerCase() === near) ?? null;
 }

@@ -12,8 +12,9 @@ Deno.test("doctor tells versions, settings, keys by name, state, tools and sandb
         /^ {2}flemma +\d+\.\d+\.\d+$/m,
         /^ {2}G {2}\S+\/config\/flemma\/config\.yaml$/m,
         /^ {2}anthropic +from ANTHROPIC_API_KEY$/m,
-        /^ {2}read +built in, approve by urn:flemma:approval:config$/m,
-        /^ {2}bash +built in, approve by urn:flemma:approval:sandbox$/m,
+        /^ {2}read +built in, runs without asking \(your settings\)$/m,
+        /^ {2}bash +built in, runs without asking \(the sandbox\)$/m,
+        /^ {2}write +built in, asks you$/m,
         /^ {2}sandbox +on, and it works$/m,
       ]
     ) assert.match(stdout, line);
@@ -28,7 +29,8 @@ Deno.test("doctor tells versions, settings, keys by name, state, tools and sandb
 Deno.test("doctor names what is wrong, and its exit code says so", async () => {
   await withScene(async (place) => {
     const noKey = await place.run(["doctor"]);
-    assert.match(noKey.stdout, /anthropic +No key for Anthropic was found.*ANTHROPIC_API_KEY/);
+    assert.equal(noKey.code, 1, "without a key nothing can be sent");
+    assert.match(noKey.stdout, /anthropic +! No key for Anthropic was found.*ANTHROPIC_API_KEY/);
     place.settings("sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n");
     const noSandbox = await place.run(["doctor"]);
     assert.equal(noSandbox.code, 1);
@@ -37,5 +39,20 @@ Deno.test("doctor names what is wrong, and its exit code says so", async () => {
     const wrong = await place.run(["doctor"]);
     assert.equal(wrong.code, 2);
     assert.match(wrong.stdout, /! .*config\.yaml:1:1: unknown key "modle".*did you mean "model"/);
+  });
+});
+
+Deno.test("config show --changed says that nothing is changed, and status --json what its text says", async () => {
+  await withScene(async (place) => {
+    const changed = await place.run(["config", "show", "--changed"]);
+    assert.equal(changed.stdout, "No setting differs from its default.\n");
+    place.write("a.chat", "```yaml\nflemma:\n  modle: x\n```\n@You:\nhi\n");
+    const status = await place.run(["status", "a.chat", "--json"]);
+    const { next, next_step, problems, in_use_by, left_running } = JSON.parse(status.stdout);
+    const text = (await place.run(["status", "a.chat"])).stdout;
+    assert.ok(text.includes(`next: ${next_step}\n`), text);
+    assert.match(next_step, /^correct the first block: /);
+    assert.deepEqual([next, problems[0].code, problems[0].severity], ["idle", "config_unknown_key", "error"]);
+    assert.deepEqual([in_use_by, left_running], [null, []]);
   });
 });

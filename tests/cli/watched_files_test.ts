@@ -39,9 +39,9 @@ Deno.test("write on a watched file waits for the person although the tool is app
       "@You:\nRun it.\n\n@Assistant:\n**Tool Use:** `write` (`call_1`)\n\n" +
       `\`\`\`json\n${JSON.stringify({ path, content: "x" })}\n\`\`\`\n`;
     for (
-      const [path, fate] of [[".npmrc", /will wait for you \(watched-file\)/], [
+      const [path, fate] of [[".npmrc", /will wait for you \(a watched file\)/], [
         "plain",
-        /will run \(config\)/,
+        /will run \(your settings\)/,
       ]] as const
     ) {
       place.write("a.chat", call(path));

@@ -16,16 +16,9 @@ export function fileSentence(path: string, doing: "read" | "written", thrown: un
   if (thrown instanceof Deno.errors.PermissionDenied) {
     return `The file ${path} could not be ${doing}: permission denied.`;
   }
-  return `The file ${path} could not be ${doing}: ${reason(thrown)}.`;
+  return `The file ${path} could not be ${doing}: ${thrownText(thrown).replace(/\.$/, "")}.`;
 }
 
 export function folderSentence(path: string): string {
   return `${path} is a folder.`;
-}
-
-/** What the system says, without the numbers and paths that are added to it. */
-function reason(thrown: unknown): string {
-  const text = thrownText(thrown);
-  const [before] = text.split(/ \(os error \d+\)/, 1);
-  return (before ?? text).replace(/\.$/, "");
 }

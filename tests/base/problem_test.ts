@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { thrownText } from "../../base/problem.ts";
+
+Deno.test("what the system says is told without numbers of errors and names of system calls", () => {
+  const failing = [
+    () => Deno.readFileSync("/no/such 'file'"),
+    () => Deno.realPathSync("/no/such"),
+    () => Deno.mkdirSync("/proc/nothing"),
+    () => Deno.renameSync("/no/such", "/no/other"),
+    () => Deno.writeFileSync("/", new Uint8Array()),
+  ];
+  for (const act of failing) {
+    assert.throws(act, (thrown) => {
+      assert.match(String(thrown), /os error/, "the system says more than that");
+      assert.match(thrownText(thrown), /^(?:No such file or directory|Is a directory)$/);
+      return true;
+    });
+  }
+  assert.equal(thrownText(new Error("Connection refused (os error 111)")), "Connection refused");
+  assert.equal(thrownText(new Error("Two\n  lines of ours")), "Two lines of ours");
+  assert.equal(thrownText("a word"), "a word");
+});
