@@ -17,6 +17,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/demo.ts"),
     import("../generate/settings.ts"),
     import("../generate/protected.ts"),
+    import("../generate/messages.ts"),
   ]);
   return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
 }

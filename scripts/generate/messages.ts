@@ -1,0 +1,91 @@
+// The page of every sentence that the program can print, read from the source: docs/messages.md.
+
+import { ROOT } from "../gate/root.ts";
+import { walk } from "../mutate/walk.ts";
+import { type Sentence, sentencesOf } from "./messages/collect.ts";
+
+/** Where the sentences without a code are, and what they are. */
+const PLACES: readonly (readonly [folder: string, title: string])[] = [
+  ["commands/", "What commands say"],
+  ["cycle/", "What a run says of a document"],
+  ["agent/", "What protects a document"],
+  ["parser/", "What is wrong with a document"],
+  ["prompt/", "Templates and attached files"],
+  ["config/", "Settings and first blocks"],
+  ["lua/", "Lua"],
+  ["tools/", "What the model is told by tools, and previews"],
+  ["sandbox/", "The sandbox"],
+  ["providers/", "Providers"],
+  ["base/", "Everywhere"],
+];
+
+/** Files whose texts are told elsewhere, or are no words for a person: help, settings, names of files, the server for tests. */
+const NO_WORDS: readonly string[] = [
+  "commands/line/manual.ts",
+  "commands/line/option_groups.ts",
+  "commands/line/settings_table.ts",
+  "commands/line/table.ts",
+  "base/media.ts",
+  "config/schema/parameters.ts",
+  "config/schema/schema.ts",
+  "config/schema/tools.ts",
+  "providers/replay/",
+];
+
+const HEAD = `# Messages
+
+Every sentence that the program can print, read from the source by \`deno task generate\`. What stands in braces is put in; \`[one|other]\` is
+one of both. First the sentences with a code, by which scripts know them (\`--json\`, \`--events\`, \`flemma check\`), each with what to do next;
+then all others, by what they are about.
+`;
+
+export async function generate(root: string = ROOT): Promise<{ path: string; text: string }[]> {
+  const coded = new Map<string, Sentence[]>();
+  const others: [title: string, texts: string[]][] = [];
+  for (const [folder, title] of PLACES) {
+    const texts: string[] = [];
+    for await (const path of walk(`${root}/${folder}`, ".ts")) {
+      const file = path.slice(root.length + 1);
+      if (file.endsWith(".generated.ts") || NO_WORDS.some((start) => file.startsWith(start))) continue;
+      for (const sentence of sentencesOf(await Deno.readTextFile(path))) {
+        if (sentence.codes.length === 0) texts.push(sentence.text);
+        for (const code of sentence.codes) coded.set(code, [...coded.get(code) ?? [], sentence]);
+      }
+    }
+    others.push([title, texts]);
+  }
+  return [{ path: "docs/messages.md", text: page(coded, others) }];
+}
+
+function page(
+  coded: ReadonlyMap<string, readonly Sentence[]>,
+  others: readonly [string, readonly string[]][],
+): string {
+  const codes = [...coded].sort(([a], [b]) => a < b ? -1 : 1);
+  return [
+    HEAD,
+    "## By code",
+    "",
+    ...codes.flatMap(([code, sentences]) => [`### ${code}`, "", ...unique(sentences.map(line)), ""]),
+    ...others.flatMap(([title, texts]) =>
+      texts.length === 0 ? [] : [`## ${title}`, "", ...unique(texts.map(item)), ""]
+    ),
+  ].join("\n");
+}
+
+function line({ text, next }: Sentence): string {
+  return next === null ? item(text) : `${item(text)}\n  Next: ${oneLine(next)}`;
+}
+
+function item(text: string): string {
+  return `- ${oneLine(text)}`;
+}
+
+/** On one line, and nothing in it that Markdown would read. */
+function oneLine(text: string): string {
+  return text.trim().replace(/\s*\n\s*/g, " / ").replace(/[\\*_<>#`\[\]]/g, "\\$&");
+}
+
+function unique(lines: readonly string[]): string[] {
+  return [...new Set(lines)];
+}

@@ -1,0 +1,233 @@
+// Every sentence in a source file: those with a code, with their next step, and all other texts that read like words.
+
+import { parse } from "@babel/parser";
+import { children, hole, isNode, type Node, type Resolve, textsOf } from "./text.ts";
+
+/** A sentence and what is known about it. */
+export interface Sentence {
+  /** Stable names of what went wrong; none for a text that has no code. */
+  readonly codes: readonly string[];
+  readonly text: string;
+  /** What to do next; null when the sentence says it itself, or nothing helps. */
+  readonly next: string | null;
+}
+
+/** Members whose texts are told elsewhere: help in commands.md, settings in configuration.md, tools to models. */
+const TOLD_ELSEWHERE = new Set([
+  "help",
+  "summary",
+  "details",
+  "usage",
+  "example",
+  "doc",
+  "description",
+  "expected",
+]);
+
+/** All sentences of a file, in the order of the source. */
+export function sentencesOf(code: string): Sentence[] {
+  return new Collector(
+    parse(code, { sourceType: "module", plugins: ["typescript"] }).program as unknown as Node,
+  ).found;
+}
+
+class Collector {
+  readonly found: Sentence[] = [];
+  /** Constants and functions of the file by name: what they are set to or answer with, and where the name holds. */
+  readonly #names = new Map<string, { readonly node: Node; readonly scope: Node }[]>();
+  /** Texts that stand in a sentence with a code already. */
+  readonly #taken = new Set<Node>();
+  /** Sentences without a code by their node, to be dropped when one with a code takes them up. */
+  readonly #loose: { node: Node; text: string }[] = [];
+
+  constructor(program: Node) {
+    this.#declare(program, program);
+    this.#visit(program);
+    for (const { node, text } of this.#loose) {
+      if (!this.#taken.has(node)) this.found.push({ codes: [], text, next: null });
+    }
+  }
+
+  #declare(node: Node, scope: Node): void {
+    if (node.type === "VariableDeclarator" && isNode(node.init) && isNode(node.id)) {
+      this.#name(node.id.name as string, node.init, scope);
+    } else if (node.type === "FunctionDeclaration" && isNode(node.id)) {
+      for (const answer of answersOf(node.body as Node)) this.#name(node.id.name as string, answer, scope);
+    }
+    const inner = node.type === "BlockStatement" || /Function/.test(node.type) ? node : scope;
+    for (const child of children(node)) this.#declare(child, inner);
+  }
+
+  #name(name: string, node: Node, scope: Node): void {
+    this.#names.set(name, [...this.#names.get(name) ?? [], { node, scope }]);
+  }
+
+  /** What a name stands for at its place: the innermost declaration that holds there. */
+  readonly #resolve: Resolve = (name, at) => {
+    const holding = (this.#names.get(name) ?? []).filter(({ scope }) => scope.start <= at && at < scope.end);
+    const innermost = Math.max(...holding.map(({ scope }) => scope.start));
+    return holding.filter(({ scope }) => scope.start === innermost).map(({ node }) => node);
+  };
+
+  /** The texts of an expression, which stand in a sentence from now on. */
+  #take(node: Node): string[] {
+    this.#mark(node);
+    return textsOf(node, this.#resolve) ?? [hole(node)].filter((text) => text !== "{…}");
+  }
+
+  #mark(node: Node): void {
+    if (this.#taken.has(node)) return;
+    this.#taken.add(node);
+    const named = node.type === "Identifier" ? node : node.callee;
+    if (isNode(named) && named.type === "Identifier") {
+      this.#resolve(named.name as string, named.start).forEach((each) => this.#mark(each));
+    }
+    for (const child of children(node)) {
+      // What is put into a text has a name there and may be a sentence of its own.
+      if (node.type !== "TemplateLiteral") this.#mark(child);
+    }
+  }
+
+  #visit(node: Node): void {
+    if (node.type.startsWith("TS") && !/As|NonNull|Satisfies/.test(node.type)) return;
+    if (/^(?:Import|Export(?:All|Named))Declaration$/.test(node.type) && isNode(node.source)) return;
+    if (node.type === "ObjectExpression") this.#object(node);
+    if (node.type === "CallExpression") {
+      // Lists of words.
+      if (calledName(node) === "split") return;
+      this.#call(node);
+    }
+    if (node.type === "ObjectProperty") {
+      if (!TOLD_ELSEWHERE.has((node.key as Node).name as string)) this.#visit(node.value as Node);
+      return;
+    }
+    if (isComparison(node) || node.type === "SwitchCase") {
+      // A text that something is compared with is no word of ours.
+      for (const child of children(node)) if (child.type !== "StringLiteral") this.#visit(child);
+      return;
+    }
+    const texts = textsOf(node);
+    if (texts !== null) {
+      for (const text of texts) if (isSentence(text)) this.#loose.push({ node, text });
+      // Inside of a text only what is put in is looked into.
+      if (node.type === "StringLiteral") return;
+    }
+    for (const child of children(node)) {
+      if (texts === null || textsOf(child) === null) this.#visit(child);
+      else this.#insideText(child);
+    }
+  }
+
+  /** A part of a text that was listed whole: only what is put in there can hold other sentences. */
+  #insideText(node: Node): void {
+    for (const child of children(node)) {
+      if (textsOf(child) === null) this.#visit(child);
+      else this.#insideText(child);
+    }
+  }
+
+  /** `{ code, message, next }`. */
+  #object(node: Node): void {
+    const codes = codesOf(memberOf(node, "code"), this.#resolve);
+    const message = memberOf(node, "message");
+    if (codes.length > 0 && message !== undefined) this.#add(codes, message, memberOf(node, "next"));
+  }
+
+  /** `failure(code, message, next)`, and every other call that is given a code and a sentence. */
+  #call(node: Node): void {
+    const given = node.arguments as Node[];
+    const name = calledName(node);
+    const first = given[0];
+    const at = name === "failure" && first?.type === "StringLiteral"
+      ? 0
+      : given.findIndex((each) => codesOf(each).length > 0);
+    if (at < 0) return;
+    const texts = name === "failure" ? textsOf(given[at]!) ?? [] : codesOf(given[at]);
+    const codes = texts.map((code) =>
+      name === "providerError" ? `provider-${code.replaceAll("_", "-")}` : code
+    );
+    const rest = given.slice(at + 1);
+    // Of the others any may be about something else; a failure always has its sentence there.
+    const message = name === "failure"
+      ? rest[0]
+      : rest.find((each) => (textsOf(each, this.#resolve) ?? []).some(isSentence));
+    if (message === undefined) return;
+    const after = rest[rest.indexOf(message) + 1];
+    const next = name === "failure" ? after : memberOf(after, "next");
+    this.#add(codes, message, next);
+  }
+
+  #add(codes: readonly string[], message: Node, next: Node | undefined): void {
+    const nexts = next === undefined ? [] : this.#take(next);
+    const more = next === undefined ? null : nexts.join(" Or: ") || null;
+    for (const text of this.#take(message)) {
+      // What comes from elsewhere whole is told of there; here it counts for what it adds.
+      if (more !== null || !/^\{[^}]*\}$/.test(text)) this.found.push({ codes, text, next: more });
+    }
+  }
+}
+
+/** A member of an object that is written out. */
+function memberOf(node: Node | undefined, name: string): Node | undefined {
+  if (node?.type !== "ObjectExpression") return undefined;
+  const found = (node.properties as Node[]).find((each) =>
+    each.type === "ObjectProperty" && (each.key as Node).name === name
+  );
+  return found?.value as Node | undefined;
+}
+
+/** What a function answers with, functions inside of it apart. */
+function answersOf(body: Node): Node[] {
+  if (body.type === "ReturnStatement") return isNode(body.argument) ? [body.argument] : [];
+  if (/Function/.test(body.type)) return [];
+  return children(body).flatMap(answersOf);
+}
+
+function calledName({ callee }: Node): string {
+  const named = callee as Node & { readonly property?: Node };
+  const { name } = named.property ?? named;
+  return typeof name === "string" ? name : "";
+}
+
+/** The codes an expression may come to: words in lower case with hyphens or underscores. */
+function codesOf(node: Node | undefined, resolve: Resolve = () => []): string[] {
+  const texts = node === undefined || node.type === "TemplateLiteral" ? [] : textsOf(node, resolve) ?? [];
+  return texts.length > 0 && texts.every(isCode) ? texts : [];
+}
+
+/** Codes of a single word. */
+/** Words of that form that are no codes: names of settings. */
+const NO_CODES = new Set(["deny_read", "rw_paths"]);
+
+const SHORT_CODES = new Set([
+  "usage",
+  "busy",
+  "blocked",
+  "throttled",
+  "modeline",
+  "network",
+  "timeout",
+  "authentication",
+  "cancelled",
+  "other",
+  "leftovers",
+]);
+
+function isCode(text: string): boolean {
+  return SHORT_CODES.has(text) || (/^[a-z0-9]+(?:[-_][a-z0-9]+)+$/.test(text) && !NO_CODES.has(text));
+}
+
+function isComparison({ type, operator }: Node): boolean {
+  return type === "BinaryExpression" && operator !== "+";
+}
+
+/** Whether a text reads like words for a person: two words in a row, one of them in small letters. */
+export function isSentence(text: string): boolean {
+  const bare = text.replace(/\{[^}]*\}/g, " X ");
+  if (CODE.test(text)) return false;
+  return /(?:^|[\s("'])[A-Za-z][a-z']+[,;:]?\s+(?:X|[a-z]+)\b|\bX\s+[a-z]{2,}\b/.test(bare);
+}
+
+/** Signs of code in another language: shell, expressions, profiles, Lua, JavaScript, HTTP. */
+const CODE =
+  /\$[0-9@{(]|\bexec \S|^\((?:allow|deny|param|version)\b|^\^|\(\?:|^HTTP\/|=>|\breturn \{|\blocal \{|^event: |;;|^(?:Host|Connection): /;

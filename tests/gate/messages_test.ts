@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { sentencesOf } from "../../scripts/generate/messages/collect.ts";
+import { ROOT } from "../../scripts/gate/root.ts";
+
+/** Code, text and next step of each sentence in a piece of source. */
+function found(code: string): string[] {
+  return sentencesOf(code).map(({ codes, text, next }) => [codes.join("+"), text, next ?? ""].join(" | "));
+}
+
+Deno.test("a failure, a problem written out and a call with a code are found with code, sentence and next step", () => {
+  assert.deepEqual(
+    found(`
+      failure("gone", "There is no such thing.");
+      failure("not-there", \`There is no file \${path}.\`, "Make it.");
+      const problem = { code: "half-done", message: "It is half" + " done.", next: \`Do \${rest.length} more.\` };
+      notice("too_late", "This is too late.");
+      providerError("rate_limit", "Too many of them came.", { next: "Wait a little." });
+    `),
+    [
+      "gone | There is no such thing. | ",
+      "not-there | There is no file {path}. | Make it.",
+      "half-done | It is half done. | Do {number} more.",
+      "too_late | This is too late. | ",
+      "provider-rate-limit | Too many of them came. | Wait a little.",
+    ],
+  );
+});
+
+Deno.test("a sentence behind a name is found where the name holds, a choice as its branches, a value as a name", () => {
+  assert.deepEqual(
+    found(`
+      function one() {
+        const message = "The first one failed.";
+        return { code: "first-failed", message };
+      }
+      function two() {
+        const message = bad ? "The second one failed." : \`It was \${why ? "late" : "early"}.\`;
+        return { code: soon ? "second-failed" : "third-failed", message };
+      }
+      function said() { return "This was said by a function."; }
+      const third = { code: "said-so", message: said() };
+      const told = { code: "told-on", message: thrown.message, next: "Look at it again." };
+    `),
+    [
+      "first-failed | The first one failed. | ",
+      "second-failed+third-failed | The second one failed. | ",
+      "second-failed+third-failed | It was [late|early]. | ",
+      "said-so | This was said by a function. | ",
+      "told-on | {message} | Look at it again.",
+    ],
+  );
+});
+
+Deno.test("every other text that reads like words is found once; names, code and help are not", () => {
+  assert.deepEqual(
+    found(`
+      import { a } from "a module of words";
+      type Word = "one word" | "or two";
+      say(\`\${count} \${count === 1 ? "call" : "calls"} waited for \${visible(who)}\`);
+      const parts = ["nothing is left", plain("it is empty")];
+      if (word === "is not a sentence") run("sh", ["-c", 'exec "$@"; cat $1 the rest']);
+      const option = { help: "What it does is told in help.", name: "a-name" };
+      const words = "allowed denied asked".split(" ");
+    `),
+    [" | {count} [call|calls] waited for {who} | ", " | nothing is left | ", " | it is empty | "],
+  );
+});
+
+Deno.test("what the program prints when it is used wrongly stands in docs/messages.md", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/messages.md`);
+  const patterns = page.split("\n").filter((line) => /^(?:- | {2}Next: )/.test(line)).map((line) => {
+    const text = line.replace(/^(?:- | {2}Next: )/, "").replace(/\\(.)/g, "$1");
+    const escaped = text.replace(/[.*+?^$()|\\{}[\]]/g, "\\$&");
+    return new RegExp(`${escaped.replace(/\\\{.*?\\\}/g, ".*").replace(/\\\[(.*?)\\\]/g, ".*")}`);
+  });
+  const folder = await Deno.makeTempDir({ prefix: "flemma-messages-" });
+  try {
+    await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHi\n");
+    const variables = {
+      PATH: Deno.env.get("PATH") ?? "",
+      HOME: folder,
+      NO_COLOR: "1",
+      DENO_DIR: denoFolder(),
+    };
+    for (
+      const line of [
+        "advnace",
+        "advance none.chat",
+        "advance a.chat --max-turns=-1",
+        "advance a.chat --model",
+        "approve a.chat toolu_9",
+        "advance a.chat",
+        "advance a.chat --provider antropic",
+        "recover nothing",
+        "trust none",
+      ]
+    ) {
+      const { stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--quiet", `${ROOT}/cli.ts`, ...line.split(" ")],
+        cwd: folder,
+        clearEnv: true,
+        env: variables,
+        stdin: "null",
+      }).output();
+      const lines = new TextDecoder().decode(stderr).trim().split("\n");
+      for (const each of lines) {
+        assert.ok(patterns.some((pattern) => pattern.test(each.trim())), `${line}: ${each}`);
+      }
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+function denoFolder(): string {
+  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
+}
