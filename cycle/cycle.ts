@@ -330,7 +330,7 @@ export class Cycle {
         return await this.#writer.keepBody(
           step.id,
           body,
-          `The error result of ${step.id} took the place of its body`,
+          `The text in the block of ${step.id} gave way to an error result`,
         );
       }
       default:

@@ -108,7 +108,7 @@ class Evaluation {
         type: "frontmatter",
         severity: "error",
         message: `The first block (${block.language}) was not evaluated, so the document is not sent: ` +
-          "move its settings to the configuration file or the command line.",
+          "move its settings to your settings file or the command line.",
         start: block.start,
         end: block.end,
       });

@@ -10,7 +10,7 @@ import { isExecutable } from "./registry.ts";
 export const NO_RESULT = "The tool ended without giving a result.";
 
 /** Error of a tool that was stopped by a person. */
-export const STOPPED = "The person stopped this tool before it was done.";
+export const STOPPED = "The user stopped this tool before it was done.";
 
 /** Milliseconds a tool that watches the signal itself has for an orderly end. More than bash needs to kill a group. */
 const STOP_GRACE = 5000;

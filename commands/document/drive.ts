@@ -218,14 +218,18 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
       break;
     case "protected":
       messages.say(
-        `${calls} approved but with a text of your own (${ids.join(", ")}): see line ${stop.line}.`,
+        `${calls} ${ids.length === 1 ? "is" : "are"} approved, but there is text in the block (${
+          ids.join(", ")
+        }, line ${stop.line}). Delete the text to run the call, or write pending to send the text as its result.`,
       );
       break;
     case "turn-limit":
       messages.say(`Stopped before ${calls} (${ids.join(", ")}). Go on with: ${advance}`);
       break;
     case "yield":
-      messages.say(`${calls} (${ids.join(", ")}) asked for you. Go on with: ${advance}`);
+      messages.say(
+        `${calls} (${ids.join(", ")}) ${ids.length === 1 ? "asks" : "ask"} for you. Go on with: ${advance}`,
+      );
       break;
     case "cancelled":
       messages.note(`Interrupted. ${wayOn(session.chat, file)}`);

@@ -307,6 +307,9 @@ export function documentPath(environment: Environment, file: string | undefined)
   try {
     return success(Deno.realPathSync(absolutePath(environment, file)));
   } catch (thrown) {
-    return failure("document-missing", `${file}: ${thrownText(thrown)}.`);
+    if (thrown instanceof Deno.errors.NotFound) {
+      return failure("document-missing", `There is no file ${file}.`);
+    }
+    return failure("document-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`);
   }
 }

@@ -181,8 +181,8 @@ function nextSentence(
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
-        ? `look at ${end.ids.join(", ")}: approved, but with a text of your own; ` +
-          "take the status away to send the text, or empty the block to run the call"
+        ? `look at ${end.ids.join(", ")}: approved, but there is text in the block; ` +
+          "delete the text to run the call, or write pending to send the text as its result"
         : "wait for what runs";
     }
     case "send":

@@ -33,7 +33,7 @@ export async function trustableDocument(session: ChatSession, label: string): Pr
       return trusted.ok ? success([]) : trusted;
     },
     agreed: lines.length === 0
-      ? `Noted: you know ${path}. A first block that says more is asked about again.`
+      ? `Noted: you know ${path}. You are asked again when its first block says more.`
       : `${path} may do that from now on. It is asked about again when its first block comes to something else.`,
   });
 }

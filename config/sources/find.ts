@@ -120,7 +120,7 @@ function findGlobal(options: LoadOptions): Outcome<Found> {
     if (text.ok && text.value === null) {
       return failure(
         "config-missing",
-        `The configuration file ${named} does not exist.`,
+        `There is no settings file ${named}.`,
         "Check --config and FLEMMA_CONFIG, or use --no-config.",
       );
     }
@@ -208,7 +208,7 @@ function readIfThere(path: string, options?: { readonly named: boolean }): Outco
   const text = readText(path, options);
   return text.ok ? text : failure(
     "config-unreadable",
-    `The configuration file ${text.problem.message}`,
+    `The settings file ${text.problem.message}`,
     text.problem.next,
   );
 }

@@ -167,7 +167,7 @@ export class Runs implements RunningCalls {
       // What was written when the run was stopped is all there was.
       if (body === run.written && body === block.content) return success([]);
       if (body !== "" && body !== block.content && body !== run.written) {
-        const kept = await writer.keepBody(id, body, `The body of the block ${id} made room for the result`);
+        const kept = await writer.keepBody(id, body, `The text in the block of ${id} gave way to the result`);
         if (kept !== null) return failed(kept);
       }
       return success(writeResult(chat, call, block));

@@ -49,7 +49,11 @@ export function markRejected(
     }
     for (const { id, content } of results) {
       if (content === "" || content === message) continue;
-      const problem = await writer.keepBody(id, content, `The message took the place of the body of ${id}`);
+      const problem = await writer.keepBody(
+        id,
+        content,
+        `The text in the block of ${id} gave way to your message`,
+      );
       if (problem !== null) return failed(problem);
     }
     return success(results.map((result) => rejectWith(chat, result, message, style)));

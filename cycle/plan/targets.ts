@@ -75,7 +75,7 @@ export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   if (turn.role === "Assistant") {
     const call = nearest(turn.calls, line);
     if (call !== null) return success(call.id);
-    return failure("no-call-here", `The message at line ${line} has no tool call.`);
+    return failure("no-call-here", `The message at line ${line} has no call.`);
   }
   const caller = turn.role === "You" ? callingTurn(chat, turn) : undefined;
   if (caller === undefined) {

@@ -81,7 +81,10 @@ async function openLocked(
     }
     options.notify?.(recovered);
   } catch (thrown) {
-    const message = `${realPath}: a write that was cut off cannot be completed: ${thrownText(thrown)}.`;
+    const message =
+      `An earlier run was cut off while it wrote ${realPath}, and the write cannot be completed: ${
+        thrownText(thrown)
+      }.`;
     return { ok: false, problem: { code: "write-failed", message } };
   }
   const again = await readDocument(realPath, options.environment);
@@ -289,7 +292,7 @@ export class FileStore implements DocumentStore {
     return this.#lose({
       code: "document-changed",
       message: `${this.path} was changed by someone else in a way that cannot be merged.`,
-      saved: (aside) => `The file is as they left it; our text is in ${aside}.`,
+      saved: (aside) => `The file is as they left it; the text of this run is in ${aside}.`,
       next: (compare) => `Compare the two (${compare}), then run the command again.`,
     });
   }
@@ -298,7 +301,7 @@ export class FileStore implements DocumentStore {
     return this.#lose({
       code: "document-changed",
       message: `${this.path} was removed or moved by someone else.`,
-      saved: (aside) => `Our text is in ${aside}.`,
+      saved: (aside) => `The text of this run is in ${aside}.`,
       next: () => "Move it to where you want the document, then run the command again.",
     });
   }
@@ -322,7 +325,7 @@ export class FileStore implements DocumentStore {
     const { code, message, saved, next } = this.#lost!;
     const aside = await saveAside(this.path, this.#chat.bytes, this.#options.environment, this.#aside);
     if ("error" in aside) {
-      return { code, message: `${message} Our text could not be saved either: ${aside.error}.` };
+      return { code, message: `${message} The text of this run could not be saved either: ${aside.error}.` };
     }
     this.#aside = aside.path;
     return {

@@ -143,7 +143,8 @@ async function take(file: Deno.FsFile, lockPath: string, realPath: string): Prom
   await file.write(new TextEncoder().encode(JSON.stringify(holder)));
   const notice = before === null ? null : {
     code: "lock-taken-over",
-    message: `The lock of process ${before.pid} on ${before.host}, which is gone, was taken over.`,
+    message:
+      `An earlier run (process ${before.pid} on ${before.host}) ended without finishing. Going on from what it wrote.`,
   };
   return {
     notice,

@@ -27,14 +27,13 @@ export interface ReadDocument {
 
 /** Reads the document at `path`. Every refusal is one sentence naming the file and the reason. */
 export async function readDocument(path: string, environment: Environment): Promise<Outcome<ReadDocument>> {
-  const refuse = (code: string, reason: string, next?: string) => failure(code, `${path}: ${reason}`, next);
   try {
     const realPath = await Deno.realPath(absolutePath(environment, path));
     const found = await Deno.stat(realPath);
-    if (found.isDirectory) return refuse("document-is-folder", "this is a folder, not a document.");
-    if (!found.isFile) return refuse("document-not-a-file", "this is not a regular file.");
+    if (found.isDirectory) return failure("document-is-folder", `${path} is a folder, not a document.`);
+    if (!found.isFile) return failure("document-not-a-file", `${path} is not a regular file.`);
     if (found.size > MAX_DOCUMENT_BYTES) {
-      return refuse("document-too-large", "the file is larger than 1 GiB.");
+      return failure("document-too-large", `${path} is larger than 1 GiB.`);
     }
     using file = await Deno.open(realPath);
     const before = await file.stat();
@@ -44,15 +43,19 @@ export async function readDocument(path: string, environment: Environment): Prom
     return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
-      return refuse("document-missing", "there is no such file.", `flemma new ${operands(path)}`);
+      return failure(
+        "document-missing",
+        `There is no file ${path}.`,
+        `Make it: flemma new ${operands(path)}`,
+      );
     }
     if (thrown instanceof Deno.errors.NotADirectory) {
-      return refuse("document-missing", "a part of the path is not a folder.");
+      return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);
     }
     if (thrown instanceof Deno.errors.PermissionDenied || thrown instanceof Deno.errors.NotCapable) {
-      return refuse("document-unreadable", "the file may not be read (permission denied).");
+      return failure("document-unreadable", `${path} may not be read: permission denied.`);
     }
-    return refuse("document-unreadable", `the file cannot be read: ${thrownText(thrown)}.`);
+    return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
   }
 }
 

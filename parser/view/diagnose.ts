@@ -56,7 +56,7 @@ export function diagnose(text: Text, { head, conversation }: Structure, ids: Ids
 function frontmatterUnclosed(head: Head): Diagnostic[] {
   if (!head.frontmatterUnclosed) return [];
   const message =
-    "The frontmatter opened on line 1 has no closing line of three backticks, so it is not read.";
+    "The first block, which begins in line 1, never ends, so it is not read: write a line of three backticks below it.";
   return [finding("frontmatter_unclosed", message, 1)];
 }
 

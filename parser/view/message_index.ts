@@ -243,7 +243,7 @@ class Reader {
     if (result.block.style === "pending-fence") {
       this.#find(
         "legacy_form",
-        'The fence language "flemma:pending" is an old spelling; "flemma:tool status=pending" is the present one.',
+        '"flemma:pending" is an old spelling: write "flemma:tool status=pending".',
         result.block.opener.from,
         id,
       );

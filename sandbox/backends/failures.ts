@@ -114,7 +114,7 @@ export function classifySetupFailure(stderr: string, container: boolean): SetupF
     next,
     said: stderr,
     forModel:
-      `The sandbox could not be set up (${cause}); nothing ran. Do not try again, a person must mend this.`,
+      `The sandbox could not be set up (${cause}); nothing ran. Do not try again: the user has to mend this.`,
     ...(part === undefined ? {} : { part }),
   };
 }

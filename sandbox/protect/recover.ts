@@ -53,7 +53,7 @@ function ended({ owner, leader }: Recorded): Problem {
   return {
     code: "command-left-behind",
     message:
-      `A command (process ${leader.pid}) of an earlier run (process ${owner.pid}) that was killed was still running. It was ended.`,
+      `An earlier run (process ${owner.pid}) was killed, and its command (process ${leader.pid}) still ran. It was ended.`,
   };
 }
 

@@ -65,7 +65,7 @@ export function notChangedSentence(paths: readonly string[]): string {
   return `[The sandbox holds ${paths.join(", ")}, and git keeps ${
     paths.length === 1 ? "it" : "them"
   }: this command ` +
-    "could not change what it holds, so the working tree was not changed cleanly. Look at git status; the person can " +
+    "could not change what it holds, so the working tree was not changed cleanly. Look at git status; the user can " +
     "finish it outside.]";
 }
 

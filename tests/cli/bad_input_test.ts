@@ -30,8 +30,8 @@ Deno.test("a document that cannot be read is refused in one line that names it, 
     place.write("nul.chat", "@You:\n\0\n");
     place.write("latin1.chat", new Uint8Array([0x40, 0xe4, 0x0a]));
     const cases: readonly (readonly [string, RegExp])[] = [
-      ["missing.chat", /missing\.chat: there is no such file/],
-      ["folder.chat", /folder\.chat: this is a folder/],
+      ["missing.chat", /There is no file missing\.chat/],
+      ["folder.chat", /folder\.chat is a folder, not a document/],
       ["nul.chat", /nul\.chat: .*NUL/],
       ["latin1.chat", /latin1\.chat: .*not valid UTF-8/],
     ];

@@ -19,7 +19,7 @@ Deno.test("D5: Ctrl-C keeps what a command had put out, above the sentence that 
     assert.equal(code, 130, stderr);
     assert.match(
       place.read("a.chat"),
-      /\(error\)\n\n```\nhalf\n\nThe person stopped this tool before it was done\.\n```/,
+      /\(error\)\n\n```\nhalf\n\nThe user stopped this tool before it was done\.\n```/,
     );
     assert.match(stderr, /^Interrupted\. Go on with: flemma advance a\.chat$/m);
   }));

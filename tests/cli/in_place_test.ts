@@ -68,7 +68,7 @@ Deno.test("after kill -9 the call that ran is asked about, the other one runs, a
     );
     const next = await place.run(["advance", "a.chat"]);
     assert.equal(next.code, 3, next.stderr);
-    assert.match(next.stderr, /taken over/);
+    assert.match(next.stderr, /An earlier run \(process \d+ on .*\) ended without finishing\./);
     assert.match(next.stderr, /c1\) was running when the program ended/);
     const after = place.read("a.chat");
     assert.match(after, /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
@@ -157,7 +157,7 @@ Deno.test("a status that somebody else changed while a tool runs stops the run, 
     assert.equal(code, 5, stderr);
     assert.equal(place.read("a.chat"), theirs);
     assert.ok(!place.exists("obeyed"));
-    const aside = /our text is in (\S+)\./.exec(stderr)![1]!;
+    const aside = /the text of this run is in (\S+)\./.exec(stderr)![1]!;
     assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
   }));
 

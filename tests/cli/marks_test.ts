@@ -305,7 +305,7 @@ Deno.test("status tells of a call that ran when the program ended, and of an app
     const filled = callsDocument([{ id: "c2", command: "true", status: "approved" }])
       .replace("status=approved\n", "status=approved\nmy own words\n");
     const { stdout } = await place.run(["status"], { stdin: filled });
-    assert.match(stdout, /^next: look at c2: approved, but with a text of your own/m);
+    assert.match(stdout, /^next: look at c2: approved, but there is text in the block/m);
   }));
 
 Deno.test("an id that looks like an option is never suggested as one", () =>

@@ -247,7 +247,7 @@ Deno.test("a document that was deleted stays deleted, and our text is saved", ()
     await Deno.remove(path);
     const problem = await store.commit(result(store.chat));
     assert.equal(problem?.code, "document-changed");
-    assert.match(problem!.message, /was removed or moved by someone else\. Our text is in /);
+    assert.match(problem!.message, /was removed or moved by someone else\. The text of this run is in /);
     assert.equal(beside().length, 1);
     assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
   }));
@@ -261,7 +261,7 @@ Deno.test("when the folder is gone, our text is saved in the state folder", () =
     await Deno.remove(`${folder}/inner`, { recursive: true });
     const problem = await opened.value.commit(result(opened.value.chat));
     await opened.value.close();
-    const saved = /Our text is in (\S+)\.$/.exec(problem!.message)![1]!;
+    const saved = /The text of this run is in (\S+)\.$/.exec(problem!.message)![1]!;
     assert.ok(saved.startsWith(`${folder}/state/flemma/saved/`), saved);
     assert.equal(await Deno.readTextFile(saved), DONE);
   }));
@@ -384,7 +384,7 @@ Deno.test("a document whose name fills what a name may hold is written, and save
       const end = opened.value.chat.byteLength;
       const problem = await opened.value.commit([{ from: end, to: end, insert: "x\n" }]);
       await opened.value.close();
-      const aside = /our text is in (\S+)\.$/.exec(problem!.message)![1]!;
+      const aside = /the text of this run is in (\S+)\.$/.exec(problem!.message)![1]!;
       assert.equal(await Deno.readTextFile(aside), `${DONE}x\n`);
       assert.ok(aside.startsWith(`${folder}/${name.slice(0, 20)}`), aside);
     }
