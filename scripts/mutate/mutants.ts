@@ -46,6 +46,11 @@ const CHANGES: readonly Change[] = [
     pattern: / (===|!==|<=|>=|<|>) /g,
     to: (_, sign) => ` ${SWAPS[sign!]} `,
   },
+  {
+    name: "the loop ends one too early",
+    pattern: / (<=|>=|<|>) /g,
+    to: (_, sign) => ` ${sign!.startsWith("<") ? "+" : "-"} 1 ${sign} `,
+  },
   { name: "the negation is dropped", pattern: /(?<=[\s(])!(?=[\w(#])/g, to: "" },
   {
     name: "every and some change places",
@@ -67,12 +72,22 @@ export function mutantsOf(file: string, code: string): Mutant[] {
     if (!isCode[index] || !refuses(before)) return [];
     return CHANGES.flatMap(({ name, pattern, to }) =>
       [...before.matchAll(pattern)].flatMap((match) => {
-        if (isInText(before, match.index)) return [];
+        if (isInText(before, match.index) || !suits(name, before, match[0])) return [];
         const after = apply(before, match, to);
         return after === null ? [] : [{ file, line: index + 1, before, after, change: name }];
       })
     );
   });
+}
+
+/**
+ * The bound of a loop is moved inwards instead of swapped: a loop that goes one too far reads what is not there, which
+ * in this language is nothing, but one that ends too early leaves out the last, and that has to be noticed.
+ */
+function suits(name: string, line: string, sign: string): boolean {
+  const isBound = /^\s*(?:\} )?(?:for|while) \(/.test(line) && /[<>]/.test(sign);
+  if (name === "the comparison is swapped") return !isBound;
+  return name !== "the loop ends one too early" || isBound;
 }
 
 const NEGATED_MARK = "\u0001";

@@ -20,6 +20,18 @@ Deno.test("a line that refuses is changed in every way that makes it refuse less
   ]);
 });
 
+Deno.test("a loop is made to end one too early, for one that goes too far reads nothing there", () => {
+  assert.deepEqual(after("for (let at = 0; at < list.length; at++) {"), [
+    "for (let at = 0; at + 1 < list.length; at++) {",
+  ]);
+  assert.deepEqual(after("  while (from < to && isBlank(bytes[to])) to--;"), [
+    "  while (from < to || isBlank(bytes[to])) to--;",
+    "  while (from + 1 < to && isBlank(bytes[to])) to--;",
+  ]);
+  assert.deepEqual(after("while (left >= 1) left--;"), ["while (left - 1 >= 1) left--;"]);
+  assert.deepEqual(after("while (word !== end) next();"), ["while (word === end) next();"]);
+});
+
 Deno.test("texts, patterns, comments, types and imports are left alone", () => {
   for (
     const line of [

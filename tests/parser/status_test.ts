@@ -61,6 +61,17 @@ Deno.test("values of suffix tokens are strings, lists, numbers, booleans or abse
   assert.equal(meta("  "), null);
 });
 
+Deno.test("in quotes a backslash takes the quote or itself along, and stands for itself before anything else", () => {
+  const meta = (suffix: string) => readStatus(suffix, "", "").meta;
+  assert.deepEqual(meta(String.raw`a="x \\" b="y \" z" c='it\'s' d="\n" e="o'clock"`), {
+    a: "x \\",
+    b: 'y " z',
+    c: "it's",
+    d: "\\n",
+    e: "o'clock",
+  });
+});
+
 Deno.test("an unclosed quote runs to the end of the suffix", () => {
   assert.deepEqual(readStatus(`pending "a b`, "", ""), {
     status: "pending",

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { parse } from "../../parser/mod.ts";
+import { waitsFor } from "../../parser/open_call.ts";
+
+/** What the call of a document waits for; `block` is what stands below the header of its result. */
+function sentence(block: string | null): string {
+  const call = "@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{}\n```\n";
+  const result = block === null ? "" : `\n@You:\n\n**Tool Result:** \`c1\`\n\n${block}\n`;
+  const chat = parse(new TextEncoder().encode(call + result));
+  return waitsFor(chat.call("c1")!, chat.result("c1"));
+}
+
+Deno.test("what a call waits for is said for each status, with and without a text in its block", () => {
+  const rows: readonly (readonly [block: string | null, sentence: RegExp])[] = [
+    [null, /^The call c1 of bash has no result yet; nothing is sent until it has\.$/],
+    [
+      "```flemma:tool status=pending\n```",
+      /^The call c1 of bash waits for you; nothing is sent until then\.$/,
+    ],
+    [
+      "```flemma:tool status=pending\nmine\n```",
+      /^The text in the block of c1 \(line 13\) becomes its result/,
+    ],
+    ["```flemma:tool status=approved\n```", /^The call c1 of bash is approved and has not run;/],
+    [
+      "```flemma:tool status=approved\nmine\n```",
+      /^c1 is approved, but there is text in its block \(line 13\)\. Delete/,
+    ],
+    ["```flemma:tool status=rejected\n```", /^The call c1 of bash is rejected; the model is told/],
+    ["```flemma:tool status=denied\n```", /^The call c1 of bash is denied; the model is told/],
+    ["```\nout\n```", /^The call c1 of bash is answered;/],
+  ];
+  for (const [block, expected] of rows) assert.match(sentence(block), expected, String(block));
+});
