@@ -1,0 +1,119 @@
+// What the command line decides by looks alone, one row a condition.
+
+import assert from "node:assert/strict";
+import { editorAround } from "../../commands/io/editor_around.ts";
+import { Exit, exitOf } from "../../commands/io/exit.ts";
+import { placeOf } from "../../commands/io/messages.ts";
+import { isDocument } from "../../commands/io/piped_document.ts";
+import { readArguments } from "../../commands/line/arguments.ts";
+import { readsInput, wantsDocument } from "../../commands/main.ts";
+
+const environment = { cwd: "/work", home: "/home", variables: {} };
+
+Deno.test("each problem ends in its exit code, and one that has none of its own is a failure", () => {
+  const rows: readonly (readonly [code: string, exit: number])[] = [
+    ["config-invalid", Exit.usage],
+    ["config-missing", Exit.usage],
+    ["config-unread", Exit.usage],
+    ["config-unreadable", Exit.usage],
+    ["usage", Exit.usage],
+    ["provider-unknown", Exit.usage],
+    ["base-url-invalid", Exit.usage],
+    ["target-needed", Exit.usage],
+    ["target-ambiguous", Exit.usage],
+    ["preview-cut", Exit.usage],
+    ["first-block-invalid", Exit.diagnostics],
+    ["last-word", Exit.person],
+    ["document-locked", Exit.conflict],
+    ["document-changed", Exit.conflict],
+    ["write-failed", Exit.failure],
+  ];
+  for (const [code, exit] of rows) assert.equal(exitOf({ code, message: "" }), exit, code);
+});
+
+Deno.test("what an option says about messages beats everything, then events on standard error, then the mode", () => {
+  const place = (filter: boolean, chosen?: string, events?: string) =>
+    placeOf(environment, { filter, chosen, events });
+  for (const filter of [true, false]) {
+    for (const events of [undefined, "stderr"]) {
+      assert.equal(place(filter, "stderr", events), "live");
+      assert.equal(place(filter, "journal", events), "journal");
+      assert.deepEqual(place(filter, "log.txt", events), { file: "/work/log.txt" });
+      assert.deepEqual(place(filter, "/tmp/log", events), { file: "/tmp/log" });
+    }
+    assert.equal(place(filter, undefined, "stderr"), "journal", "no words between lines of JSON");
+  }
+  for (const events of [undefined, "fd:3", "events.jsonl"]) {
+    assert.equal(place(false, undefined, events), "live");
+  }
+});
+
+Deno.test("a document is read from standard input where no file is named or - is, and never by what takes none", () => {
+  const rows:
+    readonly (readonly [kind: "filter" | "report" | "none", words: readonly string[], reads: boolean])[] = [
+      ["filter", [], true],
+      ["filter", ["-"], true],
+      ["filter", ["-", "call_1"], true],
+      ["filter", ["a.chat"], false],
+      ["filter", ["a.chat", "-"], false],
+      ["report", [], true],
+      ["report", ["-"], true],
+      ["report", ["a.chat"], false],
+      ["none", [], false],
+      ["none", ["-"], false],
+    ];
+  for (const [kind, words, reads] of rows) assert.equal(readsInput(kind, words), reads, `${kind} ${words}`);
+});
+
+Deno.test("a command that would read a document wants one, unless an option lets it stand alone", () => {
+  const rows: readonly (readonly [line: string, wants: boolean])[] = [
+    ["advance", true],
+    ["advance -", true],
+    ["advance a.chat", false],
+    ["status", true],
+    ["status --json", true],
+    ["status --last", false],
+    ["doctor", false],
+  ];
+  for (const [line, wants] of rows) {
+    const read = readArguments(line.split(" "), () => true);
+    assert.equal(read.kind === "run" && wantsDocument(read.arguments), wants, line);
+  }
+});
+
+Deno.test("what comes through a pipe beside a FILE is a document when it holds a message, a result or a status", () => {
+  const rows: readonly (readonly [text: string, is: boolean])[] = [
+    ["@You:\nhi\n", true],
+    ["words\n@You:\nhi\n", true],
+    ["**Tool Result:** `c1`\n", true],
+    ["```flemma:tool status=pending\n```\n", true],
+    ["x\n````flemma:pending\n", true],
+    ["", false],
+    ["a.chat\nb.chat\n", false],
+    ["see **Tool Result:** there\n", false],
+    ["``flemma:tool\n", false],
+    ["```yaml\nflemma:\n```\n", false],
+  ];
+  for (const [text, is] of rows) assert.equal(isDocument(new TextEncoder().encode(text)), is, text);
+});
+
+Deno.test("each variable that an editor gives its children tells of it, an empty one too, and no other does", () => {
+  const names = [
+    "VIMRUNTIME",
+    "VIM",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "INSIDE_EMACS",
+    "kak_session",
+    "KAKOUNE_SESSION",
+    "HELIX_RUNTIME",
+    "VSCODE_PID",
+    "ZED_TERM",
+    "TEXTADEPT_HOME",
+    "vis_filename",
+  ];
+  for (const name of names) {
+    assert.equal(editorAround({ ...environment, variables: { [name]: "" } }), true, name);
+  }
+  assert.equal(editorAround({ ...environment, variables: { EDITOR: "vim", TERM: "xterm" } }), false);
+});
