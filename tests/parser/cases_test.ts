@@ -47,3 +47,17 @@ Deno.test("a marker as other programs write it is told with the one to write", (
     assert.doesNotMatch(sentence(text), /Write/, text);
   }
 });
+
+Deno.test("behind a quoted call only lines that are empty are passed over on the way to the fence that would close it", () => {
+  const codes = (between: string, eol = "\n") => {
+    const lines = ["@Assistant:", "```", "**Tool Use:** `bash` (`a`)", "", "```json", "{}", "```"];
+    const text = `${lines.join(eol)}${eol}${between}\`\`\`${eol}`;
+    return parse(new TextEncoder().encode(text)).diagnostics.map(({ code }) => code);
+  };
+  assert.deepEqual(codes(""), [], "the fence closes: a quote was meant");
+  assert.deepEqual(codes("\n\n"), []);
+  assert.deepEqual(codes("\r\n", "\r\n"), []);
+  // In a document of LF a carriage return is a character of its line.
+  assert.deepEqual(codes("\r\n"), ["call_hidden_in_fence"]);
+  assert.deepEqual(codes("words\n"), ["call_hidden_in_fence"]);
+});
