@@ -4,6 +4,7 @@ import { createFile } from "../base/files.ts";
 import { type Environment, processEnvironment } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
+import { operands } from "../base/shell_word.ts";
 import { parse } from "../parser/mod.ts";
 import type { Chat } from "../parser/types.ts";
 import { agree, NO_AUTHORITY } from "./trust/agreement.ts";
@@ -37,7 +38,7 @@ export async function newChat(
   if (intruder !== null) {
     return failure(
       "text-is-structure",
-      `${path}: it was not made, because the text ${intruder}.`,
+      `${path} was not made, because the text ${intruder}.`,
       "Put a blank before lines that begin with @ or **Tool, and close every fence of backticks.",
     );
   }
@@ -49,18 +50,31 @@ export async function newChat(
     if (!agreed.ok) {
       await Deno.remove(realPath);
       const { message, next } = agreed.problem;
-      const why = `it was not made, because your agreement to it cannot be kept: ${message}`;
-      return failure("not-noted", `${path}: ${why}`, next);
+      return failure(
+        "not-noted",
+        `${path} was not made, because your agreement to it cannot be kept: ${message}`,
+        next,
+      );
     }
     return success({ path: realPath });
   } catch (thrown) {
     if (thrown instanceof Deno.errors.AlreadyExists) {
-      return failure("document-exists", `${path}: there is such a file already; it was left alone.`);
+      return failure(
+        "document-exists",
+        `There is a file ${path} already; it was left alone.`,
+        "Choose another name, or go on in it: write below a line @You:, then advance.",
+      );
     }
     if (thrown instanceof Deno.errors.NotFound) {
-      return failure("folder-missing", `${path}: the folder does not exist.`);
+      // A name without a slash stands in the working folder, which is there.
+      const folder = path.slice(0, Math.max(1, path.lastIndexOf("/")));
+      return failure(
+        "folder-missing",
+        `There is no folder ${folder}.`,
+        `Make it: mkdir -p ${operands(folder)}`,
+      );
     }
-    return failure("document-unwritable", `${path}: it cannot be made: ${thrownText(thrown)}.`);
+    return failure("document-unwritable", `${path} cannot be made: ${thrownText(thrown)}.`);
   }
 }
 

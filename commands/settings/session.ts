@@ -86,7 +86,7 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
 
 /** `KEY=VALUE`, and for lists `KEY+=ITEM` (append), `KEY-=ITEM` (remove), `KEY^=ITEM` (prepend). */
 function assignments(words: readonly string[], loaded: Loaded): Outcome<readonly Operation[]> {
-  if (words.length === 0) return failure("usage", "flemma session set needs KEY=VALUE.");
+  if (words.length === 0) return failure("usage", "session set needs KEY=VALUE.");
   const draft = sessionDraft(loaded);
   for (const word of words) {
     const [, key, sign, text] = /^([\w.$-]*[\w$])([+^-]?)=(.*)$/s.exec(word) ?? [];

@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (named === undefined) {
     return refuse(invocation, {
       code: "usage",
-      message: "flemma trust needs a PATH, - for standard input, --list or --revoke PATH.",
+      message: "trust needs a PATH, - for standard input, --list or --revoke PATH.",
     });
   }
   const found = await trustable(invocation, named);

@@ -4,6 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { failed, failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
+import { isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 
 /** Largest document, in bytes. */
@@ -43,11 +44,7 @@ export async function readDocument(path: string, environment: Environment): Prom
     return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
-      return failure(
-        "document-missing",
-        `There is no file ${path}.`,
-        `Make it: flemma new ${operands(path)}`,
-      );
+      return missing(path, environment);
     }
     if (thrown instanceof Deno.errors.NotADirectory) {
       return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);
@@ -57,6 +54,19 @@ export async function readDocument(path: string, environment: Environment): Prom
     }
     return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
   }
+}
+
+/** No file, perhaps no folder for it: the next step makes first what is needed first. */
+function missing(path: string, environment: Environment): { ok: false; problem: Problem } {
+  const end = path.lastIndexOf("/");
+  const folder = end > 0 ? path.slice(0, end) : null;
+  const folderFirst = folder !== null && !isThere(absolutePath(environment, folder));
+  const making = folderFirst ? `mkdir -p ${operands(folder)} && ` : "";
+  return failure(
+    "document-missing",
+    `There is no file ${path}.`,
+    `Make it: ${making}flemma new ${operands(path)}`,
+  );
 }
 
 /**

@@ -286,7 +286,10 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
     const options = (path: string) => relayOptions({ runtime: runtime.value, program, socket: path });
     return success({ options: options(socket), lasting: options("") });
   } catch (thrown) {
-    return failure("no-proxy", `The network list (sandbox.policy.network) cannot be kept here: ${thrownText(thrown)}.`);
+    return failure(
+      "no-proxy",
+      `The network list (sandbox.policy.network) cannot be kept here: ${thrownText(thrown)}.`,
+    );
   }
 }
 

@@ -72,6 +72,21 @@ Deno.test({
     }),
 });
 
+Deno.test("what is printed about a missing document, followed literally, makes it", () =>
+  withScene(async (place) => {
+    for (const file of ["plain.chat", "no folder/yet/a.chat"]) {
+      const { stderr } = await place.run(["advance", file]);
+      const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
+      const made = await place.shell(command!);
+      assert.equal(made.code, 0, made.stderr);
+      assert.match(place.read(file), /^@You:/);
+    }
+    const { stderr } = await place.run(["new", "other folder/a.chat"]);
+    const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
+    assert.equal((await place.shell(command!)).code, 0);
+    assert.equal((await place.run(["new", "other folder/a.chat"])).code, 0);
+  }));
+
 Deno.test("a standard input that cannot be read is told as that, by filters and reports alike", () =>
   withScene(async (place) => {
     for (const command of ["advance", "status", "check", "parse"]) {

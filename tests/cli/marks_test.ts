@@ -258,7 +258,7 @@ Deno.test("new makes no document when its making cannot be noted", () =>
       env: { XDG_STATE_HOME: place.path("no-folder") },
     });
     assert.equal(code, 1);
-    assert.match(stderr, /^flemma: a\.chat: it was not made, because your agreement [^\n]*[^.]\.\n {2}Make /);
+    assert.match(stderr, /^flemma: a\.chat was not made, because your agreement [^\n]*[^.]\.\n {2}Make /);
     assert.equal(place.exists("a.chat"), false);
   }));
 
