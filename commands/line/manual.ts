@@ -5,7 +5,10 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [0, "the command did what it says; as a filter also when it stopped because you are needed"],
   [1, "failure: the provider, a tool that cannot be run, reading or writing"],
   [2, "the command line or a settings file is wrong"],
-  [3, "you are needed (as a filter only with --exit-code, or where the last word is the model's); what for stands on standard error"],
+  [
+    3,
+    "you are needed (as a filter only with --exit-code, or where the last word is the model's); what for stands on standard error",
+  ],
   [4, "something in the document has to be corrected before anything is sent"],
   [5, "the document is in use by another run, or somebody else changed it"],
   [130, "interrupted"],
