@@ -1,0 +1,266 @@
+// What the storage of a document believes and refuses, one row a condition, and races with the world changed in between.
+
+import assert from "node:assert/strict";
+import type { Environment } from "../../base/environment.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { holderOf, lockDocument } from "../../cycle/storage/lock.ts";
+import { mergeDocuments, mergeFrom, sameAuthority } from "../../cycle/storage/merge.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import { parse } from "../../parser/mod.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const chat = (text: string) => parse(bytes(text));
+const text = (merged: Uint8Array | null) => merged === null ? null : new TextDecoder().decode(merged);
+
+async function withFolder(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-guards-" }));
+  try {
+    await body(folder, { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const BASE = [
+  "```json",
+  "{}",
+  "```",
+  "@Assistant:",
+  "**Tool Use:** `bash` (`c1`)",
+  "",
+  "```json",
+  '{"command": "true"}',
+  "```",
+  "",
+  "@You:",
+  "**Tool Result:** `c1`",
+  "",
+  "```flemma:tool status=pending",
+  "```",
+  "",
+].join("\n");
+
+Deno.test("a foreign text counts as the same authority only when nothing that decides about tools differs", () => {
+  const rows: readonly (readonly [what: string, from: string, to: string, same: boolean])[] = [
+    ["a word of prose", "@You:\n", "@You:\nWell.\n", true],
+    ["what the first block says", "{}\n```\n@", '{"a":1}\n```\n@', false],
+    ["the language of the first block", "```json\n{}\n", "```yaml\n{}\n", false],
+    ["that there is a first block", "```json\n{}\n```\n@Ass", "@Ass", false],
+    ["a status", "status=pending", "status=approved", false],
+    ["the id of a result", "Result:** `c1`", "Result:** `c2`", false],
+    ["one result more", "@You:\n", "@You:\n**Tool Result:** `c9`\n\n```\nx\n```\n", false],
+    ["the input of the call", '"true"', '"false"', false],
+    ["the name of the call", "`bash`", "`read`", false],
+    ["the id of the call", "(`c1`)", "(`c3`)", false],
+  ];
+  for (const [what, from, to, same] of rows) {
+    assert.ok(BASE.includes(from), what);
+    assert.equal(sameAuthority(chat(BASE), chat(BASE.replace(from, to)), ["c1"]), same, what);
+  }
+  const other = BASE.replace('"true"', '"false"');
+  assert.equal(
+    sameAuthority(chat(BASE), chat(other), []),
+    true,
+    "a call that is not answered now may be edited",
+  );
+});
+
+Deno.test("a merge refuses what touches a line of ours, the line next to it, or a block of ours anywhere", () => {
+  const base = "@You:\none\ntwo\nthree\nfour\nfive\n";
+  const merge = (ours: string, theirs: string) =>
+    text(mergeDocuments(bytes(base), bytes(ours), bytes(theirs)));
+  const ours = base.replace("three", "THREE");
+  assert.equal(merge(ours, base.replace("one", "ONE")), ours.replace("one", "ONE"));
+  assert.equal(merge(ours, base.replace("five", "FIVE")), ours.replace("five", "FIVE"));
+  for (const line of ["two", "three", "four"]) {
+    assert.equal(merge(ours, base.replace(line, "theirs")), null, line);
+  }
+  assert.equal(merge(ours, base.replace("two\n", "two\ninserted\n")), null, "inserted next to ours");
+  assert.equal(merge(ours, "@You:\n\0\n"), null, "no text");
+  // Our result only replaces the fence; the blank line above it is a line of the block all the same.
+  const done = BASE.replace("```flemma:tool status=pending\n```", "```\ndone\n```");
+  const spaced = BASE.replace("`c1`\n\n```flemma", "`c1`\n\n\n```flemma");
+  assert.equal(text(mergeDocuments(bytes(BASE), bytes(done), bytes(spaced))), null);
+});
+
+Deno.test("a foreign text is merged from the text of this run that it is nearest to, else from any that fits", () => {
+  const old = "@You:\na\nb\nc\nd\n";
+  const newer = "@You:\na\nb\nc\nD\n";
+  const ours = "@You:\na\nb\nc\nD2\n";
+  assert.equal(
+    text(mergeFrom([bytes(newer), bytes(old)], bytes(ours), bytes(old.replace("a", "A")))),
+    "@You:\nA\nb\nc\nD2\n",
+  );
+  assert.equal(mergeFrom([bytes(newer)], bytes(ours), bytes("@You:\na\nb\nc\ntheirs\n")), null);
+  assert.equal(mergeFrom([], bytes(ours), bytes(old)), null);
+});
+
+Deno.test("a lock file that is replaced between opening and locking it is not the lock", () =>
+  withFolder(async (folder, environment) => {
+    const lockPath = `${folder}/state/flemma/locks/${await documentKey(`${folder}/a`)}.lock`;
+    const original = Deno.FsFile.prototype.tryLock;
+    let looks = 0;
+    Deno.FsFile.prototype.tryLock = async function (exclusive) {
+      // Another run ends between the two: it removes the file that we have opened.
+      if (looks++ === 0) await Deno.remove(lockPath);
+      return await original.call(this, exclusive);
+    };
+    let held;
+    try {
+      held = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    } finally {
+      Deno.FsFile.prototype.tryLock = original;
+    }
+    assert.ok(held.ok);
+    assert.equal(looks, 2, "it looked again");
+    const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(!second.ok && second.problem.code === "document-locked", "nobody else gets it");
+    await held.value.release();
+  }));
+
+Deno.test("a lock file that somebody removed is no reason to remove the one that another run made since", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a`;
+    const first = await lockDocument(path, { environment, wait: 0 });
+    assert.ok(first.ok);
+    await Deno.remove(`${folder}/state/flemma/locks/${await documentKey(path)}.lock`);
+    const second = await lockDocument(path, { environment, wait: 0 });
+    assert.ok(second.ok);
+    assert.equal(await first.value.release(), null);
+    const third = await lockDocument(path, { environment, wait: 0 });
+    assert.ok(!third.ok && third.problem.code === "document-locked");
+    assert.equal((await holderOf(path, environment))?.pid, Deno.pid);
+    await second.value.release();
+    assert.equal(await holderOf(path, environment), null);
+  }));
+
+Deno.test("what stands in a free lock file names a dead run only when it is a whole holder", () =>
+  withFolder(async (folder, environment) => {
+    const locks = `${folder}/state/flemma/locks`;
+    await Deno.mkdir(locks, { recursive: true });
+    const rows: readonly (readonly [left: string, told: boolean])[] = [
+      ['{"pid":4242,"host":"elsewhere","path":"/a"}', true],
+      ['{"pid":4242,"host":"elsewhere"', false],
+      ['{"pid":"4242","host":"elsewhere"}', false],
+      ['{"host":"elsewhere"}', false],
+      ['{"pid":4242}', false],
+      ['{"pid":4242,"host":7}', false],
+      ["null", false],
+      ['"4242"', false],
+      ["", false],
+    ];
+    for (const [left, told] of rows) {
+      await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
+      const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+      assert.ok(lock.ok);
+      assert.equal(lock.value.notice !== null, told, left);
+      await lock.value.release();
+    }
+  }));
+
+Deno.test("two names of one file are one lock, and one name is none for another file", () =>
+  withFolder(async (folder, environment) => {
+    await Deno.writeTextFile(`${folder}/a`, "");
+    await Deno.link(`${folder}/a`, `${folder}/b`);
+    await Deno.writeTextFile(`${folder}/c`, "");
+    const held = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(held.ok);
+    const linked = await lockDocument(`${folder}/b`, { environment, wait: 0 });
+    assert.ok(!linked.ok && linked.problem.code === "document-locked");
+    assert.equal((await holderOf(`${folder}/b`, environment))?.pid, Deno.pid);
+    // Having failed at the second lock, it holds the first one no longer.
+    await held.value.release();
+    const free = await lockDocument(`${folder}/b`, { environment, wait: 0 });
+    assert.ok(free.ok);
+    const other = await lockDocument(`${folder}/c`, { environment, wait: 0 });
+    assert.ok(other.ok);
+    await free.value.release();
+    await other.value.release();
+  }));
+
+/** The journal of a document after these lines stood in it. */
+async function journalOf(environment: Environment, path: string, lines: readonly unknown[]) {
+  const folder = `${environment.variables.XDG_STATE_HOME}/flemma/journal`;
+  await Deno.mkdir(folder, { recursive: true });
+  const file = `${folder}/${await documentKey(path)}.jsonl`;
+  const whole = lines.map((line) => typeof line === "string" ? line : JSON.stringify(line));
+  await Deno.writeTextFile(file, whole.map((line) => `${line}\n`).join(""));
+  const opened = await openJournal({ environment, path });
+  assert.ok(opened.ok);
+  return { journal: opened.value, file };
+}
+
+Deno.test("a line of the journal counts only when each of its members is what it must be", () =>
+  withFolder(async (folder, environment) => {
+    const read = async (line: unknown) => (await journalOf(environment, `${folder}/a`, [line])).journal;
+    const approval = { kind: "approval", id: "c", by: "person", hash: "h" };
+    assert.deepEqual((await read(approval)).approval("c"), { by: "person", hash: "h" });
+    assert.equal((await read({ ...approval, by: "policy" })).approval("c")?.by, "policy");
+    for (
+      const wrong of [{ by: "model" }, { by: undefined }, { hash: 7 }, { hash: undefined }, { id: 7 }, {
+        kind: "x",
+      }]
+    ) {
+      assert.equal((await read({ ...approval, ...wrong })).approval("c"), null, JSON.stringify(wrong));
+    }
+    const start = { kind: "start", id: "c", tool: "bash" };
+    assert.equal((await read(start)).started().size, 1);
+    for (const wrong of [{ tool: 7 }, { tool: undefined }, { id: null }]) {
+      assert.equal((await read({ ...start, ...wrong })).started().size, 0, JSON.stringify(wrong));
+    }
+    const file = { kind: "file", path: "/f", hash: "h" };
+    assert.equal((await read(file)).fileHash("/f"), "h");
+    for (const wrong of [{ hash: 7 }, { path: 7 }]) {
+      assert.equal((await read({ ...file, ...wrong })).fileHash("/f"), null);
+    }
+    const kept = { kind: "result", id: "c", path: "/r" };
+    assert.equal((await read(kept)).keptResults().get("c"), "/r");
+    assert.equal((await read({ ...kept, path: 7 })).keptResults().size, 0);
+    const unfinished = { kind: "unfinished", ids: ["c"] };
+    assert.equal((await read(unfinished)).unfinished().size, 1);
+    for (const wrong of [{ ids: "c" }, { ids: ["c", 7] }]) {
+      assert.equal((await read({ ...unfinished, ...wrong })).unfinished().size, 0);
+    }
+    for (const odd of ["null", "7", '"text"', "{", "[]"]) {
+      const journal = (await journalOf(environment, `${folder}/a`, [odd, start])).journal;
+      assert.equal(journal.started().size, 1, `${odd} costs itself alone`);
+    }
+  }));
+
+Deno.test("a journal that is folded forgets nothing that still matters, of this run or of another", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a`;
+    const noise = Array.from(
+      { length: 12_000 },
+      () => [{ kind: "start", id: "x", tool: "bash" }, { kind: "end", id: "x" }],
+    );
+    const { journal, file } = await journalOf(environment, path, [
+      { kind: "approval", id: "old", by: "policy", hash: "1", source: "s" },
+      { kind: "approval", id: "old", by: "person", hash: "2" },
+      { kind: "start", id: "open", tool: "bash" },
+      { kind: "result", id: "kept", path: "/r" },
+      { kind: "result", id: "done", path: "/d" },
+      { kind: "end", id: "done" },
+      { kind: "file", path: "/f", hash: "f1" },
+      { kind: "file", path: "/f", hash: "f2" },
+      { kind: "unfinished", ids: ["u1", "u2", "u3"] },
+      { kind: "finished", ids: ["u1"] },
+      { kind: "approval", id: "u2", by: "person", hash: "3" },
+      ...noise.flat(),
+    ]);
+    await Deno.writeTextFile(file, `${JSON.stringify({ kind: "start", id: "others", tool: "read" })}\n`, {
+      append: true,
+    });
+    const before = (await Deno.stat(file)).size;
+    await journal.recordApproval("mine", { by: "person", hash: "4" });
+    assert.ok((await Deno.stat(file)).size < before / 10);
+    const again = await openJournal({ environment, path });
+    assert.ok(again.ok);
+    const read = again.value;
+    assert.deepEqual(read.approval("old"), { by: "person", hash: "2" });
+    assert.equal(read.approval("mine")?.hash, "4");
+    assert.deepEqual([...read.started().keys()].sort(), ["open", "others"]);
+    assert.deepEqual([...read.keptResults()], [["kept", "/r"]]);
+    assert.equal(read.fileHash("/f"), "f2");
+    assert.deepEqual([...read.unfinished()], ["u3"]);
+  }));
