@@ -36,7 +36,7 @@ const HEAD = `# Messages
 
 Every sentence that the program can print, read from the source by \`deno task generate\`. What stands in braces is put in; \`[one|other]\` is
 one of both. First the sentences with a code, by which scripts know them (\`--json\`, \`--events\`, \`flemma check\`), each with what to do next;
-then all others, by what they are about.
+then all others and the parts they are put together from, by what they are about; single words and pairs of them are left out.
 `;
 
 export async function generate(root: string = ROOT): Promise<{ path: string; text: string }[]> {

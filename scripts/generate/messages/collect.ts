@@ -108,7 +108,7 @@ class Collector {
     }
     const texts = textsOf(node);
     if (texts !== null) {
-      for (const text of texts) if (isSentence(text)) this.#loose.push({ node, text });
+      for (const text of texts) if (saysSomething(text)) this.#loose.push({ node, text });
       // Inside of a text only what is put in is looked into.
       if (node.type === "StringLiteral") return;
     }
@@ -228,6 +228,11 @@ export function isSentence(text: string): boolean {
   return /(?:^|[\s("'])[A-Za-z][a-z']+[,;:]?\s+(?:X|[a-z]+)\b|\bX\s+[a-z]{2,}\b/.test(bare);
 }
 
+/** Whether a text says something by itself: keys of two words, and names for parts of a sentence, do not. */
+function saysSomething(text: string): boolean {
+  return isSentence(text) && (/[.:?!…]$/.test(text) || text.trim().split(/\s+/).length >= 3);
+}
+
 /** Signs of code in another language: shell, expressions, profiles, Lua, JavaScript, HTTP. */
 const CODE =
-  /\$[0-9@{(]|\bexec \S|^\((?:allow|deny|param|version)\b|^\^|\(\?:|^HTTP\/|=>|\breturn \{|\blocal \{|^event: |;;|^(?:Host|Connection): /;
+  /\$[0-9@{(]|\bexec \S|^\((?:allow|deny|param|version)\b|^\^|\(\?:|^HTTP\/|^\*\*|^\{repeat|=>|\breturn \{|\blocal \{|^event: |;;|^(?:Host|Connection): /;
