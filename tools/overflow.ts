@@ -1,7 +1,7 @@
 // Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
 
 import { removeIfThere } from "../base/files.ts";
-import { parentOf } from "../base/paths.ts";
+import { cutName, nameOf, parentOf } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { type Problem, thrownText } from "../base/problem.ts";
 import type { ToolSettings } from "../config/settings.ts";
@@ -57,20 +57,36 @@ export type StrayLink = (path: string) => string | null;
 
 /** A file that takes complete output up to a number of bytes. Opening and writing may fail; `problem` tells. */
 export class OverflowFile {
-  readonly path: string;
+  #path: string;
   readonly #limit: number;
   readonly #strayLink: StrayLink;
+  readonly #owner: string | null;
   #file: Deno.FsFile | null = null;
+  #created = false;
   #written = 0;
   /** Why there is no usable file. */
   problem: Problem | null = null;
   /** Whether bytes were left out because of the limit. */
   capped = false;
 
-  constructor(path: string, limit: number, strayLink: StrayLink = () => null) {
-    this.path = path;
+  /** `owner` names the call whose output it takes: what the same call kept before gives way. */
+  constructor(
+    path: string,
+    limit: number,
+    { strayLink = () => null, owner = null }: {
+      readonly strayLink?: StrayLink;
+      readonly owner?: string | null;
+    } = {},
+  ) {
+    this.#path = path;
     this.#limit = limit;
     this.#strayLink = strayLink;
+    this.#owner = owner;
+  }
+
+  /** Where the file is, once it was made; until then where it is wanted. */
+  get path(): string {
+    return this.#path;
   }
 
   /** Appends bytes; the file is made at the first call. Never rejects. */
@@ -79,7 +95,7 @@ export class OverflowFile {
     const room = this.#limit - this.#written;
     if (bytes.length > room) this.capped = true;
     try {
-      this.#file ??= await createPrivate(this.path, this.#strayLink);
+      this.#file ??= await this.#create();
       let rest = bytes.subarray(0, room);
       while (rest.length > 0) {
         const count = await this.#file.write(rest);
@@ -89,9 +105,18 @@ export class OverflowFile {
     } catch (thrown) {
       this.problem = {
         code: "overflow-unwritable",
-        message: `The complete output could not be kept in ${this.path}: ${thrownText(thrown)}.`,
+        message: `The complete output could not be kept: ${reasonOf(thrown)}.`,
       };
+      // Half of it helps nobody, least of all on a disk that is full.
+      await this.discard();
     }
+  }
+
+  async #create(): Promise<Deno.FsFile> {
+    const { file, path } = await createPrivate(this.#path, this.#strayLink, this.#owner);
+    this.#path = path;
+    this.#created = true;
+    return file;
   }
 
   /** Closes the file. Afterwards `usablePath` is final. */
@@ -108,16 +133,46 @@ export class OverflowFile {
   /** Takes the file away again, for output that turned out to fit after all. */
   async discard(): Promise<void> {
     this.close();
-    if (this.#written > 0) await removeIfThere(this.path);
+    if (this.#created) await removeIfThere(this.path);
+    this.#created = false;
     this.#written = 0;
   }
 }
 
+/** What the system says, without its number. */
+function reasonOf(thrown: unknown): string {
+  return thrownText(thrown).replace(/ \(os error \d+\).*$/s, "").replace(/\.$/, "");
+}
+
+/** Bytes that a name may have, with room for a tag that tells it from another one. */
+const MOST_NAME = 200;
+
+/** How many names are tried. */
+const TRIES = 8;
+
+/** The end of a name, which tells more than its beginning, at most so many bytes of UTF-8 long. */
+function shortName(name: string): string {
+  if (new TextEncoder().encode(name).length <= MOST_NAME) return name;
+  return [...cutName([...name].reverse().join(""), MOST_NAME)].reverse().join("");
+}
+
+/** The name with a tag before its ending. */
+function tagged(name: string): string {
+  const dot = name.lastIndexOf(".");
+  const at = dot > 0 ? dot : name.length;
+  return `${name.slice(0, at)}-${crypto.randomUUID().slice(0, 8)}${name.slice(at)}`;
+}
+
 /**
- * Makes a new file for this person only. What stands at the path is removed first, and links that a command could have
- * planted are not followed: neither that file nor the folders around it.
+ * Makes a new file for this person only, at the path or beside it: a file that stands there is what another call put out, and
+ * somebody was told that it is there (found-2 T5). A link is removed, and none that a command could have planted is followed:
+ * neither that file nor the folders around it.
  */
-async function createPrivate(path: string, strayLink: StrayLink): Promise<Deno.FsFile> {
+async function createPrivate(
+  path: string,
+  strayLink: StrayLink,
+  owner: string | null,
+): Promise<{ file: Deno.FsFile; path: string }> {
   const judge = () => {
     const link = strayLink(parentOf(path));
     if (link !== null) throw new Error(`a command could have made the link ${link} on the way there`);
@@ -126,20 +181,56 @@ async function createPrivate(path: string, strayLink: StrayLink): Promise<Deno.F
   await Deno.mkdir(parentOf(path), { recursive: true });
   const folder = await Deno.realPath(parentOf(path));
   judge();
-  const real = `${folder}/${path.slice(path.lastIndexOf("/") + 1)}`;
-  await removeIfThere(real);
-  const file = await Deno.open(real, { write: true, createNew: true, mode: 0o600 });
+  const name = shortName(nameOf(path));
+  for (let attempt = 1;; attempt++) {
+    const own = attempt === 1 ? name : tagged(name);
+    const file = await createNew(`${folder}/${own}`, owner);
+    if (file !== null) return { file, path: `${parentOf(path)}/${own}` };
+    if (attempt === TRIES) throw new Error("other files stand there");
+  }
+}
+
+/** Whose the files are that this process made, by real path. */
+const owners = new Map<string, string>();
+
+/** A name of a call that no other call has; null for one whose document has no name, as ids are given anew there. */
+export function ownerOf({ source, document, id }: OverflowPlace): string | null {
+  return document === null ? null : JSON.stringify([source, document, id]);
+}
+
+/** Makes the file at a real path; null when one of another call stands there. */
+async function createNew(real: string, owner: string | null): Promise<Deno.FsFile | null> {
+  const folder = parentOf(real);
+  let file: Deno.FsFile;
+  try {
+    const isOwn = owner !== null && owners.get(real) === owner;
+    if (isOwn || (await lstatIfThere(real))?.isSymlink === true) await removeIfThere(real);
+    file = await Deno.open(real, { write: true, createNew: true, mode: 0o600 });
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.AlreadyExists) return null;
+    throw thrown;
+  }
   try {
     // The command lives while its output is kept: a link may have taken the place of a folder meanwhile.
     const [opened, standing] = [await file.stat(), await Deno.lstat(real)];
     if (
       opened.ino === standing.ino && opened.dev === standing.dev && await Deno.realPath(folder) === folder
     ) {
+      if (owner !== null) owners.set(real, owner);
       return file;
     }
     throw new Error(`the folder ${folder} was exchanged meanwhile`);
   } catch (thrown) {
     file.close();
+    throw thrown;
+  }
+}
+
+async function lstatIfThere(path: string): Promise<Deno.FileInfo | null> {
+  try {
+    return await Deno.lstat(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
     throw thrown;
   }
 }
@@ -150,6 +241,8 @@ export interface NoticeOptions {
   readonly maxBytes: number;
   /** Where the complete output is. */
   readonly path?: string | null;
+  /** Why there is no such file, as a whole sentence. */
+  readonly lost?: string | null;
   /** The file holds only this many bytes. */
   readonly cappedAt?: number | null;
   /** Bytes of the line of which only a part is kept. */
@@ -179,7 +272,7 @@ export function overflowNotice(truncation: Truncation, options: NoticeOptions): 
       ? `The first ${formatSize(options.cappedAt)} of the output`
       : "The complete output";
     text += ` ${part}: ${options.path}`;
-  }
+  } else if (options.lost) text += ` ${options.lost}`;
   return `[${text}]`;
 }
 
@@ -200,7 +293,7 @@ export interface OverflowOptions extends OverflowPlace {
 
 /**
  * Text within the limits comes back as it is. Longer text is shortened, its complete form kept in a file, and
- * a notice appended; when the file cannot be written the notice names no path.
+ * a notice appended; when the file cannot be written the notice says why.
  */
 export async function truncateWithOverflow(text: string, options: OverflowOptions): Promise<string> {
   const { settings, direction } = options;
@@ -210,7 +303,10 @@ export async function truncateWithOverflow(text: string, options: OverflowOption
   const truncation = shorten(text, { maxLines, maxBytes });
   if (!truncation.truncated) return truncation.content;
   const path = overflowPath(settings.output_path_format, options, options.environment);
-  const file = new OverflowFile(path, settings.max_file_size, options.strayLink);
+  const file = new OverflowFile(path, settings.max_file_size, {
+    strayLink: options.strayLink,
+    owner: ownerOf(options),
+  });
   const bytes = new TextEncoder().encode(text);
   await file.write(bytes);
   file.close();
@@ -221,6 +317,7 @@ export async function truncateWithOverflow(text: string, options: OverflowOption
     direction,
     maxBytes,
     path: file.usablePath,
+    lost: file.problem?.message,
     cappedAt: file.capped ? settings.max_file_size : null,
     lineBytes: new TextEncoder().encode(line).length,
   });

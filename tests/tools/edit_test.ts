@@ -111,6 +111,59 @@ Deno.test("8.4: when the passage is not found the line that holds its first line
   assert.ok(long.length < 700);
 });
 
+Deno.test("T4: what looks the same and is not found is told with its line and the difference", async () => {
+  const rows: readonly (readonly [string, string, RegExp])[] = [
+    ["a\r\nb\nc\r\n", "a\nb\nc", /line 1, with other line ends/],
+    ["x\na\nb\n", "a\r\nb", /line 2, with other line ends/],
+    ["one\ncafe\u0301 au lait\n", "caf\u00e9 au", /line 2, with accents written as characters of their own/],
+    ["caf\u00e9\r\nnext\r\n\n", "cafe\u0301\nnext", /line 1, with accents/],
+    ["\tif (x) {  \n\t\treturn;\n", "  if (x) {\n    return;", /line 1, with other blanks/],
+    ["10\u00a0km", "10 km", /line 1, with other blanks/],
+    ["say \u201cx\u201d \u2013 y", 'say "x" - y', /line 1, with typographic quotes/],
+  ];
+  for (const [before, oldText, told] of rows) {
+    assert.match(await editError(before, { oldText, newText: "z" }), told, oldText);
+  }
+  assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /It stands/);
+});
+
+Deno.test("T4: a file that is named in another spelling, or through a link, is told with what is there", async () => {
+  await inScene(async (place) => {
+    const input = { oldText: "x", newText: "y" };
+    await Deno.mkdir(place.path("Sub"));
+    await Deno.writeTextFile(place.path("cafe\u0301.txt"), "x");
+    await Deno.writeTextFile(place.path("two\u00a0words.txt"), "x");
+    const rows: readonly (readonly [string, RegExp])[] = [
+      [
+        "caf\u00e9.txt",
+        /was not found; in .* there is "cafe\u0301\.txt", whose accents are written in another way\.$/,
+      ],
+      ["sub/x.txt", /there is "Sub", in other capitals\.$/],
+      ["two words.txt", /there is "two\u00a0words\.txt", with other blanks\.$/],
+      ["gone.txt", /was not found\.$/],
+    ];
+    for (const [path, told] of rows) {
+      assert.match(await place.error("edit", { path, ...input }), told, path);
+      assert.match(await place.error("read", { path, offset: null, limit: null }), told, path);
+    }
+    await Deno.mkdir(place.path("w"));
+    await Deno.symlink(place.path("Sub"), place.path("w/out"));
+    const sandbox = openSandbox([place.path("w")]);
+    const refused = `Sandbox: w/out/x leads to ${place.path("Sub/x")}, which is not writable for tools`;
+    const said = await place.error("write", { path: "w/out/x", content: "" }, { sandbox });
+    assert.equal(said.slice(0, refused.length), refused);
+    await Deno.symlink("ring", place.path("ring"));
+    assert.match(
+      await place.error("read", { path: "ring", offset: null, limit: null }),
+      /^The path ring leads nowhere: its links lead in a circle/,
+    );
+    assert.match(
+      await place.error("edit", { path: "ring/x", ...input }),
+      /leads nowhere: its links lead in a circle/,
+    );
+  });
+});
+
 Deno.test("8.4, fault 40: nothing is found by likeness", async () => {
   const before = "\u201cx\u201d \u2013 y  \nnext\n";
   assert.match(await editError(before, { oldText: '"x" - y', newText: "z" }), /not found/);

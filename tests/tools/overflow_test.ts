@@ -40,12 +40,13 @@ function run(
   text: string,
   direction: "head" | "tail",
   changes: Record<string, unknown> = {},
+  document: string | null = place.document,
 ) {
   return truncateWithOverflow(text, {
     direction,
     source: "t",
     id: "c",
-    document: place.document,
+    document,
     environment: { cwd: place.folder, home: place.folder, variables: {} },
     settings: {
       max_lines: 3,
@@ -98,10 +99,58 @@ Deno.test("a link somebody put at the path is replaced, not followed", () =>
     assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n3\n4");
   }));
 
-Deno.test("when the file cannot be written the notice names no path", () =>
+Deno.test("T2: when the file cannot be written the notice says so and why, and names no path", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
-    assert.equal(await run(place, "1\n2\n3\n4", "tail"), "2\n3\n4\n\n[Lines 2-4 of 4 are shown.]");
+    const shown = await run(place, "1\n2\n3\n4", "tail");
+    assert.match(
+      shown,
+      /^2\n3\n4\n\n\[Lines 2-4 of 4 are shown\. The complete output could not be kept: [^\]()]+\.\]$/,
+    );
+    assert.ok(!shown.includes("os error"));
+  }));
+
+Deno.test("T5: a file that stands at the path is another call's: it stays, and each call is told its own", () =>
+  inScene(async (place) => {
+    const told = [];
+    const rows = [
+      ["1\n2\n3\n4", place.document],
+      ["5\n6\n7\n8", place.path("b.chat")],
+      ["9\n9\n9\n9", null],
+      [
+        "0\n0\n0\n0",
+        null,
+      ],
+    ] as const;
+    for (const [text, document] of rows) {
+      const shown = await run(place, text, "tail", {}, document);
+      const path = /output: (.*)\]$/.exec(shown)![1]!;
+      told.push([path, text] as const);
+    }
+    assert.equal(told[0]![0], place.path("new/out.txt"));
+    assert.equal(new Set(told.map(([path]) => path)).size, 4);
+    for (const [path, text] of told) {
+      assert.match(path, /\/new\/out(-[0-9a-f]{8})?\.txt$/);
+      assert.equal(await Deno.readTextFile(path), text);
+    }
+    const at = place.path("new/twice.txt");
+    const files = [new OverflowFile(at, 100), new OverflowFile(at, 100)];
+    await Promise.all(files.map((file, index) => file.write(new Uint8Array([65 + index]))));
+    files.forEach((file) => file.close());
+    const kept = await Promise.all(files.map((file) => Deno.readTextFile(file.usablePath!)));
+    assert.deepEqual(kept, ["A", "B"]);
+    // What turns out not to be needed takes away its own only.
+    await files[1]!.discard();
+    assert.equal(await Deno.readTextFile(files[0]!.path), "A");
+  }));
+
+Deno.test("T2: a document that lies deep has a name too, cut inside no character, that still ends in the id", () =>
+  inScene(async (place) => {
+    const file = new OverflowFile(place.path(`${"é".repeat(150)}_${"x".repeat(40)}_call_1.txt`), 100);
+    await file.write(new Uint8Array([65]));
+    file.close();
+    assert.match(file.usablePath!, /\/é+_x+_call_1\.txt$/);
+    assert.equal(await Deno.readTextFile(file.usablePath!), "A");
   }));
 
 Deno.test("the file is capped and the notice tells", () =>

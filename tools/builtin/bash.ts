@@ -5,7 +5,7 @@ import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { overflowPath, type TruncateSettings } from "../overflow.ts";
+import { overflowPath, ownerOf, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
@@ -121,15 +121,13 @@ async function attempt<Last extends boolean>(
     if (!running.ok) {
       return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : sentences(running.problem));
     }
+    const place = { source: "bash", document: context.document, id: context.toolId };
     const collector = new OutputCollector({
       maxLines: truncate.max_lines,
       maxBytes: truncate.max_bytes,
       maxFileSize: truncate.max_file_size,
-      path: overflowPath(
-        truncate.output_path_format,
-        { source: "bash", document: context.document, id: context.toolId },
-        context.environment,
-      ),
+      path: overflowPath(truncate.output_path_format, place, context.environment),
+      owner: ownerOf(place),
       strayLink: (path) => context.sandbox.strayLink?.(path) ?? null,
     });
     try {

@@ -5,6 +5,7 @@ import { truncateLine } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { within } from "../../base/reading.ts";
 import { fileSentence } from "./file_failures.ts";
+import { nearPassage } from "./mismatch.ts";
 import { findNearestLine, replacePassage } from "./passage.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
@@ -88,12 +89,16 @@ async function editFile(
       return { success: true, output: `Edited ${path}${times}.${lineEnds}${since}` };
     });
   } catch (thrown) {
-    return failed(fileSentence(path, doing, thrown));
+    return failed(fileSentence(path, doing, thrown, context));
   }
 }
 
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {
   const sentence = `The old text was not found in ${path}.`;
+  const similar = nearPassage(new TextDecoder().decode(bytes), oldText);
+  if (similar !== null) {
+    return `${sentence} It stands in line ${similar.line}, ${similar.words}; write it as it is there, byte for byte.`;
+  }
   const near = findNearestLine(bytes, oldText);
   if (near === null) return `${sentence} Read the file and copy the passage exactly.`;
   return `${sentence} Its first line occurs in line ${near.number}: ${truncateLine(near.text)}`;

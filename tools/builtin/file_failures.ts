@@ -1,14 +1,22 @@
 // Sentences about files that could not be found, read or written; the path stands in them as the model wrote it.
 
 import { thrownText } from "../../base/problem.ts";
+import { parentOf } from "../../base/paths.ts";
+import type { ExecutionContext } from "../definition.ts";
+import { nearName } from "./mismatch.ts";
 
 /** A failure whose message is a whole sentence already. */
 export class FileFailure extends Error {}
 
-/** Why something could not be done with a file. `doing` completes "could not be …". */
-export function fileSentence(path: string, doing: "read" | "written", thrown: unknown): string {
+/** Why something could not be done with a file of a call. `doing` completes "could not be …". */
+export function fileSentence(
+  path: string,
+  doing: "read" | "written",
+  thrown: unknown,
+  context: ExecutionContext,
+): string {
   if (thrown instanceof FileFailure) return thrown.message;
-  if (thrown instanceof Deno.errors.NotFound) return `The file ${path} was not found.`;
+  if (thrown instanceof Deno.errors.NotFound) return `The file ${path} was not found${hint(path, context)}.`;
   if (thrown instanceof Deno.errors.IsADirectory) return folderSentence(path);
   if (thrown instanceof Deno.errors.NotADirectory || thrown instanceof Deno.errors.AlreadyExists) {
     return `The file ${path} could not be ${doing}: a file stands where its path needs a folder.`;
@@ -17,6 +25,43 @@ export function fileSentence(path: string, doing: "read" | "written", thrown: un
     return `The file ${path} could not be ${doing}: permission denied.`;
   }
   return `The file ${path} could not be ${doing}: ${thrownText(thrown).replace(/\.$/, "")}.`;
+}
+
+/** Names of a folder that are looked at. */
+const MOST_NAMES = 10_000;
+
+/** The end of a sentence about a name that looks like the missing one; empty when there is none. */
+function hint(path: string, { path: { resolve }, sandbox }: ExecutionContext): string {
+  let missing = resolve(path);
+  while (missing !== "/" && !isThere(parentOf(missing))) missing = parentOf(missing);
+  const folder = parentOf(missing);
+  if (!sandbox.isPathReadable(folder)) return "";
+  const near = nearName(namesIn(folder), missing.slice(missing.lastIndexOf("/") + 1));
+  return near === null ? "" : `; in ${folder} there is ${JSON.stringify(near.name)}, ${near.words}`;
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  const names: string[] = [];
+  try {
+    for (const { name } of Deno.readDirSync(folder)) if (names.push(name) === MOST_NAMES) break;
+  } catch {
+    // What cannot be listed gives no hint.
+  }
+  return names;
+}
+
+/** How a path is called where the place it leads to is refused: the reason lies in the link, not in the name. */
+export function leading(path: string, real: string, { path: { resolve } }: ExecutionContext): string {
+  return real === resolve(path) ? path : `${path} leads to ${real}, which`;
 }
 
 export function folderSentence(path: string): string {

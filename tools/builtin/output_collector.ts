@@ -19,6 +19,8 @@ export interface CollectorOptions {
   /** Bytes that file may have. */
   readonly maxFileSize: number;
   readonly strayLink?: StrayLink;
+  /** The call, as `ownerOf` names it. */
+  readonly owner?: string | null;
 }
 
 /**
@@ -44,8 +46,8 @@ export class OutputCollector {
   /** Takes the next bytes; waits for the file, so that a flood is slowed down instead of piling up. */
   async push(chunk: Uint8Array): Promise<void> {
     if (this.#file === null && this.#passesLimits(chunk)) {
-      const { path, maxFileSize, strayLink } = this.#options;
-      this.#file = new OverflowFile(path, maxFileSize, strayLink);
+      const { path, maxFileSize, strayLink, owner } = this.#options;
+      this.#file = new OverflowFile(path, maxFileSize, { strayLink, owner });
       await this.#file.write(concat([this.#text.bytes(), this.#blanks.bytes()]));
     }
     await this.#file?.write(chunk);
@@ -90,6 +92,7 @@ export class OutputCollector {
       direction: "tail",
       maxBytes,
       path: this.#file?.usablePath ?? null,
+      lost: this.#file?.problem?.message,
       cappedAt: this.#file?.capped ? maxFileSize : null,
       lineBytes: this.#text.lastLineBytes,
     });

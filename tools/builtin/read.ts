@@ -1,16 +1,18 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
 import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
+import { textFault } from "../../base/text_fault.ts";
 import { isSystemFile, isSystemPath, within } from "../../base/reading.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { STOPPED } from "../run.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
-import { fileSentence } from "./file_failures.ts";
+import { fileSentence, leading } from "./file_failures.ts";
 import { type LineSelection, LineSelector } from "./line_selector.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
+import { nowhereSentence } from "./replace_file.ts";
 import { seenNow } from "./seen_files.ts";
 import { validators } from "./validators.generated.ts";
 
@@ -68,7 +70,7 @@ async function readFile(
     return await within(context.timeout, readRegular(shown, input, context, limits), context.signal);
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
-    return failed(fileSentence(shown, "read", thrown));
+    return failed(fileSentence(shown, "read", thrown, context));
   }
 }
 
@@ -78,17 +80,18 @@ async function readRegular(
   context: ExecutionContext,
   limits: ReadOptions,
 ): Promise<ExecutionResult> {
-  const path = readableTarget(shown, context);
-  if (path === null) return failed(`Sandbox: ${shown} may not be read by tools.`);
+  const path = targetOf(shown, context);
+  if (path === null) return failed(nowhereSentence(shown));
+  if (!isReadable(path, context)) return failed(refusedSentence(shown, path, context));
   const info = await Deno.stat(path);
   if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
   // Opening a pipe would wait for somebody to write into it.
   if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
-  if (isSystemFile(path, info)) return failed(`Sandbox: ${shown} may not be read by tools.`);
+  if (isSystemFile(path, info)) return failed(refusedSentence(shown, path, context));
   const file = await Deno.open(path);
   try {
     // A link may have taken the place of what was judged, between judging and opening.
-    if (readableTarget(shown, context) !== path || !await isStill(file, path, info)) {
+    if (targetOf(shown, context) !== path || !isReadable(path, context) || !await isStill(file, path, info)) {
       return failed(`${shown} was exchanged for something else while it was opened.`);
     }
     // Taken before reading: should the file change meanwhile, the model has to read it again before it writes over it.
@@ -102,10 +105,18 @@ async function readRegular(
   }
 }
 
-/** The real path, when the sandbox lets tools read it (sandbox 12.1) and it is none of the system's own files (S7). */
-function readableTarget(shown: string, context: ExecutionContext): string | null {
-  const real = realPath(context.path.resolve(shown), context.environment.cwd);
-  return real !== null && !isSystemPath(real) && context.sandbox.isPathReadable(real) ? real : null;
+/** The real path; null when it leads nowhere. */
+function targetOf(shown: string, context: ExecutionContext): string | null {
+  return realPath(context.path.resolve(shown), context.environment.cwd);
+}
+
+/** Whether the sandbox lets tools read a real path (sandbox 12.1) and it is none of the system's own files (S7). */
+function isReadable(real: string, { sandbox }: ExecutionContext): boolean {
+  return !isSystemPath(real) && sandbox.isPathReadable(real);
+}
+
+function refusedSentence(shown: string, real: string, context: ExecutionContext): string {
+  return `Sandbox: ${leading(shown, real, context)} may not be read by tools.`;
 }
 
 /** Whether an open file is what was judged and what stands at the path, itself and not through a link. */
@@ -140,6 +151,13 @@ async function readOpen(
     );
   }
   if (first.length === 0) return { success: true, output: "[The file is empty.]" };
+  const encoding = textFault(first)?.encoding ?? "";
+  if (encoding.startsWith("UTF-16")) {
+    return failed(
+      `${source.shown} is written in ${encoding}, which read and edit do not take. Read it with: ` +
+        `iconv -f ${encoding} -t UTF-8 ${shellQuote(source.shown)}`,
+    );
+  }
   const offset = wholeNumber(input.offset, 1);
   const count = wholeNumber(input.limit, Infinity);
   const selector = new LineSelector({ offset, count, ...limits });

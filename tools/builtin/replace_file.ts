@@ -7,7 +7,7 @@ import { parentOf } from "../../base/paths.ts";
 import { isSystemFile, isSystemPath } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { FileFailure, folderSentence } from "./file_failures.ts";
+import { FileFailure, folderSentence, leading } from "./file_failures.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "./write_lock.ts";
 
 /** Content of a file and what it was when it was read. */
@@ -58,16 +58,27 @@ function realTarget(path: string, context: ExecutionContext): string | null {
 function writableTarget(path: string, context: ExecutionContext): string {
   const real = realTarget(path, context);
   if (real === null) {
-    throw new FileFailure(`The path ${path} leads nowhere: too many links, or a NUL character.`);
+    throw new FileFailure(nowhereSentence(path));
   }
   if (isSystemPath(real)) throw new FileFailure(systemSentence(path));
   if (isRunningDocument(real, context)) {
     throw new FileFailure(`${path} is the document of this conversation; tools may not write to it.`);
   }
   if (!context.sandbox.isPathWritable(real)) {
-    throw new FileFailure(`Sandbox: ${path} is not writable for tools; choose a path in a writable folder.`);
+    throw new FileFailure(
+      `Sandbox: ${
+        leading(path, real, context)
+      } is not writable for tools; choose a path in a writable folder.`,
+    );
   }
   return real;
+}
+
+/** What is said of a path that `realPath` has no answer for. */
+export function nowhereSentence(path: string): string {
+  return path.includes("\0")
+    ? "The path holds a NUL character, which no file has in its name."
+    : `The path ${path} leads nowhere: its links lead in a circle, or there are too many of them.`;
 }
 
 /** The content of a file that may be changed, with what it was; a FileFailure for everything that is no regular file. */

@@ -55,7 +55,7 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
       context.onFileChanged?.(real);
     });
   } catch (thrown) {
-    return { success: false, error: fileSentence(path, "written", thrown) };
+    return { success: false, error: fileSentence(path, "written", thrown, context) };
   }
   return { success: true, output: `Wrote ${bytes.length} byte${bytes.length === 1 ? "" : "s"} to ${path}.` };
 }

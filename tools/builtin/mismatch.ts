@@ -1,0 +1,67 @@
+// Why a passage or a name that looks the same is not found: what differs is often nothing that can be seen (found-2 T4). Pure.
+
+/** A way to look past a difference, and what to say of it. */
+interface Difference {
+  readonly fold: (text: string) => string;
+  readonly words: string;
+}
+
+/** From the least to the greatest difference; each is looked past together with those before it. */
+const DIFFERENCES: readonly Difference[] = [
+  {
+    fold: (text) => text.replace(/\r\n?/g, "\n"),
+    words: "with other line ends (CR LF or CR in place of LF, or the other way round)",
+  },
+  {
+    fold: (text) => text.normalize("NFC"),
+    words: "with accents written as characters of their own (é as e and U+0301), or the other way round",
+  },
+  {
+    fold: (text) =>
+      text.replace(/[\t\u00a0\u2000-\u200b\u202f\u3000\ufeff ]+/g, " ").replace(/ (?=\n|$)/g, ""),
+    words: "with other blanks (tabs, no-break spaces, several in place of one, or at the end of a line)",
+  },
+  {
+    fold: (text) =>
+      text.replace(/[‘’‚′]/g, "'").replace(/[“”„″]/g, '"').replace(/[‐‑‒–—−]/g, "-").replace(/…/g, "..."),
+    words: "with typographic quotes, dashes or dots, or plain ones in their place",
+  },
+];
+
+/** Where a passage stands that differs from the wanted one in nothing but such, and in what. */
+export interface NearPassage {
+  /** 1-based line in which it begins. */
+  readonly line: number;
+  readonly words: string;
+}
+
+/** The passage of `text` that is `wanted` but for what cannot be seen; null when there is none. */
+export function nearPassage(text: string, wanted: string): NearPassage | null {
+  let content = text;
+  let passage = wanted;
+  for (const { fold, words } of DIFFERENCES) {
+    content = fold(content);
+    passage = fold(passage);
+    const at = passage.trim() === "" ? -1 : content.indexOf(passage);
+    if (at >= 0) return { line: content.slice(0, at).split("\n").length, words };
+  }
+  return null;
+}
+
+/** A name of `names` that looks like `wanted` and is another one, and how it differs; null when there is none. */
+export function nearName(names: Iterable<string>, wanted: string): { name: string; words: string } | null {
+  const folds: readonly (readonly [string, (name: string) => string])[] = [
+    ["whose accents are written in another way", (name) => name.normalize("NFC")],
+    ["in other capitals", (name) => name.normalize("NFC").toLowerCase()],
+    [
+      "with other blanks",
+      (name) => name.normalize("NFC").toLowerCase().replace(/[\s\u200b\ufeff]+/g, " ").trim(),
+    ],
+  ];
+  const all = [...names];
+  for (const [words, fold] of folds) {
+    const name = all.find((each) => each !== wanted && fold(each) === fold(wanted));
+    if (name !== undefined) return { name, words };
+  }
+  return null;
+}
