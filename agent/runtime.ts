@@ -23,6 +23,7 @@ import { cautious, type Decide, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
 import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
+import { WrittenFiles } from "./written_files.ts";
 
 /** What holds for a document until its first block changes. */
 export interface Runtime {
@@ -98,7 +99,15 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const believed = distrusted === null || distrusted.onlyItsOwn;
   const journal = vouchedJournal(believed ? memory : cautious(memory), guard);
   const blockers = diagnostics.filter(({ severity }) => severity === "error");
-  const preview = (call: Call) => previewCall(tools.get(call.name), call.name, call.input);
+  const written = new WrittenFiles({
+    environment,
+    document: path,
+    sandbox,
+    seen,
+    tool: (name) => tools.get(name),
+  });
+  const preview = (call: Call) =>
+    previewCall(tools.get(call.name), call.name, call.input, undefined, written.note(call));
   const changes = new FileChanges(environment, path, tell);
   const emit = noticing(tell, sandbox, (news) => changes.add(news));
   const offered = () => offeredTools(tools, settings.tools.offered);
@@ -123,6 +132,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     run: runnerOf(toolsSubject, emit),
     checkInput,
     preview,
+    diff: (call) => written.diff(call),
     prefill: async () => {
       if (!settings.prefill) return false;
       // A provider that nobody knows is told of when it comes to sending.
@@ -153,7 +163,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     ],
     guard,
     preview,
-    previewIsCut: (call) => previewIsCut(tools.get(call.name), call.name, call.input),
+    previewIsCut: (call) =>
+      previewIsCut(tools.get(call.name), call.name, call.input, undefined, written.note(call)),
   });
 }
 

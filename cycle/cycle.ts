@@ -72,6 +72,8 @@ export interface CycleParts {
   readonly checkInput: PlanSources["checkInput"];
   /** One line that shows a call. */
   readonly preview: (call: Call) => string;
+  /** What a call would change in a file, as a unified diff; null where there is nothing to compare. @default null always */
+  readonly diff?: (call: Call) => string | null;
   /** Whether the model goes on from a turn of its own; left out, it does not. */
   readonly prefill?: PlanSources["prefill"];
   readonly send: Send;
@@ -99,7 +101,7 @@ export class Cycle {
     this.#parts = parts;
     this.#autopilot = startAutopilot(parts.settings.tools.autopilot);
     this.#writer = new Writer(parts.store, parts.journal, parts.emit);
-    this.#announcements = new Announcements(parts.store, parts.preview, parts.emit);
+    this.#announcements = new Announcements(parts.store, parts);
     this.#runs = new Runs({
       writer: this.#writer,
       run: parts.run,

@@ -30,6 +30,8 @@ export interface DocumentStore {
   extend(text: string, growth: Growth): Promise<Problem | null>;
   /** The text behind the block that grows now, in bytes; the end of the document when none does. */
   readonly behind: Uint8Array;
+  /** Where that block begins, as an offset in bytes; the end of the document when none does. */
+  readonly growsFrom: number;
 }
 
 /** How a piece of a growing block is added. */
@@ -141,6 +143,8 @@ export type CycleEvent =
     readonly preview: string;
     readonly line: number;
     readonly source: string;
+    /** What a call that writes a file would change in it, as a unified diff; left out where there is nothing to compare. */
+    readonly diff?: string;
   }
   | {
     readonly event: "approval:denied";
@@ -159,7 +163,12 @@ export type CycleEvent =
     readonly note?: string;
   }
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
-  | { readonly event: "text"; readonly text: string }
+  | {
+    readonly event: "text";
+    readonly text: string;
+    /** The line of the document, 1-based, on which it begins as the document is at this moment. */
+    readonly line: number;
+  }
   | {
     /** The reply goes on without text: it thinks, or it writes the input of a call. */
     readonly event: "reply:progress";

@@ -18,15 +18,16 @@ export type Previewed = Pick<ToolDefinition, "format_preview"> & Partial<Checked
 
 /**
  * `NAME: BODY` in at most `width` cells; cut text ends in `…`. Works for unknown tools too. Control characters,
- * bidirectional controls and zero-width characters are shown as escapes.
+ * bidirectional controls and zero-width characters are shown as escapes. `note` stands before the body, where it is not cut.
  */
 export function previewCall(
   definition: Previewed | undefined,
   name: string,
   input: ToolInput,
   width: number = DEFAULT_WIDTH,
+  note: string | null = null,
 ): string {
-  return cutToWidth(wholePreview(definition, name, input, width), width);
+  return cutToWidth(wholePreview(definition, name, input, width, note), width);
 }
 
 /** Whether `previewCall` leaves something out at this width. */
@@ -35,8 +36,9 @@ export function previewIsCut(
   name: string,
   input: ToolInput,
   width: number = DEFAULT_WIDTH,
+  note: string | null = null,
 ): boolean {
-  const whole = wholePreview(definition, name, input, width);
+  const whole = wholePreview(definition, name, input, width, note);
   return cutToWidth(whole, width) !== whole;
 }
 
@@ -58,12 +60,14 @@ function wholePreview(
   name: string,
   input: ToolInput,
   width: number,
+  note: string | null,
 ): string {
   const shownName = oneLine(name);
   const [problem] = definition === undefined ? [] : knownProblems(definition, input);
-  const head = `${shownName}: ${problem === undefined ? "" : `(will not run, ${oneLine(problem)}) `}`;
+  const said = problem === undefined ? note : `will not run, ${oneLine(problem)}`;
+  const head = `${shownName}: ${said === null ? "" : `(${said}) `}`;
   const body = oneLine(previewBody(definition, input, width - displayWidth(head)));
-  if (problem !== undefined) return `${head}${body}`.trimEnd();
+  if (said !== null) return `${head}${body}`.trimEnd();
   return body === "" ? shownName : `${shownName}: ${body}`;
 }
 

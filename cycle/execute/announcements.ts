@@ -8,14 +8,23 @@ import type { DocumentStore, Emit } from "../types.ts";
 export class Announcements {
   readonly #store: DocumentStore;
   readonly #preview: (call: Call) => string;
+  readonly #diff: (call: Call) => string | null;
   readonly #emit: Emit;
   /** Calls of which was told that they wait. */
   readonly #announced = new Set<string>();
   #cursor: number | null = null;
 
-  constructor(store: DocumentStore, preview: (call: Call) => string, emit: Emit) {
+  constructor(
+    store: DocumentStore,
+    { preview, diff = () => null, emit }: {
+      readonly preview: (call: Call) => string;
+      readonly diff?: (call: Call) => string | null;
+      readonly emit: Emit;
+    },
+  ) {
     this.#store = store;
     this.#preview = preview;
+    this.#diff = diff;
     this.#emit = emit;
   }
 
@@ -80,6 +89,8 @@ export class Announcements {
     if (call === undefined || line === null || this.#announced.has(id)) return;
     this.#announced.add(id);
     const preview = this.#preview(call);
-    this.#emit({ event: "approval:pending", id, name: call.name, preview, line, source });
+    const diff = this.#diff(call);
+    const told = { event: "approval:pending", id, name: call.name, preview, line, source } as const;
+    this.#emit(diff === null ? told : { ...told, diff });
   }
 }

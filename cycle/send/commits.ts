@@ -6,6 +6,8 @@ import type { DocumentStore } from "../types.ts";
 /** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
 export const COMMIT_INTERVAL = 150;
 
+const LF = 0x0a;
+
 /**
  * Adds text to the block of a reply. The document ends with a line end after every write: behind an unfinished line
  * stands one that the next piece takes away, so that a person's editor has no last line to complete (editors 3).
@@ -36,6 +38,15 @@ export class ReplyCommits {
     this.#take = take;
     this.#interval = options.interval ?? COMMIT_INTERVAL;
     this.#before = options.before ?? (() => Promise.resolve());
+  }
+
+  /** The line of the document, 1-based, on which the block begins as the document is now, or would begin. */
+  get line(): number {
+    const { chat, growsFrom } = this.#store;
+    if (growsFrom === 0) return 1;
+    // Behind a line end at the very end of a document no line is counted, and yet the text goes on below it.
+    const below = chat.slice(growsFrom - 1, growsFrom)[0] === LF ? 1 : 0;
+    return chat.lineAt(growsFrom - 1) + below;
   }
 
   /** Says that there may be new text; it is written once the interval has passed. */

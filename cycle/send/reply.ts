@@ -54,6 +54,9 @@ export class ReplyWriter {
   /** Blank text that is not written yet because no content has followed. */
   #blank = "";
   #begun = false;
+  /** The line ends of `#out` up to `#counted`. */
+  #lines = 0;
+  #counted = 0;
   /** The last thing written was a block, which later text must not touch. */
   #afterBlock = false;
 
@@ -74,6 +77,20 @@ export class ReplyWriter {
   /** Ids of the calls written so far, as they stand in the document. */
   get calls(): readonly string[] {
     return [...this.#ids];
+  }
+
+  /** Line ends written so far: the line of the reply on which what comes next begins, counted from 0. */
+  get lines(): number {
+    for (
+      let at = this.#out.indexOf("\n", this.#counted);
+      at >= 0;
+      at = this.#out.indexOf("\n", this.#counted)
+    ) {
+      this.#lines++;
+      this.#counted = at + 1;
+    }
+    this.#counted = Math.max(this.#counted, this.#out.length);
+    return this.#lines;
   }
 
   /** True once content that is not blank was written. */

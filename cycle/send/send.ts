@@ -178,12 +178,19 @@ class Sending {
     if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
     else if (effect.kind === "stop") this.#stop = effect;
     else if (effect.kind === "notice") this.#notices.push(effect.message);
-    else if (effect.kind === "text") this.#options.emit({ event: "text", text: effect.text });
     else if (effect.kind === "progress") {
       const { block, name, characters } = effect;
       this.#options.emit({ event: "reply:progress", block, name, characters });
     }
-    return this.#writer.apply(effect);
+    const error = this.#writer.apply(effect);
+    if (effect.kind === "text") this.#tell(effect.text);
+    return error;
+  }
+
+  /** Passes on a text that was taken in, with the line on which it begins. */
+  #tell(text: string): void {
+    const before = this.#writer.lines - (text.split("\n").length - 1);
+    this.#options.emit({ event: "text", text, line: this.#commits.line + Math.max(0, before) });
   }
 
   /** What stands below the reply and what the caller is told. */

@@ -181,6 +181,10 @@ export class FileStore implements DocumentStore {
     return this.#chat.slice(end, this.#chat.byteLength);
   }
 
+  get growsFrom(): number {
+    return this.#growing?.place.start ?? this.#chat.byteLength;
+  }
+
   extend(text: string, { replace, unfinished, last }: Growth): Promise<Problem | null> {
     this.#writing = this.#writing.then(async () => {
       // Only now: while earlier text was written, somebody else's may have moved the end of the block.

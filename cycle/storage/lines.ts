@@ -41,10 +41,14 @@ export function withLineEnds(lines: readonly string[], eol: string): string[] {
 /** Edit steps after which two texts count as too different to be merged. */
 const MAX_STEPS = 1000;
 
-/** Smallest changed line ranges from `a` to `b` (Myers' greedy algorithm); null past `MAX_STEPS`. */
-export function difference(a: readonly string[], b: readonly string[]): Hunk[] | null {
-  const keysA = a.map(lineKey);
-  const keysB = b.map(lineKey);
+/** Smallest changed line ranges from `a` to `b` by what `key` sees (Myers' greedy algorithm); null past `MAX_STEPS`. */
+export function difference(
+  a: readonly string[],
+  b: readonly string[],
+  key: (line: string) => string = lineKey,
+): Hunk[] | null {
+  const keysA = a.map(key);
+  const keysB = b.map(key);
   let head = 0;
   while (head < a.length && head < b.length && keysA[head] === keysB[head]) head++;
   let tail = 0;

@@ -70,6 +70,10 @@ export class MemoryStore implements DocumentStore {
     return this.#chat.slice(this.#block?.end ?? this.#chat.byteLength, this.#chat.byteLength);
   }
 
+  get growsFrom(): number {
+    return this.#block?.start ?? this.#chat.byteLength;
+  }
+
   async extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
     const length = this.#chat.byteLength;
     const { start, end } = this.#block ?? { start: length, end: length };

@@ -36,8 +36,15 @@ export class TextStore implements DocumentStore {
     return new Uint8Array(0);
   }
 
-  extend(text: string, { replace }: Growth): Promise<Problem | null> {
+  #from: number | null = null;
+
+  get growsFrom(): number {
+    return this.#from ?? this.chat.byteLength;
+  }
+
+  extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
     const end = this.chat.byteLength;
+    this.#from = last ? null : this.#from ?? end;
     return this.commit([{ from: end - replace, to: end, insert: text }]);
   }
 

@@ -429,6 +429,92 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
   }
 });
 
+Deno.test("each text tells the line of the document on which it begins", async () => {
+  const thinking = [
+    { type: "content_block_start", index: 5, content_block: { type: "thinking", thinking: "" } },
+    { type: "content_block_delta", index: 5, delta: { type: "thinking_delta", thinking: "hm\nhm" } },
+    { type: "content_block_stop", index: 5 },
+  ];
+  const texts = ["w1 ", "w2", "\n", "w3\nw4 ", "w5\n\n\nw6", "\n@Assi", "stant:\nw7\n"];
+  const behind = ["\n\n", "w8 ", "w9\nw10"];
+  const replies = [
+    [...texts.map(delta), stop("end_turn"), END],
+    [
+      ...thinking,
+      delta("\n"),
+      ...texts.map(delta),
+      ...tool("{}"),
+      ...behind.map(delta),
+      stop("tool_use"),
+      END,
+    ],
+  ];
+  for (const before of [BEFORE, "@You:\nhi", "@You:\r\nhi\r\n"]) {
+    for (const reply of replies) {
+      for (const stream of [true, false]) {
+        const { events, after } = await send({ headers: SSE, body: frames(...reply) }, { before, stream });
+        const lines = after.split("\n");
+        for (const event of events) {
+          const word = event.event === "text" ? /w\d+/.exec(event.text)?.[0] : undefined;
+          if (event.event !== "text" || word === undefined) continue;
+          const at = lines.findIndex((line) => new RegExp(`\\b${word}\\b`).test(line)) + 1;
+          const lead = event.text.slice(0, event.text.indexOf(word)).split("\n").length - 1;
+          assert.equal(event.line + lead, at, `${word} of ${JSON.stringify(after)}`);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("a text that comes after somebody wrote above tells its line as the document is then", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "flemma-send-" });
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(bytes(frames(delta("first\nsecond "))));
+      await gates[0]!.promise;
+      controller.enqueue(bytes(frames(delta("third\n"))));
+      await gates[1]!.promise;
+      controller.enqueue(bytes(frames(delta("fourth"), stop("end_turn"), END)));
+      controller.close();
+    },
+  });
+  try {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "@System:\nBe brief.\n\n@You:\nhi\n");
+    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+    const opened = await openFile("a.chat", { environment, wait: 0, notify: () => {} });
+    assert.ok(opened.ok);
+    const store = opened.value;
+    const lines: [string, number][] = [];
+    const sent = createSend({
+      store,
+      settings: DEFAULT_SETTINGS,
+      environment: { ...environment, variables: { ...environment.variables, ANTHROPIC_API_KEY: "k" } },
+      provider: anthropic,
+      tools: () => [],
+      emit: (event) => void (event.event === "text" && lines.push([event.text, event.line])),
+      fetch: () => Promise.resolve(new Response(body, { headers: SSE })),
+      commitInterval: 0,
+    })(new AbortController().signal);
+    const disk = () => Deno.readTextFileSync(path);
+    while (!disk().includes("second")) await new Promise((done) => setTimeout(done, 1));
+    Deno.writeTextFileSync(path, disk().replace("Be brief.", "Be brief.\nAnd kind.\nAnd quick."));
+    // The store learns of it with the next piece, and what comes after tells its line by that.
+    gates[0]!.resolve();
+    while (!disk().includes("third")) await new Promise((done) => setTimeout(done, 1));
+    await store.commit([]);
+    gates[1]!.resolve();
+    assert.equal((await sent).kind, "completed");
+    const at = (word: string) => disk().split("\n").findIndex((line) => line.includes(word)) + 1;
+    assert.deepEqual(lines[0], ["first\nsecond ", at("first") - 2]);
+    assert.deepEqual(lines.slice(1), [["third\n", at("third") - 2], ["fourth", at("fourth")]]);
+    await store.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("the dry run is the body that is sent, byte for byte, and shows no secret", async () => {
   const before = "@System:\nBe brief.\n\n@You:\nhi\n";
   const run = await send({ headers: SSE, body: frames(delta("x"), END) }, { before });
@@ -480,6 +566,9 @@ function watched(
     },
     get behind() {
       return inner.behind;
+    },
+    get growsFrom() {
+      return inner.growsFrom;
     },
     async extend(text, growth) {
       const problem = await inner.extend(text, growth);

@@ -296,3 +296,27 @@ Deno.test("sandbox 12.1: what the policy hides is not read, under no name it has
     }
     assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
   }));
+
+Deno.test("a text in UTF-16 is no garbage but told, with a command that shows it; other bytes become U+FFFD", () =>
+  inScene(async (place) => {
+    const wide = [..."it's text\n"].flatMap((one) => [one.charCodeAt(0), 0]);
+    for (
+      const [name, bytes, encoding] of [["a.txt", [0xff, 0xfe, ...wide], "UTF-16"], [
+        "b.txt",
+        wide,
+        "UTF-16LE",
+      ]] as const
+    ) {
+      await Deno.writeFile(place.path(name), new Uint8Array(bytes));
+      const error = await place.error("read", { path: name, offset: null, limit: null });
+      assert.ok(
+        error.startsWith(`${name} is written in ${encoding}, which read and edit do not take.`),
+        error,
+      );
+      const command = error.slice(error.indexOf("iconv"));
+      const shown = await new Deno.Command("/bin/sh", { args: ["-c", command], cwd: place.folder }).output();
+      assert.equal(new TextDecoder().decode(shown.stdout), "it's text\n");
+    }
+    await Deno.writeFile(place.path("c.txt"), new Uint8Array([0x67, 0xf6, 0x0a]));
+    assert.equal(await place.output("read", { path: "c.txt", offset: null, limit: null }), "g\ufffd");
+  }));
