@@ -2,7 +2,7 @@
 // over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
 
 import { commonPrefix, sameBytes } from "../../base/bytes.ts";
-import { readAllSync, removeIfThere, writeAll } from "../../base/files.ts";
+import { readAllSync, removeIfThere, takePlace, writeAll } from "../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../base/paths.ts";
 import { sameStamp, type Stamp, stampOf } from "./read.ts";
 
@@ -34,36 +34,6 @@ export interface Replaced {
   readonly old: Deno.FsFile;
 }
 
-/**
- * Renames a file over another, which must be the open one up to the last system call: what stands at the path right
- * before gets a second name, and comes back when it was somebody's new file. False then, with ours gone.
- */
-function renameOver(temporary: string, path: string, old: Deno.FsFile): boolean {
-  const second = `${temporary.slice(0, -".tmp".length).slice(0, -8)}${crypto.randomUUID().slice(0, 8)}.tmp`;
-  const linked = linkIfPossible(path, second);
-  // An editor has just renamed it away and is about to write it anew.
-  if (linked === "gone") return false;
-  Deno.renameSync(temporary, path);
-  if (linked === "impossible") return true;
-  if (Deno.statSync(second).ino !== old.statSync().ino) {
-    Deno.renameSync(second, path);
-    return false;
-  }
-  Deno.removeSync(second);
-  return true;
-}
-
-/** Gives a file a second name, where its file system and its owner allow that. */
-function linkIfPossible(path: string, second: string): "linked" | "gone" | "impossible" {
-  try {
-    Deno.linkSync(path, second);
-    return "linked";
-  } catch (thrown) {
-    // Elsewhere the rename itself is all the care there can be.
-    return thrown instanceof Deno.errors.NotFound ? "gone" : "impossible";
-  }
-}
-
 /** The beginning of the names that temporary files of a document have. */
 export function temporaryPrefix(path: string): string {
   return `.${cutName(nameOf(path), NAME_BYTES)}.`;
@@ -92,7 +62,7 @@ export async function replaceFile(
       await file.sync();
       await between?.();
       if (!mayReplace() || !isStill(path, old, known)) return null;
-      if (!renameOver(temporary, path, old)) return null;
+      if (!takePlace(temporary, path, old.statSync())) return null;
       kept = true;
       // Renaming changes the times of the file itself, so the stamp is taken after it.
       const stamp = stampOf(await file.stat());

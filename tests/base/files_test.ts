@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { createFile, isThere, removeIfThere, replaceSmallFile, writeAll } from "../../base/files.ts";
+import {
+  createFile,
+  isThere,
+  removeIfThere,
+  type RenameWith,
+  replaceSmallFile,
+  takePlace,
+  writeAll,
+} from "../../base/files.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -68,4 +76,86 @@ Deno.test("a file is taken away if it is there; a folder with files in it is tol
     assert.ok(!isThere(`${folder}/a`));
     await Deno.mkdir(`${folder}/full/inner`, { recursive: true });
     await assert.rejects(removeIfThere(`${folder}/full`));
+  }));
+
+/** Somebody's editor saves by renaming a new file over the old one. */
+function saves(folder: string, text: string): void {
+  Deno.writeTextFileSync(`${folder}/theirs`, text);
+  Deno.renameSync(`${folder}/theirs`, `${folder}/a`);
+}
+
+/** What happens when ours takes the place of `a`, which holds `old`, while somebody acts at the given steps. */
+function race(folder: string, acts: Readonly<Record<number, () => void>>, rename?: RenameWith): boolean {
+  Deno.writeTextFileSync(`${folder}/a`, "old");
+  const old = Deno.lstatSync(`${folder}/a`);
+  const temporary = `${folder}/.a.12345678.tmp`;
+  Deno.writeTextFileSync(temporary, "ours");
+  let step = 0;
+  const taken = takePlace(temporary, `${folder}/a`, old, { rename, between: () => acts[step++]?.() });
+  if (taken) assert.deepEqual(names(folder), ["a"]);
+  else if (isThere(temporary)) Deno.removeSync(temporary);
+  return taken;
+}
+
+Deno.test("a file takes the place of the one it is to replace, and of no other, whenever that is put there", () =>
+  inFolder((folder) => {
+    const read = () => Deno.readTextFileSync(`${folder}/a`);
+    const impossible: RenameWith = () => false;
+    for (const rename of [undefined, impossible]) {
+      assert.ok(race(folder, {}, rename));
+      assert.equal(read(), "ours");
+      assert.ok(!race(folder, { 0: () => saves(folder, "theirs") }, rename), "put there right before");
+      assert.equal(read(), "theirs");
+    }
+    // And once more while the first one goes back: the newest of theirs is on the path at the end.
+    const again = { 0: () => saves(folder, "theirs"), 1: () => saves(folder, "newer") };
+    assert.ok(!race(folder, again));
+    assert.equal(read(), "newer");
+    assert.ok(!race(folder, { ...again, 2: () => saves(folder, "newest") }));
+    assert.equal(read(), "newest");
+    const always = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [at, () => saves(folder, `${at}`)]),
+    );
+    const last = () => Number(read());
+    Deno.writeTextFileSync(`${folder}/a`, "old");
+    const old = Deno.lstatSync(`${folder}/a`);
+    Deno.writeTextFileSync(`${folder}/.a.12345678.tmp`, "ours");
+    let step = 0;
+    const between = () => always[step++]?.();
+    assert.ok(!takePlace(`${folder}/.a.12345678.tmp`, `${folder}/a`, old, { between }));
+    assert.equal(last(), step - 1, "somebody who renames all the time has their newest there");
+    return Promise.resolve();
+  }));
+
+Deno.test("a file that vanished right before stays away, and one that vanished while it went back is theirs", () =>
+  inFolder((folder) => {
+    const impossible: RenameWith = () => false;
+    for (const rename of [undefined, impossible]) {
+      assert.ok(!race(folder, { 0: () => Deno.removeSync(`${folder}/a`) }, rename));
+      assert.ok(!isThere(`${folder}/a`));
+    }
+    Deno.writeTextFileSync(`${folder}/a`, "old");
+    const old = Deno.lstatSync(`${folder}/a`);
+    const temporary = `${folder}/.a.12345678.tmp`;
+    Deno.writeTextFileSync(temporary, "ours");
+    const acts = [() => saves(folder, "theirs"), () => Deno.removeSync(`${folder}/a`)];
+    assert.ok(!takePlace(temporary, `${folder}/a`, old, { between: () => acts.shift()?.() }));
+    assert.equal(Deno.readTextFileSync(`${folder}/a`), "theirs");
+    return Promise.resolve();
+  }));
+
+Deno.test("a new file takes a free place only: what was put there at the last moment stays", () =>
+  inFolder((folder) => {
+    const [path, temporary] = [`${folder}/a`, `${folder}/.a.12345678.tmp`];
+    for (const rename of [undefined, (() => false) as RenameWith]) {
+      for (const between of [undefined, () => Deno.writeTextFileSync(path, "theirs")]) {
+        Deno.writeTextFileSync(temporary, "ours");
+        const taken = takePlace(temporary, path, null, { rename, between });
+        assert.equal(taken, between === undefined);
+        assert.equal(Deno.readTextFileSync(path), taken ? "ours" : "theirs");
+        assert.equal(isThere(temporary), !taken);
+        for (const each of names(folder)) Deno.removeSync(`${folder}/${each}`);
+      }
+    }
+    return Promise.resolve();
   }));

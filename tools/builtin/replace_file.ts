@@ -2,7 +2,7 @@
 // (tools 8.3, sandbox 8).
 
 import { sameBytes } from "../../base/bytes.ts";
-import { readAllSync, settled, writeAll } from "../../base/files.ts";
+import { readAllSync, removeIfThere, settled, takePlace, writeAll } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { isSystemFile, isSystemPath } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
@@ -236,7 +236,9 @@ async function replaceByRename(
     await between?.();
     if (!isStill(real, old)) throw new FileFailure(changedSentence(shownAs));
     try {
-      Deno.renameSync(temporary, real);
+      if (!takePlace(temporary, real, old?.file.statSync() ?? null)) {
+        throw new FileFailure(changedSentence(shownAs));
+      }
     } catch (thrown) {
       // A mount point takes no other file in its place, but new content.
       if (before !== null && isBusy(thrown)) return false;
@@ -248,7 +250,7 @@ async function replaceByRename(
     return true;
   } finally {
     old?.file.close();
-    if (!renamed) await Deno.remove(temporary);
+    if (!renamed) await removeIfThere(temporary);
   }
 }
 
