@@ -73,10 +73,8 @@ export class OverflowFile {
   constructor(
     path: string,
     limit: number,
-    { strayLink = () => null, owner = null }: {
-      readonly strayLink?: StrayLink;
-      readonly owner?: string | null;
-    } = {},
+    strayLink: StrayLink = () => null,
+    owner: string | null = null,
   ) {
     this.#path = path;
     this.#limit = limit;
@@ -303,10 +301,7 @@ export async function truncateWithOverflow(text: string, options: OverflowOption
   const truncation = shorten(text, { maxLines, maxBytes });
   if (!truncation.truncated) return truncation.content;
   const path = overflowPath(settings.output_path_format, options, options.environment);
-  const file = new OverflowFile(path, settings.max_file_size, {
-    strayLink: options.strayLink,
-    owner: ownerOf(options),
-  });
+  const file = new OverflowFile(path, settings.max_file_size, options.strayLink, ownerOf(options));
   const bytes = new TextEncoder().encode(text);
   await file.write(bytes);
   file.close();

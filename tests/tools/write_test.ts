@@ -264,3 +264,42 @@ Deno.test("8.3: a refused write does not hold up the next one", () =>
     ]);
     assert.deepEqual([first.success, second.success], [false, true]);
   }));
+
+Deno.test("what read showed of bytes that are no text is not written back over them; other text is", () =>
+  inScene(async (place) => {
+    const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
+    await Deno.writeFile(place.path("f.txt"), latin);
+    const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
+    assert.match(
+      error,
+      /^f\.txt holds bytes that are not UTF-8.* Change it with edit, or convert it first\.$/,
+    );
+    assert.deepEqual(await Deno.readFile(place.path("f.txt")), latin);
+    for (const content of ["g\u00f6!\n", "of one's own: \ufffd\n", "again: \ufffd\n"]) {
+      await place.output("write", { path: "f.txt", content });
+      assert.equal(await Deno.readTextFile(place.path("f.txt")), content);
+    }
+    await place.output("write", { path: "new.txt", content: "\ufffd" });
+  }));
+
+Deno.test("a path that names a folder is refused by write and edit, whether one is there or not", () =>
+  inScene(async (place) => {
+    await Deno.mkdir(place.path("d"));
+    await Deno.writeTextFile(place.path("f"), "x");
+    for (const path of ["d/", "new/", "f/", "d/.", "d/..", "../"]) {
+      assert.match(await place.error("write", { path, content: "y" }), /names a folder|is a folder/, path);
+      assert.match(
+        await place.error("edit", { path, oldText: "x", newText: "y" }),
+        /names a folder|is a folder/,
+        path,
+      );
+    }
+    assert.equal(await Deno.readTextFile(place.path("f")), "x");
+    await assert.rejects(Deno.lstat(place.path("new")), Deno.errors.NotFound);
+    await place.output("write", { path: "..a", content: "y" });
+    await Deno.symlink("nowhere", place.path("dangling"));
+    assert.match(
+      await place.error("edit", { path: "dangling", oldText: "x", newText: "y" }),
+      /^The file dangling was not found; it is a link to nowhere\.$/,
+    );
+  }));

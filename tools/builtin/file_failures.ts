@@ -32,12 +32,23 @@ const MOST_NAMES = 10_000;
 
 /** The end of a sentence about a name that looks like the missing one; empty when there is none. */
 function hint(path: string, { path: { resolve }, sandbox }: ExecutionContext): string {
+  const target = linkAt(resolve(path));
+  if (target !== null) return `; it is a link to ${target}`;
   let missing = resolve(path);
   while (missing !== "/" && !isThere(parentOf(missing))) missing = parentOf(missing);
   const folder = parentOf(missing);
   if (!sandbox.isPathReadable(folder)) return "";
   const near = nearName(namesIn(folder), missing.slice(missing.lastIndexOf("/") + 1));
   return near === null ? "" : `; in ${folder} there is ${JSON.stringify(near.name)}, ${near.words}`;
+}
+
+/** Where the link at a path leads, or null when there is none. */
+function linkAt(path: string): string | null {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return null;
+  }
 }
 
 function isThere(path: string): boolean {

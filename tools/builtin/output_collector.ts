@@ -47,7 +47,7 @@ export class OutputCollector {
   async push(chunk: Uint8Array): Promise<void> {
     if (this.#file === null && this.#passesLimits(chunk)) {
       const { path, maxFileSize, strayLink, owner } = this.#options;
-      this.#file = new OverflowFile(path, maxFileSize, { strayLink, owner });
+      this.#file = new OverflowFile(path, maxFileSize, strayLink, owner);
       await this.#file.write(concat([this.#text.bytes(), this.#blanks.bytes()]));
     }
     await this.#file?.write(chunk);

@@ -60,6 +60,9 @@ function writableTarget(path: string, context: ExecutionContext): string {
   if (real === null) {
     throw new FileFailure(nowhereSentence(path));
   }
+  if (/\/\.{0,2}$/.test(path)) {
+    throw new FileFailure(`The path ${path} names a folder; tools write files only.`);
+  }
   if (isSystemPath(real)) throw new FileFailure(systemSentence(path));
   if (isRunningDocument(real, context)) {
     throw new FileFailure(`${path} is the document of this conversation; tools may not write to it.`);

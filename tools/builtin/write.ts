@@ -1,5 +1,6 @@
 // The tool that makes or replaces a file (tools 8.3).
 
+import { textFault } from "../../base/text_fault.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
@@ -8,6 +9,9 @@ import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { inOrder, replaceFile, snapshotOrNone } from "./replace_file.ts";
 import { isAsSeen, remember } from "./seen_files.ts";
+
+/** What stands for bytes that are no text, wherever they are shown. */
+const REPLACEMENT = "\ufffd";
 
 /** The definition of write. */
 export function writeTool(): ToolDefinition {
@@ -43,6 +47,12 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
       if (context.seen !== undefined && since !== null && await isAsSeen(context.seen, real) === false) {
         throw new FileFailure(
           `${path} was changed since it was read here, so it was not written. Read it again first.`,
+        );
+      }
+      if (since !== null && content.includes(REPLACEMENT) && textFault(since.bytes) !== null) {
+        throw new FileFailure(
+          `${path} holds bytes that are not UTF-8, which read shows as ${REPLACEMENT}; written back, they would be lost. ` +
+            "Change it with edit, or convert it first.",
         );
       }
       await replaceFile(real, bytes, {
