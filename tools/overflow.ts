@@ -103,7 +103,7 @@ export class OverflowFile {
     } catch (thrown) {
       this.problem = {
         code: "overflow-unwritable",
-        message: `The complete output could not be kept: ${reasonOf(thrown)}.`,
+        message: `The complete output could not be kept in ${this.path}: ${reasonOf(thrown)}.`,
       };
       // Half of it helps nobody, least of all on a disk that is full.
       await this.discard();
