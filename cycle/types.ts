@@ -166,8 +166,8 @@ export type CycleEvent =
   | {
     readonly event: "text";
     readonly text: string;
-    /** The line of the document, 1-based, on which it begins as the document is at this moment. */
-    readonly line: number;
+    /** The line of the document, 1-based, on which it begins as the document is at this moment; a host's own send may not know. */
+    readonly line?: number;
   }
   | {
     /** The reply goes on without text: it thinks, or it writes the input of a call. */

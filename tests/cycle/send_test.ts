@@ -459,7 +459,7 @@ Deno.test("each text tells the line of the document on which it begins", async (
           if (event.event !== "text" || word === undefined) continue;
           const at = lines.findIndex((line) => new RegExp(`\\b${word}\\b`).test(line)) + 1;
           const lead = event.text.slice(0, event.text.indexOf(word)).split("\n").length - 1;
-          assert.equal(event.line + lead, at, `${word} of ${JSON.stringify(after)}`);
+          assert.equal(event.line! + lead, at, `${word} of ${JSON.stringify(after)}`);
         }
       }
     }
@@ -486,7 +486,7 @@ Deno.test("a text that comes after somebody wrote above tells its line as the do
     const opened = await openFile("a.chat", { environment, wait: 0, notify: () => {} });
     assert.ok(opened.ok);
     const store = opened.value;
-    const lines: [string, number][] = [];
+    const lines: [string, number | undefined][] = [];
     const sent = createSend({
       store,
       settings: DEFAULT_SETTINGS,
