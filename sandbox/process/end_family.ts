@@ -38,6 +38,12 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
   }
 }
 
+/** The same at once and without a polite signal, for a program that is about to end. */
+export function killFamily(leader: number | null, mark?: string): void {
+  const family = new Family(leader, mark);
+  for (let round = 0; round < ROUNDS && family.meet(); round++) family.signal("SIGKILL");
+}
+
 /** The processes that came of one command. */
 class Family {
   /** Null where its group is over and the number another one's. */

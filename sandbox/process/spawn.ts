@@ -2,8 +2,9 @@
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Running, SpawnOptions } from "../types.ts";
-import { endFamily } from "./end_family.ts";
+import { endFamily, killFamily } from "./end_family.ts";
 import { MARK } from "./marks.ts";
+import { processEntry } from "./process_table.ts";
 
 export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 
@@ -58,14 +59,34 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
   if (options.stdin !== undefined || gate !== undefined) {
     feed(child.stdin, options.stdin === undefined ? line : [...line, options.stdin]);
   }
+  const mark = gate?.mark;
+  watchOver(child.pid, mark);
   let killing: Promise<void> | undefined;
   return success({
     pid: child.pid,
     stdout: child.stdout,
     stderr: child.stderr,
     status: child.status.then(({ code, signal }) => ({ code, signal })),
-    kill: () => killing ??= endFamily(child.pid, gate?.mark),
+    kill: () => killing ??= endFamily(child.pid, mark).then(() => void living.delete(child.pid)),
   });
+}
+
+/** The commands that were not ended yet, by leader. */
+const living = new Map<number, { readonly started: string | undefined; readonly mark: string | undefined }>();
+
+/** A program that ends in the middle, by its own decision, takes its commands with it: nobody would ever end them. */
+function watchOver(leader: number, mark: string | undefined): void {
+  globalThis.addEventListener("unload", killAll);
+  living.set(leader, { started: processEntry(leader)?.started, mark });
+}
+
+function killAll(): void {
+  for (const [leader, { started, mark }] of living) {
+    const now = processEntry(leader);
+    // Nobody ended the command although it is over, and its number belongs to another process by now.
+    const isOurs = now === null || now.started === started;
+    killFamily(isOurs ? leader : null, mark);
+  }
 }
 
 /** Writes all parts and closes the pipe. A child that stops reading early is its own business. */

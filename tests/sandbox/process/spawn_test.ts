@@ -1,7 +1,7 @@
 // Child processes: own session, no inherited environment, whole groups ended.
 
 import assert from "node:assert/strict";
-import { processEntry } from "../../../sandbox/process/process_table.ts";
+import { processEntry, processTable } from "../../../sandbox/process/process_table.ts";
 import { type Running, spawn, type SpawnOptions } from "../../../sandbox/process/spawn.ts";
 
 const OPTIONS: SpawnOptions = { cwd: "/", env: { PATH: "/usr/bin:/bin" } };
@@ -161,6 +161,30 @@ Deno.test("kill takes what carries the mark: a daemon with a session of its own 
   assert.equal((await otherReader.read()).done, true);
   for (const running of [own!, other!]) await running.stderr.cancel();
 });
+
+Deno.test("a program that ends in the middle takes its commands with it, daemons with a mark too", async () => {
+  const program = new URL("./ends_in_the_middle.ts", import.meta.url).pathname;
+  const id = `marker-${crypto.randomUUID()}`;
+  const deaf = `: ${id}; trap "" TERM INT HUP; while :; do sleep 600; done`;
+  const inGroup = `sh -c '${deaf}' & echo ready; wait`;
+  const daemon = `( setsid sh -c '${deaf}' & ); echo ready; ${deaf}`;
+  for (const [shell, mark] of [[inGroup, ""], [daemon, "m"]] as const) {
+    const args = ["run", "-A", "--no-check", "--quiet", program, shell, mark];
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, stdin: "null" }).output();
+    assert.equal(code, 3, new TextDecoder().decode(stderr));
+    const left = () => processTable().filter(({ pid, alive }) => alive && commandLine(pid).includes(id));
+    // A process that was killed may still be on its way out.
+    while (left().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
+
+function commandLine(pid: number): string {
+  try {
+    return Deno.readTextFileSync(`/proc/${pid}/cmdline`);
+  } catch {
+    return "";
+  }
+}
 
 Deno.test("what has no mark and belongs to nobody is not looked for among other people's processes", async () => {
   const running = start(["/bin/sh", "-c", "( setsid sleep 600 & echo $! )"]);

@@ -1,0 +1,10 @@
+// Starts a shell command as spawn does, with a mark or without, and ends itself once the command has said something.
+
+import { spawn } from "../../../sandbox/process/spawn.ts";
+
+const [shell = "", mark = ""] = Deno.args;
+const gate = mark === "" ? undefined : { mark, open() {} };
+const started = spawn(["/bin/sh", "-c", shell], { cwd: "/", env: { PATH: "/usr/bin:/bin" } }, gate);
+if (!started.ok) throw new Error(started.problem.message);
+await started.value.stdout.getReader().read();
+Deno.exit(3);
