@@ -36,7 +36,7 @@ export function textFault(bytes: Uint8Array): TextFault | null {
     line,
     column: at - lineStart + 1,
     byte: bytes[at]!,
-    encoding: kind === "nul" ? null : wide ?? "ISO-8859-1",
+    encoding: kind === "nul" ? null : wide ?? narrowEncoding(bytes),
   };
 }
 
@@ -57,6 +57,11 @@ export function textRemedy({ encoding }: TextFault, path: string | null): string
   return `Look whether this is the right file; to take NUL bytes out: tr -d '\\000' < ${
     shellWord(path)
   } ${target}`;
+}
+
+/** The one-byte encoding of the West; where it has letters and quotes in place of control characters, that of Windows. */
+function narrowEncoding(bytes: Uint8Array): string {
+  return bytes.some((byte) => byte >= 0x80 && byte < 0xa0) ? "WINDOWS-1252" : "ISO-8859-1";
 }
 
 /**

@@ -63,6 +63,7 @@ Deno.test("the remedy, followed, makes a text of the file", async () => {
   try {
     const rows: readonly (readonly [string, Uint8Array, string])[] = [
       ["latin1 with blank.chat", join("gr", [0xf6], "n\n"), "grön\n"],
+      ["quotes.chat", join([0x93], "h", [0xe4], [0x94, 0x80], "\n"), "\u201ch\u00e4\u201d\u20ac\n"],
       ["marked.chat", join([0xff, 0xfe], wide("hi\n", false)), "hi\n"],
       ["little.chat", join(wide("hello there\n", false)), "hello there\n"],
       ["big.chat", join(wide("hello there\n", true)), "hello there\n"],

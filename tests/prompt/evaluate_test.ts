@@ -156,6 +156,7 @@ Deno.test("a text in another encoding is read as what it is and told, with a com
       "größe",
       /column 3\) and was read as ISO-8859-1\. .*: iconv -f/,
     ],
+    ["Windows", [0x93, 0x68, 0x94], "\u201ch\u201d", /read as WINDOWS-1252\. .*: iconv -f WINDOWS-1252/],
     [
       "UTF-16 with a mark",
       [0xff, 0xfe, ...wide("hello there", false)],
