@@ -5,7 +5,7 @@ import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
-import type { DocumentStore, FileMemory, Journal, Send } from "../cycle/types.ts";
+import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
 import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
@@ -172,7 +172,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** Whether a reply that has not ended is being written by another process at this moment. */
 async function grownElsewhere(
-  memory: Pick<Journal, "unfinished">,
+  memory: Pick<ReplyMemory, "unfinished">,
   path: string | null,
   { readOnly, environment }: RuntimeOptions,
 ): Promise<boolean> {

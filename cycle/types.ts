@@ -30,8 +30,8 @@ export interface DocumentStore {
   extend(text: string, growth: Growth): Promise<Problem | null>;
   /** The text behind the block that grows now, in bytes; the end of the document when none does. */
   readonly behind: Uint8Array;
-  /** Where that block begins, as an offset in bytes; the end of the document when none does. */
-  readonly growsFrom: number;
+  /** Where that block begins, as an offset in bytes. @default the end of the document, where the next one will begin */
+  readonly growsFrom?: number;
 }
 
 /** How a piece of a growing block is added. */
@@ -69,12 +69,12 @@ export interface Journal {
   keepResult(id: string, body: string): Promise<string>;
   /** Where the results of calls are that were started, ran to their end and could not be written, by id. */
   keptResults(): ReadonlyMap<string, string>;
-  /** Ids of calls that stand in a reply of which nobody knows the end: it grows, or the program was killed meanwhile. */
-  unfinished(): ReadonlySet<string>;
 }
 
 /** Which calls stand in a reply that is still being written. */
 export interface ReplyMemory {
+  /** Ids of calls that stand in a reply of which nobody knows the end: it grows, or the program was killed meanwhile. */
+  unfinished(): ReadonlySet<string>;
   /** Says that these calls will be in the document before the reply has ended. */
   recordUnfinished(ids: readonly string[]): Promise<void>;
   /** Says that the document shows how the reply with these calls ended. */

@@ -158,7 +158,6 @@ export function overlaid(journal: Journal, changes: Partial<Journal>): Journal {
     keepBody: (id, body) => journal.keepBody(id, body),
     keepResult: (id, body) => journal.keepResult(id, body),
     keptResults: () => journal.keptResults(),
-    unfinished: () => journal.unfinished(),
     ...changes,
   };
 }

@@ -1,7 +1,7 @@
 // What nobody vouches for counts once a person confirmed it (S17): how calls of such a document are judged, and what is told.
 
 import { operands } from "../../base/shell_word.ts";
-import type { Emit, Journal, Suspects } from "../../cycle/types.ts";
+import type { Emit, Journal, ReplyMemory, Suspects } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
 import { hashOf } from "./exposure.ts";
 import type { DocumentGuard } from "./guard.ts";
@@ -35,12 +35,12 @@ export function confirming(decide: Decide, guard: DocumentGuard): Decide {
 export const UNFINISHED = "urn:flemma:approval:unfinished";
 
 /** Asks the person about calls of a reply in the middle of which the program was killed: more was to follow them. */
-export function wholeReplies(decide: Decide, journal: Pick<Journal, "unfinished">, emit: Emit): Decide {
+export function wholeReplies(decide: Decide, replies: Pick<ReplyMemory, "unfinished">, emit: Emit): Decide {
   const told = new Set<string>();
   return async (call) => {
     const verdict = await decide(call);
     const { id, name } = call;
-    if (verdict.decision !== "approve" || !journal.unfinished().has(id)) return verdict;
+    if (verdict.decision !== "approve" || !replies.unfinished().has(id)) return verdict;
     const detail = "the program ended before the reply was complete";
     if (!told.has(id)) {
       told.add(id);

@@ -42,7 +42,8 @@ export class ReplyCommits {
 
   /** The line of the document, 1-based, on which the block begins as the document is now, or would begin. */
   get line(): number {
-    const { chat, growsFrom } = this.#store;
+    const { chat } = this.#store;
+    const { growsFrom = chat.byteLength } = this.#store;
     if (growsFrom === 0) return 1;
     // Behind a line end at the very end of a document no line is counted, and yet the text goes on below it.
     const below = chat.slice(growsFrom - 1, growsFrom)[0] === LF ? 1 : 0;

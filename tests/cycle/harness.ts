@@ -104,10 +104,6 @@ export class MemoryJournal implements Journal {
   keptResults(): ReadonlyMap<string, string> {
     return this.results;
   }
-
-  unfinished(): ReadonlySet<string> {
-    return new Set();
-  }
 }
 
 const anyObject = { type: "object", properties: {} };
