@@ -79,7 +79,7 @@ export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   }
   const caller = turn.role === "You" ? callingTurn(chat, turn) : undefined;
   if (caller === undefined) {
-    return failure("no-call-here", `The message at line ${line} does not answer a message with tool calls.`);
+    return failure("no-call-here", `The message at line ${line} answers no message with calls.`);
   }
   const result = nearest(turn.results.filter(({ id }) => chat.call(id) !== undefined), line);
   const last: Call | undefined = caller.calls.at(-1);

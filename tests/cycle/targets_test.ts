@@ -48,6 +48,17 @@ Deno.test("frontmatter, system messages and messages without calls are no target
   );
 });
 
+Deno.test("a message that answers nothing is told as that, the first of a document too", () => {
+  const sentence = (text: string, line: number) => {
+    const found = callAtLine(read(text), line);
+    return found.ok ? found.value : found.problem.message;
+  };
+  const none = /^The message at line 1 answers no message with calls\.$/;
+  assert.match(sentence("@You:\nhi\n", 1), none);
+  assert.match(sentence("@You:\nhi\n@Assistant:\nyes\n@You:\nok\n", 5).replace("5", "1"), none);
+  assert.match(sentence("@You:\nhi\n@Assistant:\nyes\n", 3), /^The message at line 3 has no call\.$/);
+});
+
 const TEXT = chatAnswered(
   chatWith(["call_1", "bash"], ["call_12", "bash"], ["other", "read"], ["done", "read"]),
   block("call_1", "pending"),
