@@ -2,14 +2,14 @@
 
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { type Display, elapsed, REAL } from "./display.ts";
+import { type Display, elapsed, REAL, type Surroundings } from "./display.ts";
 import type { Messages } from "./messages.ts";
 
 /** Writes to standard error, never a control character. Every text from outside is made visible first (S5). */
 export class PlainLines implements Display {
   /** Whether the reply itself is shown too: a person reads it, a log has the document. */
   readonly #showsText: boolean;
-  readonly #world: typeof REAL;
+  readonly #world: Surroundings;
   /** When each running tool began, by id, and the request under the empty name. */
   readonly #since = new Map<string, number>();
   /** Labels of running tools by id. */
@@ -17,7 +17,11 @@ export class PlainLines implements Display {
   /** The last thing written was streamed text without a line end. */
   #inText = false;
 
-  constructor(messages: Pick<Messages, "beforeLine">, options: { readonly text: boolean }, world = REAL) {
+  constructor(
+    messages: Pick<Messages, "beforeLine">,
+    options: { readonly text: boolean },
+    world: Surroundings = REAL,
+  ) {
     this.#showsText = options.text;
     this.#world = world;
     messages.beforeLine = () => this.#endText();

@@ -3,7 +3,7 @@
 import { cutToWidth } from "../../base/width.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { type Display, elapsed, progressText, REAL } from "./display.ts";
+import { type Display, elapsed, progressText, REAL, type Surroundings } from "./display.ts";
 import type { Messages } from "./messages.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -27,7 +27,7 @@ interface Activity {
 export class Terminal implements Display {
   /** Running tools by id, and the request under the empty name. */
   readonly #activities = new Map<string, Activity>();
-  readonly #world: typeof REAL;
+  readonly #world: Surroundings;
   #stopTicking: (() => void) | null = null;
   #frame = 0;
   /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
@@ -39,7 +39,7 @@ export class Terminal implements Display {
   /** When streamed text was shown last; before all times once something else was shown. */
   #lastText = -Infinity;
 
-  constructor(messages: Pick<Messages, "beforeLine">, world = REAL) {
+  constructor(messages: Pick<Messages, "beforeLine">, world: Surroundings = REAL) {
     this.#world = world;
     messages.beforeLine = () => this.#stepAside();
   }
