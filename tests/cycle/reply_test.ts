@@ -199,6 +199,31 @@ Deno.test("what is on disk when the program dies in a quoted call holds no live 
   assert.equal(whole, `${BEFORE}\n@Assistant:\n${quoted}\n\n@You:\n\n`);
 });
 
+Deno.test("text waits for the end of its fence only from a quoted block line on, and never outside of a fence", () => {
+  const takes: string[] = [];
+  const pieces = [
+    "```js\n",
+    "let a",
+    " = 1;\n",
+    "**Tool Use:** `b` (`x`)\n",
+    "more\n",
+    "```\n",
+    "**Tool Use:** `b` (`x`)\n",
+    "and on",
+  ];
+  write(BEFORE, pieces.map(text), COMPLETED, takes);
+  assert.deepEqual(takes, [
+    "\n@Assistant:\n```js\n",
+    "let a",
+    " = 1;\n",
+    "",
+    "",
+    "**Tool Use:** `b` (`x`)\nmore\n```\n",
+    "\\**Tool Use:** `b` (`x`)\n",
+    "and on",
+  ]);
+});
+
 Deno.test("names, ids and signatures that a header cannot hold are an error, and nothing of them is written", () => {
   for (const bad of ["a`b", "a)b", "a\rb", "a\nb", ""]) {
     for (const effect of [call(bad), call("ok", bad)]) {
