@@ -127,6 +127,25 @@ Deno.test("text at the end is appended: the inode stays; any other edit makes a 
     assert.equal(read(), DONE + "more\n");
   }));
 
+for (const eol of ["\n", "\r\n"]) {
+  Deno.test(`a piece that takes away the last ${JSON.stringify(eol)} before it is appended too, and no more than that`, () =>
+    withDocument(async ({ open, path, read }) => {
+      await Deno.writeTextFile(path, `@You:${eol}one${eol}two${eol}`);
+      const store = await open();
+      const { ino } = await Deno.stat(path);
+      const from = (length: number) => ({
+        from: store.chat.bytes.length - length,
+        to: store.chat.bytes.length,
+      });
+      await store.commit([{ ...from(eol.length), insert: ` and${eol}three${eol}` }]);
+      assert.equal((await Deno.stat(path)).ino, ino);
+      // A character of the text gives way: that is another text.
+      await store.commit([{ ...from(eol.length + 1), insert: `E and four${eol}` }]);
+      assert.notEqual((await Deno.stat(path)).ino, ino);
+      assert.equal(read(), `@You:${eol}one${eol}two and${eol}threE and four${eol}`);
+    }));
+}
+
 Deno.test("a symbolic link is followed and stays a link", () =>
   withDocument(async ({ folder, path, read, environment }) => {
     await Deno.mkdir(`${folder}/far`);
