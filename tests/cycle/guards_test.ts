@@ -5,6 +5,8 @@ import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { holderOf, lockDocument } from "../../cycle/storage/lock.ts";
 import { mergeDocuments, mergeFrom, sameAuthority } from "../../cycle/storage/merge.ts";
+import { messagesKey } from "../../cycle/storage/kept_messages.ts";
+import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { parse } from "../../parser/mod.ts";
 
@@ -264,3 +266,63 @@ Deno.test("a journal that is folded forgets nothing that still matters, of this 
     assert.equal(read.fileHash("/f"), "f2");
     assert.deepEqual([...read.unfinished()], ["u3"]);
   }));
+
+const SEEN = { hash: "h", size: 1, mtime: 2 };
+
+Deno.test("what is remembered of seen files counts only entry by entry, and a torn file as nothing", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a`;
+    const file = `${folder}/state/flemma/seen/${await documentKey(path)}.json`;
+    await Deno.mkdir(`${folder}/state/flemma/seen`, { recursive: true });
+    const paths = async (text: string) => {
+      await Deno.writeTextFile(file, text);
+      return (await openSeenFiles(environment, path)).paths;
+    };
+    const entry = (key: unknown, seen: unknown) => JSON.stringify([["/good", SEEN], [key, seen]]);
+    assert.deepEqual(await paths(entry("/too", SEEN)), ["/good", "/too"]);
+    const wrong: readonly (readonly [unknown, unknown])[] = [
+      [7, SEEN],
+      ["/bad", null],
+      ["/bad", "text"],
+      ["/bad", { ...SEEN, hash: 7 }],
+      ["/bad", { ...SEEN, size: "1" }],
+      ["/bad", { ...SEEN, mtime: undefined }],
+    ];
+    for (const [key, seen] of wrong) {
+      assert.deepEqual(await paths(entry(key, seen)), ["/good"], JSON.stringify(seen));
+    }
+    for (const torn of ["", "[", "{}", "null", '"text"', '[["/x"']) {
+      assert.deepEqual(await paths(torn), [], torn);
+    }
+    await Deno.remove(file);
+    assert.deepEqual((await openSeenFiles(environment, path)).paths, [], "nothing was seen yet");
+    await Deno.mkdir(file);
+    await assert.rejects(openSeenFiles(environment, path), "what cannot be read is no empty memory");
+  }));
+
+Deno.test("the thousand files that were seen last are remembered, across runs, and an unsaved document leaves none behind", () =>
+  withFolder(async (folder, environment) => {
+    const seen = await openSeenFiles(environment, `${folder}/a`);
+    await seen.record([]);
+    assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing kept");
+    await seen.record(Array.from({ length: 1000 }, (_, index) => [`/f${index}`, SEEN] as const));
+    await seen.record([["/f0", { ...SEEN, hash: "new" }], ["/one more", SEEN]]);
+    const again = await openSeenFiles(environment, `${folder}/a`);
+    assert.equal(again.paths.length, 1000);
+    assert.equal(again.get("/f0")?.hash, "new", "seen again, it is one of the last");
+    assert.equal(again.get("/f1"), null);
+    assert.deepEqual(again.paths.slice(-2), ["/f0", "/one more"]);
+    const unsaved = await openSeenFiles(environment, null);
+    await unsaved.record([["/x", SEEN]]);
+    assert.deepEqual(unsaved.get("/x"), SEEN);
+    assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
+  }));
+
+Deno.test("messages are kept by the path of a document, else by its first message, else for no document", async () => {
+  const key = (text: string, path: string | null = null) => messagesKey(chat(text), path);
+  assert.equal(await key("@You:\nhi\n", "/a"), await key("@You:\nother\n", "/a"));
+  assert.notEqual(await key("@You:\nhi\n", "/a"), await key("@You:\nhi\n", "/b"));
+  assert.equal(await key("@You:\nhi\n\n@Assistant:\none\n"), await key("@You:\nhi\n\n@Assistant:\ntwo\n"));
+  assert.notEqual(await key("@You:\nhi\n"), await key("@You:\nho\n"));
+  assert.equal(await key("no message\n"), "none");
+});
