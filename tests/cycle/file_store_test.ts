@@ -365,6 +365,23 @@ Deno.test("a reply streams around what somebody saves, and the file always ends 
     await store.close();
   }));
 
+Deno.test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", () =>
+  withDocument(async ({ open, path, read, beside }) => {
+    const store = await open();
+    const growth = { replace: 0, unfinished: false, last: false };
+    assert.equal(await store.extend("\n@Assistant:\nOne.\n", growth), null);
+    Deno.writeTextFileSync(path, "\0");
+    const problem = await store.extend("Two.\n", growth);
+    assert.equal(problem?.code, "document-changed");
+    assert.equal((await store.extend("Three.\n", { ...growth, last: true }))?.code, "document-changed");
+    assert.equal(read(), "\0");
+    const aside = beside().find((name) => name.startsWith("a.chat.flemma-"))!;
+    assert.equal(
+      await Deno.readTextFile(`${path.slice(0, -6)}${aside}`),
+      `${DOCUMENT}\n@Assistant:\nOne.\nTwo.\nThree.\n`,
+    );
+  }));
+
 Deno.test("after a reply, a buffer from the middle of it that is written back does not cut it", () =>
   withDocument(async ({ open, path, read }) => {
     const store = await open();
