@@ -1,26 +1,30 @@
 // The page of every sentence that the program can print, read from the source: docs/messages.md.
 
+import { isThere } from "../../base/files.ts";
+import { ROOMS } from "../gate/layers.ts";
 import { ROOT } from "../gate/root.ts";
 import { walk } from "../mutate/walk.ts";
 import { type Sentence, sentencesOf } from "./messages/collect.ts";
 
-/** Where the sentences without a code are, and what they are. */
-const PLACES: readonly (readonly [folder: string, title: string])[] = [
-  ["commands/", "What commands say"],
-  ["cycle/", "What a run says of a document"],
-  ["agent/", "What protects a document"],
-  ["parser/", "What is wrong with a document"],
-  ["prompt/", "Templates and attached files"],
-  ["config/", "Settings and first blocks"],
-  ["lua/", "Lua"],
-  ["tools/", "What the model is told by tools, and previews"],
-  ["sandbox/", "The sandbox"],
-  ["providers/", "Providers"],
-  ["base/", "Everywhere"],
-];
+/** What the sentences of a room without a code are about, in the order of the page. */
+const TITLES: Readonly<Record<string, string>> = {
+  commands: "What commands say",
+  editors: "What servers for editors say",
+  cycle: "What a run says of a document",
+  agent: "What protects a document",
+  parser: "What is wrong with a document",
+  prompt: "Templates and attached files",
+  config: "Settings and first blocks",
+  lua: "Lua",
+  tools: "What the model is told by tools, and previews",
+  sandbox: "The sandbox",
+  providers: "Providers",
+  base: "Everywhere",
+};
 
 /** Files whose texts are told elsewhere, or are no words for a person: help, settings, names of files, the server for tests. */
 const NO_WORDS: readonly string[] = [
+  "commands/line/help.ts",
   "commands/line/manual.ts",
   "commands/line/option_groups.ts",
   "commands/line/settings_table.ts",
@@ -42,9 +46,9 @@ then all others and the parts they are put together from, by what they are about
 export async function generate(root: string = ROOT): Promise<{ path: string; text: string }[]> {
   const coded = new Map<string, Sentence[]>();
   const others: [title: string, texts: string[]][] = [];
-  for (const [folder, title] of PLACES) {
+  for (const room of rooms()) {
     const texts: string[] = [];
-    for await (const path of walk(`${root}/${folder}`, ".ts")) {
+    for await (const path of walk(`${root}/${room}`, ".ts")) {
       const file = path.slice(root.length + 1);
       if (file.endsWith(".generated.ts") || NO_WORDS.some((start) => file.startsWith(start))) continue;
       for (const sentence of sentencesOf(await Deno.readTextFile(path))) {
@@ -52,9 +56,19 @@ export async function generate(root: string = ROOT): Promise<{ path: string; tex
         for (const code of sentence.codes) coded.set(code, [...coded.get(code) ?? [], sentence]);
       }
     }
-    others.push([title, texts]);
+    others.push([TITLES[room]!, texts]);
   }
   return [{ path: "docs/messages.md", text: page(coded, others) }];
+}
+
+/** The rooms that are there, in the order of the page. Throws for one that nobody gave a title. */
+function rooms(): string[] {
+  const there = Object.keys(ROOMS).filter((name) => !name.endsWith(".ts") && isThere(`${ROOT}/${name}`));
+  const nameless = there.find((room) => TITLES[room] === undefined);
+  if (nameless !== undefined) {
+    throw new Error(`give the room ${nameless} a title in scripts/generate/messages.ts`);
+  }
+  return Object.keys(TITLES).filter((room) => there.includes(room));
 }
 
 function page(
