@@ -175,8 +175,8 @@ function systemRename(): RenameWith {
 
 /**
  * Puts the file `temporary` in place of the file `old`, which stands at `path`; null wants nothing to stand there. False when
- * something else stands there at that very moment: then it stays, and `temporary` is to be removed if it is still there. Both paths are absolute
- * and in one folder. Throws as renaming does.
+ * something else stands there at that very moment: then it stays, and `temporary` is to be removed if it is still there. Both
+ * paths are absolute and in one folder. Throws as renaming does.
  *
  * The two files change places in one step, and only then is looked at what came off the path, so there is no moment in which
  * another one's save could get lost. Where the system cannot do that, what stands at the path right before gets a second name.
