@@ -104,7 +104,7 @@ Deno.test("what a command without a sandbox sent into a session of its own is fo
       env: { PATH: "/usr/bin:/bin" },
     }, {
       mark: "m1",
-      open() {},
+      open: () => null,
     });
     const bystander = spawn(["/bin/sleep", "300"], { cwd: root, env: {} });
     assert.ok(started.ok && bystander.ok);

@@ -146,7 +146,7 @@ Deno.test("kill takes what carries the mark: a daemon with a session of its own 
   const daemon = "setsid /bin/sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 600; done' &";
   const marks = ["of-this-call", "of-another"];
   const [own, other] = marks.map((mark) => {
-    const started = spawn(["/bin/sh", "-c", `( ${daemon} )`], OPTIONS, { mark, open() {} });
+    const started = spawn(["/bin/sh", "-c", `( ${daemon} )`], OPTIONS, { mark, open: () => null });
     assert.ok(started.ok);
     return started.value;
   });
