@@ -93,9 +93,12 @@ async function editFile(
   }
 }
 
+/** Larger files are not looked through for what only looks the same. */
+const MOST_COMPARED = 4 * 1024 * 1024;
+
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {
   const sentence = `The old text was not found in ${path}.`;
-  const similar = nearPassage(new TextDecoder().decode(bytes), oldText);
+  const similar = bytes.length > MOST_COMPARED ? null : nearPassage(new TextDecoder().decode(bytes), oldText);
   if (similar !== null) {
     return `${sentence} It stands in line ${similar.line}, ${similar.words}; write it as it is there, byte for byte.`;
   }
