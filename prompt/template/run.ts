@@ -92,9 +92,9 @@ export class Templates {
       source: ({ place }) => chat.text(place.from, place.to),
     };
     const { pieces, segments } = this.#runTemplate(turn, template, environment);
-    for (const { path, flaw } of outputOf(this.#engine.cell).flawed.splice(0)) {
-      this.#reportFlaw(path, flaw);
-    }
+    // A loop may take in one file many times.
+    const flaws = new Map(outputOf(this.#engine.cell).flawed.splice(0).map(({ path, flaw }) => [path, flaw]));
+    for (const [path, flaw] of flaws) this.#reportFlaw(path, flaw);
     return { pieces, segments, diagnostics: this.#diagnostics };
   }
 

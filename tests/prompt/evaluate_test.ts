@@ -193,6 +193,12 @@ Deno.test("a text in another encoding is read as what it is and told, with a com
   }
 });
 
+Deno.test("a file that a loop takes in is told once", async () => {
+  const loop = '@You:\n{% for _ = 1, 3 do %}{{ include("a.txt") }}{% end %}\n';
+  const { told } = await scene(loop, { "a.txt": new Uint8Array([0xe4]) });
+  assert.deepEqual(told, ["file_not_utf8 -"]);
+});
+
 Deno.test("a text file with NUL bytes is no text: its path is sent and told, and included it is an error", async () => {
   const files = { "a.txt": new Uint8Array([0x61, 0, 0x62]) };
   const attached = await scene("@You:\nSee @./a.txt\n", files);

@@ -228,3 +228,18 @@ Deno.test("replacing a passage is splitting and joining at its only occurrence",
     { seed: 20260306, numRuns: 3000 },
   );
 });
+
+Deno.test("an edit that brings UTF-8 into a file of another encoding says so", () =>
+  inScene(async (place) => {
+    await Deno.writeFile(place.path("f.txt"), new Uint8Array([0x67, 0xf6, 0x20, 0x61, 0x0a]));
+    const edit = (oldText: string, newText: string) =>
+      place.output("edit", { path: "f.txt", oldText, newText });
+    assert.equal(await edit("a", "b"), "Edited f.txt.");
+    assert.match(
+      await edit("b", "\u00e4"),
+      /^Edited f\.txt\. The file is not UTF-8 throughout; the new text was written/,
+    );
+    assert.deepEqual([...await Deno.readFile(place.path("f.txt"))], [0x67, 0xf6, 0x20, 0xc3, 0xa4, 0x0a]);
+    await Deno.writeTextFile(place.path("f.txt"), "gr\u00f6\u00dfe\n");
+    assert.equal(await edit("gr", "\u00fc"), "Edited f.txt.");
+  }));

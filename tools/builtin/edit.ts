@@ -3,6 +3,7 @@
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
+import { textFault } from "../../base/text_fault.ts";
 import { within } from "../../base/reading.ts";
 import { fileSentence } from "./file_failures.ts";
 import { nearPassage } from "./mismatch.ts";
@@ -86,7 +87,11 @@ async function editFile(
       if (context.seen !== undefined) await remember(context.seen, real);
       context.onFileChanged?.(real);
       const since = changed ? " The file had been changed by someone else since it was read here." : "";
-      return { success: true, output: `Edited ${path}${times}.${lineEnds}${since}` };
+      // deno-lint-ignore no-control-regex -- ASCII is the same in every encoding that a file of bytes may have
+      const mixed = /[^\x00-\x7f]/.test(newText) && textFault(before.bytes) !== null
+        ? " The file is not UTF-8 throughout; the new text was written as UTF-8."
+        : "";
+      return { success: true, output: `Edited ${path}${times}.${lineEnds}${since}${mixed}` };
     });
   } catch (thrown) {
     return failed(fileSentence(path, doing, thrown, context));
