@@ -1,0 +1,56 @@
+// Calls of a reply whose end nobody saw: which of them policy may still decide about, and what is told.
+
+import assert from "node:assert/strict";
+import { UNFINISHED, unfinishedDoubts, wholeReplies } from "../../agent/trust/vouching.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+
+const call = (id: string) => ({ id, name: "bash", input: {} });
+
+Deno.test("only what policy would run of such a reply is the person's to decide, and each call is told once", async () => {
+  const verdicts: Readonly<Record<string, Verdict>> = {
+    runs: { decision: "approve", source: "config" },
+    denied: { decision: "deny", source: "config" },
+    asked: { decision: "require_approval", source: "config" },
+    whole: { decision: "approve", source: "config" },
+  };
+  const events: CycleEvent[] = [];
+  const unfinished = new Set(["runs", "denied", "asked"]);
+  const decide = wholeReplies(
+    ({ id }) => Promise.resolve(verdicts[id]!),
+    { unfinished: () => unfinished },
+    (event) => events.push(event),
+  );
+  const decided = await Promise.all(Object.keys(verdicts).map((id) => decide(call(id))));
+  assert.deepEqual(decided.map(({ decision }) => decision), [
+    "require_approval",
+    "deny",
+    "require_approval",
+    "approve",
+  ]);
+  assert.deepEqual(decided.map(({ source }) => source), [UNFINISHED, "config", "config", "config"]);
+  await decide(call("runs"));
+  assert.deepEqual(events.map((event) => event.event === "notice" ? event.id : event.event), ["runs"]);
+  // What is remembered may change during a run.
+  unfinished.delete("runs");
+  assert.equal((await decide(call("runs"))).decision, "approve");
+});
+
+Deno.test("the status names such calls while they have no block, and nothing else", () => {
+  const use = (id: string) => `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n\n`;
+  const block = "@You:\n\n**Tool Result:** `b`\n\n```flemma:tool status=pending\n```\n";
+  const chat = parse(
+    new TextEncoder().encode(`@Assistant:\n${["a", "b", "c", "d"].map(use).join("")}${block}`),
+  );
+  const told = (...ids: string[]) => unfinishedDoubts(chat, new Set(ids), "/x/a b.chat");
+  assert.deepEqual(told(), []);
+  assert.deepEqual(told("b", "gone"), [], "it waits already, or is not there any more");
+  assert.deepEqual(told("a", "b"), [
+    "The program ended before the reply with a was complete, so it waits for you: flemma approve '/x/a b.chat' a",
+  ]);
+  assert.match(
+    told("a", "d")[0]!,
+    /the reply with a, d was complete, so they wait for you: flemma approve .* a$/,
+  );
+});
