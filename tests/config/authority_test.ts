@@ -1,0 +1,99 @@
+// What a first block comes to where it says what may run and how: the same for the same values, and nothing beside them.
+
+import assert from "node:assert/strict";
+import { authorityOf, saidIn } from "../../config/document/authority.ts";
+import { LayerLog } from "../../config/layers/log.ts";
+import type { Op } from "../../config/types.ts";
+
+type Row = readonly [key: string, value: unknown, op?: Op];
+
+function block(...rows: readonly Row[]): LayerLog {
+  return new LayerLog("M", rows.map(([key, value, op = "set"]) => ({ op, path: key.split("."), value })));
+}
+
+const text = (log: LayerLog | null, code: string | null = null) =>
+  authorityOf(log === null ? [] : [log], code).text;
+
+Deno.test("the text is that of the values, whatever their order, their spelling and what else the block says", () => {
+  const one = block(["sandbox.enabled", false], ["tools.auto_approve", ["bash"]]);
+  const same: readonly LayerLog[] = [
+    block(["tools.auto_approve", ["bash"]], ["sandbox.enabled", false]),
+    block(["sandbox.enabled", true], ["sandbox.enabled", false], ["tools.auto_approve", ["bash"]]),
+    block(["tools.auto_approve", "ls", "append"], ["tools.auto_approve", ["bash"]], [
+      "sandbox.enabled",
+      false,
+    ]),
+    block(["model", "m"], ["sandbox.enabled", false], ["tools.auto_approve", ["bash"]]),
+  ];
+  for (const each of same) assert.equal(text(each), text(one));
+  const members = (value: unknown) => text(block(["presets.$x", value]));
+  assert.equal(members({ approve: ["a"], deny: ["b"] }), members({ deny: ["b"], approve: ["a"] }));
+  assert.notEqual(members({ approve: ["a", "b"] }), members({ approve: ["b", "a"] }), "a list has an order");
+  const others: readonly LayerLog[] = [
+    block(["sandbox.enabled", true], ["tools.auto_approve", ["bash"]]),
+    block(["sandbox.enabled", false], ["tools.auto_approve", ["bash", "ls"]]),
+    block(["sandbox.enabled", false], ["tools.auto_approve", "bash", "append"]),
+    block(["sandbox.enabled", false]),
+    block(["sandbox.enabled", false], ["tools.auto_approve", ["bash"]], [
+      "tools.auto_approve",
+      "ls",
+      "append",
+    ]),
+    block(["sandbox.enabled", false], ["tools.auto_approve", ["bash"]], ["tools.require_approval", false]),
+  ];
+  const texts = new Set(others.map((each) => text(each)));
+  assert.equal(texts.size, others.length);
+  assert.equal(texts.has(text(one)), false);
+});
+
+Deno.test("keys below those that say what may run belong to them, keys that only begin alike do not", () => {
+  const rows: readonly (readonly [string, unknown, boolean])[] = [
+    ["sandbox.policy.network", true, true],
+    ["tools.auto_approve", [], true],
+    ["tools.require_approval", false, true],
+    ["presets.$x", { approve: ["a"] }, true],
+    ["tools.auto_approve_sandboxed", true, false],
+    ["parameters.temperature", 1, false],
+    ["model", "m", false],
+  ];
+  const nothing = text(null);
+  for (const [key, value, counts] of rows) {
+    const { text, lines } = authorityOf([block([key, value])], null);
+    assert.equal(text !== nothing, counts, key);
+    assert.equal(lines.length, counts ? 1 : 0, key);
+  }
+});
+
+Deno.test("a function has no value to compare, so the whole block is part of the text, and only then", () => {
+  const decides = block(["tools.auto_approve", () => true]);
+  assert.notEqual(text(decides, "one"), text(decides, "two"));
+  assert.equal(text(decides, "one"), text(block(["tools.auto_approve", () => false]), "one"));
+  const list = block(["tools.auto_approve", ["bash"]]);
+  assert.equal(text(list, "one"), text(list, "two"));
+});
+
+Deno.test("only what the document's own layer says counts", () => {
+  const person = new LayerLog("G", [{ op: "set", path: ["sandbox", "enabled"], value: false }]);
+  assert.equal(authorityOf([person], null).text, text(null));
+  assert.equal(authorityOf([person, block(["sandbox.enabled", true])], null).lines.length, 1);
+});
+
+Deno.test("a block that takes away only, against what holds without it, needs no word: one row a kind", () => {
+  const person = new LayerLog("G", [{ op: "set", path: ["tools", "max_concurrent"], value: 2 }]);
+  const rows: readonly (readonly [readonly Row[], boolean, boolean])[] = [
+    [[], true, false],
+    [[["parameters.temperature", 1]], true, false],
+    [[["tools.require_approval", true]], true, true],
+    [[["tools.require_approval", false]], false, true],
+    [[["tools.require_approval", true], ["sandbox.enabled", false]], false, true],
+    [[["tools.max_concurrent", 1]], true, true],
+    [[["tools.max_concurrent", 3]], false, true],
+    [[["sandbox.policy.rw_paths", "/tmp", "remove"]], true, true],
+    [[["tools", ["bash"]]], false, true],
+  ];
+  for (const [said, narrows, speaks] of rows) {
+    const found = saidIn([person, block(...said)], null);
+    assert.deepEqual([found.narrows, found.text !== ""], [narrows, speaks], JSON.stringify(said));
+  }
+  assert.deepEqual(saidIn([person], null), { text: "", narrows: true });
+});
