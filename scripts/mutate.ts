@@ -47,6 +47,7 @@ await Promise.all(
       const verdict = await bench.try(mutant, coverage);
       verdicts.push(verdict);
       if (verdict.outcome !== "killed") print(shown(verdict));
+      if (verdicts.length % 10 === 0) print(`  ${verdicts.length} of ${picked.length} tried`);
     }
   }),
 );
