@@ -110,6 +110,17 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
   }
 });
 
+Deno.test("a list of an untrusted project takes nothing out of a policy that is none", async () => {
+  await inWorld(async (world) => {
+    await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
+    await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_approve: [read] }\n");
+    const loaded = await loadSettings({ environment: world.environment() });
+    assert.ok(loaded.ok);
+    assert.equal(loaded.value.settings.tools.auto_approve, null);
+    assert.deepEqual(loaded.value.notices.map(({ code }) => code), ["project-untrusted"]);
+  });
+});
+
 Deno.test("denials of a preset that an untrusted project lists hold, and its other members do not", async () => {
   await inWorld(async (world) => {
     const yaml =
