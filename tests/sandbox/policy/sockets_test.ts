@@ -93,6 +93,19 @@ Deno.test("only what is a socket is masked, through links and in the forms varia
     });
   }));
 
+Deno.test("a name in the list is that name, and a star stands for any characters of one name", () =>
+  inFolder(async (root) => {
+    const at = (name: string) => `${root}/home/${name}`;
+    const named = [".docker/run/docker.sock", ".gnupg/S.gpg-agent", ".ssh/agent", ".ssh/sub/agent"].map(at);
+    const others = [".docker/run/docker.sock2", ".docker/run/my-docker.sock", ".gnupg/T.x", ".ssh/a/b/agent"]
+      .map(at);
+    await listening([...named, ...others], () => {
+      const { masked } = findSockets(world(root), NOTHING);
+      assert.deepEqual(masked.filter((path) => path.startsWith(root)), named.toSorted());
+      return Promise.resolve();
+    });
+  }));
+
 Deno.test("a runtime folder that is the root or a top folder does not make everything vanish", () =>
   inFolder((root) => {
     for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
