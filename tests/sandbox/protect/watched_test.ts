@@ -182,5 +182,7 @@ Deno.test("what git's index has is remembered until the index or what is held ch
         Date.now = now;
       }
     }
+    const below = new TrackedHeld([`${project}/a`]).now([`${project}/b`]);
+    assert.deepEqual([...below.keys()], [`${project}/b`], "the repository around a folder");
     assert.deepEqual([...new TrackedHeld([root]).now([root])], [], "no repository");
   }));
