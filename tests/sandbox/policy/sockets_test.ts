@@ -106,6 +106,27 @@ Deno.test("a name in the list is that name, and a star stands for any characters
     });
   }));
 
+Deno.test("what a variable names is covered or kept only when it is a socket that is there", () =>
+  inFolder(async (root) => {
+    plant(root, "file", "folder/");
+    await listening([`${root}/socket`], () => {
+      for (
+        const [name, isSocket] of [["socket", true], ["file", false], ["folder", false], [
+          "none",
+          false,
+        ]] as const
+      ) {
+        const environment = world(root, { NVIM: `${root}/${name}` });
+        const found = (policy: typeof NOTHING) => findSockets(environment, policy);
+        assert.equal(found(NOTHING).masked.includes(`${root}/${name}`), isSocket, name);
+        const keeping = { sockets: [], socketGroups: ["nvim"] } as unknown as typeof NOTHING;
+        assert.equal(found(keeping).kept.includes(`${root}/${name}`), isSocket, name);
+        assert.equal(found(keeping).masked.includes(`${root}/${name}`), false, name);
+      }
+      return Promise.resolve();
+    });
+  }));
+
 Deno.test("a runtime folder that is the root or a top folder does not make everything vanish", () =>
   inFolder((root) => {
     for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
