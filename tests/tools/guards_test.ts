@@ -376,39 +376,6 @@ Deno.test("where the owner of a file cannot be given to another one it is writte
     }
   }));
 
-Deno.test("only what stands on a path of its own is written in place when it cannot be replaced; any other fault is told", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    const rename = Deno.renameSync;
-    const rows: readonly (readonly [Error, boolean])[] = [
-      [new Deno.errors.Busy("busy"), true],
-      [new Error("Invalid cross-device link (os error 18)"), true],
-      [new Error("Input/output error (os error 5)"), false],
-    ];
-    try {
-      for (const [fault, written] of rows) {
-        await Deno.writeTextFile(path, "old");
-        const { ino } = await Deno.stat(path);
-        Deno.renameSync = () => {
-          throw fault;
-        };
-        const { success } = await place.run("write", { path: "f", content: "new" });
-        assert.equal(success, written, fault.message);
-        assert.equal(await Deno.readTextFile(path), written ? "new" : "old");
-        assert.equal((await Deno.stat(path)).ino, ino);
-        assert.equal(
-          (await place.run("write", { path: "g", content: "new" })).success,
-          false,
-          "nothing to keep",
-        );
-        const names = [...Deno.readDirSync(place.folder)].map(({ name }) => name);
-        assert.deepEqual(names.filter((name) => name.startsWith(".flemma")), []);
-      }
-    } finally {
-      Deno.renameSync = rename;
-    }
-  }));
-
 Deno.test("in a folder that takes no file, a file that may be written is, and a new one is refused", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path("home"));
