@@ -60,12 +60,11 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
   const ids = chat.calls.map(({ id }) => id).filter((id) =>
     unfinished.has(id) && chat.result(id) === undefined
   );
-  const [first] = ids;
-  if (first === undefined) return [];
-  const waits = ids.length > 1 ? "they wait" : "it waits";
+  if (ids.length === 0) return [];
+  const [waits, them] = ids.length > 1 ? ["they wait", "them"] : ["it waits", "it"];
   return [
     `The program ended before the reply with ${ids.join(", ")} was complete, so ${waits} for you: ` +
-    `flemma approve ${operands(path, first)}`,
+    `flemma advance ${operands(path)} asks about ${them}`,
   ];
 }
 

@@ -47,10 +47,10 @@ Deno.test("the status names such calls while they have no block, and nothing els
   assert.deepEqual(told(), []);
   assert.deepEqual(told("b", "gone"), [], "it waits already, or is not there any more");
   assert.deepEqual(told("a", "b"), [
-    "The program ended before the reply with a was complete, so it waits for you: flemma approve '/x/a b.chat' a",
+    "The program ended before the reply with a was complete, so it waits for you: flemma advance '/x/a b.chat' asks about it",
   ]);
   assert.match(
     told("a", "d")[0]!,
-    /the reply with a, d was complete, so they wait for you: flemma approve .* a$/,
+    /the reply with a, d was complete, so they wait for you: flemma advance .* asks about them$/,
   );
 });
