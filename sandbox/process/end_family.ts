@@ -62,7 +62,7 @@ class Family {
     const table = processTable();
     // Where there is no list of processes, the group itself is all that can be asked.
     if (table.length === 0) return this.#signalGroup(0);
-    const carriers = new Set(this.#mark === undefined ? [] : marked(this.#mark));
+    const carriers = new Set(this.#mark === undefined ? [] : marked(this.#mark, table));
     const family = new Set<number>();
     let alive = false;
     const take = (entry: ProcessEntry) => {

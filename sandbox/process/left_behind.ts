@@ -130,10 +130,10 @@ export function survivors(recorded: Recorded): number[] {
   if (recorded.earlier) return [];
   const { mark } = recorded;
   const group = groupLeft(recorded);
-  const session = group === null
-    ? []
-    : processTable().filter(({ session, alive }) => alive && session === group);
-  return [...new Set([...session.map(({ pid }) => pid), ...mark === undefined ? [] : marked(mark)])];
+  const table = processTable();
+  const session = group === null ? [] : table.filter(({ session, alive }) => alive && session === group);
+  const carriers = mark === undefined ? [] : marked(mark, table);
+  return [...new Set([...session.map(({ pid }) => pid), ...carriers])];
 }
 
 /** The group of a command as a number that still means it; null when that belongs to another process, so the group is over. */

@@ -1,31 +1,34 @@
 // A mark in the environment of a command, by which its descendants are known wherever they went: one that leads a session of
 // its own and whose parent has ended is told from everybody else's processes by nothing but this.
 
+import { type ProcessEntry, processEntry } from "./process_table.ts";
+
 /** The variable that holds the mark. */
 export const MARK = "FLEMMA_COMMAND";
 
-/** A mark that no other command has. */
+/** Stands between the two parts of a mark. */
+const SINCE = ".";
+
+/** A mark that no other command has; it says since when there can be processes with it. */
 export function newMark(): string {
-  return crypto.randomUUID();
+  return `${crypto.randomUUID()}${SINCE}${processEntry(Deno.pid)?.started ?? 0}`;
 }
 
 /**
- * The living processes with a mark, as far as this user may look; none on systems without `/proc`. What a command put into
- * the environment of somebody else's process cannot be seen here, for that is fixed when a program begins.
+ * The living processes of a table with a mark, as far as this user may look. What a command put into the environment of
+ * somebody else's process cannot be seen here, for that is fixed when a program begins.
  */
-export function marked(mark: string): number[] {
-  if (Deno.build.os !== "linux") return [];
+export function marked(mark: string, table: readonly ProcessEntry[]): number[] {
   const entry = `${MARK}=${mark}`;
-  const found: number[] = [];
-  for (const { name } of Deno.readDirSync("/proc")) {
-    if (!/^[0-9]+$/.test(name)) continue;
-    if (environmentOf(name).includes(entry)) found.push(Number(name));
-  }
-  return found;
+  const since = Number(mark.split(SINCE)[1] ?? 0);
+  // Most processes of a machine are older than the program that made the mark, and looking into each costs.
+  return table.filter(({ pid, alive, started }) => {
+    return alive && Number(started) >= since && environmentOf(pid).includes(entry);
+  }).map(({ pid }) => pid);
 }
 
 /** What a process was started with; empty when it has ended or belongs to somebody else. */
-function environmentOf(pid: string): readonly string[] {
+function environmentOf(pid: number): readonly string[] {
   try {
     return Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0");
   } catch {

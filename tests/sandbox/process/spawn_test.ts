@@ -1,6 +1,7 @@
 // Child processes: own session, no inherited environment, whole groups ended.
 
 import assert from "node:assert/strict";
+import { newMark } from "../../../sandbox/process/marks.ts";
 import { processEntry, processTable } from "../../../sandbox/process/process_table.ts";
 import { type Running, spawn, type SpawnOptions } from "../../../sandbox/process/spawn.ts";
 
@@ -144,8 +145,7 @@ Deno.test("kill leaves other children of this program alone", async () => {
 
 Deno.test("kill takes what carries the mark: a daemon with a session of its own and no parent left; and nobody else", async () => {
   const daemon = "setsid /bin/sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 600; done' &";
-  const marks = ["of-this-call", "of-another"];
-  const [own, other] = marks.map((mark) => {
+  const [own, other] = [newMark(), newMark()].map((mark) => {
     const started = spawn(["/bin/sh", "-c", `( ${daemon} )`], OPTIONS, { mark, open: () => null });
     assert.ok(started.ok);
     return started.value;
