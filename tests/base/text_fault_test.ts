@@ -56,6 +56,20 @@ Deno.test("the first byte that is no text is told with line and column in bytes"
   }
 });
 
+Deno.test("in a long text too, wherever the fault lies to the pieces it is looked for in", () => {
+  const long = text("\u00e9".repeat(100_000));
+  const sizes = [0, 1, 2, 3, 4, 65_533, 65_534, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000];
+  for (const size of sizes) {
+    for (const bad of [[0xff], [0xe2, 0x82], [0xe2, 0x82, 0x41]]) {
+      const end = join(size % 2 === 0 ? [] : "a", bad, "tail");
+      const bytes = new Uint8Array(size - size % 2 + end.length);
+      bytes.set(long.subarray(0, size - size % 2));
+      bytes.set(end, size - size % 2);
+      assert.equal(textFault(bytes)?.column, size + 1, `${size} ${bad}`);
+    }
+  }
+});
+
 Deno.test("the remedy, followed, makes a text of the file", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-text-" });
   const wide = (value: string, big: boolean) =>
