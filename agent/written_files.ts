@@ -41,7 +41,7 @@ export class WrittenFiles {
     if (call.name !== "write") return null;
     const real = this.#target(call);
     if (real === null || this.#options.seen.get(real) !== null || !isFile(real)) return null;
-    return "replaces a file that was not read here";
+    return "replaces an unread file";
   }
 
   /** The change as a unified diff; null for other calls, and where the file cannot be compared. */

@@ -39,8 +39,8 @@ Deno.test("D3: a write over a file that no call of this document ever saw says s
     Deno.writeTextFileSync(`${folder}/a.txt`, "old\n");
     Deno.mkdirSync(`${folder}/sub`);
     const note = (name: string, path: unknown) => files.note(call(name, { path, content: "x" }));
-    assert.equal(note("write", "a.txt"), "replaces a file that was not read here");
-    assert.equal(note("write", "./sub/../a.txt"), "replaces a file that was not read here");
+    assert.equal(note("write", "a.txt"), "replaces an unread file");
+    assert.equal(note("write", "./sub/../a.txt"), "replaces an unread file");
     assert.equal(note("write", "new.txt"), null, "nothing is replaced");
     assert.equal(note("write", "sub"), null, "a folder is refused");
     assert.equal(note("write", ""), null);

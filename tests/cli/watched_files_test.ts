@@ -98,7 +98,7 @@ Deno.test("a write that waits shows that it replaces an unread file, and its dif
       return events.find(({ event }) => event === "approval:pending");
     };
     const over = await waiting("old.txt");
-    assert.equal(over.preview, "write: (replaces a file that was not read here) old.txt  (6B)");
+    assert.equal(over.preview, "write: (replaces an unread file) old.txt  (6B)");
     assert.equal(over.diff, "--- old.txt\n+++ old.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     const fresh = await waiting("new.txt");
     assert.deepEqual([fresh.preview, fresh.diff.split("\n")[0]], ["write: new.txt  (6B)", "--- /dev/null"]);
