@@ -12,6 +12,7 @@ import { judge, type Verdict } from "./backends/judge.ts";
 import { forgetVerdict, keepVerdict, keptVerdict } from "./backends/kept_verdict.ts";
 import { isOfMachine, readMachine } from "./backends/machine.ts";
 import { FsSnapshot } from "./paths/fs_snapshot.ts";
+import { Moment } from "./paths/moment.ts";
 import { hostOf } from "./process/host.ts";
 import { emptyPolicy, makeAskedFolders, mountablePolicy, withoutVanished } from "./protect/mountable.ts";
 import {
@@ -44,7 +45,7 @@ import { Turns } from "./process/turns.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "./protect/repositories.ts";
 import { type Found, TreeScan } from "./paths/tree_scan.ts";
-import { notChanged, notChangedSentence, TrackedHeld } from "./protect/tracked.ts";
+import { notChanged, notChangedSentence, type TrackedFiles, TrackedHeld } from "./protect/tracked.ts";
 import { type FileChange, isWatchedName, obeyedBy, WatchedFiles } from "./protect/watched.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
 import { findSockets, type FoundSockets, isReplaced, variablesOfKept } from "./policy/sockets.ts";
@@ -86,9 +87,6 @@ export interface SandboxOptions {
 /** Paths of repositories that are not worked in, up to which each is mounted; a mount costs a millisecond. */
 const MOST_APART = 12;
 
-/** Milliseconds for which a look that was just made is as good as a new one. */
-const JUST_NOW = 100;
-
 /** What is fixed for a run, and who looks after what commands do to it. */
 interface Start {
   readonly repositories: RepositoriesOfRun;
@@ -106,6 +104,16 @@ interface PolicySnapshot {
   /** Whether those are compared and not mounted. */
   readonly compares: boolean;
   readonly before: Before;
+}
+
+/**
+ * The commands that live at the same time. They are wrapped by one look, which is seen to hold before the first of them
+ * begins; a command that waits for its start gets ready meanwhile.
+ */
+interface Batch {
+  readonly snapshot: PolicySnapshot;
+  /** Once outdated none of them may begin, and those that are prepared later are a batch of their own. */
+  state: "fresh" | "unchecked" | "begun" | "outdated";
 }
 
 /** Whoever has to know when commands live. */
@@ -142,11 +150,9 @@ export class RunSandbox implements Sandbox {
   #start: Start | undefined;
   readonly #fileChanges: FileChange[] = [];
   #snapshot: PolicySnapshot | undefined;
-  /** The one that the commands which live now, or lived last, were started by. */
-  #runSnapshot: PolicySnapshot | undefined;
+  /** Of the commands that live now, or lived last. */
+  #batch: Batch | undefined;
   #settling: Promise<void> | undefined;
-  /** When everything was last found as it had been before a command. */
-  #settled = -Infinity;
   /** Settings of backends that had to be probed with others than the person's. */
   readonly #retried = new Map<string, BackendConfig>();
   readonly #notices = new Map<string, Problem>();
@@ -272,10 +278,10 @@ export class RunSandbox implements Sandbox {
       await this.#turns.commandEnded();
       return { ok: false, problem: unwatched };
     }
-    const policy = this.#begin(this.#policy.value);
+    const { policy, batch } = this.#begin(this.#policy.value, waits);
     const config = this.#configOf(found.value);
     const wrapped = await this.#wrap(found.value, this.#policy.value, policy, inner, config);
-    if (wrapped.ok) return success(this.#track(wrapped.value, inner, waits));
+    if (wrapped.ok) return success(this.#track(wrapped.value, batch, inner, waits));
     await this.#end();
     return wrapped;
   }
@@ -425,7 +431,8 @@ export class RunSandbox implements Sandbox {
     if (kept !== null) return { kind: "cannot", problem: kept };
     const verdict = await judge(config, {
       real: async (config) => {
-        const answer = await this.#try(entry, resolved, this.#mountable(resolved).policy, config);
+        const { policy } = this.#lastLook(true) ?? this.#look(resolved);
+        const answer = await this.#try(entry, resolved, policy, config);
         // What stood there a moment ago may be what failed.
         if (!answer.ok) this.#snapshot = undefined;
         return answer;
@@ -482,14 +489,18 @@ export class RunSandbox implements Sandbox {
     }
   }
 
-  /** The policy for a command that starts now, and what has to be looked at when it has ended. */
-  #mountable(resolved: ResolvedPolicy): PolicySnapshot {
-    // Most commands follow one another without a change near anything that matters; then the last look holds.
+  /**
+   * What was last found, if it can still be: most commands follow one another without a change near anything that matters.
+   * Null when it cannot. Whether it is still so is seen now, or has to be later.
+   */
+  #lastLook(checked: boolean): PolicySnapshot | null {
     const last = this.#snapshot;
-    if (last !== undefined && last.compares === this.#compares(last.apart)) {
-      // The calls of one reply follow at once, and what the last one left was looked at when it ended.
-      if (performance.now() - this.#settled < JUST_NOW || last.before.look.holds()) return last;
-    }
+    if (last === undefined || last.compares !== this.#compares(last.apart)) return null;
+    return !checked || last.before.look.holds() ? last : null;
+  }
+
+  /** The policy for a command that starts now, and what has to be looked at when it has ended. */
+  #look(resolved: ResolvedPolicy): PolicySnapshot {
     const start = this.#atStart().protection;
     const snapshot = new FsSnapshot();
     const { cwd } = this.host.environment;
@@ -503,7 +514,10 @@ export class RunSandbox implements Sandbox {
       snapshot,
     );
     const protection = {
-      real: [...new Set([...start.real, ...now.real])],
+      // What is reached through a link by now counts where that leads.
+      real: [
+        ...new Set([...start.real.filter((path) => realPath(path, "/", snapshot) === path), ...now.real]),
+      ],
       links: withoutTwins([...now.links, ...links]),
     };
     const apart = realApart(paths, cwd, snapshot);
@@ -543,23 +557,47 @@ export class RunSandbox implements Sandbox {
   /**
    * The policy for one more command. What stands in the file system while another command lives may be that one's bait,
    * such as a folder that turns into a link before it is mounted. So the look that was made while none lived holds for
-   * all of them: what it found cannot be moved by any, and what appeared since is judged when all are over.
+   * all of them: what it found cannot be moved by any, and what appeared since is judged when all are over. Whether a
+   * look that is not new holds is seen at once, or, for a command that waits, when it is ready to begin.
    */
-  #begin(resolved: ResolvedPolicy): MountablePolicy {
-    if (this.#active === 0) {
+  #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
+    if (this.#active === 0 || this.#batch?.state === "outdated") {
       // Made before the protected paths are looked at, so that they are among those that exist; and only for a command
       // that runs, never for a report.
       makeRuntimeFolder(this.host.environment);
       this.#note(makeAskedFolders(resolved));
-      this.#runSnapshot = this.#mountable(resolved);
-      const { repositories, scan, watched } = this.#atStart();
-      const found = scan.look();
-      repositories.remember(found);
-      watched.remember(found.wanted);
+      // One that was made for the probe stems from before these folders were made.
+      const used = this.#batch?.snapshot === this.#snapshot;
+      const last = this.#lastLook(!used);
+      this.#batch = {
+        snapshot: last ?? this.#look(resolved),
+        state: last === null || !used ? "fresh" : "unchecked",
+      };
     }
-    const { policy } = this.#runSnapshot!;
-    const now = this.#active++ === 0 ? policy : withoutVanished(policy);
-    return now.unsteady || !this.#othersReach(now.rw_paths) ? now : { ...now, unsteady: true };
+    if (!waits && !this.#mayBegin(this.#batch!)) {
+      this.#batch = { snapshot: this.#look(resolved), state: "fresh" };
+      this.#mayBegin(this.#batch);
+    }
+    const batch = this.#batch!;
+    const now = this.#active++ === 0 ? batch.snapshot.policy : withoutVanished(batch.snapshot.policy);
+    const unsteady = now.unsteady || this.#othersReach(now.rw_paths);
+    return { policy: unsteady === now.unsteady ? now : { ...now, unsteady }, batch };
+  }
+
+  /** Whether a command of this batch may begin. Before the first one it is noted what they could change. */
+  #mayBegin(batch: Batch): boolean {
+    const moment = new Moment();
+    if (batch.state === "unchecked" && !batch.snapshot.before.look.holds(moment)) {
+      batch.state = "outdated";
+      this.#snapshot = undefined;
+    }
+    if (batch.state === "begun" || batch.state === "outdated") return batch.state === "begun";
+    const { repositories, scan, watched } = this.#atStart();
+    const found = scan.look(moment);
+    repositories.remember(found, new FsSnapshot(moment));
+    watched.remember(found.wanted, moment);
+    batch.state = "begun";
+    return true;
   }
 
   /** Waits until what earlier commands left is put right and somebody watches; why nobody does, or null. */
@@ -583,30 +621,48 @@ export class RunSandbox implements Sandbox {
 
   async #settle(): Promise<void> {
     if (--this.#active > 0) return;
-    const { before } = this.#runSnapshot!;
-    const { repositories, scan, watched } = this.#atStart();
-    const keep = () => `${stateFolder(this.host.environment)}/moved`;
-    const watchesGit = this.#policy.ok && this.#policy.value.protectWords.includes("$git");
-    let found: Found | undefined;
-    this.#settling = settle(before, keep, () => watchesGit ? repositories.changed(found = scan.look()) : [])
-      .then((told) => {
-        if (told === null) this.#settled = performance.now();
-        // Where something was moved away the look before that no longer holds.
-        if (found === undefined || (told?.length ?? 0) > 0) found = scan.look();
-        this.#fileChanges.push(...watched.changed(found.wanted));
-        this.#note([...told ?? [], ...(watchesGit ? repositories.todos() : [])]);
-      })
-      .then(() => this.#around?.end())
-      .finally(() => this.#settling = undefined);
+    const { snapshot: { before }, state } = this.#batch!;
+    // Where none began, what is other than before is nothing that a command did.
+    const settled = state === "begun" ? this.#putRight(before) : Promise.resolve();
+    this.#settling = settled.then(() => this.#around?.end()).finally(() => this.#settling = undefined);
     await this.#settling;
   }
 
-  #track(preparation: BackendPreparation, inner: readonly string[], waits: boolean): Prepared {
+  async #putRight(before: Before): Promise<void> {
+    const { repositories, scan, watched } = this.#atStart();
+    const keep = () => `${stateFolder(this.host.environment)}/moved`;
+    const watchesGit = this.#policy.ok && this.#policy.value.protectWords.includes("$git");
+    let moment = new Moment();
+    let found: Found | undefined;
+    const told = await settle(before, keep, (now) => {
+      found = scan.look(moment = now);
+      return watchesGit ? repositories.changed(found, new FsSnapshot(moment)) : [];
+    });
+    // The next command need not get ready by a look that is known not to hold.
+    if (told !== null) this.#snapshot = undefined;
+    // Where something was moved away the look before that no longer holds.
+    if (found === undefined || (told?.length ?? 0) > 0) found = scan.look(moment = new Moment());
+    this.#fileChanges.push(...watched.changed(found.wanted, moment));
+    this.#note([...told ?? [], ...(watchesGit ? repositories.todos(new FsSnapshot(moment)) : [])]);
+  }
+
+  #track(
+    preparation: BackendPreparation,
+    batch: Batch,
+    inner: readonly string[],
+    waits: boolean,
+  ): Prepared {
     let disposed = false;
     let recorded: string | undefined;
-    const { policy: { rw_paths: writable, protect: held }, before } = this.#runSnapshot!;
+    let neverBegan: Promise<unknown> | undefined;
+    const { policy: { rw_paths: writable, protect: held }, before } = batch.snapshot;
     const { tracked } = this.#atStart();
-    const trackedBefore = tracked.now(held);
+    let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(held);
+    const recordedAs = (leader: number): Problem | null => {
+      const written = writtenDown(this.host.environment, leader, { writable, before: lasting(before) });
+      if (written.ok) recorded = written.value;
+      return written.ok ? null : written.problem;
+    };
     return {
       argv: preparation.argv,
       wrapped: true,
@@ -620,18 +676,17 @@ export class RunSandbox implements Sandbox {
           ? preparation.argv
           : preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
         return spawn(gated, options, {
-          open: (leader) => {
-            recorded = record(this.host.environment, leader, { writable, before: lasting(before) });
+          open: (leader, ended) => {
+            const problem = this.#mayBegin(batch) ? recordedAs(leader) : OUTDATED;
+            if (problem !== null) neverBegan = ended;
+            else trackedBefore = tracked.now(held);
+            return problem;
           },
         });
       },
       handOut: () => {
-        try {
-          recorded = record(this.host.environment, Deno.pid, { writable, before: lasting(before) });
-          return success(undefined);
-        } catch (thrown) {
-          return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
-        }
+        const problem = recordedAs(Deno.pid);
+        return problem === null ? success(undefined) : { ok: false, problem };
       },
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
@@ -649,6 +704,8 @@ export class RunSandbox implements Sandbox {
         if (disposed) return;
         disposed = true;
         try {
+          // It may be making its files at this moment.
+          await neverBegan;
           await preparation.dispose();
         } finally {
           await this.#end();
@@ -718,6 +775,24 @@ export class RunSandbox implements Sandbox {
   }
 }
 
+/** The file of a record; without one the command must not start. */
+function writtenDown(...[environment, leader, what]: Parameters<typeof record>): Outcome<string> {
+  try {
+    return success(record(environment, leader, what));
+  } catch (thrown) {
+    return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
+  }
+}
+
+/** Told where what a command was wrapped by no longer held when it was ready; another attempt looks anew. */
+const OUTDATED: Problem = {
+  code: "sandbox-outdated",
+  message: "What the sandbox protects was changed by somebody else while the command was about to start.",
+  next: "Run it again.",
+};
+
+const NOTHING_TRACKED: TrackedFiles = new Map();
+
 function folderOf(document: string, cwd: string): string | null {
   const real = realPath(document, cwd);
   return real === null ? null : parentOf(real);
@@ -742,7 +817,9 @@ function bare(inner: readonly string[], waits: boolean, environment: Environment
       return spawn(waits ? inner : withInnerScript([], kind, inner), options, {
         mark,
         open: (leader) => {
-          recorded = record(environment, leader, { writable: [], before: "null", mark });
+          const written = writtenDown(environment, leader, { writable: [], before: "null", mark });
+          if (written.ok) recorded = written.value;
+          return written.ok ? null : written.problem;
         },
       });
     },

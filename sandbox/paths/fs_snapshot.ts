@@ -1,5 +1,7 @@
 // One look at the file system that is asked about many neighbouring paths, and whether it would look the same again.
 
+import { Moment } from "./moment.ts";
+
 /** The links that lead from a path to where it really is, in the order they are followed. */
 export interface Trace {
   /** As `realPath` gives it. */
@@ -29,12 +31,17 @@ export class FsSnapshot {
   readonly #known = new Map<string, Deno.FileInfo | null>();
   readonly #targets = new Map<string, string | null>();
   readonly #misses = new Map<string, number>();
-  readonly #names = new Map<string, readonly string[] | null>();
   readonly #sets = new Map<string, ReadonlySet<string>>();
   /** What the answers depend on: folders with the paths asked for in them, and files that were read. */
   readonly #sources = new Map<string, Source>();
   /** For `traceLinks`: what it found out at this moment, by absolute path. */
   readonly traces = new Map<string, Trace | null>();
+  /** Shared with whoever else looks at this moment. */
+  readonly moment: Moment;
+
+  constructor(moment = new Moment()) {
+    this.moment = moment;
+  }
 
   /** What stands at an absolute path, links not followed; null when nothing does or it may not be looked at. */
   lstat(path: string): Deno.FileInfo | null {
@@ -66,10 +73,11 @@ export class FsSnapshot {
   /** The text of a small file, or null. */
   read(path: string, mostBytes: number): string | null {
     try {
-      const { isFile, size } = Deno.statSync(path);
-      if (!isFile || size > mostBytes) return null;
-      this.#source(path).isFile = true;
-      return Deno.readTextFileSync(path);
+      const info = Deno.statSync(path);
+      if (!info.isFile || info.size > mostBytes) return null;
+      const text = Deno.readTextFileSync(path);
+      this.#source(path).files.push({ info, text, read: Deno.readTextFileSync });
+      return text;
     } catch {
       return null;
     }
@@ -77,25 +85,33 @@ export class FsSnapshot {
 
   /** The bytes of a file as Latin-1, which keeps each of them; null where it is longer or cannot be read. */
   readBytes(path: string, mostBytes: number): string | null {
+    const { files } = this.#source(path);
+    let info: Deno.FileInfo | null = null;
+    let text: string | null = null;
     try {
-      this.#source(path).isFile = true;
-      const { isFile, size } = Deno.statSync(path);
-      return isFile && size <= mostBytes ? latin1(Deno.readFileSync(path)) : null;
+      info = Deno.statSync(path);
+      if (info.isFile && info.size <= mostBytes) text = readLatin1(path);
     } catch {
-      return null;
+      // It is told as not to be read.
     }
+    files.push({ info, text, read: readLatin1 });
+    return text;
   }
 
   /** A way to tell later whether all answers still hold. Made at once, for the moment it stands for is now. */
   seal(): Sealed {
     const oldest = this.#begun - SETTLED;
     const sources = [...this.#sources].map(([path, source]) => {
-      const stamp = stampOf(path);
-      const settled = stamp !== null && stamp.changed > 0 && stamp.changed < oldest;
-      return { path, stamp: settled ? stamp : null, ...source };
+      const stamp = this.moment.stat(path);
+      const changed = stamp?.ctime?.getTime() ?? 0;
+      return { path, stamp: changed > 0 && changed < oldest ? stamp : null, ...source };
     });
     return {
-      holds: () => sources.every((source) => isSame(source.stamp, stampOf(source.path)) || agrees(source)),
+      holds: (moment = new Moment()) =>
+        sources.every((source) => {
+          const now = moment.stat(source.path);
+          return (now !== null && isSame(source.stamp, now)) || agrees(source, moment);
+        }),
     };
   }
 
@@ -108,35 +124,31 @@ export class FsSnapshot {
       this.#source(parent).children.push({ path, info: null, target: null });
       return null;
     }
-    try {
-      const info = Deno.lstatSync(path);
+    const info = this.moment.lstat(path);
+    if (info !== null) {
       const target = info.isSymlink ? targetOf(path) : null;
       if (info.isSymlink) this.#targets.set(path, target);
       this.#source(parent).children.push({ path, info, target });
       return info;
-    } catch {
-      if (parent === path || !this.has(parent)) return null;
-      this.#source(parent).children.push({ path, info: null, target: null });
-      const misses = (this.#misses.get(parent) ?? 0) + 1;
-      this.#misses.set(parent, misses);
-      if (misses === PATIENCE) this.#list(parent);
-      return null;
     }
+    if (parent === path || !this.has(parent)) return null;
+    this.#source(parent).children.push({ path, info: null, target: null });
+    const misses = (this.#misses.get(parent) ?? 0) + 1;
+    this.#misses.set(parent, misses);
+    if (misses === PATIENCE) this.#list(parent);
+    return null;
   }
 
   #list(folder: string): readonly string[] | null {
-    const known = this.#names.get(folder);
-    if (known !== undefined) return known;
-    const names = namesIn(folder);
-    this.#names.set(folder, names);
-    if (names !== null) this.#sets.set(folder, new Set(names));
+    const names = this.moment.names(folder);
+    if (names !== null && !this.#sets.has(folder)) this.#sets.set(folder, new Set(names));
     return names;
   }
 
   #source(path: string): Source {
     let source = this.#sources.get(path);
     if (source === undefined) {
-      source = { children: [], patterns: [], isFile: false };
+      source = { children: [], patterns: [], files: [] };
       this.#sources.set(path, source);
     }
     return source;
@@ -145,20 +157,27 @@ export class FsSnapshot {
 
 /** A look whose answers may be used again. */
 export interface Sealed {
-  /** Whether every answer would be the same now. A folder that did not change since is not asked again. */
-  holds(): boolean;
+  /** Whether every answer would be the same now. A folder or file that did not change since is not asked again. */
+  holds(moment?: Moment): boolean;
 }
 
 interface Source {
   readonly children: { path: string; info: Deno.FileInfo | null; target: string | null }[];
   readonly patterns: { start: string; end: string; names: readonly string[] }[];
-  isFile: boolean;
+  readonly files: ReadFile[];
 }
 
-/** Whether a folder that changed, or may have, still gives the same answers. Of a file nothing is kept to compare. */
-function agrees({ path, children, patterns, isFile }: Source & { path: string }): boolean {
-  if (isFile) return false;
-  const names = patterns.length > 0 || children.length > PATIENCE ? namesIn(path) : null;
+/** A file as it was read; where there is no text, nothing is kept to compare. */
+interface ReadFile {
+  readonly info: Deno.FileInfo | null;
+  readonly text: string | null;
+  readonly read: (path: string) => string;
+}
+
+/** Whether a folder or file that changed, or may have, still gives the same answers. */
+function agrees({ path, children, patterns, files }: Source & { path: string }, moment: Moment): boolean {
+  if (!files.every((file) => isStill(file, path, moment))) return false;
+  const names = patterns.length > 0 || children.length > PATIENCE ? moment.names(path) : null;
   if (names === null && patterns.length > 0) return false;
   const there = EXACT_NAMES && names !== null ? new Set(names) : null;
   return patterns.every(({ start, end, names: before }) => {
@@ -166,14 +185,31 @@ function agrees({ path, children, patterns, isFile }: Source & { path: string })
     return now.length === before.length && now.every((name) => before.includes(name));
   }) && children.every(({ path: child, info: before, target }) => {
     if (there !== null && !there.has(child.slice(child.lastIndexOf("/") + 1))) return before === null;
-    const now = lstatOf(child);
+    const now = moment.lstat(child);
     if (now === null || before === null) return now === before;
-    return now.dev === before.dev && now.ino === before.ino && now.mode === before.mode &&
-      (!now.isSymlink || targetOf(child) === target);
+    return isOne(now, before) && (!now.isSymlink || targetOf(child) === target);
   });
 }
 
-function latin1(bytes: Uint8Array): string {
+function isStill({ info, text, read }: ReadFile, path: string, moment: Moment): boolean {
+  const now = moment.stat(path);
+  if (text === null || info === null || now === null || !isOne(now, info) || now.size !== info.size) {
+    return false;
+  }
+  try {
+    return read(path) === text;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it is the same thing with the same rights, whatever is in it. */
+function isOne(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.mode === b.mode;
+}
+
+function readLatin1(path: string): string {
+  const bytes = Deno.readFileSync(path);
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return text;
@@ -185,22 +221,6 @@ function matching(names: readonly string[], start: string, end: string): readonl
   return names.filter((name) => name.length >= least && name.startsWith(start) && name.endsWith(end));
 }
 
-function namesIn(folder: string): readonly string[] | null {
-  try {
-    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
-  } catch {
-    return null; // Missing, no folder, or not to be read: there are no names to go by.
-  }
-}
-
-function lstatOf(path: string): Deno.FileInfo | null {
-  try {
-    return Deno.lstatSync(path);
-  } catch {
-    return null;
-  }
-}
-
 function targetOf(path: string): string | null {
   try {
     return Deno.readLinkSync(path);
@@ -209,24 +229,11 @@ function targetOf(path: string): string | null {
   }
 }
 
-interface Stamp {
-  readonly dev: number;
-  readonly ino: number | null;
-  /** Time of the last change of any kind; nobody can set it back. 0 where the file system keeps none. */
-  readonly changed: number;
-  readonly written: number;
-}
-
-function stampOf(path: string): Stamp | null {
-  try {
-    const { dev, ino, ctime, mtime } = Deno.statSync(path);
-    return { dev, ino, changed: ctime?.getTime() ?? 0, written: mtime?.getTime() ?? 0 };
-  } catch {
-    return null;
-  }
-}
-
-function isSame(a: Stamp | null, b: Stamp | null): boolean {
-  return a !== null && b !== null && a.dev === b.dev && a.ino === b.ino && a.changed === b.changed &&
-    a.written === b.written;
+/**
+ * Whether nothing can have changed in between. The time of the last change of any kind can be set back by nobody; it is missing
+ * where the file system keeps none.
+ */
+function isSame(before: Deno.FileInfo | null, now: Deno.FileInfo): boolean {
+  return before !== null && before.dev === now.dev && before.ino === now.ino &&
+    before.ctime?.getTime() === now.ctime?.getTime() && before.mtime?.getTime() === now.mtime?.getTime();
 }

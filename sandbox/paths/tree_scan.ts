@@ -1,6 +1,8 @@
 // Which folders below the working folders are repositories, or hold files of certain names; looked at again after every
 // command, and so at the price of what changed.
 
+import { Moment } from "./moment.ts";
+
 /** Folders that are looked into; a policy must not cost seconds. */
 const MOST_FOLDERS = 200;
 const MOST_DEPTH = 3;
@@ -34,6 +36,12 @@ interface Listing {
   readonly wanted: readonly string[];
 }
 
+interface Look {
+  readonly before: ReadonlyMap<string, Listing>;
+  readonly moment: Moment;
+  readonly found: Record<keyof Found, string[]>;
+}
+
 /**
  * Looks below folders, to a depth of three and within a fixed number of folders, nearer ones first. Links are not followed.
  */
@@ -48,22 +56,22 @@ export class TreeScan {
   }
 
   /** What is there now. */
-  look(): Found {
+  look(moment = new Moment()): Found {
     const before = this.#listings;
     this.#listings = new Map();
     const found = { repositories: [] as string[], gitFolders: [] as string[], wanted: [] as string[] };
-    for (const root of this.#roots) this.#below(root, before, found);
+    for (const root of this.#roots) this.#below(root, { before, moment, found });
     return found;
   }
 
-  #below(root: string, before: ReadonlyMap<string, Listing>, found: Record<keyof Found, string[]>): void {
+  #below(root: string, { before, moment, found }: Look): void {
     let level = [root];
     let looked = 0;
     for (let depth = 0; depth <= MOST_DEPTH; depth++) {
       const next: string[] = [];
       for (const folder of level) {
         if (++looked > MOST_FOLDERS) return;
-        const listing = this.#list(folder, before.get(folder));
+        const listing = this.#list(folder, before.get(folder), moment);
         if (listing === null) continue;
         if (folder !== root) {
           if (listing.isRepository) found.repositories.push(folder);
@@ -76,9 +84,11 @@ export class TreeScan {
     }
   }
 
-  #list(folder: string, known: Listing | undefined): Listing | null {
+  #list(folder: string, known: Listing | undefined, moment: Moment): Listing | null {
+    const info = moment.lstat(folder);
+    if (info === null) return null;
     try {
-      const { ino, ctime } = Deno.lstatSync(folder);
+      const { ino, ctime } = info;
       const time = ctime?.getTime() ?? 0;
       const unchanged = known !== undefined && known.changed !== 0 && known.changed === time &&
         known.ino === ino;

@@ -1,6 +1,6 @@
 // The one place where child processes begin and end: own session, no terminal, argument arrays only.
 
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Running, SpawnOptions } from "../types.ts";
 import { endFamily, killFamily } from "./end_family.ts";
 import { MARK } from "./marks.ts";
@@ -13,8 +13,11 @@ const LINE: Uint8Array = new Uint8Array([10]);
 
 /** What has to happen between the start of a process and that of its command. */
 export interface Gate {
-  /** Called once with the id of the group; when it throws, the command does not begin. */
-  open(group: number): void;
+  /**
+   * Called once with the id of the group, while the process gets ready; a problem keeps the command from beginning. `ended`
+   * settles when the process is gone.
+   */
+  open(group: number, ended: Promise<unknown>): Problem | null;
   /** By which descendants are known that nothing else holds together. */
   readonly mark?: string;
 }
@@ -22,7 +25,7 @@ export interface Gate {
 /**
  * Starts `argv` without a shell, in a session of its own (tools 8.1, sandbox 6.3).
  *
- * Fails with `program-not-found`, `program-not-executable`, `no-such-directory` or `spawn-failed`.
+ * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `spawn-failed`, or with what the gate says.
  */
 export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
   const [program, ...args] = argv;
@@ -44,16 +47,13 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
   } catch (thrown) {
     return spawnFailure(program, options.cwd, thrown);
   }
-  if (gate !== undefined) {
-    try {
-      gate.open(child.pid);
-    } catch (thrown) {
-      // Its standard input ends, and so does whatever waits for the line.
-      feed(child.stdin, []);
-      child.stdout.cancel();
-      child.stderr.cancel();
-      return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
-    }
+  const problem = gate?.open(child.pid, child.status) ?? null;
+  if (problem !== null) {
+    // Its standard input ends, and so does whatever waits for the line.
+    feed(child.stdin, []);
+    child.stdout.cancel();
+    child.stderr.cancel();
+    return { ok: false, problem };
   }
   const line = gate === undefined ? [] : [LINE];
   if (options.stdin !== undefined || gate !== undefined) {

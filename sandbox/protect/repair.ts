@@ -3,6 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
 import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
+import { Moment } from "../paths/moment.ts";
 import { foldersBetween, parentOf } from "../../base/paths.ts";
 import { realPath } from "../paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";
@@ -54,20 +55,25 @@ export function before(
  * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
  * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted. Null
  * when nothing at all had changed. `appeared` names
- * further paths that were not there before, and is asked once the folders around are open.
+ * further paths that were not there before, and is asked once the folders around are open; the moment is what was seen of them
+ * already.
  */
 export async function settle(
   before: Before,
   keep: () => string,
-  appeared: () => readonly string[] = () => [],
+  appeared: (moment: Moment) => readonly string[] = () => [],
 ): Promise<Problem[] | null> {
-  const changed = !before.look.holds();
+  const moment = new Moment();
+  const changed = !before.look.holds(moment);
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
   const locked = changed ? openFolders(paths, before.writable) : [];
   try {
     const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
     const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
-    const found = appeared().filter((path) => isInReach(path) && !before.held.has(path) && !isPutBack(path));
+    // Where folders were opened, there is more to see than there was a moment ago.
+    const found = appeared(locked.length === 0 ? moment : new Moment()).filter((path) =>
+      isInReach(path) && !before.held.has(path) && !isPutBack(path)
+    );
     if (!changed && found.length === 0) return null;
     return await putRight({ ...before, missing: [...new Set([...before.missing, ...found])] }, keep);
   } finally {

@@ -1,7 +1,7 @@
 // The repositories of one run: those that were there when it began, which are protected, and those that commands made, which
 // are judged after every command.
 
-import { isInside, parentOf } from "../../base/paths.ts";
+import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
@@ -9,7 +9,7 @@ import { realPath } from "../paths/real_path.ts";
 import { contentOf, settledStamp } from "../paths/stamp.ts";
 import type { Found } from "../paths/tree_scan.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
-import { bareHooks, gitHooks, GitLinks, gitPlaces, indexesOf } from "./repository.ts";
+import { bareHooks, gitFolderOf, gitHooks, GitLinks, gitPlaces } from "./repository.ts";
 
 /** Repositories at one moment; all folders real. */
 export interface Repositories {
@@ -40,31 +40,32 @@ export class RepositoriesOfRun {
    */
   constructor(folders: readonly string[], found: Found) {
     this.#folders = folders;
-    this.atStart = this.#look(found);
-    // What they hold now is protected, or missing and looked after as such.
     const snapshot = new FsSnapshot();
+    this.atStart = this.#look(found, snapshot);
+    // What they hold now is protected, or missing and looked after as such.
     for (const folder of [...folders, ...this.atStart.repositories]) this.#newIn(folder, snapshot);
   }
 
   /** To be called before the first of some commands. */
-  remember(found: Found): void {
-    this.#before = this.#now(found);
-    this.#todos = this.#todosNow();
+  remember(found: Found, snapshot = new FsSnapshot()): void {
+    this.#before = this.#now(found, snapshot);
+    this.#todos = this.#todosNow(snapshot);
   }
 
   /**
    * What git would read or run and what commands made or changed since `remember`: of new repositories, submodules and
    * worktrees, and of those that are not protected. Real paths.
    */
-  changed(found: Found): string[] {
-    return [...this.#now(found)].filter(([path, content]) => this.#before.get(path) !== content).map((
-      [path],
-    ) => path);
+  changed(found: Found, snapshot = new FsSnapshot()): string[] {
+    return [...this.#now(found, snapshot)].filter(([path, content]) => this.#before.get(path) !== content)
+      .map((
+        [path],
+      ) => path);
   }
 
   /** Steps of a rebase that run programs and that commands left behind since `remember`, for the person to look at. */
-  todos(): Problem[] {
-    return [...this.#todosNow()].filter(([path, content]) =>
+  todos(snapshot = new FsSnapshot()): Problem[] {
+    return [...this.#todosNow(snapshot)].filter(([path, content]) =>
       this.#todos.get(path) !== content && runsPrograms(path)
     )
       .map(([path]) => ({
@@ -74,18 +75,16 @@ export class RepositoriesOfRun {
       }));
   }
 
-  #todosNow(): Map<string, string | null> {
-    const snapshot = new FsSnapshot();
-    const todos = this.#folders
-      .flatMap((folder) => indexesOf(folder, snapshot).slice(0, 1))
-      .map((index) => `${parentOf(index)}/rebase-merge/git-rebase-todo`);
-    return new Map(todos.map((path) => [path, contentOf(path)]));
+  #todosNow(snapshot: FsSnapshot): Map<string, string | null> {
+    const todos = this.#folders.map((folder) => gitFolderOf(folder, snapshot))
+      .filter((gitFolder) => gitFolder !== null && snapshot.moment.names(gitFolder)?.includes("rebase-merge"))
+      .map((gitFolder) => `${gitFolder}/rebase-merge/git-rebase-todo`);
+    return new Map(todos.map((path) => [path, contentOf(path, snapshot.moment)]));
   }
 
   /** What git would read or run and is not looked after otherwise, as being protected or as missing from the start. */
-  #now(found: Found): Map<string, string | null> {
-    const snapshot = new FsSnapshot();
-    const { repositories, gitFolders } = this.#look(found);
+  #now(found: Found, snapshot: FsSnapshot): Map<string, string | null> {
+    const { repositories, gitFolders } = this.#look(found, snapshot);
     const known = new Set([...this.#folders, ...this.atStart.repositories]);
     const hooks = [
       ...[...known].flatMap((folder) => this.#newIn(folder, snapshot)),
@@ -94,13 +93,14 @@ export class RepositoriesOfRun {
         .flatMap((folder) => bareHooks(folder, snapshot)),
     ].filter((path) => snapshot.has(path));
     const real = hooks.map((path) => realPath(path, "/", snapshot)).filter((path) => path !== null);
-    return new Map(real.map((path) => [path, contentOf(path)]));
+    return new Map(real.map((path) => [path, contentOf(path, snapshot.moment)]));
   }
 
   /** What a repository that was there at the start has got since: submodules, worktrees, or another git folder. */
   #newIn(folder: string, snapshot: FsSnapshot): string[] {
     const shape = this.#shapes.get(folder);
-    if (shape?.stamps.every(([path, stamp]) => stamp !== null && settledStamp(path) === stamp)) return [];
+    const stampNow = (path: string) => settledStamp(path, snapshot.moment);
+    if (shape?.stamps.every(([path, stamp]) => stamp !== null && stampNow(path) === stamp)) return [];
     const hooks = gitHooks(folder, snapshot);
     const first = shape?.hooks ?? new Set(hooks);
     const news = hooks.filter((path) => !first.has(path));
@@ -108,13 +108,12 @@ export class RepositoriesOfRun {
     // Something new is looked at each time; else until one of the folders that it could appear in changes.
     const stamps = news.length > 0
       ? [[folder, null] as const]
-      : places.map((path) => [path, settledStamp(path)] as const);
+      : places.map((path) => [path, stampNow(path)] as const);
     this.#shapes.set(folder, { hooks: first, stamps });
     return news;
   }
 
-  #look(found: Found): Repositories {
-    const snapshot = new FsSnapshot();
+  #look(found: Found, snapshot: FsSnapshot): Repositories {
     const repositories = new Set(found.repositories);
     // Git goes into these by itself, however deep they lie, and into those inside of them.
     const waiting = [...this.#folders];

@@ -124,7 +124,7 @@ export class GitLinks {
   /** Working folders that the repository of a folder takes for repositories inside of it, whether they are there or not. */
   of(folder: string, snapshot = new FsSnapshot()): string[] {
     const found = indexesOf(folder, snapshot).flatMap((index) => {
-      const stamp = settledStamp(index);
+      const stamp = settledStamp(index, snapshot.moment);
       let known = this.#known.get(index);
       if (known === undefined || stamp === null || known.stamp !== stamp) {
         const links = readIndex(index).filter(({ link }) => link).map(({ path }) => path);
@@ -139,23 +139,21 @@ export class GitLinks {
 /** Repositories inside one other that are looked after. */
 const MOST_LINKS = 200;
 
-/** The index of a working folder, and the ones it is split into. */
+/** The indexes of a working folder that are there: its own, and the ones it is split into. */
 export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
-  const dotGit = realPath(`${folder === "/" ? "" : folder}/.git`, "/", snapshot);
-  const info = dotGit === null ? null : snapshot.lstat(dotGit);
-  if (dotGit === null || info === null) return [];
-  const gitFolder = info.isFile ? pointerIn(dotGit, parentOf(dotGit), /^gitdir: (.+)$/m, snapshot) : dotGit;
-  if (gitFolder === null) return [];
-  const shared = namesIn(gitFolder).filter((name) => name.startsWith("sharedindex."));
-  return ["index", ...shared].map((name) => `${gitFolder}/${name}`);
+  const gitFolder = gitFolderOf(folder, snapshot);
+  const names = gitFolder === null ? [] : snapshot.moment.names(gitFolder) ?? [];
+  return names.filter((name) => name === "index" || name.startsWith("sharedindex.")).map((name) =>
+    `${gitFolder}/${name}`
+  );
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
-  } catch {
-    return []; // Gone meanwhile.
-  }
+/** The git folder of a working folder, without links; null where there is none. */
+export function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null {
+  const dotGit = realPath(`${folder === "/" ? "" : folder}/.git`, "/", snapshot);
+  const info = dotGit === null ? null : snapshot.lstat(dotGit);
+  if (dotGit === null || info === null) return null;
+  return info.isFile ? pointerIn(dotGit, parentOf(dotGit), /^gitdir: (.+)$/m, snapshot) : dotGit;
 }
 
 /** The path that a small file names, without links; null when it names none. */

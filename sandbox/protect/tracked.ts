@@ -26,11 +26,11 @@ export class TrackedHeld {
   }
 
   /** What the indexes say now about files at or below these held paths. */
-  now(held: readonly string[]): TrackedFiles {
+  now(held: readonly string[], snapshot = new FsSnapshot()): TrackedFiles {
     const key = held.join("\n");
     const found = this.#roots.flatMap((root) =>
-      indexesOf(root, new FsSnapshot()).flatMap((index) => {
-        const stamp = settledStamp(index);
+      indexesOf(root, snapshot).flatMap((index) => {
+        const stamp = settledStamp(index, snapshot.moment);
         let known = this.#known.get(index);
         if (known === undefined || stamp === null || known.stamp !== stamp || known.held !== key) {
           const files = new Map(

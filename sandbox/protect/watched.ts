@@ -1,6 +1,7 @@
 // Files that run when the person starts a tool: whether a path is one, and which of them commands have changed.
 
 import { isInside } from "../../base/paths.ts";
+import { Moment } from "../paths/moment.ts";
 import { contentOf, settledStamp } from "../paths/stamp.ts";
 import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
 
@@ -78,13 +79,13 @@ export class WatchedFiles {
   }
 
   /** To be called before the first of some commands; `below` are watched places in folders below those that are worked in. */
-  remember(below: readonly string[]): void {
-    this.#before = this.#now(below);
+  remember(below: readonly string[], moment = new Moment()): void {
+    this.#before = this.#now(below, moment);
   }
 
   /** What commands did to watched files since `remember`. */
-  changed(below: readonly string[]): FileChange[] {
-    const now = this.#now(below);
+  changed(below: readonly string[], moment = new Moment()): FileChange[] {
+    const now = this.#now(below, moment);
     const paths = [...new Set([...this.#before.keys(), ...now.keys()])].sort();
     return paths.flatMap((path) => {
       const [before, after] = [this.#before.get(path), now.get(path)];
@@ -94,28 +95,28 @@ export class WatchedFiles {
     });
   }
 
-  #now(below: readonly string[]): Map<string, string> {
+  #now(below: readonly string[], moment: Moment): Map<string, string> {
     const states = new Map<string, string>();
     const places = [
-      ...this.#folders.flatMap((folder) => placesIn(folder, IN_PROJECT)),
-      ...(this.#isInReach(this.#home) ? placesIn(this.#home, IN_HOME) : []),
+      ...this.#folders.flatMap((folder) => placesIn(folder, IN_PROJECT, moment)),
+      ...(this.#isInReach(this.#home) ? placesIn(this.#home, IN_HOME, moment) : []),
       ...below.flatMap((path) => {
         const slash = path.lastIndexOf("/");
         return placesOf(path.slice(0, slash), path.slice(slash + 1), BELOW);
       }),
     ];
-    for (const place of places) if (this.#isInReach(place)) this.#add(place, states);
+    for (const place of places) if (this.#isInReach(place)) this.#add(place, states, moment);
     return states;
   }
 
-  #add(path: string, states: Map<string, string>): void {
+  #add(path: string, states: Map<string, string>, moment: Moment): void {
     if (states.size >= MOST_FILES) return;
-    const stamp = settledStamp(path);
+    const stamp = settledStamp(path, moment);
     const known = this.#contents.get(path);
-    const content = stamp !== null && known?.stamp === stamp ? known.content : contentOf(path);
+    const content = stamp !== null && known?.stamp === stamp ? known.content : contentOf(path, moment);
     if (content === null) return;
     if (content.startsWith("folder ")) {
-      for (const name of namesIn(path)) this.#add(`${path}/${name}`, states);
+      for (const name of namesIn(path, moment)) this.#add(`${path}/${name}`, states, moment);
       return;
     }
     this.#contents.set(path, { stamp, content });
@@ -123,8 +124,8 @@ export class WatchedFiles {
   }
 }
 
-function placesIn(folder: string, patterns: readonly Pattern[]): string[] {
-  return namesIn(folder).flatMap((name) => placesOf(folder, name, patterns));
+function placesIn(folder: string, patterns: readonly Pattern[], moment: Moment): string[] {
+  return namesIn(folder, moment).flatMap((name) => placesOf(folder, name, patterns));
 }
 
 /** The paths that a name in a folder, or something right below it, has among the patterns. */
@@ -134,10 +135,6 @@ function placesOf(folder: string, name: string, patterns: readonly Pattern[]): s
     .map(({ second }) => second === null ? base : `${base}/${second}`);
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
-  } catch {
-    return []; // No folder, or closed to us too.
-  }
+function namesIn(folder: string, moment: Moment): string[] {
+  return [...moment.names(folder) ?? []].sort();
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { inFolder } from "./fixture.ts";
+import { isSuperuser, runDeno } from "./ordinary_user.ts";
 
 interface Outcome {
   group: string;
@@ -12,49 +13,25 @@ interface Outcome {
   detail: string;
 }
 
-/** The number of a user that owns nothing and has no name on most machines. */
-const ORDINARY = "64123";
-
 const RUNNER = new URL("./attacks/runner.ts", import.meta.url).pathname;
 
 /** Runs the attacks in a process of that user's own, with everything it needs in `folder`. */
-async function outcomes(folder: string, user: string | null): Promise<Outcome[]> {
-  const deno = [Deno.execPath(), "run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
-  const become = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--"];
-  if (user !== null) {
-    const { success } = new Deno.Command("chown", { args: ["-R", `${user}:${user}`, folder] }).outputSync();
-    assert.ok(success);
-  }
-  const [program = "", ...args] = user === null ? deno : [...become, ...deno];
-  const { stdout, stderr, success } = await new Deno.Command(program, {
-    args,
-    cwd: "/",
-    clearEnv: true,
-    env: {
-      HOME: folder,
-      DENO_DIR: `${folder}/deno`,
-      PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
-      NO_COLOR: "1",
-    },
-    stdin: "null",
-  }).output();
-  assert.ok(success, new TextDecoder().decode(stderr));
-  return new TextDecoder().decode(stdout).trim().split("\n").map((line) => JSON.parse(line));
+async function outcomes(folder: string, { ordinary }: { ordinary: boolean }): Promise<Outcome[]> {
+  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
+  return (await runDeno(folder, words, { ordinary })).trim().split("\n").map((line) => JSON.parse(line));
 }
-
-const superuser = Deno.uid() === 0;
 
 Deno.test("no attack succeeds, neither of the superuser nor of an ordinary user", () =>
   inFolder(async (folder) => {
     const [first, second] = await Promise.all([
-      outcomes(`${folder}`, null),
+      outcomes(folder, { ordinary: false }),
       // An ordinary user cannot become another one; then its own attacks are all there are.
-      superuser ? inOwnFolder((own) => outcomes(own, ORDINARY)) : Promise.resolve([]),
+      isSuperuser ? inOwnFolder((own) => outcomes(own, { ordinary: true })) : Promise.resolve([]),
     ]);
     print(table(first, second));
     const tried = first.filter(({ told }) => !told);
     assert.ok(tried.length >= 150, `only ${tried.length} attacks`);
-    if (superuser) assert.deepEqual(second.map(({ name }) => name), first.map(({ name }) => name));
+    if (isSuperuser) assert.deepEqual(second.map(({ name }) => name), first.map(({ name }) => name));
     const lost = [...first, ...second].filter(({ held }) => !held);
     assert.deepEqual(lost, []);
   }));
@@ -78,7 +55,10 @@ function table(first: readonly Outcome[], second: readonly Outcome[]): string {
     verdict(outcome),
     verdict(second[index]),
   ]);
-  const all = [["group", "attack", superuser ? "superuser" : "this user", superuser ? "user" : "-"], ...rows];
+  const all = [
+    ["group", "attack", isSuperuser ? "superuser" : "this user", isSuperuser ? "user" : "-"],
+    ...rows,
+  ];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]!.length)));
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd()).join(
     "\n",

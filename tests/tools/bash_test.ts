@@ -59,7 +59,7 @@ function preparing(members: Partial<Prepared>): Sandbox {
       Promise.resolve(success({
         argv,
         wrapped: true,
-        start: (options) => spawn(members.argv ?? argv, options, { open: () => {} }),
+        start: (options) => spawn(members.argv ?? argv, options, { open: () => null }),
         handOut: () => success(undefined),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),

@@ -26,7 +26,7 @@ export function openSandbox(writable?: readonly string[]): Sandbox {
       Promise.resolve(success({
         argv: inner,
         wrapped: false,
-        start: (options: SpawnOptions) => spawn(inner, options, { open: () => {} }),
+        start: (options: SpawnOptions) => spawn(inner, options, { open: () => null }),
         handOut: () => success(undefined),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),

@@ -119,6 +119,9 @@ async function attempt<Last extends boolean>(
     if (context.signal.aborted) return failed(STOPPED);
     const running = prepared.value.start({ cwd, env: context.env });
     if (!running.ok) {
+      if (running.problem.code === "sandbox-outdated" && !last) {
+        return null as Last extends true ? never : null;
+      }
       return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : sentences(running.problem));
     }
     const place = { source: "bash", document: context.document, id: context.toolId };

@@ -1,7 +1,17 @@
 // Attacks: what stands at a writable path, at the program's own code, or at a protected path, exchanged for the next run.
 
 import { plant } from "../fixture.ts";
-import { type Attack, changed, inGroup, into, outsideChanged, text, there } from "./types.ts";
+import {
+  type Attack,
+  changed,
+  inGroup,
+  into,
+  outsideChanged,
+  type Ran,
+  type Scene,
+  text,
+  there,
+} from "./types.ts";
 
 const bashrcChanged = changed("home/.bashrc");
 const tmpInside = {
@@ -216,4 +226,51 @@ const setUp = inGroup("set-up", [
   },
 ]);
 
-export const ENTRIES: readonly Attack[] = [...writablePaths, ...ownCode, ...closedFolders, ...setUp];
+/** What bubblewrap says where the machine itself can have no sandbox. */
+const REFUSALS: readonly (readonly [fault: string, line: string])[] = [
+  ["16: AppArmor forbids user namespaces", "bwrap: setting up uid map: Permission denied"],
+  ["19: no namespaces in a container", "bwrap: No permissions to create a new namespace"],
+  ["22: no private mounts", "bwrap: Failed to make / slave: Permission denied"],
+];
+
+/** In the hope that `auto` then takes the machine for one without a sandbox, and runs the next command bare. */
+const machineWithout = inGroup(
+  "set-up",
+  [
+    ...REFUSALS.map(([fault, line]) => ({
+      name: `${fault}, says a command, and fails as bubblewrap would`,
+      shell: () => `echo '${line}' >&2; echo '${line}' > /proc/1/fd/2; exit 1`,
+    })),
+    {
+      name: "17: a program in the place of bubblewrap that tells its version and cannot mount",
+      shell: () =>
+        `mkdir -p node_modules/.bin; printf '#!/bin/sh\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\necho "${
+          REFUSALS[0]![1]
+        }" >&2; exit 1\n' > node_modules/.bin/bwrap; chmod +x node_modules/.bin/bwrap; cp node_modules/.bin/bwrap .; true`,
+      variables: ({ project }: Scene) => ({
+        PATH: `${project}/node_modules/.bin:${project}:.:/usr/bin:/bin`,
+      }),
+    },
+    {
+      name: "17: the verdict that no sandbox can work here, written where it is kept",
+      shell: ({ root }: Scene) =>
+        `for d in ${root}/run ~/.local/state /dev/shm; do mv $d/flemma $d/f; mkdir -p $d/flemma; echo '{}' > $d/flemma/none-bwrap; chmod 600 $d/flemma/none-bwrap; done; true`,
+      policy: ({ root }: Scene) => ({ rw_paths: ["urn:flemma:cwd", `${root}/run`, "~/.local"] }),
+    },
+  ].map((attack) => ({
+    nextRun: () => `${into("../outside/file")}; echo on`,
+    won: (scene: Scene, { out }: Ran) =>
+      outsideChanged(scene) || out !== "on\n" ||
+      ["run", "home/.local/state"].some((place) => there(`${scene.root}/${place}/flemma/none-bwrap`)),
+    backend: "auto" as const,
+    ...attack,
+  })),
+);
+
+export const ENTRIES: readonly Attack[] = [
+  ...writablePaths,
+  ...ownCode,
+  ...closedFolders,
+  ...setUp,
+  ...machineWithout,
+];

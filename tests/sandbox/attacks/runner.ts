@@ -13,7 +13,7 @@ async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
 }
 
 function makeSandbox(each: Attack, scene: Scene): RunSandbox {
-  return sandboxOf(scene, each.policy?.(scene), each.variables?.(scene));
+  return sandboxOf(scene, each.policy?.(scene), each.variables?.(scene), each.backend);
 }
 
 /** Resolves when the command has made the file `started`, or is over. */

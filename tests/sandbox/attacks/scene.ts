@@ -152,11 +152,12 @@ export function sandboxOf(
   scene: Scene,
   policy: Partial<SandboxSettings["policy"]> = {},
   variables: Readonly<Record<string, string>> = {},
+  backend = "bwrap",
 ): RunSandbox {
   const { root, project } = scene;
   return createSandbox({
     settings: settings({
-      backend: "bwrap",
+      backend,
       policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"], deny_read: ["$secrets"], ...policy },
     }),
     environment: world(root, {

@@ -30,6 +30,8 @@ export interface Attack {
   /** Whether the attacker got what it wanted. */
   readonly won: (scene: Scene, ran: Ran) => boolean;
   readonly policy?: (scene: Scene) => Partial<SandboxSettings["policy"]>;
+  /** @default "bwrap", without which nothing runs */
+  readonly backend?: "auto";
   /** Variables of the run beside those of the scene. */
   readonly variables?: (scene: Scene) => Record<string, string>;
 }

@@ -95,13 +95,43 @@ Deno.test("names that were asked for by their beginning are noticed when they ap
     assert.ok(!holdsAfter(look, () => plant(root, "w/sock-2")));
   }));
 
-Deno.test("a file that was read is read again when it may have changed", () =>
+/** What may become of a file that was read a moment ago, whose times could stay the same at the next change. */
+const FILES: Readonly<Record<string, readonly [change: (path: string) => void, holds: boolean]>> = {
+  "nothing happened": [() => {}, true],
+  "the same was written again": [(path) => Deno.writeTextFileSync(path, "text of f\n"), true],
+  "its text is another of the same length": [(path) => Deno.writeTextFileSync(path, "TEXT of f\n"), false],
+  "it is longer": [(path) => Deno.writeTextFileSync(path, "more", { append: true }), false],
+  "its mode is another": [(path) => Deno.chmodSync(path, 0o755), false],
+  "another file of the same text has its place": [(path) => {
+    Deno.writeTextFileSync(`${path}2`, "text of f\n");
+    Deno.renameSync(`${path}2`, path);
+  }, false],
+  "it is a folder": [(path) => {
+    Deno.removeSync(path);
+    Deno.mkdirSync(path);
+  }, false],
+  "it is gone": [(path) => Deno.removeSync(path), false],
+};
+
+for (const [name, [change, holds]] of Object.entries(FILES)) {
+  for (const read of ["read", "readBytes"] as const) {
+    Deno.test(`after ${read} a look ${holds ? "still holds" : "no longer holds"} when ${name}`, () =>
+      inFolder((root) => {
+        plant(root, "f");
+        const answer = holdsAfter(
+          (snapshot) => assert.equal(snapshot[read](`${root}/f`, 100), "text of f\n"),
+          () => change(`${root}/f`),
+        );
+        assert.equal(answer, holds);
+      }));
+  }
+}
+
+Deno.test("a file that is too long to be read is taken for another while it is young", () =>
   inFolder((root) => {
     plant(root, "f");
     const snapshot = new FsSnapshot();
-    assert.equal(snapshot.read(`${root}/f`, 100), "text of f\n");
-    assert.equal(snapshot.read(`${root}/f`, 3), null);
-    // It was written a moment ago, so its times could stay the same at the next change.
+    assert.equal(snapshot.readBytes(`${root}/f`, 3), null);
     assert.ok(!snapshot.seal().holds());
   }));
 

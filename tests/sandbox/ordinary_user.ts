@@ -1,0 +1,43 @@
+// Running a part of the tests as somebody who owns nothing on this machine, which only the superuser can.
+
+import assert from "node:assert/strict";
+
+/** The number of a user that owns nothing and has no name on most machines. */
+const ORDINARY = "64123";
+
+export const isSuperuser = Deno.uid() === 0;
+
+/** Runs Deno with these words, as whoever runs this or as the ordinary user, with all it needs in `folder`; what it prints. */
+export async function runDeno(
+  folder: string,
+  words: readonly string[],
+  { ordinary }: { readonly ordinary: boolean },
+): Promise<string> {
+  if (ordinary) {
+    const args = ["-R", `${ORDINARY}:${ORDINARY}`, folder];
+    assert.ok(new Deno.Command("chown", { args }).outputSync().success);
+  }
+  const become = ["setpriv", `--reuid=${ORDINARY}`, `--regid=${ORDINARY}`, "--clear-groups", "--"];
+  const [program = "", ...args] = [...(ordinary ? become : []), Deno.execPath(), ...words];
+  const { stdout, stderr, success } = await new Deno.Command(program, {
+    args,
+    cwd: "/",
+    clearEnv: true,
+    env: {
+      HOME: folder,
+      DENO_DIR: `${folder}/deno`,
+      PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+      NO_COLOR: "1",
+    },
+    stdin: "null",
+  }).output();
+  const printed = new TextDecoder().decode(stdout);
+  assert.ok(success, `${printed}${new TextDecoder().decode(stderr)}`);
+  return printed;
+}
+
+/** Has the tests of these files run by the ordinary user, of which each has to pass; what is printed about them. */
+export async function testAsOrdinaryUser(folder: string, files: readonly string[]): Promise<string> {
+  const words = ["test", "-A", "--no-check", "--no-lock", ...files];
+  return await runDeno(folder, words, { ordinary: true });
+}
