@@ -585,8 +585,7 @@ export class RunSandbox implements Sandbox {
   }
 
   /** Whether a command of this batch may begin. Before the first one it is noted what they could change. */
-  #mayBegin(batch: Batch): boolean {
-    const moment = new Moment();
+  #mayBegin(batch: Batch, moment = new Moment()): boolean {
     if (batch.state === "unchecked" && !batch.snapshot.before.look.holds(moment)) {
       batch.state = "outdated";
       this.#snapshot = undefined;
@@ -677,9 +676,10 @@ export class RunSandbox implements Sandbox {
           : preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
         return spawn(gated, options, {
           open: (leader, ended) => {
-            const problem = this.#mayBegin(batch) ? recordedAs(leader) : OUTDATED;
+            const moment = new Moment();
+            const problem = this.#mayBegin(batch, moment) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
-            else trackedBefore = tracked.now(held);
+            else trackedBefore = tracked.now(held, new FsSnapshot(moment));
             return problem;
           },
         });

@@ -72,19 +72,7 @@ function assemble(
   if (!limited.ok) return limited;
 
   const status = parts.files.fresh("status");
-  const mounts = mountArguments({
-    writable: policy.rw_paths,
-    inner: policy.inner,
-    protect: policy.protect,
-    links: policy.links,
-    hidden: policy.hidden,
-    empty: [
-      ...policy.runtime.map((path) => ({ path })),
-      ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
-    ],
-    masked: policy.masked,
-    kept: policy.sockets,
-  }).concat(ownedSshSettings(policy, host, parts));
+  const mounts = [...mountsOf(policy), ...ownedSshSettings(policy, host, parts)];
   const promised = policy.unsteady
     ? promisedMounts(
       [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
@@ -135,6 +123,30 @@ function assemble(
       await takeBack(parts);
     },
   });
+}
+
+/** Policies are values, and most commands follow one another under the same. */
+const mountsByPolicy = new WeakMap<MountablePolicy, readonly string[]>();
+
+function mountsOf(policy: MountablePolicy): readonly string[] {
+  let mounts = mountsByPolicy.get(policy);
+  if (mounts === undefined) {
+    mounts = mountArguments({
+      writable: policy.rw_paths,
+      inner: policy.inner,
+      protect: policy.protect,
+      links: policy.links,
+      hidden: policy.hidden,
+      empty: [
+        ...policy.runtime.map((path) => ({ path })),
+        ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
+      ],
+      masked: policy.masked,
+      kept: policy.sockets,
+    });
+    mountsByPolicy.set(policy, mounts);
+  }
+  return mounts;
 }
 
 /** The first words of every list that are mounts: they may be more than a command line holds. */

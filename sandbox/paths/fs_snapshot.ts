@@ -13,9 +13,6 @@ export interface Trace {
 /** Misses in one folder after which it is listed instead of asked again. */
 const PATIENCE = 2;
 
-/** Whether a listing decides: elsewhere a file may answer to names that are spelt otherwise. */
-const EXACT_NAMES = Deno.build.os === "linux";
-
 /**
  * Milliseconds since its last change after which a folder's time can be trusted to differ at the next change. Some file
  * systems count in steps of two seconds.
@@ -31,7 +28,6 @@ export class FsSnapshot {
   readonly #known = new Map<string, Deno.FileInfo | null>();
   readonly #targets = new Map<string, string | null>();
   readonly #misses = new Map<string, number>();
-  readonly #sets = new Map<string, ReadonlySet<string>>();
   /** What the answers depend on: folders with the paths asked for in them, and files that were read. */
   readonly #sources = new Map<string, Source>();
   /** For `traceLinks`: what it found out at this moment, by absolute path. */
@@ -64,7 +60,7 @@ export class FsSnapshot {
 
   /** The names in a folder that begin and end so; none when it cannot be listed. */
   names(folder: string, start = "", end = ""): readonly string[] {
-    const all = this.#list(folder);
+    const all = this.moment.names(folder);
     const names = all === null ? [] : matching(all, start, end);
     if (all !== null) this.#source(folder).patterns.push({ start, end, names });
     return names;
@@ -120,10 +116,6 @@ export class FsSnapshot {
     const parent = path.slice(0, slash) || "/";
     // What lies in a missing folder is missing too.
     if (this.#known.get(parent) === null) return null;
-    if (EXACT_NAMES && this.#sets.get(parent)?.has(path.slice(slash + 1)) === false) {
-      this.#source(parent).children.push({ path, info: null, target: null });
-      return null;
-    }
     const info = this.moment.lstat(path);
     if (info !== null) {
       const target = info.isSymlink ? targetOf(path) : null;
@@ -135,14 +127,8 @@ export class FsSnapshot {
     this.#source(parent).children.push({ path, info: null, target: null });
     const misses = (this.#misses.get(parent) ?? 0) + 1;
     this.#misses.set(parent, misses);
-    if (misses === PATIENCE) this.#list(parent);
+    if (misses === PATIENCE) this.moment.names(parent);
     return null;
-  }
-
-  #list(folder: string): readonly string[] | null {
-    const names = this.moment.names(folder);
-    if (names !== null && !this.#sets.has(folder)) this.#sets.set(folder, new Set(names));
-    return names;
   }
 
   #source(path: string): Source {
@@ -179,12 +165,10 @@ function agrees({ path, children, patterns, files }: Source & { path: string }, 
   if (!files.every((file) => isStill(file, path, moment))) return false;
   const names = patterns.length > 0 || children.length > PATIENCE ? moment.names(path) : null;
   if (names === null && patterns.length > 0) return false;
-  const there = EXACT_NAMES && names !== null ? new Set(names) : null;
   return patterns.every(({ start, end, names: before }) => {
-    const now = matching(names ?? [], start, end);
+    const now = matching(names ?? new Set(), start, end);
     return now.length === before.length && now.every((name) => before.includes(name));
   }) && children.every(({ path: child, info: before, target }) => {
-    if (there !== null && !there.has(child.slice(child.lastIndexOf("/") + 1))) return before === null;
     const now = moment.lstat(child);
     if (now === null || before === null) return now === before;
     return isOne(now, before) && (!now.isSymlink || targetOf(child) === target);
@@ -215,10 +199,10 @@ function readLatin1(path: string): string {
   return text;
 }
 
-function matching(names: readonly string[], start: string, end: string): readonly string[] {
-  if (start === "" && end === "") return names;
+function matching(names: ReadonlySet<string>, start: string, end: string): readonly string[] {
+  if (start === "" && end === "") return [...names];
   const least = start.length + end.length;
-  return names.filter((name) => name.length >= least && name.startsWith(start) && name.endsWith(end));
+  return [...names].filter((name) => name.length >= least && name.startsWith(start) && name.endsWith(end));
 }
 
 function targetOf(path: string): string | null {

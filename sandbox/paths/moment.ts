@@ -6,12 +6,15 @@
  */
 export class Moment {
   readonly #own = new Map<string, Deno.FileInfo | null>();
-  readonly #names = new Map<string, readonly string[] | null>();
+  readonly #names = new Map<string, ReadonlySet<string> | null>();
 
-  /** What stands at a path, a link itself; null when nothing does or it may not be looked at. */
+  /** What stands at an absolute path, a link itself; null when nothing does or it may not be looked at. */
   lstat(path: string): Deno.FileInfo | null {
     let info = this.#own.get(path);
-    if (info === undefined) this.#own.set(path, info = statusOf(path, Deno.lstatSync));
+    if (info === undefined) {
+      info = this.#isMissing(path) ? null : statusOf(path, Deno.lstatSync);
+      this.#own.set(path, info);
+    }
     return info;
   }
 
@@ -22,12 +25,22 @@ export class Moment {
   }
 
   /** The names in a folder; null when it is missing, no folder, or not to be read. */
-  names(folder: string): readonly string[] | null {
+  names(folder: string): ReadonlySet<string> | null {
     let names = this.#names.get(folder);
     if (names === undefined) this.#names.set(folder, names = namesIn(folder));
     return names;
   }
+
+  /** Whether a list of names that was made anyway says so; to ask for what is missing is dear in this runtime. */
+  #isMissing(path: string): boolean {
+    if (!EXACT_NAMES) return false;
+    const slash = path.lastIndexOf("/");
+    return this.#names.get(path.slice(0, slash) || "/")?.has(path.slice(slash + 1)) === false;
+  }
 }
+
+/** Whether a list of names decides: elsewhere a file may answer to names that are spelt otherwise. */
+const EXACT_NAMES = Deno.build.os === "linux";
 
 function statusOf(path: string, ask: (path: string) => Deno.FileInfo): Deno.FileInfo | null {
   try {
@@ -37,9 +50,9 @@ function statusOf(path: string, ask: (path: string) => Deno.FileInfo): Deno.File
   }
 }
 
-function namesIn(folder: string): readonly string[] | null {
+function namesIn(folder: string): ReadonlySet<string> | null {
   try {
-    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
+    return new Set(Array.from(Deno.readDirSync(folder), ({ name }) => name));
   } catch {
     return null;
   }

@@ -79,9 +79,7 @@ export async function tryBetweenCommands<T>(
 
 /** Takes the lock that is held while a command is announced or a file is written; null when the time is over. */
 async function passGate(environment: Environment, until: number): Promise<Deno.FsFile | null> {
-  const folder = livingFolder(environment);
-  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const gate = Deno.openSync(`${folder}/.gate`, { create: true, write: true, mode: 0o600 });
+  const gate = openGate(livingFolder(environment));
   for (;;) {
     if (gate.tryLockSync(true)) return gate;
     if (performance.now() >= until) {
@@ -89,6 +87,17 @@ async function passGate(environment: Environment, until: number): Promise<Deno.F
       return null;
     }
     await pause();
+  }
+}
+
+function openGate(folder: string): Deno.FsFile {
+  const open = () => Deno.openSync(`${folder}/.gate`, { create: true, write: true, mode: 0o600 });
+  try {
+    return open();
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return open();
   }
 }
 

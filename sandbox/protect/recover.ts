@@ -10,12 +10,18 @@ import { type Before, settle } from "./repair.ts";
 /** The part of it that can be written down. */
 export type Lasting = Omit<Before, "look" | "held">;
 
+/** Paths as the same names in each of some folders: of a hundred repositories the same things are missing. */
+interface Grouped {
+  readonly names: readonly string[];
+  readonly folders: readonly string[];
+}
+
 /** What is written down beside a command that is about to start, as JSON; made once for all that start by one look. */
 export function lasting(before: Before): string {
   let text = texts.get(before);
   if (text === undefined) {
-    const { look: _, held: __, ...rest } = before;
-    texts.set(before, text = JSON.stringify(rest satisfies Lasting));
+    const { look: _, held: __, missing, ...rest } = before;
+    texts.set(before, text = JSON.stringify({ ...rest, missing: grouped(missing) }));
   }
   return text;
 }
@@ -62,5 +68,33 @@ function lastingOf(value: unknown): Lasting | null {
   if (typeof value !== "object" || value === null) return null;
   const { missing, links, compared } = value as Partial<Lasting>;
   const all = [missing, links, compared].every(Array.isArray);
-  return all ? value as Lasting : null;
+  return all ? { ...value as Lasting, missing: ungrouped(missing!) } : null;
+}
+
+function grouped(paths: readonly string[]): Grouped[] {
+  const namesIn = new Map<string, string[]>();
+  for (const path of paths) {
+    const slash = path.lastIndexOf("/");
+    const folder = path.slice(0, slash);
+    const names = namesIn.get(folder);
+    if (names === undefined) namesIn.set(folder, [path.slice(slash + 1)]);
+    else names.push(path.slice(slash + 1));
+  }
+  const foldersOf = new Map<string, { names: readonly string[]; folders: string[] }>();
+  for (const [folder, names] of namesIn) {
+    const key = names.join("/");
+    const group = foldersOf.get(key);
+    if (group === undefined) foldersOf.set(key, { names, folders: [folder] });
+    else group.folders.push(folder);
+  }
+  return [...foldersOf.values()];
+}
+
+/** An older program wrote each path. */
+function ungrouped(groups: readonly (Grouped | string)[]): string[] {
+  return groups.flatMap((group) =>
+    typeof group === "string"
+      ? [group]
+      : group.folders.flatMap((folder) => group.names.map((name) => `${folder}/${name}`))
+  );
 }

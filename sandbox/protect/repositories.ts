@@ -77,7 +77,7 @@ export class RepositoriesOfRun {
 
   #todosNow(snapshot: FsSnapshot): Map<string, string | null> {
     const todos = this.#folders.map((folder) => gitFolderOf(folder, snapshot))
-      .filter((gitFolder) => gitFolder !== null && snapshot.moment.names(gitFolder)?.includes("rebase-merge"))
+      .filter((gitFolder) => gitFolder !== null && snapshot.moment.names(gitFolder)?.has("rebase-merge"))
       .map((gitFolder) => `${gitFolder}/rebase-merge/git-rebase-todo`);
     return new Map(todos.map((path) => [path, contentOf(path, snapshot.moment)]));
   }

@@ -142,8 +142,8 @@ const MOST_LINKS = 200;
 /** The indexes of a working folder that are there: its own, and the ones it is split into. */
 export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
   const gitFolder = gitFolderOf(folder, snapshot);
-  const names = gitFolder === null ? [] : snapshot.moment.names(gitFolder) ?? [];
-  return names.filter((name) => name === "index" || name.startsWith("sharedindex.")).map((name) =>
+  const names = gitFolder === null ? null : snapshot.moment.names(gitFolder);
+  return [...names ?? []].filter((name) => name === "index" || name.startsWith("sharedindex.")).map((name) =>
     `${gitFolder}/${name}`
   );
 }

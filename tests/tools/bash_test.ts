@@ -385,6 +385,30 @@ Deno.test("a set-up that failed once is tried once more, and only the command th
     assert.equal(attempts, 2);
   }));
 
+Deno.test("a command that was ready when what it was wrapped by no longer held is tried once more, and runs once", () =>
+  inScene(async (place) => {
+    const sandbox = realSandbox(place);
+    let attempts = 0;
+    let prepares = true;
+    const changing: Sandbox = {
+      ...openSandbox(),
+      prepare: async (inner, options) => {
+        const prepared = await sandbox.prepare(inner, options);
+        attempts++;
+        if (prepares) await Deno.mkdir(`${place.folder}/.vscode`, { recursive: true });
+        return prepared;
+      },
+    };
+    prepares = false;
+    assert.equal(await bash(place, "true; echo first", { sandbox: changing }), "first");
+    prepares = true;
+    const tried = attempts;
+    const command = "echo ran >> ran; touch .vscode/tasks.json; cat ran";
+    assert.match(await bash(place, command, { sandbox: changing }), /Read-only file system\nran$/);
+    assert.equal(attempts, tried + 2);
+    assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
+  }));
+
 Deno.test("8.1 rule 10: what was prepared is given back however the call ends", () =>
   inScene(async (place) => {
     let disposed = 0;

@@ -55,18 +55,22 @@ Deno.test("a program killed before it opened the gate has started no command", (
 
 Deno.test("a program killed while its command runs takes that with it, and the next run puts right what it planted", () =>
   inFolder(async (root) => {
-    plant(root, "project/notes.chat");
+    plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r2/.git/HEAD");
     const mark = String(300000 + Math.floor(Math.random() * 100000));
     await killed(
       root,
       "started",
-      `mkdir .vscode; echo x > .vscode/tasks.json; touch ran; exec sleep ${mark}`,
+      `mkdir .vscode; echo x > .vscode/tasks.json; for r in r1 r2; do echo x > $r/.envrc; mkdir $r/.git/hooks; echo x > $r/.git/hooks/pre-commit; done; touch ran; exec sleep ${mark}`,
     );
     await gone(mark);
     assert.ok(Deno.statSync(`${root}/project/.vscode/tasks.json`).isFile, "nobody was there to do it");
     const sandbox = projectSandbox(root);
-    assert.equal((await runInside(sandbox, "ls -A")).out, "notes.chat\nran\n");
-    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+    const { out } = await runInside(sandbox, "ls -A . r1 r2 r1/.git r2/.git");
+    assert.equal(
+      out,
+      ".:\nnotes.chat\nr1\nr2\nran\n\nr1:\n.git\n\nr1/.git:\nHEAD\n\nr2:\n.git\n\nr2/.git:\nHEAD\n",
+    );
+    assert.deepEqual(sandbox.notices().map(({ code }) => code), Array(5).fill("protected-path-appeared"));
     assert.deepEqual(records(sandbox.host.environment), []);
   }));
 
