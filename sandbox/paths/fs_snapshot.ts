@@ -116,7 +116,7 @@ export class FsSnapshot {
     const parent = path.slice(0, slash) || "/";
     // What lies in a missing folder is missing too.
     if (this.#known.get(parent) === null) return null;
-    const info = this.moment.lstat(path);
+    const info = this.moment.lacks(parent, path.slice(slash + 1)) ? null : this.moment.lstat(path);
     if (info !== null) {
       const target = info.isSymlink ? targetOf(path) : null;
       if (info.isSymlink) this.#targets.set(path, target);
@@ -169,7 +169,8 @@ function agrees({ path, children, patterns, files }: Source & { path: string }, 
     const now = matching(names ?? new Set(), start, end);
     return now.length === before.length && now.every((name) => before.includes(name));
   }) && children.every(({ path: child, info: before, target }) => {
-    const now = moment.lstat(child);
+    const name = child.slice(child.lastIndexOf("/") + 1);
+    const now = moment.lacks(path, name) ? null : moment.lstat(child);
     if (now === null || before === null) return now === before;
     return isOne(now, before) && (!now.isSymlink || targetOf(child) === target);
   });

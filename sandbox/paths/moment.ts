@@ -8,13 +8,10 @@ export class Moment {
   readonly #own = new Map<string, Deno.FileInfo | null>();
   readonly #names = new Map<string, ReadonlySet<string> | null>();
 
-  /** What stands at an absolute path, a link itself; null when nothing does or it may not be looked at. */
+  /** What stands at a path, a link itself; null when nothing does or it may not be looked at. */
   lstat(path: string): Deno.FileInfo | null {
     let info = this.#own.get(path);
-    if (info === undefined) {
-      info = this.#isMissing(path) ? null : statusOf(path, Deno.lstatSync);
-      this.#own.set(path, info);
-    }
+    if (info === undefined) this.#own.set(path, info = statusOf(path, Deno.lstatSync));
     return info;
   }
 
@@ -31,11 +28,9 @@ export class Moment {
     return names;
   }
 
-  /** Whether a list of names that was made anyway says so; to ask for what is missing is dear in this runtime. */
-  #isMissing(path: string): boolean {
-    if (!EXACT_NAMES) return false;
-    const slash = path.lastIndexOf("/");
-    return this.#names.get(path.slice(0, slash) || "/")?.has(path.slice(slash + 1)) === false;
+  /** Whether the names of a folder were asked for and this is none of them: to ask for what is missing is dear in this runtime. */
+  lacks(folder: string, name: string): boolean {
+    return EXACT_NAMES && this.#names.get(folder)?.has(name) === false;
   }
 }
 
