@@ -25,7 +25,7 @@ function wrapping(argv: readonly string[] | null, members: Partial<Prepared> = {
       Promise.resolve(success({
         argv: inner,
         wrapped: true,
-        start: (options) => spawn(argv ?? inner, options, { open: () => {} }),
+        start: (options) => spawn(argv ?? inner, options, { open: () => null }),
         handOut: () => success(undefined),
         setupFailure: () => Promise.resolve(null),
         dispose: () => Promise.resolve(),
