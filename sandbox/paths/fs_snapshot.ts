@@ -167,7 +167,8 @@ function agrees({ path, children, patterns, files }: Source & { path: string }, 
   if (names === null && patterns.length > 0) return false;
   return patterns.every(({ start, end, names: before }) => {
     const now = matching(names ?? new Set(), start, end);
-    return now.length === before.length && now.every((name) => before.includes(name));
+    const known = new Set(before);
+    return now.length === before.length && now.every((name) => known.has(name));
   }) && children.every(({ path: child, info: before, target }) => {
     const name = child.slice(child.lastIndexOf("/") + 1);
     const now = moment.lacks(path, name) ? null : moment.lstat(child);
