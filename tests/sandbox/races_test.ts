@@ -1,7 +1,7 @@
 // What commands, other runs and other users do at the wrong moment: nothing of it makes a command run bare (safety S16).
 
 import assert from "node:assert/strict";
-import { withInnerScript } from "../../sandbox/process/inner_script.ts";
+import { WAIT, withInnerScript } from "../../sandbox/process/inner_script.ts";
 import { record } from "../../sandbox/process/left_behind.ts";
 import { inFolder, plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
 import { isSuperuser, testAsOrdinaryUser } from "./ordinary_user.ts";
@@ -16,8 +16,9 @@ while True:
     libc.renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2)
 `;
 
-Deno.test("two runs in one folder: a folder that one exchanges for a link is written to by the other where it lies, or not at all", () =>
-  inFolder(async (root) => {
+/** Runs `body` while a command of another run exchanges the folder `nr` of the project for a link to the outside and back. */
+async function besideExchange(body: (root: string) => Promise<number>): Promise<void> {
+  await inFolder(async (root) => {
     plant(root, "project/notes.chat", "project/nr/.git/hooks/", "project/nr/.git/config", "outside/file");
     Deno.symlinkSync("../outside", `${root}/project/lnk`);
     plant(root, "outside/.git/hooks/", "outside/.git/config");
@@ -27,40 +28,70 @@ Deno.test("two runs in one folder: a folder that one exchanges for a link is wri
       stdin: "null",
     }).spawn();
     try {
-      let ran = 0;
-      for (let at = 0; at < TRIES; at++) {
-        const sandbox = projectSandbox(root);
-        // As a command of another run is known to all runs.
-        if (at === 0) {
-          const { environment } = sandbox.host;
-          const file = record(environment, exchanging.pid, { writable: [`${root}/project`], before: "null" });
-          Deno.renameSync(file, file.replace(`/${Deno.pid}-`, "/1-"));
-        }
-        const prepared = await sandbox.prepare([
-          "/bin/sh",
-          "-c",
-          "echo PWNED > ../outside/file; echo x > ../outside/new",
-        ]);
-        if (!prepared.ok) {
-          assert.equal(prepared.problem.code, "backend-setup");
-          continue;
-        }
-        assert.ok(prepared.value.wrapped, "never bare");
-        await prepared.value.dispose();
-        const result = await runPrepared(sandbox, [
-          "/bin/sh",
-          "-c",
-          "echo PWNED > ../outside/file; touch ../outside/new",
-        ]);
-        if (result.setup === null) ran++;
-      }
+      // As a command of another run is known to all runs.
+      const { environment } = projectSandbox(root).host;
+      const file = record(environment, exchanging.pid, { writable: [`${root}/project`], before: "null" });
+      Deno.renameSync(file, file.replace(`/${Deno.pid}-`, "/1-"));
+      const ran = await body(root);
       assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
       assert.equal([...Deno.readDirSync(`${root}/outside`)].length, before);
+      assert.deepEqual([...Deno.readDirSync(`${root}/outside/.git/hooks`)], []);
       assert.ok(ran > 0, "and it does not keep the other from working");
     } finally {
       exchanging.kill("SIGKILL");
       await exchanging.status;
     }
+  });
+}
+
+const WRITING_OUTSIDE = "echo PWNED > ../outside/file; touch ../outside/new; touch nr/.git/hooks/new";
+
+Deno.test("two runs in one folder: a folder that one exchanges for a link is written to by the other where it lies, or not at all", () =>
+  besideExchange(async (root) => {
+    let ran = 0;
+    for (let at = 0; at < TRIES; at++) {
+      const sandbox = projectSandbox(root);
+      const prepared = await sandbox.prepare(["/bin/sh", "-c", WRITING_OUTSIDE]);
+      if (!prepared.ok) {
+        assert.equal(prepared.problem.code, "backend-setup");
+        continue;
+      }
+      assert.ok(prepared.value.wrapped, "never bare");
+      await prepared.value.dispose();
+      const result = await runPrepared(sandbox, ["/bin/sh", "-c", WRITING_OUTSIDE]);
+      if (result.setup === null) ran++;
+    }
+    return ran;
+  }));
+
+Deno.test("two runs in one folder: the same of a command that gets ready while the look before is still checked", () =>
+  besideExchange(async (root) => {
+    let ran = 0;
+    const sandbox = projectSandbox(root);
+    for (let at = 0; at < TRIES; at++) {
+      const prepared = await sandbox.prepare(["/bin/bash", "-c", `${WAIT}${WRITING_OUTSIDE}`], {
+        waits: true,
+      });
+      if (!prepared.ok) {
+        assert.equal(prepared.problem.code, "backend-setup");
+        continue;
+      }
+      assert.ok(prepared.value.wrapped, "never bare");
+      const { cwd, variables } = sandbox.host.environment;
+      const started = prepared.value.start({ cwd, env: variables });
+      if (!started.ok) assert.equal(started.problem.code, "sandbox-outdated");
+      else {
+        const { stdout, stderr, status } = started.value;
+        const [, said, { signal }] = await Promise.all([
+          new Response(stdout).text(),
+          new Response(stderr).text(),
+          status,
+        ]);
+        if (await prepared.value.setupFailure(said, signal) === null) ran++;
+      }
+      await prepared.value.dispose();
+    }
+    return ran;
   }));
 
 Deno.test("a mount that lands elsewhere is found out before the command begins", async () => {
