@@ -569,6 +569,8 @@ export class RunSandbox implements Sandbox {
       // One that was made for the probe stems from before these folders were made.
       const used = this.#batch?.snapshot === this.#snapshot;
       const last = this.#lastLook(!used);
+      // The document is written after each call, and mounted as it stands by now.
+      if (used) last?.before.look.accept(this.#ownPlaces);
       this.#batch = {
         snapshot: last ?? this.#look(resolved),
         state: last === null || !used ? "fresh" : "unchecked",

@@ -108,6 +108,14 @@ export class FsSnapshot {
           const now = moment.stat(source.path);
           return (now !== null && isSame(source.stamp, now)) || agrees(source, moment);
         }),
+      accept: (paths) => {
+        const moment = new Moment();
+        for (const child of sources.flatMap(({ children }) => children)) {
+          if (!child.info?.isFile || !paths.includes(child.path)) continue;
+          const now = moment.lstat(child.path);
+          if (now?.isFile && haveSameRights(now, child.info)) child.info = now;
+        }
+      },
     };
   }
 
@@ -145,6 +153,8 @@ export class FsSnapshot {
 export interface Sealed {
   /** Whether every answer would be the same now. A folder or file that did not change since is not asked again. */
   holds(moment?: Moment): boolean;
+  /** Takes what was written anew at these paths, a file with the same rights in the place of a file, for what stood there. */
+  accept(paths: readonly string[]): void;
 }
 
 interface Source {
@@ -191,7 +201,11 @@ function isStill({ info, text, read }: ReadFile, path: string, moment: Moment): 
 
 /** Whether it is the same thing with the same rights, whatever is in it. */
 function isOne(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.mode === b.mode;
+  return a.dev === b.dev && a.ino === b.ino && haveSameRights(a, b);
+}
+
+function haveSameRights(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }
 
 function readLatin1(path: string): string {

@@ -42,7 +42,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
     const before = lastingOf(recorded.before);
     // Nothing is known of what it looked like since, so everything is looked at.
     if (before !== null) {
-      const look = { holds: () => false };
+      const look = { holds: () => false, accept: () => {} };
       told.push(
         ...await settle(
           { ...before, look, held: new Set<string>() },

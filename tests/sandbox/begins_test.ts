@@ -88,6 +88,41 @@ for (const [name, change] of Object.entries(CHANGES)) {
     }));
 }
 
+/** What happens all the time between two commands, and must not cost a second attempt. */
+const DAILY: Readonly<Record<string, (project: string) => void>> = {
+  "the document is written anew": (project) => {
+    Deno.writeTextFileSync(`${project}/new`, "more", {
+      mode: Deno.statSync(`${project}/notes.chat`).mode! & 0o777,
+    });
+    Deno.renameSync(`${project}/new`, `${project}/notes.chat`);
+  },
+  "files come and go": (project) => {
+    plant(project, "src/main.ts", "r1/made");
+    Deno.removeSync(`${project}/r1/made`);
+  },
+  "git commits": (project) => {
+    const git = (...words: string[]) =>
+      new Deno.Command("git", { args: ["-c", "user.name=a", "-c", "user.email=a@b", ...words], cwd: project })
+        .outputSync();
+    assert.ok(git("add", "notes.chat").success);
+    assert.ok(git("commit", "-qm", "x").success);
+  },
+};
+
+for (const [name, change] of Object.entries(DAILY)) {
+  Deno.test(`the next command begins at the first attempt although ${name}`, () =>
+    inFolder(async (root) => {
+      plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r1/.git/config");
+      const project = `${root}/project`;
+      new Deno.Command("git", { args: ["init", "-q"], cwd: project }).outputSync();
+      const sandbox = projectSandbox(root);
+      assert.equal(await runWaiting(sandbox, "true"), 0);
+      change(project);
+      assert.equal(await runWaiting(sandbox, "true"), 0);
+      assert.deepEqual(sandbox.notices(), []);
+    }));
+}
+
 Deno.test("what appeared since the last command is protected from the next, and is the person's", () =>
   afterOne(async (root, sandbox) => {
     plant(root, "project/.vscode/tasks.json");

@@ -37,6 +37,14 @@ const CHANGES: Readonly<Record<string, [names: string[], change: (root: string) 
     Deno.renameSync(`${root}/w/copy`, `${root}/w/asked`);
   }, false],
   "another file appears beside it": [["w/asked"], (root) => plant(root, "w/other"), true],
+  "another folder has its place": [["w/asked/"], (root) => {
+    Deno.renameSync(`${root}/w/asked`, `${root}/w/old`);
+    Deno.mkdirSync(`${root}/w/asked`);
+  }, false],
+  "a folder has the place of a file": [["w/asked"], (root) => {
+    Deno.removeSync(`${root}/w/asked`);
+    Deno.mkdirSync(`${root}/w/asked`);
+  }, false],
   "the content of a file changes": [
     ["w/asked"],
     (root) => Deno.writeTextFileSync(`${root}/w/asked`, "x"),
@@ -135,6 +143,64 @@ Deno.test("a file that is too long to be read is taken for another while it is y
     assert.ok(!snapshot.seal().holds());
   }));
 
+/** What may be accepted in the place of the file `asked`, and whether the look then holds. */
+const ACCEPTED: Readonly<Record<string, readonly [change: (path: string) => void, holds: boolean]>> = {
+  "nothing happened": [() => {}, true],
+  "it was written anew": [(path) => {
+    Deno.copyFileSync(path, `${path}2`);
+    Deno.renameSync(`${path}2`, path);
+  }, true],
+  "it was written anew with other rights": [(path) => {
+    Deno.writeTextFileSync(`${path}2`, "x");
+    Deno.chmodSync(`${path}2`, 0o700);
+    Deno.renameSync(`${path}2`, path);
+  }, false],
+  "it is a folder now": [(path) => {
+    Deno.removeSync(path);
+    Deno.mkdirSync(path, { mode: 0o644 });
+  }, false],
+  "it is a link now": [(path) => {
+    Deno.renameSync(path, `${path}2`);
+    Deno.symlinkSync(`${path}2`, path);
+  }, false],
+  "it is gone": [(path) => Deno.removeSync(path), false],
+};
+
+for (const [name, [change, holds]] of Object.entries(ACCEPTED)) {
+  Deno.test(`a look that accepts a file ${holds ? "holds" : "does not hold"} where ${name}`, () =>
+    inFolder((root) => {
+      plant(root, "w/asked", "w/other", "w/folder/");
+      const snapshot = new FsSnapshot();
+      for (const name of ["asked", "other", "folder"]) snapshot.lstat(`${root}/w/${name}`);
+      const sealed = snapshot.seal();
+      change(`${root}/w/asked`);
+      sealed.accept([`${root}/w/asked`, `${root}/w/missing`]);
+      assert.equal(sealed.holds(), holds);
+      // Once more after it was accepted.
+      if (holds) ACCEPTED["it was written anew"]![0](`${root}/w/asked`);
+      assert.ok(!sealed.holds());
+    }));
+}
+
+Deno.test("what was not named, and a folder that was, is not accepted", () =>
+  inFolder((root) => {
+    for (const accepted of ["w/other", "w/folder"]) {
+      plant(root, "w/asked", "w/other", "w/folder/");
+      const snapshot = new FsSnapshot();
+      snapshot.lstat(`${root}/w/asked`);
+      snapshot.lstat(`${root}/w/folder`);
+      const sealed = snapshot.seal();
+      if (accepted === "w/other") ACCEPTED["it was written anew"]![0](`${root}/w/asked`);
+      else {
+        Deno.renameSync(`${root}/w/folder`, `${root}/w/old`);
+        Deno.mkdirSync(`${root}/w/folder`);
+      }
+      sealed.accept([`${root}/${accepted}`]);
+      assert.ok(!sealed.holds(), accepted);
+      Deno.removeSync(`${root}/w`, { recursive: true });
+    }
+  }));
+
 Deno.test("many misses in one folder, and what lies in a missing one, are told as they are", () =>
   inFolder((root) => {
     plant(root, "w/here");
@@ -190,7 +256,9 @@ Deno.test("a file that was read and settled long ago holds until it or its name 
         plant(root, "f");
         const look = (snapshot: FsSnapshot) => assert.equal(snapshot[read](`${root}/f`, 100), "text of f\n");
         assert.ok(holdsAfter(look, () => {}));
-        assert.ok(!holdsAfter(look, () => Deno.utimeSync(`${root}/f`, 1, 1)));
+        assert.ok(holdsAfter(look, () => Deno.utimeSync(`${root}/f`, 1, 1)), "its text is the same");
+        assert.ok(!holdsAfter(look, () => Deno.writeTextFileSync(`${root}/f`, "TEXT of f\n")));
+        plant(root, "f");
         assert.ok(!holdsAfter(look, () => Deno.removeSync(`${root}/f`)));
       }
     } finally {
