@@ -1,5 +1,6 @@
 // One look at the file system that is asked about many neighbouring paths, and whether it would look the same again.
 
+import { parentOf } from "../../base/paths.ts";
 import { Moment } from "./moment.ts";
 
 /** The links that lead from a path to where it really is, in the order they are followed. */
@@ -110,10 +111,14 @@ export class FsSnapshot {
         }),
       accept: (paths) => {
         const moment = new Moment();
-        for (const child of sources.flatMap(({ children }) => children)) {
-          if (!child.info?.isFile || !paths.includes(child.path)) continue;
-          const now = moment.lstat(child.path);
-          if (now?.isFile && haveSameRights(now, child.info)) child.info = now;
+        for (const path of paths) {
+          const around = this.#sources.get(parentOf(path));
+          for (
+            const child of around?.children.filter((each) => each.path === path && each.info?.isFile) ?? []
+          ) {
+            const now = moment.lstat(path);
+            if (now?.isFile && haveSameRights(now, child.info!)) child.info = now;
+          }
         }
       },
     };
