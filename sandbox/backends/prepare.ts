@@ -12,7 +12,7 @@ import { parseHostRules } from "../network/rules.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
 import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
 import { PrivateFiles } from "../process/private_files.ts";
-import { seccompFilter } from "./seccomp.ts";
+import { type FilterOptions, seccompFilter } from "./seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
 /** The descriptors of bubblewrap's report, the filter and the mounts. Shells can open only single digits everywhere. */
@@ -190,6 +190,16 @@ function handOver(
   ];
 }
 
+const filters = new Map<string, Uint8Array<ArrayBuffer> | null>();
+
+/** `seccompFilter` for this machine, made once for each set of options. */
+function filterFor(options: FilterOptions): Uint8Array<ArrayBuffer> | null {
+  const key = JSON.stringify(options);
+  let filter = filters.get(key);
+  if (filter === undefined) filters.set(key, filter = seccompFilter(Deno.build.arch, options));
+  return filter;
+}
+
 /** The file with the filter for this machine; null where there is none for it, or where it was refused. */
 function filterFile(
   policy: MountablePolicy,
@@ -200,7 +210,7 @@ function filterFile(
   // A superuser who is to keep its privileges is to be able to mount.
   const privileged = host.root && policy.allow_privileged;
   const filter = (wanted && !privileged) || policy.block_unix_sockets
-    ? seccompFilter(Deno.build.arch, {
+    ? filterFor({
       blockUnixSockets: policy.block_unix_sockets,
       blockHostSockets: !policy.network,
       refuseSetuid: host.root && !privileged,
