@@ -9,6 +9,7 @@ import { mountArguments } from "./mounts.ts";
 import { startProxy } from "../network/proxy.ts";
 import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
+import { removeEmptyFromHeld } from "../paths/held_folder.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
 import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
 import { PrivateFiles } from "../process/private_files.ts";
@@ -119,7 +120,7 @@ function assemble(
       return Promise.resolve(classifySetupFailure(stderr, host.container));
     },
     dispose: async () => {
-      for (const path of policy.masked) removeLeftover(path);
+      for (const path of policy.masked) await removeLeftover(path);
       await takeBack(parts);
     },
   });
@@ -229,10 +230,10 @@ function filterFile(
  * A cover over a socket that vanished before it was mounted makes an empty file in its place, which would keep the program
  * from listening there again. Nothing else that is removed here is a file, empty, and where a socket just was.
  */
-function removeLeftover(path: string): void {
+async function removeLeftover(path: string): Promise<void> {
   try {
     const { isFile, size, uid } = Deno.lstatSync(path);
-    if (isFile && size === 0 && uid === Deno.uid()) Deno.removeSync(path);
+    if (isFile && size === 0 && uid === Deno.uid()) await removeEmptyFromHeld(path);
   } catch {
     // Neither the socket nor a file is there, or it may not be looked at: then nothing was made.
   }

@@ -27,7 +27,10 @@ export interface Compared {
 
 /** How something is moved away and how a step that may fail is told; `repair.ts` has them. */
 export interface Repairs {
+  /** Answers with where it lies now. */
   moveAway(path: string): Promise<string>;
+  /** Writes a file where nothing stands. */
+  putBack(path: string, bytes: Uint8Array, mode: number): Promise<void>;
   attempt(path: string, act: () => Promise<Problem>): Promise<Problem>;
 }
 
@@ -83,11 +86,10 @@ async function away(path: string, { moveAway }: Repairs): Promise<Problem> {
   };
 }
 
-async function restore({ path, text, mode }: Compared, { moveAway }: Repairs): Promise<Problem> {
+async function restore({ path, text, mode }: Compared, { moveAway, putBack }: Repairs): Promise<Problem> {
   if (text === null) throw new Error("it is too long to be kept");
   const kept = new FsSnapshot().has(path) ? await moveAway(path) : null;
-  Deno.writeFileSync(path, bytes(text), { createNew: true });
-  if (mode !== null) Deno.chmodSync(path, mode & 0o777);
+  await putBack(path, bytes(text), mode ?? 0o644);
   return {
     code: "protected-path-restored",
     message: `A command changed ${path}, which other programs run or obey. It was put back as it was.`,

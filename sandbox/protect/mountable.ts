@@ -3,6 +3,8 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { makeHeld } from "../paths/held_folder.ts";
+import { realPath } from "../paths/real_path.ts";
 import { isSteady } from "../paths/steady.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import type { Protection } from "./protect.ts";
@@ -108,10 +110,12 @@ function hiddenNow(paths: readonly string[], snapshot: FsSnapshot): HiddenPath[]
 }
 
 function makeFolder(path: string, notices: Problem[]): void {
+  const snapshot = new FsSnapshot();
+  const real = realPath(path, "/", snapshot) ?? path;
+  if (snapshot.has(real)) return; // A file is fine as an entry.
   try {
-    Deno.mkdirSync(path, { recursive: true });
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.AlreadyExists) return; // A file is fine as an entry.
+    makeHeld(real);
+  } catch {
     notices.push({
       code: "writable-path-not-made",
       message: `The writable path ${path} could not be made.`,

@@ -4,9 +4,9 @@ import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
 import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
 import { Moment } from "../paths/moment.ts";
-import { foldersBetween, parentOf } from "../../base/paths.ts";
+import { foldersBetween, isInside, nameOf, parentOf } from "../../base/paths.ts";
+import { linkInHeld, moveFromHeld, openToOwner, putIntoHeld, setModeOfHeld } from "../paths/held_folder.ts";
 import { realPath } from "../paths/real_path.ts";
-import { isInside } from "../../base/paths.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
 import { isHarmlessGit } from "./repository.ts";
 
@@ -66,7 +66,7 @@ export async function settle(
   const moment = new Moment();
   const changed = !before.look.holds(moment);
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
-  const locked = changed ? openFolders(paths, before.writable) : [];
+  const locked = changed ? await openFolders(paths, before.writable) : [];
   try {
     const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
     const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
@@ -77,7 +77,7 @@ export async function settle(
     if (!changed && found.length === 0) return null;
     return await putRight({ ...before, missing: [...new Set([...before.missing, ...found])] }, keep);
   } finally {
-    for (const { path, mode } of locked) if (isRealFolder(path)) Deno.chmodSync(path, mode);
+    for (const { path, mode } of locked) await closeAgain(path, mode);
   }
 }
 
@@ -89,8 +89,7 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
     told.push(
       await attempt(path, async () => {
         const kept = snapshot.has(path) ? await moveAway(path, keep()) : null;
-        Deno.mkdirSync(parentOf(path), { recursive: true });
-        Deno.symlinkSync(target, path);
+        await linkInHeld(path, target);
         return {
           code: "protected-link-restored",
           message: `A command replaced the link ${path}, which leads to a protected path. It was put back.`,
@@ -113,7 +112,11 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
       }),
     );
   }
-  const repairs = { attempt, moveAway: (path: string) => moveAway(path, keep()) };
+  const repairs = {
+    attempt,
+    moveAway: (path: string) => moveAway(path, keep()),
+    putBack: (path: string, bytes: Uint8Array, mode: number) => putFileBack(path, bytes, mode, keep()),
+  };
   return [...told, ...await putBack(compared, repairs)];
 }
 
@@ -142,10 +145,10 @@ async function attempt(path: string, act: () => Promise<Problem>): Promise<Probl
  * Opens the folders around these paths to their owner, who may have been shut out by the command: otherwise nobody would see
  * what lies there, or could move it. Answers with the modes to set again.
  */
-function openFolders(
+async function openFolders(
   paths: readonly string[],
   writable: readonly string[],
-): { path: string; mode: number }[] {
+): Promise<{ path: string; mode: number }[]> {
   const opened: { path: string; mode: number }[] = [];
   const around = new Set(
     paths.flatMap((path) =>
@@ -156,7 +159,7 @@ function openFolders(
     const mode = isRealFolder(path) ? (Deno.lstatSync(path).mode ?? 0o7777) & 0o7777 : 0o7777;
     if ((mode & OWNER) === OWNER) continue;
     try {
-      Deno.chmodSync(path, mode | OWNER);
+      await openToOwner(path);
       opened.push({ path, mode });
     } catch {
       // Somebody else's folder. Where something has to be moved out of it, that says why it cannot be.
@@ -173,25 +176,37 @@ function isRealFolder(path: string): boolean {
   return new FsSnapshot().lstat(path)?.isDirectory === true && realPath(path, "/") === path;
 }
 
-/** Moves a file or folder, also to another file system; answers with its new place. */
-async function moveAway(path: string, folder: string): Promise<string> {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  const target = `${folder}/${crypto.randomUUID().slice(0, 8)}-${name}`;
-  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A folder that may not be written to can be moved by nobody but the superuser: its `..` changes.
-  if (isRealFolder(path)) Deno.chmodSync(path, OWNER);
+/** Gives a folder that was opened its mode again. */
+async function closeAgain(path: string, mode: number): Promise<void> {
   try {
-    Deno.renameSync(path, target);
+    await setModeOfHeld(path, mode);
   } catch {
-    // Another file system: the program for it copies and then removes, which needs every folder inside open.
-    await run("/bin/chmod", ["-R", "u+rwX", "--", path]);
-    await run("/bin/mv", ["-T", "--", path, target]);
+    // The command, or another one, has put something else in its place: then there is nothing to close.
   }
+}
+
+/** Moves a file or folder into the folder for what is kept; answers with its new place. */
+async function moveAway(path: string, folder: string): Promise<string> {
+  const target = inKeep(path, folder);
+  await moveFromHeld(path, target);
   return target;
 }
 
-async function run(program: string, args: string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(program, { args, stdin: "null", stdout: "null" })
-    .output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
+/** Writes a file where nothing stands now. */
+async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder: string): Promise<void> {
+  const draft = inKeep(path, folder);
+  Deno.writeFileSync(draft, bytes, { createNew: true });
+  try {
+    Deno.chmodSync(draft, mode & 0o777);
+    await putIntoHeld(draft, path);
+  } catch (thrown) {
+    Deno.removeSync(draft);
+    throw thrown;
+  }
+}
+
+/** A free name in the folder for what is kept, which is made if it is missing. */
+function inKeep(path: string, folder: string): string {
+  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return `${folder}/${crypto.randomUUID().slice(0, 8)}-${nameOf(path)}`;
 }

@@ -22,7 +22,8 @@ async function besideExchange(body: (root: string) => Promise<number>): Promise<
     plant(root, "project/notes.chat", "project/nr/.git/hooks/", "project/nr/.git/config", "outside/file");
     Deno.symlinkSync("../outside", `${root}/project/lnk`);
     plant(root, "outside/.git/hooks/", "outside/.git/config");
-    const before = [...Deno.readDirSync(`${root}/outside`)].length;
+    Deno.chmodSync(`${root}/outside/.git/hooks`, 0o500);
+    const before = everything(`${root}/outside`);
     const exchanging = new Deno.Command("python3", {
       args: ["-c", EXCHANGE, `${root}/project/nr`, `${root}/project/lnk`],
       stdin: "null",
@@ -34,7 +35,7 @@ async function besideExchange(body: (root: string) => Promise<number>): Promise<
       Deno.renameSync(file, file.replace(`/${Deno.pid}-`, "/1-"));
       const ran = await body(root);
       assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
-      assert.equal([...Deno.readDirSync(`${root}/outside`)].length, before);
+      assert.deepEqual(everything(`${root}/outside`), before);
       assert.ok(ran > 0, "and it does not keep the other from working");
     } finally {
       exchanging.kill("SIGKILL");
@@ -43,7 +44,19 @@ async function besideExchange(body: (root: string) => Promise<number>): Promise<
   });
 }
 
-const WRITING_OUTSIDE = "echo PWNED > ../outside/file; touch ../outside/new";
+/** What lies in a folder, with modes and texts. */
+function everything(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    const mode = (Deno.lstatSync(path).mode ?? 0).toString(8);
+    return isDirectory
+      ? [`${path} ${mode}`, ...everything(path)]
+      : [`${path} ${mode} ${Deno.readTextFileSync(path)}`];
+  }).sort();
+}
+
+const WRITING_OUTSIDE = "echo PWNED > ../outside/file; touch ../outside/new; touch nr/.git/hooks/new; " +
+  "mkdir -p nr/.vscode; echo x > nr/.vscode/tasks.json; echo x >> nr/.git/config";
 
 Deno.test("two runs in one folder: a folder that one exchanges for a link is written to by the other where it lies, or not at all", () =>
   besideExchange(async (root) => {

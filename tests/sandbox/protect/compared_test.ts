@@ -17,6 +17,11 @@ async function after(
       Deno.renameSync(path, `${root}/moved-${moved.length}`);
       return Promise.resolve(`${root}/moved-${moved.length}`);
     },
+    putBack: (path, bytes, mode) => {
+      Deno.writeFileSync(path, bytes, { createNew: true });
+      Deno.chmodSync(path, mode & 0o777);
+      return Promise.resolve();
+    },
     attempt: (path, act) =>
       act().catch((thrown) => ({ code: "failed", message: `${path}: ${(thrown as Error).message}` })),
   });
