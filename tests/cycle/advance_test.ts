@@ -165,6 +165,16 @@ Deno.test("nobody is asked about a call that is answered, aborted, or refused by
   assert.equal(built.store.chat.result("c")?.status, "error");
 });
 
+Deno.test("of new blocks the cursor goes to the one that waits, and to none that is approved", async () => {
+  const tools = { ...HEADER, auto_approve: ["echo"], cursor_after_result: "stay" } as const;
+  const built = bench({ text: chatWith(["b", "slow"], ["a", "echo"]), tools });
+  await built.cycle.advance();
+  assert.equal(cursors(built)[0], built.store.chat.result("b")!.header.start);
+  const none = bench({ text: chatWith(["a", "echo"]), tools });
+  await none.cycle.advance();
+  assert.deepEqual(cursors(none), []);
+});
+
 Deno.test("the cursor after a result follows the setting", async () => {
   const text = `${chatAnswered(chatWith(["a", "echo"]), block("a", "approved"))}\nwords\n`;
   const lines = async (where: "result" | "next" | "stay") => {

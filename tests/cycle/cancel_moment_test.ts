@@ -41,3 +41,21 @@ Deno.test("a call executed by hand does not run when everything is cancelled whi
   const stop = await built.cycle.executeOne("a");
   assert.deepEqual([stop.reason, built.ran, built.store.text], ["cancelled", [], CHAT]);
 });
+
+Deno.test("when everything is cancelled while one call runs, the next one does not start and stays approved", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "echo"]),
+    block("a", "approved"),
+    block("b", "approved"),
+  );
+  const built = bench({
+    text,
+    run: (_call, _signal) => {
+      built.cycle.cancelAll();
+      return Promise.resolve({ success: true, output: "ran" });
+    },
+  });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, built.ran], ["cancelled", ["a"]]);
+  assert.match(built.store.text, /`b`[^`]*approved|`b` \(approved\)/);
+});

@@ -224,6 +224,9 @@ Deno.test("a body that a result, an error or a message replaces is kept, and the
   const messages = built.events.flatMap((event) => event.event === "notice" ? [event.message] : []);
   assert.equal(messages.length, 3);
   for (const [index, message] of messages.entries()) assert.ok(message.includes(`memory:${index + 1}`));
+  assert.equal(built.store.chat.result("c3")?.status, "rejected");
+  assert.equal(built.store.chat.result("c3")?.content, "no");
+  assert.equal(built.store.chat.result("c2")?.content.includes("why"), false);
 });
 
 Deno.test("the hash tells name and input apart and does not see where they meet", async () => {
