@@ -59,6 +59,11 @@ const KEPT: readonly (readonly [string, string, string])[] = [
   ["a line put at the end of the file", `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
   ["a stale buffer without the reply", BEFORE, BEFORE + REPLY],
   [
+    "the empty line above the reply taken away",
+    onDisk(HALF).replace("\n\n@Assistant:", "\n@Assistant:"),
+    `${BEFORE}${REPLY.slice(1)}`,
+  ],
+  [
     "a stale buffer with an edit and without a final line end",
     BEFORE.replace("One?", "Uno?").trimEnd(),
     BEFORE.replace("One?", "Uno?") + REPLY,

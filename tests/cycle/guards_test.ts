@@ -7,6 +7,7 @@ import { holderOf, lockDocument } from "../../cycle/storage/lock.ts";
 import { mergeDocuments, mergeFrom, sameAuthority } from "../../cycle/storage/merge.ts";
 import { messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
+import { readDocument } from "../../cycle/storage/read.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { parse } from "../../parser/mod.ts";
 
@@ -325,4 +326,12 @@ Deno.test("messages are kept by the path of a document, else by its first messag
   assert.equal(await key("@You:\nhi\n\n@Assistant:\none\n"), await key("@You:\nhi\n\n@Assistant:\ntwo\n"));
   assert.notEqual(await key("@You:\nhi\n"), await key("@You:\nho\n"));
   assert.equal(await key("no message\n"), "none");
+});
+
+Deno.test("a file that holds more than it said is read to its end", async () => {
+  // The system says of its own files that they are empty.
+  const read = await readDocument("/proc/version", { cwd: "/", home: "/", variables: {} });
+  assert.ok(read.ok);
+  assert.equal(Deno.statSync("/proc/version").size, 0);
+  assert.deepEqual(read.value.bytes, Deno.readFileSync("/proc/version"));
 });
