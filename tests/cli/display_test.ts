@@ -175,3 +175,38 @@ Deno.test("in a pipe advance shows a line for each request, call and result; not
       assert.doesNotMatch((await advance("--json")).stderr, /^request/m);
     });
   }));
+
+Deno.test("at a terminal a command that would wait for a document says what it needs, then shows its help", () =>
+  withScene(async (place) => {
+    const script = `
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+said = b""
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    said += piece
+sys.stdout.buffer.write(said)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+    const at = (...words: string[]) =>
+      place.spawn(["python3", "-c", script, ...place.program, ...words], {}).finished;
+    const approve = await at("approve");
+    assert.equal(approve.code, 2);
+    assert.match(
+      approve.stdout,
+      /^flemma: approve needs a FILE, or a document on standard input\.\r\n\r\nflemma approve \[FILE\]/,
+    );
+    const bare = await at();
+    assert.equal(bare.code, 2);
+    assert.match(
+      bare.stdout,
+      /^flemma: Name a FILE, or a document on standard input\.\r\n\r\nflemma: the whole/,
+    );
+  }));
