@@ -239,3 +239,27 @@ Deno.test("the hash tells name and input apart and does not see where they meet"
   const call = parse(new TextEncoder().encode(chatWith(["c1", "echo", '{"text": "é"}']))).call("c1");
   assert.equal(call?.inputText, '{"text": "é"}');
 });
+
+/** A journal without room for what gives way. */
+class FullJournal extends MemoryJournal {
+  override keepBody(): Promise<string> {
+    return Promise.reject(new Error("no room"));
+  }
+}
+
+Deno.test("a text in a block stays where it is when it cannot be kept before something takes its place", async () => {
+  const text = chatAnswered(
+    chatWith(["c1", "echo"], ["c2", "echo"]),
+    block("c1", "pending", "mine"),
+    block("c2", "denied", "why"),
+  );
+  const built = bench({ text, tools: OFF, journal: new FullJournal() });
+  const problem = await built.cycle.reject("c1", "no");
+  assert.equal(problem?.code, "state-unwritable");
+  assert.match(problem!.message, /no room/);
+  assert.equal(built.store.text, text);
+  assert.equal((await built.cycle.executeOne("c2")).problem?.code, "state-unwritable");
+  assert.equal(built.store.text, text);
+  assert.equal(await built.cycle.reject("c1", ""), null, "without a message the text stays anyway");
+  assert.match(built.store.text, /mine/);
+});
