@@ -1,6 +1,8 @@
 // What stands at the end of a document, one row a condition.
 
 import assert from "node:assert/strict";
+import { conclude } from "../../cycle/press_outcome.ts";
+import type { Stop } from "../../cycle/types.ts";
 import { lastWordIsModels, nothingToSend } from "../../cycle/plan/open_calls.ts";
 import { parse } from "../../parser/mod.ts";
 import { block, chatAnswered, chatWith } from "./harness.ts";
@@ -29,4 +31,31 @@ Deno.test("the last word is the model's when it said something, called nothing, 
     const chat = parse(new TextEncoder().encode(text));
     assert.deepEqual([lastWordIsModels(chat), nothingToSend(chat)], [models, nothing], JSON.stringify(text));
   }
+});
+
+Deno.test("a press ends by what ended it, else by what the document waits for, the nearest to running first", () => {
+  const calls = chatWith(["a", "echo"], ["b", "echo"], ["c", "echo"]);
+  const ended = (blocks: readonly string[], yielded: readonly string[] = [], end: Stop | null = null) => {
+    const chat = parse(new TextEncoder().encode(chatAnswered(calls, ...blocks)));
+    const { reason, ids, line } = conclude(chat, end, yielded);
+    return [reason, ids.join(), line !== null].join(" ");
+  };
+  const done = block("a", "", "out");
+  const rows:
+    readonly (readonly [blocks: readonly string[], yielded: readonly string[], expected: string])[] = [
+      [[block("a", "approved"), block("b", "pending")], ["c"], "throttled a true"],
+      [[done, block("b", "pending"), block("c", "approved", "mine")], ["a"], "pending b true"],
+      [[done, block("b", "approved", "mine")], ["a"], "protected b true"],
+      [[done], ["a"], "yield a true"],
+      [[done], [], "stepped  false"],
+    ];
+  for (const [blocks, yielded, expected] of rows) assert.equal(ended(blocks, yielded), expected);
+  const failed: Stop = { reason: "failed", ids: ["x"], line: 7 };
+  assert.equal(ended([block("a", "approved")], [], failed), "failed x true");
+  const cancelled: Stop = { reason: "cancelled", ids: ["a"], line: null };
+  assert.equal(
+    ended([block("a", "approved")], [], cancelled),
+    "cancelled a true",
+    "with the line of its call",
+  );
 });
