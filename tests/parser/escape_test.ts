@@ -143,3 +143,11 @@ Deno.test("for any text: escaped lines are never live, and reading gives the tex
     { seed: 20260801, numRuns: 3000 },
   );
 });
+
+Deno.test("a line that is live by its looks alone keeps its first character when it has no backslash to lose", () => {
+  const text = "a \\ b\n<thinking>\nthat nothing closes";
+  const chat = parse(new TextEncoder().encode(`@Assistant:\n${text}\n`));
+  assert.deepEqual(chat.turns[0]!.segments.map((segment) => segment.kind === "text" && segment.value), [
+    text,
+  ]);
+});

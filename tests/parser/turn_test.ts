@@ -1,0 +1,43 @@
+// New messages at the end of a document: what has to stand before their marker, one row a condition.
+
+import assert from "node:assert/strict";
+import { openTurn, sayNext } from "../../parser/edits/turn.ts";
+import { parse, update } from "../../parser/mod.ts";
+
+const chat = (text: string) => parse(new TextEncoder().encode(text));
+
+Deno.test("a new message begins below a blank line, with the line before it ended and an open fence closed", () => {
+  const rows: readonly (readonly [document: string, opening: string])[] = [
+    ["", "@You:\n"],
+    ["@You:\nhi", "\n\n@You:\n"],
+    ["@You:\nhi\n", "\n@You:\n"],
+    ["@You:\nhi\n\n", "@You:\n"],
+    ["@You:\nhi\n \t", "\n@You:\n"],
+    ["@You:\n```\nopen\n", "```\n\n@You:\n"],
+    ["@You:\n````js\nopen", "\n````\n\n@You:\n"],
+    ["@You:\n```\nopen\n\n", "```\n\n@You:\n"],
+    ["@You:\n```\nclosed\n```\n", "\n@You:\n"],
+    ["no message\n", "\n@You:\n"],
+  ];
+  for (const [document, opening] of rows) {
+    assert.equal(openTurn(chat(document), "You"), opening, JSON.stringify(document));
+    const after = chat(document + openTurn(chat(document), "Assistant"));
+    assert.equal(after.turns.at(-1)?.role, "Assistant", "the marker is one");
+  }
+});
+
+Deno.test("what is said next goes into an empty message of the person, else into a new one, with the document's line ends", () => {
+  const said = (document: string) => {
+    const before = chat(document);
+    return new TextDecoder().decode(update(before, [sayNext(before, "Go on.")]).bytes);
+  };
+  assert.equal(said("@You:\n\n"), "@You:\nGo on.\n\n");
+  assert.equal(said("@You:\n"), "@You:\nGo on.\n");
+  assert.equal(said("@You:"), "@You:\nGo on.");
+  assert.equal(said("@You:\nhi\n"), "@You:\nhi\n\n@You:\nGo on.\n");
+  assert.equal(said("@Assistant:\n\n"), "@Assistant:\n\n@You:\nGo on.\n");
+  assert.equal(said("@You:\r\n\r\n"), "@You:\r\nGo on.\r\n\r\n");
+  assert.equal(said("@Assistant:\r\nyes\r\n"), "@Assistant:\r\nyes\r\n\r\n@You:\r\nGo on.\r\n");
+  const pending = "@You:\n**Tool Result:** `a`\n\n```\n```\n";
+  assert.equal(said(pending), `${pending}\n@You:\nGo on.\n`, "a message with a result is not empty");
+});
