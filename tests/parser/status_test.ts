@@ -72,6 +72,11 @@ Deno.test("in quotes a backslash takes the quote or itself along, and stands for
   });
 });
 
+Deno.test("two quotes with nothing between them are an empty text, and one alone is itself", () => {
+  const meta = (suffix: string) => readStatus(suffix, "", "").meta;
+  assert.deepEqual(meta(`a="" b='' c="`), { a: "", b: "", c: '"' });
+});
+
 Deno.test("an unclosed quote runs to the end of the suffix", () => {
   assert.deepEqual(readStatus(`pending "a b`, "", ""), {
     status: "pending",
