@@ -4,6 +4,7 @@ import type { Environment } from "../base/environment.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
+import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
 import { FileChanges } from "./file_changes.ts";
@@ -34,6 +35,8 @@ export interface Runtime {
   readonly journal: Journal;
   /** What the document's other files were like when they were sent last. */
   readonly files: FileMemory;
+  /** What the thinking of earlier replies belongs to. */
+  readonly thinking: ThinkingMemory;
   /** What commands did to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
@@ -121,6 +124,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     emit,
     files: memory,
     replies: memory,
+    thinking: memory,
     stream: options.stream ?? true,
   }, evaluated);
   const cycle = new Cycle({
@@ -151,6 +155,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     sandbox,
     journal,
     files: memory,
+    thinking: memory,
     cycle,
     send,
     blockers,

@@ -182,7 +182,7 @@ export class Session implements ChatSession {
   async request(): Promise<Prepared> {
     const runtime = await this.#current();
     if (!runtime.ok) return { kind: "failed", problem: runtime.problem };
-    const { subject: { settings, evaluated }, offered, files } = runtime.value;
+    const { subject: { settings, evaluated }, offered, files, thinking } = runtime.value;
     const [{ dryRun }, provider] = await Promise.all([
       import("../cycle/send/request.ts"),
       providerOf({ provider: this.#options.provider, settings }),
@@ -197,6 +197,7 @@ export class Session implements ChatSession {
       tools: offered(),
       frontmatter: await evaluated(),
       files,
+      thinking,
     });
   }
 

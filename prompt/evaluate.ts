@@ -79,23 +79,27 @@ class Evaluation {
     this.#reportFrontmatter();
     const outputs = await this.#runTemplates();
     let system: string | null = null;
+    let systemLine: number | undefined;
     const history: PromptMessage[] = [];
     for (const turn of this.#chat.turns) {
       const output = outputs?.get(turn);
       if (output !== undefined) this.#diagnostics.push(...output.diagnostics);
       if (turn.role === "Assistant") {
-        history.push({ role: "assistant", parts: this.#assistantParts(turn) });
+        history.push({ role: "assistant", parts: this.#assistantParts(turn), line: turn.place.start });
         continue;
       }
       if (turn.role !== "System" && turn.role !== "You") continue;
       const parts = await this.#parts(output?.pieces ?? wholeTurn(turn, this.#segmentsOf(turn)));
-      if (turn.role === "System") system = systemText(parts);
-      else history.push({ role: "user", parts });
+      if (turn.role === "System") {
+        system = systemText(parts);
+        systemLine = turn.place.start;
+      } else history.push({ role: "user", parts, line: turn.place.start });
     }
     const unresolved = this.#unresolvedCalls();
     const blocked = this.#diagnostics.some((diagnostic) => diagnostic.severity === "error");
     const files = await this.#files.files(this.#lua?.files);
-    return { system, history, unresolved, diagnostics: this.#diagnostics, blocked, files };
+    const place = systemLine === undefined ? {} : { systemLine };
+    return { system, ...place, history, unresolved, diagnostics: this.#diagnostics, blocked, files };
   }
 
   #reportFrontmatter(): void {
@@ -269,12 +273,13 @@ class Evaluation {
     for (const segment of unescapeTurn(this.#chat, turn)) {
       if (segment.kind === "text") addText(parts, segment.value);
       else if (segment.kind === "thinking") {
-        const { content, signature, redacted } = segment;
+        const { content, signature, redacted, place } = segment;
         parts.push({
           kind: "thinking",
           content,
           ...(signature === undefined ? {} : { signature }),
           redacted,
+          line: place.start,
         });
       } else if (segment.kind === "tool_use") {
         const { id, name, input, inputText, flaw } = segment;

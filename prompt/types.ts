@@ -10,6 +10,8 @@ export type Part =
     readonly content: string;
     readonly signature?: { readonly provider: string; readonly value: string };
     readonly redacted: boolean;
+    /** 1-based line of its tag in the document. */
+    readonly line?: number;
   }
   | {
     readonly kind: "tool_use";
@@ -52,6 +54,8 @@ export interface PromptMessage {
   readonly role: "user" | "assistant";
   /** What it is made of, in order. */
   readonly parts: readonly Part[];
+  /** 1-based line of the document where it begins. */
+  readonly line?: number;
 }
 
 /** A file whose content went into a prompt. */
@@ -66,6 +70,8 @@ export interface FileRead {
 export interface Prompt {
   /** Null when the document has no `@System:` message. */
   readonly system: string | null;
+  /** 1-based line of that message. */
+  readonly systemLine?: number;
   /** All messages in order; roles alternate. */
   readonly history: readonly PromptMessage[];
   /** Calls without a final result; the provider adds a synthetic error result for each. */

@@ -2,7 +2,7 @@
 
 import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Prompt } from "../prompt/types.ts";
+import type { Part, Prompt } from "../prompt/types.ts";
 
 /** What a tool looks like to a provider. */
 export interface OfferedTool {
@@ -46,6 +46,56 @@ export interface RequestInput {
   readonly baseUrl: string;
   /** The day of the request in UTC, as `2026-11-28`: models end. */
   readonly day: string;
+  /** Thinking of the document that is not sent. @default all is sent */
+  readonly leftOut?: ReadonlySet<ThinkingPart>;
+  /** What the provider refused in an earlier try. @default nothing */
+  readonly conceded?: ReadonlySet<Concession>;
+}
+
+/** Thinking as it stands in a document. */
+export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
+
+/** What a request can do without when the provider refuses it. */
+export type Concession =
+  /** All thinking of earlier replies. */
+  | "earlier-thinking"
+  /** The word about what becomes of thinking that no longer fits. */
+  | "binding"
+  /** Temperature and other sampling values. */
+  | "sampling"
+  /** The wish how the model shall think. */
+  | "thinking";
+
+/** One piece of what a reply comes from. */
+export interface PrefixPiece {
+  readonly what: "system" | "tools" | "user" | "assistant";
+  /** 1-based line of the document where it begins; null for what stands in none. */
+  readonly line: number | null;
+  /** Its content without thinking and without marks for a cache; empty for what is sent for its thinking only. */
+  readonly text: string;
+  /** The signed thinking in it, in order. */
+  readonly thinking: readonly ThinkingPart[];
+}
+
+/** What a request will be made of, as far as it decides which thinking of earlier replies still counts. */
+export interface Outline {
+  /** In the order in which the provider reads them. */
+  readonly pieces: readonly PrefixPiece[];
+  /** From this piece on thinking is sent whole or not at all: it is of the last reply, or of a loop of calls. */
+  readonly whole: number;
+  /**
+   * What becomes of thinking when something before it has changed: it is left out, nothing is sent, or it is sent as
+   * ever. Null for a model that does not look.
+   */
+  readonly mismatch: "drop" | "error" | "off" | null;
+}
+
+/** Thinking that the provider did not use, told with its answer. */
+export interface DroppedThinking {
+  /** Where it stands in the request, such as `messages.3.content.0`. */
+  readonly path: string;
+  /** What before it has changed, or who may not read it. */
+  readonly why: "prefix" | "model" | "account" | "other";
 }
 
 /** Token counts of one request; each report replaces the earlier one. */
@@ -80,6 +130,9 @@ export type Effect =
     readonly characters: number;
   }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
+  /** Who was asked, as the provider knows them. */
+  | { readonly kind: "account"; readonly id: string }
+  | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
   /** Something of the reply that cannot stand in the document; one sentence for the person. */
   | { readonly kind: "notice"; readonly message: string }
   | {
@@ -120,6 +173,15 @@ export interface StreamReader {
   readonly closed: boolean;
 }
 
+/** A request, and what is to be known of it. */
+export interface BuiltRequest {
+  readonly request: ProviderRequest;
+  /** What had to be left out or changed, in sentences. */
+  readonly warnings: readonly string[];
+  /** The thinking of earlier replies that is in it, by its place in the body. @default none */
+  readonly thinking?: ReadonlyMap<string, ThinkingPart>;
+}
+
 /** One provider's API. */
 export interface Provider {
   /** The name that settings use. */
@@ -141,7 +203,11 @@ export interface Provider {
   /** Whether the model of the settings goes on from a turn of its own (prefill). */
   takesPrefill(settings: Settings): boolean;
   /** The request for a conversation, and what had to be left out or changed, in sentences. */
-  buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] };
+  buildRequest(input: RequestInput): BuiltRequest;
+  /** What the request will be made of; absent for a provider to which changes of earlier text make no difference. */
+  outline?(input: RequestInput): Outline;
+  /** What a request that was refused may do without in another try, or null. */
+  concession?(error: ProviderError): Concession | null;
   /** A reader for one reply; `offered` lets it give tools their own names back. */
   reader(offered?: readonly OfferedTool[]): StreamReader;
   /**

@@ -140,6 +140,11 @@ export const PROVIDER_TABLES: Readonly<Record<string, Group>> = {
   anthropic: providerTable("Anthropic", {
     thinking_budget: budget,
     effort: neutralKey(word("low", "medium", "high", "xhigh", "max"), "Sent as it is.", { optional: true }),
+    binding: neutralKey(
+      word("drop", "error", "off"),
+      "Earlier thinking when text before it has changed: leave it out, send nothing, or send it and let the API decide.",
+      { optional: true },
+    ),
   }),
   openai: providerTable("OpenAI", {
     reasoning: text("Reasoning effort; beats `thinking`."),

@@ -8,11 +8,15 @@ import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { type CredentialResolver, resolveCredential } from "../../providers/http/credentials.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
-import { dayOf } from "../../providers/models/find.ts";
-import type { OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
+import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import { resolveParameters } from "../../providers/request/parameters.ts";
+import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
+import { preserve, ThinkingLog } from "./thinking_log.ts";
+import { type CacheFacts, changeNotice, mismatchProblem } from "./thinking_notices.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../refusals.ts";
+import type { ThinkingMemory } from "../thinking_memory.ts";
 import type { FileMemory } from "../types.ts";
 
 export interface RequestOptions {
@@ -30,6 +34,10 @@ export interface RequestOptions {
   readonly frontmatter?: EvaluatedFrontmatter;
   /** Where it is remembered what other files were like; left out, their changes are not told. */
   readonly files?: FileMemory;
+  /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
+  readonly thinking?: ThinkingMemory;
+  /** What the provider refused in an earlier try. @default nothing */
+  readonly conceded?: ReadonlySet<Concession>;
   /** The time of the request. @default now */
   readonly now?: Date;
 }
@@ -49,11 +57,21 @@ export type Prepared =
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
 
+/** The same for whoever sends it. */
+export type Sendable =
+  | Exclude<Prepared, { kind: "ready" }>
+  | Extract<Prepared, { kind: "ready" }> & {
+    /** What is to be remembered of its thinking; null where a provider does not look at that. */
+    readonly log: ThinkingLog | null;
+    /** Whether a request without that may be made in its place, and would be another one. */
+    readonly mayConcede: (concession: Concession) => boolean;
+  };
+
 /** Stands for the secret wherever a request is shown. */
 export const HIDDEN_SECRET = "[hidden]";
 
 /** Prepares the request that `send` posts, and remembers the files it was made from. */
-export async function prepareRequest(options: RequestOptions): Promise<Prepared> {
+export async function prepareRequest(options: RequestOptions): Promise<Sendable> {
   const { provider, environment, resolvers, files } = options;
   const prepared = await prepare(options, async () => {
     const credential = await resolveCredential({ provider, environment }, resolvers);
@@ -72,7 +90,7 @@ export function dryRun(options: RequestOptions): Promise<Prepared> {
   return prepare(options, () => Promise.resolve(success(HIDDEN_SECRET)));
 }
 
-async function prepare(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Prepared> {
+async function prepare(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);
@@ -100,17 +118,44 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   if (lack !== null) return { kind: "failed", problem: lack };
   const key = await secret();
   if (!key.ok) return { kind: "failed", problem: key.problem };
-  const { request, warnings } = provider.buildRequest({
-    prompt,
-    tools,
-    settings,
-    document,
-    key: key.value,
-    baseUrl: baseUrl.value,
-    day: dayOf(options.now ?? new Date()),
-  });
+  const day = dayOf(options.now ?? new Date());
+  const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day };
+  const outline = provider.outline?.(input) ?? null;
+  const preserved = outline === null ? null : await preserve(outline, options.thinking);
+  if (preserved?.outline.mismatch === "error" && preserved.judgement.lost.length > 0) {
+    return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.judgement) };
+  }
+  const leftOut = preserved?.judgement.leftOut;
+  const build = (conceded: ReadonlySet<Concession>) => provider.buildRequest({ ...input, leftOut, conceded });
+  const { conceded = new Set() } = options;
+  const { request, warnings, thinking = new Map() } = build(conceded);
   const model = settings.model ?? provider.defaultModel ?? "";
-  return { kind: "ready", request, model, diagnostics, warnings, files: prompt.files };
+  const notice = preserved === null
+    ? null
+    : changeNotice(preserved.outline, preserved.judgement, cacheFacts(provider.name, model, settings, day));
+  return {
+    kind: "ready",
+    request,
+    model,
+    diagnostics,
+    warnings: notice === null ? warnings : [notice, ...warnings],
+    files: prompt.files,
+    log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),
+    mayConcede: (concession) =>
+      (concession !== "earlier-thinking" || outline?.mismatch !== "error") &&
+      build(new Set([...conceded, concession])).request.body !== request.body,
+  };
+}
+
+/** Tokens below which no provider keeps a prompt at hand. */
+const LEAST_CACHEABLE = 1024;
+
+/** What losing the provider's cache costs; null when it is asked to keep none. */
+function cacheFacts(provider: string, name: string, settings: Settings, day: string): CacheFacts | null {
+  if (resolveParameters(settings, provider).cacheRetention === "none") return null;
+  const model = findModel(provider, name);
+  const least = model?.minCacheable ?? LEAST_CACHEABLE;
+  return { least, prices: model === null ? null : pricesAt(model, day, 0) };
 }
 
 /** What settings lack for a request to a provider; null when nothing. */

@@ -10,6 +10,7 @@ import { mayUseProxy, reachable } from "../../providers/http/connect.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type {
+  Concession,
   Effect,
   OfferedTool,
   Provider,
@@ -20,8 +21,10 @@ import type {
 import { mergeUsage } from "../../providers/usage.ts";
 import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
-import { type Prepared, prepareRequest } from "./request.ts";
+import { prepareRequest, type Sendable } from "./request.ts";
+import { concessionNotice } from "./thinking_notices.ts";
 import { UnfinishedCalls } from "./unfinished_calls.ts";
+import type { ThinkingMemory } from "../thinking_memory.ts";
 import type { DocumentStore, Emit, FileMemory, ReplyMemory, Send, SendOutcome } from "../types.ts";
 
 export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
@@ -47,7 +50,12 @@ export interface SendOptions {
   readonly files?: FileMemory;
   /** Where it is remembered that a reply has not ended; left out, it is not. */
   readonly replies?: ReplyMemory;
+  /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
+  readonly thinking?: ThinkingMemory;
 }
+
+/** How often one request is made again without something that the provider refused. */
+const MOST_CONCESSIONS = 2;
 
 /**
  * Makes the function that sends the document as it then stands and writes the reply.
@@ -59,7 +67,27 @@ export function createSend(options: SendOptions): Send {
   // One run sends many times, and says each thing about the document and the settings once.
   const said = new Set<string>();
   const isNew = (words: string): boolean => !said.has(words) && said.add(words).size > 0;
+  // What the provider refused for this model or at this address, it will refuse again.
+  const refused = new Set<Concession>();
   return async (signal) => {
+    const conceded = new Set(refused);
+    for (let tries = 0;; tries++) {
+      const outcome = await attempt(signal, conceded, tries < MOST_CONCESSIONS);
+      if (outcome.kind !== "refused") return outcome;
+      const { concession, error } = outcome;
+      conceded.add(concession);
+      // Thinking that comes from now on is none that was refused.
+      if (concession !== "earlier-thinking") refused.add(concession);
+      const message = concessionNotice(concession, error, options.provider.display);
+      options.emit({ event: "notice", code: "request-conceded", message });
+    }
+  };
+
+  async function attempt(
+    signal: AbortSignal,
+    conceded: ReadonlySet<Concession>,
+    mayConcede: boolean,
+  ): Promise<SendOutcome | Refused> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, emit } = options;
     const tools = options.tools();
@@ -74,6 +102,8 @@ export function createSend(options: SendOptions): Send {
       frontmatter: options.frontmatter,
       resolvers: options.resolvers,
       files: options.files,
+      thinking: options.thinking,
+      conceded,
     });
     if (prepared.kind === "failed") return prepared;
     for (const severity of ["error", "warning"]) {
@@ -85,14 +115,21 @@ export function createSend(options: SendOptions): Send {
     }
     if (prepared.kind === "blocked") return prepared;
     const warnings = prepared.warnings.filter(isNew);
-    return await new Sending(options, { ...prepared, warnings }, tools).run(signal);
-  };
+    return await new Sending(options, { ...prepared, warnings }, tools).run(signal, mayConcede);
+  }
+}
+
+/** A request that the provider did not take as it was, and may take without something. */
+interface Refused {
+  readonly kind: "refused";
+  readonly concession: Concession;
+  readonly error: ProviderError;
 }
 
 /** One request and its reply. */
 class Sending {
   readonly #options: SendOptions;
-  readonly #prepared: Extract<Prepared, { kind: "ready" }>;
+  readonly #prepared: Extract<Sendable, { kind: "ready" }>;
   readonly #reader: StreamReader;
   readonly #writer: ReplyWriter;
   readonly #commits: ReplyCommits;
@@ -107,7 +144,7 @@ class Sending {
 
   constructor(
     options: SendOptions,
-    prepared: Extract<Prepared, { kind: "ready" }>,
+    prepared: Extract<Sendable, { kind: "ready" }>,
     tools: readonly OfferedTool[],
   ) {
     this.#options = options;
@@ -127,7 +164,7 @@ class Sending {
     );
   }
 
-  async run(signal: AbortSignal): Promise<SendOutcome> {
+  async run(signal: AbortSignal, mayConcede: boolean): Promise<SendOutcome | Refused> {
     const { settings, provider, emit, environment } = this.#options;
     const { request, model } = this.#prepared;
     const direct = this.#options.fetch === undefined && !mayUseProxy(environment.variables);
@@ -144,6 +181,11 @@ class Sending {
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
+    const refused = mayConcede ? this.#refused(exchange) : null;
+    if (refused !== null) return refused;
+    if (this.#writer.begun) {
+      this.#notices.push(...await this.#prepared.log?.finish(this.#options.thinking) ?? []);
+    }
     const ending = this.#ending(exchange);
     const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
     // A document that could not take the end does not say how the reply ended.
@@ -173,7 +215,17 @@ class Sending {
     this.#lost.count++;
   }
 
+  /** What the provider refused of a request that brought nothing, where another try can do without. */
+  #refused(exchange: Exchange): Refused | null {
+    if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
+    const error = this.#error ?? this.#failure(exchange);
+    const concession = this.#options.provider.concession?.(error) ?? null;
+    if (concession === null || !this.#prepared.mayConcede(concession)) return null;
+    return { kind: "refused", concession, error };
+  }
+
   #effect(effect: Effect): ProviderError | null {
+    this.#prepared.log?.note(effect);
     if (effect.kind === "error") return effect.error;
     if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
     else if (effect.kind === "stop") this.#stop = effect;

@@ -17,6 +17,15 @@ import type {
 } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 import {
+  afterThinking,
+  isThinkingEntry,
+  NO_THINKING,
+  thinkingEntries,
+  type ThinkingEntry,
+  type ThinkingMemory,
+  type ThinkingState,
+} from "../thinking_memory.ts";
+import {
   afterEntry,
   entriesOf,
   isUnsettledEntry,
@@ -31,13 +40,14 @@ type Entry =
   | ({ readonly kind: "file" } & FileRead)
   | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
   | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
+  | ThinkingEntry
   | UnsettledEntry;
 
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
 
 /** All that is remembered about one document. */
-export type DocumentMemory = Journal & FileMemory & ExposureMemory & ReplyMemory;
+export type DocumentMemory = Journal & FileMemory & ExposureMemory & ReplyMemory & ThinkingMemory;
 
 /**
  * The journal of the document at `path`, or one that ends with the process when it is null (unsaved). Opening only reads:
@@ -75,6 +85,7 @@ class RunJournal implements DocumentMemory {
   readonly #files = new Map<string, string>();
   readonly #unfinished = new Set<string>();
   #unsettled = NOTHING_UNSETTLED;
+  #thinking = NO_THINKING;
   /** The file is to be rewritten before the next record. */
   #overgrown: boolean;
 
@@ -135,6 +146,14 @@ class RunJournal implements DocumentMemory {
   async recordFiles(files: readonly FileRead[]): Promise<void> {
     const news = files.filter(({ path, hash }) => this.#files.get(path) !== hash);
     if (news.length > 0) await this.#record(news.map(({ path, hash }) => ({ kind: "file", path, hash })));
+  }
+
+  get thinking(): ThinkingState {
+    return this.#thinking;
+  }
+
+  async recordThinking(entries: readonly ThinkingEntry[]): Promise<void> {
+    if (entries.length > 0) await this.#record(entries);
   }
 
   keepBody(id: string, body: string): Promise<string> {
@@ -215,6 +234,12 @@ class RunJournal implements DocumentMemory {
         break;
       case "body":
         break;
+      case "thinking":
+      case "stale":
+      case "unread":
+      case "sent":
+        this.#thinking = afterThinking(this.#thinking, entry);
+        break;
       case "exposed":
       case "settled":
         this.#unsettled = afterEntry(this.#unsettled, entry);
@@ -264,7 +289,7 @@ function isEntry(value: unknown): value is Entry {
   if (entry.kind === "unfinished" || entry.kind === "finished") {
     return Array.isArray(entry.ids) && entry.ids.every((id) => typeof id === "string");
   }
-  if (isUnsettledEntry(entry)) return true;
+  if (isUnsettledEntry(entry) || isThinkingEntry(entry)) return true;
   if (typeof entry.id !== "string") return false;
   switch (entry.kind) {
     case "approval":
@@ -281,7 +306,10 @@ function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Keeps the last approval of each call, starts without end, calls of replies without end, the last hashes, and what nobody vouches for. */
+/**
+ * Keeps the last approval of each call, starts without end, calls of replies without end, the last hashes and digests,
+ * and what nobody vouches for.
+ */
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
   const started = new Map<string, Entry>();
@@ -289,6 +317,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const files = new Map<string, Entry>();
   const unfinished = new Set<string>();
   let unsettled = NOTHING_UNSETTLED;
+  let thinking = NO_THINKING;
   for (const entry of entries) {
     if (entry.kind === "approval" || entry.kind === "exposed" || entry.kind === "settled") {
       unsettled = afterEntry(unsettled, entry);
@@ -306,18 +335,24 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
       results.delete(entry.id);
     }
     if (entry.kind === "file") files.set(entry.path, entry);
+    if (isThinking(entry)) thinking = afterThinking(thinking, entry);
   }
   const kept: Entry[] = [
     ...approvals.values(),
     ...started.values(),
     ...results.values(),
     ...files.values(),
+    ...thinkingEntries(thinking),
     // Below the approvals, which would change what is unsettled.
     ...entriesOf(unsettled),
     ...(unfinished.size === 0 ? [] : [{ kind: "unfinished" as const, ids: [...unfinished] }]),
   ];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });
+}
+
+function isThinking(entry: Entry): entry is ThinkingEntry {
+  return ["thinking", "stale", "unread", "sent"].includes(entry.kind);
 }
 
 async function readIfThere(path: string): Promise<string> {

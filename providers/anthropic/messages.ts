@@ -5,13 +5,25 @@ import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
 import { type CallPart, pairResults, type ResultPart } from "../request/pairing.ts";
 import { WireIds, wireName } from "../request/wire.ts";
+import type { ThinkingPart } from "../types.ts";
 
-type Block = { readonly [key: string]: JsonValue | undefined };
+export type Block = { readonly [key: string]: JsonValue | undefined };
 
 /** One message as it is sent. */
 export interface WireMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly Block[];
+  /** 1-based line of the document where it begins; null when that is not known. */
+  readonly line: number | null;
+  /** The thinking that blocks of it stand for. */
+  readonly thinking: ReadonlyMap<Block, ThinkingPart>;
+}
+
+/** What is sent of thinking. */
+export interface ThinkingChoice {
+  readonly foreign: "preserve" | "drop";
+  /** Own thinking that is left out. */
+  readonly leftOut?: (part: ThinkingPart) => boolean;
 }
 
 type Kind<K extends Part["kind"]> = Extract<Part, { kind: K }>;
@@ -21,33 +33,46 @@ type Kind<K extends Part["kind"]> = Extract<Part, { kind: K }>;
  * result anywhere else: results that stand elsewhere are moved there, and a call without one is told so. Results
  * without a call are left out for the same reason.
  */
-export function wireMessages(prompt: Prompt, foreign: "preserve" | "drop"): readonly WireMessage[] {
+export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly WireMessage[] {
   const ids = new WireIds();
   const answers = pairResults(prompt.history);
   const places = new Map([...answers.keys()].map((call, place) => [call, place]));
   const messages: WireMessage[] = [];
   let owed: readonly Block[] = [];
-  const push = (role: WireMessage["role"], content: readonly Block[]): void => {
-    if (content.length > 0) messages.push({ role, content });
+  const push = (
+    role: WireMessage["role"],
+    content: readonly Block[],
+    line: number | null,
+    thinking: WireMessage["thinking"] = NO_THINKING,
+  ): void => {
+    if (content.length > 0) messages.push({ role, content, line, thinking });
   };
+  let line: number | null = null;
   for (const message of prompt.history) {
     if (message.role === "user") {
-      push("user", [...owed, ...message.parts.flatMap((part) => contentBlock(part, (path) => `@${path}`))]);
+      line = message.line ?? null;
+      const content = message.parts.flatMap((part) => contentBlock(part, (path) => `@${path}`));
+      push("user", [...owed, ...content], line);
       owed = [];
       continue;
     }
-    push("user", owed);
+    push("user", owed, line);
+    line = message.line ?? null;
     const calls = message.parts.flatMap((part) =>
       part.kind === "tool_use" ? [{ part, id: ids.next(part.id), place: places.get(part) ?? Infinity }] : []
     );
-    push("assistant", assistantBlocks(message, foreign, new Map(calls.map(({ part, id }) => [part, id]))));
+    const thinking = new Map<Block, ThinkingPart>();
+    const ownIds = new Map(calls.map(({ part, id }) => [part, id]));
+    push("assistant", assistantBlocks(message, choice, ownIds, thinking), line, thinking);
     owed = calls
       .sort((a, b) => a.place === b.place ? 0 : a.place - b.place)
       .map(({ part, id }) => resultBlock(answers.get(part), id));
   }
-  push("user", owed);
+  push("user", owed, line);
   return messages;
 }
+
+const NO_THINKING: WireMessage["thinking"] = new Map();
 
 /** Stands for an error whose text is blank, because the API refuses an empty one. */
 const NO_ERROR_TEXT = "The call failed without an error message.";
@@ -107,17 +132,23 @@ function source(part: Kind<"image" | "pdf">): Block {
  */
 function assistantBlocks(
   message: PromptMessage,
-  foreign: "preserve" | "drop",
+  { foreign, leftOut = () => false }: ThinkingChoice,
   ids: ReadonlyMap<CallPart, string>,
+  sources: Map<Block, ThinkingPart>,
 ): readonly Block[] {
   const { parts } = message;
-  const thinking = parts.filter((part) => part.kind === "thinking").flatMap(thinkingBlock);
+  const own = (part: ThinkingPart): readonly Block[] => {
+    const block = leftOut(part) ? null : thinkingBlock(part);
+    if (block === null) return [];
+    sources.set(block, part);
+    return [block];
+  };
   const texts = parts.filter((part) => part.kind === "text");
   const calls = parts.filter((part) => part.kind === "tool_use");
   const adopted = foreign === "preserve" ? foreignThinking(parts) : [];
   if (thinkingStandsLast(parts)) {
     return [
-      ...thinking,
+      ...parts.flatMap((part) => part.kind === "thinking" ? own(part) : []),
       ...adopted,
       ...texts.flatMap(textBlock),
       ...calls.map((call) => callBlock(call, ids)),
@@ -127,7 +158,7 @@ function assistantBlocks(
   let adoptedYet = false;
   for (const part of parts) {
     if (part.kind === "thinking") {
-      blocks.push(...thinkingBlock(part));
+      blocks.push(...own(part));
       continue;
     }
     if (!adoptedYet) blocks.push(...adopted);
@@ -145,14 +176,15 @@ function thinkingStandsLast(parts: readonly Part[]): boolean {
   return first > parts.findLastIndex(isSaid) && parts.some(isSaid);
 }
 
-function isNative(part: Kind<"thinking">): boolean {
+function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "anthropic";
 }
 
-function thinkingBlock(part: Kind<"thinking">): readonly Block[] {
-  if (part.redacted) return [{ type: "redacted_thinking", data: part.content }];
-  if (part.signature === undefined || !isNative(part)) return [];
-  return [{ type: "thinking", thinking: part.content, signature: part.signature.value }];
+/** Own thinking as a block; null for any other. */
+function thinkingBlock(part: ThinkingPart): Block | null {
+  if (part.redacted) return { type: "redacted_thinking", data: part.content };
+  if (part.signature === undefined || !isNative(part)) return null;
+  return { type: "thinking", thinking: part.content, signature: part.signature.value };
 }
 
 /** Thinking of other providers as one text, since the API takes only its own (providers section 3.1). */

@@ -1,9 +1,10 @@
 // Anthropic's Messages API as a provider.
 
+import { outline } from "./outline.ts";
 import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
 import { answeredError } from "../http/errors.ts";
-import type { Provider, ProviderError } from "../types.ts";
+import type { Concession, Provider, ProviderError } from "../types.ts";
 
 const KEY_VARIABLE = "ANTHROPIC_API_KEY";
 
@@ -16,6 +17,8 @@ export const anthropic: Provider = {
   outputIncludesThoughts: true,
   takesPrefill: goesOnFromItsTurn,
   buildRequest,
+  outline,
+  concession,
   reader: (offered = []) => new AnthropicReader(offered, readError),
   readError,
 };
@@ -27,6 +30,23 @@ function readError(body: unknown, headers: Headers | null, status?: number): Pro
   return /invalid\W+signature\W+in\W+thinking/i.test(error.message)
     ? { ...error, next: SIGNATURE_REFUSED }
     : error;
+}
+
+/** What the API's own words for a refused request name, and what another try does without. */
+const CONCESSIONS: readonly (readonly [RegExp, Concession])[] = [
+  [/block_binding|thinking-binding-controls/i, "binding"],
+  [
+    /bound to a different conversation|blocks? .*cannot be modified|invalid\W+signature\W+in\W+thinking/i,
+    "earlier-thinking",
+  ],
+  [/\b(?:temperature|top_p|top_k)\b/, "sampling"],
+  [/thinking\.type|thinking\.adaptive|adaptive thinking|output_config|\beffort\b/i, "thinking"],
+];
+
+/** Only a request that was refused as it stands can be mended; one that may succeed later is made again unchanged. */
+function concession({ message }: ProviderError): Concession | null {
+  if (!message.startsWith("invalid_request_error")) return null;
+  return CONCESSIONS.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
 /** The text of a signed block was edited, or the model is one that does not take it (known fault 71). */

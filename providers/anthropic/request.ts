@@ -1,17 +1,19 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
 import { endpointUrl } from "../http/endpoint.ts";
-import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { type JsonValue, writeBody } from "../request/json.ts";
 import type { Settings } from "../../config/settings.ts";
 import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
-import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
-import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
+import type { BuiltRequest, RequestInput, ThinkingPart } from "../types.ts";
+import { USER_AGENT } from "../request/wire.ts";
 import { type WireMessage, wireMessages } from "./messages.ts";
 import { type AskedThinking, askThinking } from "./thinking.ts";
+import { wireTools } from "./tools.ts";
+import { BINDING_BETA, bindingOf } from "./binding.ts";
 
 export const DEFAULT_MODEL = choiceOf("anthropic")!.standard;
 
@@ -20,15 +22,24 @@ const TRAILING_KEYS = ["system", "tools", "messages"] as const;
 type Members = { readonly [key: string]: JsonValue | undefined };
 
 /** Builds the request; a pure function of its input. */
-export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
-  const { prompt, settings } = input;
+export function buildRequest(input: RequestInput): BuiltRequest {
+  const { prompt, settings, leftOut, conceded = NOTHING } = input;
   const parameters = resolveParameters(settings, "anthropic");
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
-  const messages = wireMessages(prompt, parameters.thinking.foreign);
-  const asked = withoutBrokenLoop(askThinking(parameters, name, model, maxTokens.tokens), messages);
-  const sampling = askTemperature(parameters.temperature, name, model, asked.thinks);
+  const messages = wireMessages(prompt, {
+    foreign: parameters.thinking.foreign,
+    leftOut: (part) => conceded.has("earlier-thinking") || leftOut?.has(part) === true,
+  });
+  const asked = conceded.has("thinking")
+    ? NO_WISH
+    : withoutBrokenLoop(askThinking(parameters, name, model, maxTokens.tokens), messages);
+  const sampling = conceded.has("sampling")
+    ? { warnings: [] }
+    : askTemperature(parameters.temperature, name, model, asked.thinks);
+  const sent = thinkingPlaces(messages);
+  const binding = conceded.has("binding") || sent.size === 0 ? undefined : wireBinding(settings, asked);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
   const body: Members = {
@@ -37,7 +48,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     stream: true,
     temperature: sampling.temperature,
     cache_control: control,
-    thinking: asked.thinking,
+    thinking: binding === undefined ? asked.thinking : { ...asked.thinking, block_binding: binding },
     output_config: asked.output_config,
     system: wireSystem(prompt.system, control),
     tools: tools.length === 0 ? undefined : tools,
@@ -51,6 +62,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
       headers: {
         "x-api-key": input.key,
         "anthropic-version": "2023-06-01",
+        ...(binding === undefined ? {} : { "anthropic-beta": BINDING_BETA }),
         "content-type": "application/json",
         "user-agent": USER_AGENT,
       },
@@ -63,7 +75,32 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
       ...asked.warnings,
       ...sampling.warnings,
     ],
+    thinking: sent,
   };
+}
+
+const NOTHING: ReadonlySet<never> = new Set();
+
+const NO_WISH: AskedThinking = { thinks: true, warnings: [] };
+
+/** The thinking of earlier replies by its place in the body. */
+function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, ThinkingPart> {
+  return new Map(
+    messages.flatMap(({ content, thinking }, index) =>
+      content.flatMap((block, at): [string, ThinkingPart][] => {
+        const part = thinking.get(block);
+        return part === undefined ? [] : [[`messages.${index}.content.${at}`, part]];
+      })
+    ),
+  );
+}
+
+/** What shall happen to thinking that no longer fits; only requests that ask for thinking can say it. */
+function wireBinding(settings: Settings, asked: AskedThinking): Members | undefined {
+  const binding = bindingOf(settings);
+  const says = asked.thinking?.type === "adaptive" || asked.thinking?.type === "enabled";
+  if (!says || binding === null || binding === "off") return undefined;
+  return { prefix_mismatch_behavior: binding === "drop" ? "drop_block" : "error" };
 }
 
 /** Only models of before adaptive thinking go on from a turn of their own, and only while they do not think. */
@@ -118,16 +155,4 @@ function cacheControl(retention: RequestParameters["cacheRetention"]): Members |
 function wireSystem(system: string | null, control: Members | undefined): JsonValue | undefined {
   if (system === null || system === "") return undefined;
   return control === undefined ? system : [{ type: "text", text: system, cache_control: control }];
-}
-
-/** The last tool carries the cache breakpoint of the whole list. */
-function wireTools(offered: readonly OfferedTool[], control: Members | undefined): readonly Members[] {
-  const tools = sortedTools(offered);
-  return tools.map((tool, index) => ({
-    name: wireName(tool.name),
-    description: toolDescription(tool),
-    input_schema: toJson(tool.input_schema),
-    eager_input_streaming: true,
-    cache_control: index === tools.length - 1 ? control : undefined,
-  }));
 }

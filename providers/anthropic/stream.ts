@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { compactJson } from "../../base/json_text.ts";
 import { providerError } from "../http/errors.ts";
-import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+import type { DroppedThinking, Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { toolName } from "../request/wire.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -73,7 +73,7 @@ export class AnthropicReader implements StreamReader {
     if (typeof output === "number") effects.push({ kind: "usage", usage: { output } });
     switch (data.type) {
       case "message_start":
-        return [...effects, ...startUsage(data.message)];
+        return [...effects, ...startUsage(data.message), ...account(headers), ...dropped(data.message)];
       case "content_block_start":
         return [...effects, ...this.#start(indexOf(data), data.content_block)];
       case "content_block_delta":
@@ -212,6 +212,28 @@ function startUsage(message: unknown): Effect[] {
     counts.cache_write = usage.cache_creation_input_tokens;
   }
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
+}
+
+function account(headers: Headers | null): Effect[] {
+  const id = headers?.get("anthropic-organization-id") ?? "";
+  return id === "" ? [] : [{ kind: "account", id }];
+}
+
+/** Reasons why thinking was not used; unknown ones must be passed over, and so must thinking that was used all the same. */
+const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
+  prefix_binding_mismatch: "prefix",
+  model_binding_mismatch: "model",
+  organization_binding_mismatch: "account",
+  end_user_binding_mismatch: "account",
+};
+
+function dropped(message: unknown): Effect[] {
+  const given = isObject(message) ? message.input_transformations : undefined;
+  const told = (Array.isArray(given) ? given : []).flatMap((one: unknown): DroppedThinking[] => {
+    if (!isObject(one) || one.type !== "thinking_dropped" || typeof one.path !== "string") return [];
+    return [{ path: one.path, why: DROPPED[text(one.reason)] ?? "other" }];
+  });
+  return told.length === 0 ? [] : [{ kind: "dropped", dropped: told }];
 }
 
 /** The JSON text of a finished input, or null when it is no JSON object. No input at all means `{}`. */

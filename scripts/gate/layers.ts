@@ -103,7 +103,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["execute", "send"],
     ["plan"],
     ["storage"],
-    ["refusals.ts", "final_block.ts", "call_hash.ts", "stop.ts", "unsettled.ts"],
+    ["refusals.ts", "final_block.ts", "call_hash.ts", "stop.ts", "thinking_memory.ts", "unsettled.ts"],
     ["sentences.ts"],
     ["types.ts"],
   ],

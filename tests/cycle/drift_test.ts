@@ -43,7 +43,7 @@ class Place {
   async send(
     chat: string,
     files: FileMemory,
-    how: typeof prepareRequest = prepareRequest,
+    how: typeof dryRun = prepareRequest,
   ): Promise<readonly string[]> {
     const { environment, document } = this;
     const loaded = await loadSettings({ environment, noConfig: true });

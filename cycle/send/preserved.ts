@@ -1,0 +1,137 @@
+// Which thinking of earlier replies still counts, told from digests before anything is sent (providers-2026-11, 1.3.1).
+//
+// Signed thinking belongs to what stood before it when it was made: tools, system prompt, every message. When that has
+// changed, the provider refuses the request or drops the thinking and all that comes after it. So what no longer counts
+// is left out from the first such block on, the whole of an open loop of calls with it, and stays out for good: putting
+// it back would spoil the thinking that was made without it. What nothing is known of goes out, and the provider decides.
+
+import { sha256 } from "../../base/hash.ts";
+import type { Outline, PrefixPiece, ThinkingPart } from "../../providers/types.ts";
+import type { ThinkingEntry, ThinkingState } from "../thinking_memory.ts";
+
+/** An outline in digests. */
+export interface Digests {
+  /** Of each piece. */
+  readonly pieces: readonly string[];
+  /** Of all pieces before each, and of all at the end. */
+  readonly prefixes: readonly string[];
+  readonly thinking: readonly {
+    readonly part: ThinkingPart;
+    /** The piece that it stands in. */
+    readonly piece: number;
+    readonly key: string;
+    readonly text: string;
+  }[];
+}
+
+/** What is left out of a request, and why. */
+export interface Judgement {
+  readonly leftOut: ReadonlySet<ThinkingPart>;
+  /** What was left out by this judgement and not before, in order. */
+  readonly lost: readonly ThinkingPart[];
+  /** Keys that are left out from now on. */
+  readonly stale: readonly string[];
+  /** The first piece that is not what it was in the last request; null when none is, or nothing is known. */
+  readonly changed: number | null;
+  /** The key of the last thinking that is sent. */
+  readonly last: string | null;
+}
+
+/** Digits of a digest: enough that no two pieces of a document meet by chance. */
+const DIGITS = 24;
+
+async function digest(text: string): Promise<string> {
+  return (await sha256(text)).slice(0, DIGITS);
+}
+
+/** What stands for a block of thinking: a digest of its signature, of which there is no second. */
+export function keyOf(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): Promise<string> {
+  return digest(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
+}
+
+/** The digest of a block's text, which its signature vouches for. */
+export function textOf(part: Pick<ThinkingPart, "content">): Promise<string> {
+  return digest(part.content);
+}
+
+/** Reads an outline into digests. */
+export async function digestsOf(outline: Outline): Promise<Digests> {
+  const pieces = await Promise.all(outline.pieces.map(({ text }) => digest(text)));
+  const prefixes = [await digest("")];
+  for (const [index, piece] of pieces.entries()) {
+    const before = prefixes.at(-1)!;
+    // What is sent for its thinking only is no part of what later thinking belongs to.
+    prefixes.push(outline.pieces[index]!.text === "" ? before : await digest(before + piece));
+  }
+  const thinking = await Promise.all(
+    outline.pieces.flatMap((piece, index) =>
+      piece.thinking.map(async (part) => ({
+        part,
+        piece: index,
+        key: await keyOf(part),
+        text: await textOf(part),
+      }))
+    ),
+  );
+  return { pieces, prefixes, thinking };
+}
+
+/** Decides what is sent of the thinking in a document. */
+export function judge(outline: Outline, digests: Digests, state: ThinkingState): Judgement {
+  const { thinking } = digests;
+  const out = new Set<number>();
+  const first = firstStale(outline, digests, state);
+  thinking.forEach(({ key }, index) => {
+    if (state.stale.has(key) || index >= first) out.add(index);
+  });
+  const isWhole = (index: number) => thinking[index]!.piece >= outline.whole;
+  if ([...out].some(isWhole)) thinking.forEach((_, index) => isWhole(index) && out.add(index));
+  const news = [...out].sort((a, b) => a - b).filter((index) => !state.stale.has(thinking[index]!.key));
+  const sent = thinking.filter((_, index) => !out.has(index));
+  return {
+    leftOut: new Set([...out].map((index) => thinking[index]!.part)),
+    lost: news.map((index) => thinking[index]!.part),
+    stale: news.map((index) => thinking[index]!.key),
+    changed: firstChange(digests.pieces, state.sent),
+    last: sent.at(-1)?.key ?? null,
+  };
+}
+
+/** The first block that does not fit any more and was not left out before; Infinity when all do. */
+function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: ThinkingState): number {
+  let before: string | null = null;
+  for (const [index, { key, text, piece }] of thinking.entries()) {
+    if (state.stale.has(key)) continue;
+    const record = state.records.get(key);
+    if (record !== undefined) {
+      if (record.text !== text) return index;
+      // Without a prefix: made by a model that does not look at it.
+      if (record.prefix !== null && (outline.mismatch === "drop" || outline.mismatch === "error")) {
+        if (record.prefix !== prefixes[piece]) return index;
+        // Thinking may be missing from the start of the run; any other gap spoils what comes after it.
+        if (before !== null && record.before !== before) return index;
+      }
+    }
+    before = key;
+  }
+  return Infinity;
+}
+
+function firstChange(pieces: readonly string[], sent: readonly string[]): number | null {
+  const at = pieces.findIndex((piece, index) => index < sent.length && piece !== sent[index]);
+  return at < 0 ? null : at;
+}
+
+/** What to remember of the pieces of a request, given those of the one before; null when nothing is new. */
+export function sentEntry(pieces: readonly string[], sent: readonly string[]): ThinkingEntry | null {
+  const same = pieces.findIndex((piece, index) => piece !== sent[index]);
+  const from = same < 0 ? pieces.length : same;
+  return from === pieces.length && sent.length === pieces.length
+    ? null
+    : { kind: "sent", from, pieces: pieces.slice(from) };
+}
+
+/** Tokens that a piece comes to, roughly: providers count differently, and this only says how much. */
+export function roughTokens(pieces: readonly PrefixPiece[]): number {
+  return Math.round(pieces.reduce((sum, { text }) => sum + text.length, 0) / 4);
+}

@@ -1,0 +1,118 @@
+// The signed thinking of one request and its reply: what is left out, what came, and what is remembered of both.
+
+import { thrownText } from "../../base/problem.ts";
+import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../providers/types.ts";
+import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../thinking_memory.ts";
+import { type Digests, digestsOf, judge, type Judgement, keyOf, sentEntry, textOf } from "./preserved.ts";
+import { droppedNotices } from "./thinking_notices.ts";
+
+/** What was found out about earlier thinking before a request. */
+export interface Preserved {
+  readonly outline: Outline;
+  readonly digests: Digests;
+  readonly judgement: Judgement;
+}
+
+/** Looks at the thinking that a request could hold; without memory nothing is known of any. */
+export async function preserve(outline: Outline, memory: ThinkingMemory | undefined): Promise<Preserved> {
+  const digests = await digestsOf(outline);
+  return { outline, digests, judgement: judge(outline, digests, memory?.thinking ?? NO_THINKING) };
+}
+
+/** Follows a reply, and writes down at its end what the next request has to know. */
+export class ThinkingLog {
+  readonly #preserved: Preserved;
+  readonly #model: string;
+  /** The thinking in the request, by its place in the body. */
+  readonly #sent: ReadonlyMap<string, ThinkingPart>;
+  /** The thinking that came, in order. */
+  readonly #came: ThinkingPart[] = [];
+  readonly #dropped: DroppedThinking[] = [];
+  #account: string | null = null;
+
+  constructor(preserved: Preserved, model: string, sent: ReadonlyMap<string, ThinkingPart>) {
+    this.#preserved = preserved;
+    this.#model = model;
+    this.#sent = sent;
+  }
+
+  /** Takes notice of an effect. */
+  note(effect: Effect): void {
+    if (effect.kind === "thinking" && effect.signature !== undefined) {
+      const { content, signature } = effect;
+      this.#came.push({ kind: "thinking", content, signature, redacted: false });
+    } else if (effect.kind === "redacted") {
+      this.#came.push({ kind: "thinking", content: effect.data, redacted: true });
+    } else if (effect.kind === "account") this.#account = effect.id;
+    else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
+  }
+
+  /** Remembers what the reply showed; answers with what the person is to be told. */
+  async finish(memory: ThinkingMemory | undefined): Promise<readonly string[]> {
+    const { unread } = memory?.thinking ?? NO_THINKING;
+    const known = await Promise.all(this.#dropped.flatMap(({ path, why }) => {
+      const part = this.#sent.get(path);
+      return part === undefined ? [] : [keyOf(part).then((key) => ({ part, why, key }))];
+    }));
+    const news = known.filter(({ key }) => !unread.has(key));
+    const notices = droppedNotices(news, this.#model);
+    if (memory === undefined) return notices;
+    try {
+      await memory.recordThinking(await this.#entries(memory, news));
+      return notices;
+    } catch (thrown) {
+      const told =
+        "A later change of earlier text may cost thinking without a word, because digests of it cannot be " +
+        `kept: ${thrownText(thrown)}.`;
+      return [...notices, told];
+    }
+  }
+
+  async #entries(
+    memory: ThinkingMemory,
+    dropped: readonly { readonly why: DroppedThinking["why"]; readonly key: string }[],
+  ): Promise<readonly ThinkingEntry[]> {
+    const { digests, judgement, outline } = this.#preserved;
+    const keysOf = (isMeant: (why: DroppedThinking["why"]) => boolean) =>
+      dropped.filter(({ why }) => isMeant(why)).map(({ key }) => key);
+    const stale = [...judgement.stale, ...this.#conceded(), ...keysOf((why) => why === "prefix")];
+    const unread = keysOf((why) => why !== "prefix");
+    const sent = sentEntry(digests.pieces, memory.thinking.sent);
+    const records: ThinkingEntry[] = [];
+    let before = this.#lastSent(new Set(stale));
+    for (const part of this.#came) {
+      const key = await keyOf(part);
+      records.push({
+        kind: "thinking",
+        key,
+        text: await textOf(part),
+        prefix: outline.mismatch === null ? null : digests.prefixes.at(-1)!,
+        before,
+        model: this.#model,
+        account: this.#account,
+      });
+      before = key;
+    }
+    return [
+      ...(stale.length === 0 ? [] : [{ kind: "stale" as const, keys: stale }]),
+      ...(unread.length === 0 ? [] : [{ kind: "unread" as const, keys: unread }]),
+      ...(sent === null ? [] : [sent]),
+      ...records,
+    ];
+  }
+
+  /** Keys of what the provider made the request do without: it is out for good as well. */
+  #conceded(): readonly string[] {
+    const { digests, judgement } = this.#preserved;
+    const sent = new Set(this.#sent.values());
+    return digests.thinking.filter(({ part }) => !sent.has(part) && !judgement.leftOut.has(part))
+      .map(({ key }) => key);
+  }
+
+  /** The last thinking before the reply that the provider used. */
+  #lastSent(stale: ReadonlySet<string>): string | null {
+    const { digests, judgement } = this.#preserved;
+    return digests.thinking.findLast(({ part, key }) => !judgement.leftOut.has(part) && !stale.has(key))
+      ?.key ?? null;
+  }
+}

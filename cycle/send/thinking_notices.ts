@@ -1,0 +1,129 @@
+// What a person is told about thinking of earlier replies that is not used any more, and about a cache that is lost.
+
+import { failure, type Problem } from "../../base/problem.ts";
+import type {
+  Concession,
+  DroppedThinking,
+  Outline,
+  PrefixPiece,
+  ProviderError,
+  ThinkingPart,
+} from "../../providers/types.ts";
+import type { Prices } from "../../providers/models/types.ts";
+import { roughTokens } from "./preserved.ts";
+import type { Judgement } from "./preserved.ts";
+
+/** What the provider keeps at hand, as far as losing it costs something; null when it keeps nothing. */
+export interface CacheFacts {
+  /** Tokens that a prompt must have to be kept. */
+  readonly least: number;
+  /** Null when no price is known. */
+  readonly prices: Prices | null;
+}
+
+/** One sentence about what a change of earlier text costs, or null when it costs nothing. */
+export function changeNotice(
+  outline: Outline,
+  judgement: Judgement,
+  cache: CacheFacts | null,
+): string | null {
+  const { lost, changed } = judgement;
+  const cost = changed === null || cache === null ? null : cacheLoss(outline.pieces.slice(changed), cache);
+  if (lost.length > 0) {
+    const block = blocks(lost.length);
+    const tail = cost === null ? "" : `; ${cost}`;
+    return `${block} no longer ${lost.length === 1 ? "fits" : "fit"} the text before (first change: ` +
+      `${firstChange(outline, judgement)}) and ${
+        lost.length === 1 ? "is" : "are"
+      } left out from now on${tail}.`;
+  }
+  if (changed === null || cost === null) return null;
+  return `What was sent before has changed (first change: ${placeOf(outline.pieces[changed]!)}); ${cost}.`;
+}
+
+/** Why nothing is sent, for a person who wants no thinking to be lost. */
+export function mismatchProblem(outline: Outline, judgement: Judgement): Problem {
+  const { lost } = judgement;
+  return failure(
+    "thinking-mismatch",
+    `${blocks(lost.length)} no longer ${lost.length === 1 ? "fits" : "fit"} the text before (first change: ` +
+      `${firstChange(outline, judgement)}), and parameters.anthropic.binding is error.`,
+    "Undo the change, or send without that thinking: set parameters.anthropic.binding to drop.",
+  ).problem;
+}
+
+/** One sentence for each reason for which the provider passed over thinking. */
+export function droppedNotices(
+  dropped: readonly { readonly part: ThinkingPart; readonly why: DroppedThinking["why"] }[],
+  model: string,
+): readonly string[] {
+  const of = (why: DroppedThinking["why"], words: (count: string, place: string) => string) => {
+    const parts = dropped.filter((one) => one.why === why).map(({ part }) => part);
+    if (parts.length === 0) return [];
+    const line = parts[0]!.line;
+    return [words(blocks(parts.length), line === undefined ? "" : ` (first at line ${line})`)];
+  };
+  return [
+    ...of(
+      "prefix",
+      (count, place) =>
+        `${count}${place} did not fit the text before any more and was not used; it is left out from now on.`,
+    ),
+    ...of("model", (count, place) => `${count}${place} cannot be read by ${model}; it stays in the file.`),
+    ...of(
+      "account",
+      (count, place) =>
+        `${count}${place} was made with another account and was not used; it stays in the file.`,
+    ),
+    ...of("other", (count, place) => `${count}${place} was not used by the provider; it stays in the file.`),
+  ];
+}
+
+/** That a request is made again, and what it does without. */
+export function concessionNotice(concession: Concession, error: ProviderError, provider: string): string {
+  const without: Readonly<Record<Concession, string>> = {
+    "earlier-thinking": "the thinking of earlier replies, which is left out from now on",
+    "binding": "the word about thinking that no longer fits",
+    "sampling": "the temperature",
+    "thinking": "the wish how the model shall think",
+  };
+  return `${provider} refused the request (${error.message}); it is asked again without ${
+    without[concession]
+  }.`;
+}
+
+function blocks(count: number): string {
+  return count === 1 ? "1 block of earlier thinking" : `${count} blocks of earlier thinking`;
+}
+
+function firstChange({ pieces }: Outline, { changed, lost }: Judgement): string {
+  if (changed !== null) return placeOf(pieces[changed]!);
+  const line = lost[0]?.line;
+  return line === undefined ? "the thinking itself" : `the thinking at line ${line}`;
+}
+
+function placeOf({ what, line }: PrefixPiece): string {
+  const at = line === null ? "" : ` at line ${line}`;
+  switch (what) {
+    case "system":
+      return line === null ? "the system prompt, which is gone" : `the system prompt${at}`;
+    case "tools":
+      return "the tools that are offered";
+    case "user":
+      return `the @You: message${at}`;
+    case "assistant":
+      return `the @Assistant: message${at}`;
+  }
+}
+
+/** What it costs that all from one piece on has to be read anew; null when it was too little to be kept. */
+function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts): string | null {
+  const tokens = roughTokens(pieces);
+  if (tokens < least) return null;
+  const more = prices === null
+    ? null
+    : tokens * ((prices.cacheWrite ?? prices.input) - (prices.cacheRead ?? prices.input)) / 1e6;
+  const dollars = more === null ? "" : more < 0.005 ? " (less than a cent)" : ` (about $${more.toFixed(2)})`;
+  const rounded = tokens < 1000 ? tokens : Math.round(tokens / 100) * 100;
+  return `about ${rounded.toLocaleString("en-US")} tokens from there on are read anew${dollars}`;
+}

@@ -1,0 +1,92 @@
+// What is remembered of the signed thinking of a document: by digests only, never its text (providers-2026-11, 1.3.1).
+
+/** Where a block of thinking was made: what it belongs to, so that a change of that is seen before sending. */
+export interface ThinkingRecord {
+  /** Digest of its signature. */
+  readonly key: string;
+  /** Digest of its text. */
+  readonly text: string;
+  /** Digest of everything that was sent before it, thinking apart; null when its model does not look at that. */
+  readonly prefix: string | null;
+  /** Key of the thinking before it, or null. */
+  readonly before: string | null;
+  /** Who made it. */
+  readonly model: string;
+  /** The account, as the provider calls it; null when it did not say. */
+  readonly account: string | null;
+}
+
+/** Entries of a document's journal. */
+export type ThinkingEntry =
+  | ({ readonly kind: "thinking" } & ThinkingRecord)
+  /** Thinking that is left out for good: putting it back would spoil what was made without it. */
+  | { readonly kind: "stale"; readonly keys: readonly string[] }
+  /** Thinking of which the person was told that the model or account of the time could not read it. */
+  | { readonly kind: "unread"; readonly keys: readonly string[] }
+  /** Digests of the pieces of the last request, from the one on that differs from those of the request before. */
+  | { readonly kind: "sent"; readonly from: number; readonly pieces: readonly string[] };
+
+/** All that is remembered of a document's thinking. */
+export interface ThinkingMemory {
+  readonly thinking: ThinkingState;
+  recordThinking(entries: readonly ThinkingEntry[]): Promise<void>;
+}
+
+export interface ThinkingState {
+  readonly records: ReadonlyMap<string, ThinkingRecord>;
+  readonly stale: ReadonlySet<string>;
+  readonly unread: ReadonlySet<string>;
+  readonly sent: readonly string[];
+}
+
+export const NO_THINKING: ThinkingState = {
+  records: new Map(),
+  stale: new Set(),
+  unread: new Set(),
+  sent: [],
+};
+
+/** The state after one more entry. */
+export function afterThinking(state: ThinkingState, entry: ThinkingEntry): ThinkingState {
+  switch (entry.kind) {
+    case "thinking": {
+      const { kind: _kind, ...record } = entry;
+      return { ...state, records: new Map(state.records).set(entry.key, record) };
+    }
+    case "stale":
+      return { ...state, stale: new Set([...state.stale, ...entry.keys]) };
+    case "unread":
+      return { ...state, unread: new Set([...state.unread, ...entry.keys]) };
+    case "sent":
+      return { ...state, sent: [...state.sent.slice(0, entry.from), ...entry.pieces] };
+  }
+}
+
+/** Entries that lead to a state. */
+export function thinkingEntries({ records, stale, unread, sent }: ThinkingState): readonly ThinkingEntry[] {
+  return [
+    ...[...records.values()].map((record) => ({ kind: "thinking" as const, ...record })),
+    ...(stale.size === 0 ? [] : [{ kind: "stale" as const, keys: [...stale] }]),
+    ...(unread.size === 0 ? [] : [{ kind: "unread" as const, keys: [...unread] }]),
+    ...(sent.length === 0 ? [] : [{ kind: "sent" as const, from: 0, pieces: sent }]),
+  ];
+}
+
+/** Whether a line of a journal is such an entry, whole. */
+export function isThinkingEntry(entry: Readonly<Record<string, unknown>>): boolean {
+  const isText = (value: unknown) => typeof value === "string";
+  const isTextOrNull = (value: unknown) => value === null || isText(value);
+  const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+  switch (entry.kind) {
+    case "thinking":
+      return [entry.key, entry.text, entry.model].every(isText) &&
+        [entry.prefix, entry.before, entry.account].every(isTextOrNull);
+    case "stale":
+    case "unread":
+      return isTexts(entry.keys);
+    case "sent":
+      return Number.isInteger(entry.from) && Number(entry.from) >= 0 && isTexts(entry.pieces);
+    default:
+      return false;
+  }
+}

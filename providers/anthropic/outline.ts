@@ -1,0 +1,68 @@
+// What a conversation is made of for Anthropic, as far as earlier thinking hangs on it (providers-2026-11, 1.3).
+
+import type { Outline, PrefixPiece, RequestInput } from "../types.ts";
+import { writeJson } from "../request/json.ts";
+import { resolveParameters } from "../request/parameters.ts";
+import { type Block, type WireMessage, wireMessages } from "./messages.ts";
+import { bindingOf } from "./binding.ts";
+import { wireTools } from "./tools.ts";
+
+/** The pieces before the conversation: tools and system prompt. */
+const BEFORE_MESSAGES = 2;
+
+/** What the request will be made of; a pure function of its input. */
+export function outline(input: RequestInput): Outline {
+  const { prompt, settings } = input;
+  const parameters = resolveParameters(settings, "anthropic");
+  const messages = wireMessages(prompt, { foreign: parameters.thinking.foreign });
+  const tools: PrefixPiece = {
+    what: "tools",
+    line: null,
+    text: writeJson(wireTools(input.tools, undefined)),
+    thinking: [],
+  };
+  const system: PrefixPiece = {
+    what: "system",
+    line: prompt.systemLine ?? null,
+    text: prompt.system ?? "",
+    thinking: [],
+  };
+  return {
+    pieces: [tools, system, ...messages.map(pieceOf)],
+    whole: BEFORE_MESSAGES + wholeFrom(messages),
+    mismatch: bindingOf(settings),
+  };
+}
+
+function pieceOf(message: WireMessage): PrefixPiece {
+  const said = message.content.filter((block) => !message.thinking.has(block));
+  return {
+    what: message.role,
+    line: message.line,
+    text: said.length === 0 ? "" : writeJson([message.role, said]),
+    thinking: message.content.flatMap((block) => message.thinking.get(block) ?? []),
+  };
+}
+
+/**
+ * The first message of which thinking is sent whole or not at all: of the open loop of calls, from behind the person's
+ * last words on, else the model's last message.
+ */
+function wholeFrom(messages: readonly WireMessage[]): number {
+  const last = messages.at(-1);
+  if (last?.role !== "user" || !last.content.some(isResult)) {
+    const reply = messages.findLastIndex(({ role }) => role === "assistant");
+    return reply < 0 ? messages.length : reply;
+  }
+  let from = messages.length - 1;
+  while (from > 0) {
+    const { role, content } = messages[from - 1]!;
+    if (role === "user" && !content.every(isResult)) break;
+    from--;
+  }
+  return from;
+}
+
+function isResult({ type }: Block): boolean {
+  return type === "tool_result";
+}

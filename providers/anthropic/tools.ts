@@ -1,0 +1,19 @@
+// Tools in the shape of the Anthropic Messages API (providers section 4.2).
+
+import { type JsonValue, toJson } from "../request/json.ts";
+import { sortedTools, toolDescription, wireName } from "../request/wire.ts";
+import type { OfferedTool } from "../types.ts";
+
+type Members = { readonly [key: string]: JsonValue | undefined };
+
+/** The tools of a request; the last one carries the cache breakpoint of the whole list. */
+export function wireTools(offered: readonly OfferedTool[], control: Members | undefined): readonly Members[] {
+  const tools = sortedTools(offered);
+  return tools.map((tool, index) => ({
+    name: wireName(tool.name),
+    description: toolDescription(tool),
+    input_schema: toJson(tool.input_schema),
+    eager_input_streaming: true,
+    cache_control: index === tools.length - 1 ? control : undefined,
+  }));
+}
