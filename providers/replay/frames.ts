@@ -7,8 +7,12 @@ const DELTA = 12;
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The frames of a reply in order, each a whole server-sent event. */
-export function replyFrames(scripted: ScriptedReply, model: string): readonly string[] {
+/** The frames of a reply in order, each a whole server-sent event; `told` are members of its message besides. */
+export function replyFrames(
+  scripted: ScriptedReply,
+  model: string,
+  told: Readonly<Record<string, unknown>> = {},
+): readonly string[] {
   const blocks = scripted.reply ?? [];
   const usage = { input_tokens: 0, output_tokens: 0, ...scripted.usage };
   const { output_tokens: output, ...input } = usage;
@@ -24,6 +28,7 @@ export function replyFrames(scripted: ScriptedReply, model: string): readonly st
         stop_reason: null,
         stop_sequence: null,
         usage: { ...input, output_tokens: 0 },
+        ...told,
       },
     },
     ...blocks.flatMap(blockEvents),
@@ -36,7 +41,11 @@ export function replyFrames(scripted: ScriptedReply, model: string): readonly st
     events.push(
       {
         type: "message_delta",
-        delta: { stop_reason: reason, stop_sequence: null },
+        delta: {
+          stop_reason: reason,
+          stop_sequence: null,
+          ...(scripted.stop_details === undefined ? {} : { stop_details: scripted.stop_details }),
+        },
         usage: { output_tokens: output },
       },
       { type: "message_stop" },

@@ -5,7 +5,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { typeOfSignature } from "../../base/media.ts";
 import { nestingDepth } from "../../base/json_text.ts";
-import { findModel } from "../models/find.ts";
+import { modelRefusals, takesPrefill } from "./model_rules.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -15,10 +15,19 @@ const DEEPEST_BODY = 128;
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 /** Every rule that a request breaks, as sentences; empty for one that the API would take. `text` is its body. */
-export function refusals(text: string, body: JsonObject): readonly string[] {
+export function refusals(
+  text: string,
+  body: JsonObject,
+  betas: ReadonlySet<string> = new Set(),
+): readonly string[] {
   if (nestingDepth(text) > DEEPEST_BODY) return ["The request body is nested too deeply."];
   const messages = list(body.messages).filter(isObject);
   return [
+    ...Object.keys(body).filter((key) => !MEMBERS.has(key)).map((key) =>
+      `${key}: Extra inputs are not permitted`
+    ),
+    ...modelRefusals(body, betas),
+    ...cacheProblems(body),
     ...limitProblems(body),
     ...list(body.system).flatMap((block) => textProblems(block, "system")),
     ...list(body.tools).flatMap(toolProblems),
@@ -26,8 +35,29 @@ export function refusals(text: string, body: JsonObject): readonly string[] {
     ...messages.flatMap((message, index) => messageProblems(message, index, messages)),
     ...lastWordProblems(body, messages),
     ...repeatedIds(messages),
+    ...repeatedTools(body),
+    ...leadingThinkingProblems(body, messages),
   ];
 }
+
+/** Members of a body that this server knows. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  "model",
+  "max_tokens",
+  "stream",
+  "temperature",
+  "top_p",
+  "top_k",
+  "cache_control",
+  "thinking",
+  "output_config",
+  "system",
+  "tools",
+  "tool_choice",
+  "messages",
+  "stop_sequences",
+  "metadata",
+]);
 
 function limitProblems({ max_tokens, thinking }: JsonObject): readonly string[] {
   if (typeof max_tokens !== "number" || !Number.isInteger(max_tokens) || max_tokens < 1) {
@@ -40,14 +70,60 @@ function limitProblems({ max_tokens, thinking }: JsonObject): readonly string[] 
 }
 
 function toolProblems(tool: unknown, index: number): readonly string[] {
-  const name = isObject(tool) ? tool.name : undefined;
-  return isName(name) ? [] : [`tools.${index}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`];
+  const { name, input_schema: schema } = isObject(tool) ? tool : {};
+  return [
+    ...(isName(name) ? [] : [`tools.${index}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`]),
+    ...(isObject(schema) ? [] : [`tools.${index}.input_schema: Field required`]),
+  ];
+}
+
+function repeatedTools({ tools }: JsonObject): readonly string[] {
+  const names = list(tools).filter(isObject).map(({ name }) => name);
+  return new Set(names).size === names.length ? [] : ["tools: Tool names must be unique."];
+}
+
+/** At most four marks, all with a time that is known, and none for an hour behind one for five minutes. */
+function cacheProblems(body: JsonObject): readonly string[] {
+  const messages = list(body.messages).filter(isObject).flatMap(blocksOf);
+  const marks = [...list(body.tools), ...list(body.system), ...messages, body]
+    .filter(isObject).flatMap(({ cache_control: mark }) => mark === undefined ? [] : [mark]);
+  if (marks.length > 4) {
+    return [`A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`];
+  }
+  const times = marks.map((mark) => isObject(mark) && mark.type === "ephemeral" ? mark.ttl ?? "5m" : null);
+  if (times.some((ttl) => ttl !== "5m" && ttl !== "1h")) {
+    return ["cache_control: Input should be ephemeral, for 5m or 1h"];
+  }
+  const short = times.indexOf("5m");
+  return short >= 0 && times.lastIndexOf("1h") > short
+    ? ["cache_control: a ttl='1h' block must not come after a ttl='5m' block"]
+    : [];
+}
+
+/** With a budget, the message whose calls are answered last begins with thinking. */
+function leadingThinkingProblems(
+  { thinking, model }: JsonObject,
+  messages: readonly JsonObject[],
+): readonly string[] {
+  const asked = isObject(thinking) && thinking.type === "enabled" && !/-4-6/.test(String(model));
+  const answers = messages.at(-1)?.role === "user" && blocksOf(messages.at(-1)).some(isResult);
+  const first = blocksOf(messages.at(-2))[0];
+  if (!asked || !answers || first?.type === "thinking" || first?.type === "redacted_thinking") return [];
+  return [
+    `messages.${
+      messages.length - 2
+    }.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found ` +
+    `\`${first?.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
+  ];
+}
+
+function isResult({ type }: JsonObject): boolean {
+  return type === "tool_result";
 }
 
 function lastWordProblems(body: JsonObject, messages: readonly JsonObject[]): readonly string[] {
   if (messages.at(-1)?.role !== "assistant") return [];
-  const model = findModel("anthropic", String(body.model));
-  if (model !== null && model.refuses.prefill !== "always" && body.thinking === undefined) return [];
+  if (takesPrefill(body)) return [];
   return [
     "This model does not support assistant message prefill. The conversation must end with a user message.",
   ];
@@ -63,7 +139,11 @@ function messageProblems(
   const content = blocksOf(message);
   if (content.length === 0) return [`${where}: all messages must have non-empty content`];
   return [
-    ...content.flatMap((block, at) => blockProblems(block, `${where}.content.${at}`)),
+    ...content.flatMap((block, at) => [
+      ...blockProblems(block, `${where}.content.${at}`),
+      ...placeProblems(block, message.role, `${where}.content.${at}`),
+    ]),
+    ...orderProblems(content, where),
     ...(message.role === "assistant" ? unanswered(message, index, messages) : []),
     ...(message.role === "user" ? unasked(message, index, messages) : []),
   ];
@@ -86,9 +166,40 @@ function blockProblems(block: JsonObject, where: string): readonly string[] {
       ];
     case "tool_result":
       return resultProblems(block, where);
+    case "thinking":
+      return typeof block.thinking === "string" ? [] : [`${where}.thinking.thinking: Field required`];
+    case "redacted_thinking":
+      return typeof block.data === "string" && block.data !== ""
+        ? []
+        : [`${where}.redacted_thinking.data: Field required`];
     default:
       return [];
   }
+}
+
+/** Kinds of blocks, and in whose messages they may stand. */
+const PLACES: Readonly<Record<string, readonly unknown[]>> = {
+  text: ["user", "assistant"],
+  image: ["user"],
+  document: ["user", "assistant"],
+  tool_use: ["assistant"],
+  tool_result: ["user"],
+  thinking: ["assistant"],
+  redacted_thinking: ["assistant"],
+};
+
+function placeProblems({ type }: JsonObject, role: unknown, where: string): readonly string[] {
+  const roles = PLACES[String(type)];
+  if (roles === undefined) return [`${where}: Input tag '${type}' does not match any of the expected tags`];
+  return roles.includes(role) ? [] : [`${where}: \`${type}\` blocks are not permitted in ${role} messages`];
+}
+
+/** Results stand before everything else of their message. */
+function orderProblems(content: readonly JsonObject[], where: string): readonly string[] {
+  const other = content.findIndex((block) => !isResult(block));
+  return other >= 0 && content.findLastIndex(isResult) > other
+    ? [`${where}: tool_result blocks must come before other content of the message`]
+    : [];
 }
 
 function resultProblems(block: JsonObject, where: string): readonly string[] {

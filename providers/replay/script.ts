@@ -66,6 +66,8 @@ export interface ScriptedReply {
   readonly reply?: readonly ReplyBlock[];
   /** Why the model stopped. @default `tool_use` with a call in the reply, else `end_turn` */
   readonly stop_reason?: string;
+  /** What the API says about a refusal: its category and an explanation. */
+  readonly stop_details?: Readonly<Record<string, unknown>>;
   /** Token counts as the API reports them. */
   readonly usage?: Readonly<Record<string, number>>;
   /** Bytes per chunk on the wire; absent: one event at a time. */
@@ -195,6 +197,7 @@ const replyProblems = members({
   expect: expectation,
   reply: listOf(block),
   stop_reason: isText,
+  stop_details: tableOf(anything),
   usage: tableOf(isCount),
   chunk: isCount,
   fault,

@@ -4,10 +4,14 @@
 // the script expects, is refused with an error in the provider's own shape, so that the reason is seen wherever
 // provider errors are seen.
 
+import { isObject } from "../../base/is_object.ts";
 import { unmet, viewRequest } from "./expect.ts";
 import { replyFrames } from "./frames.ts";
+import { retired } from "./model_rules.ts";
+import { Replies } from "./replies.ts";
 import { refusals } from "./rules.ts";
-import type { Fault, ReplayScript, ScriptedReply } from "./script.ts";
+import { type Account, judgeThinking, seal } from "./seal.ts";
+import type { Fault, ReplayScript, ReplyBlock, ScriptedReply } from "./script.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
 
@@ -35,26 +39,42 @@ export interface Replay extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** How the server is, besides what its model says. */
+export interface ReplayOptions {
+  /** @default any free one */
+  readonly port?: number;
+  /** Whose key is used: thinking belongs to an account, and old ones are treated more gently. @default a new one */
+  readonly account?: Account;
+  /** A gateway that knows no beta headers, and refuses what they allow. @default false */
+  readonly withoutBetas?: boolean;
+}
+
 /**
  * Starts a server on 127.0.0.1 that gives the replies of the script in their order. A refused request does not
  * use its reply up: the next one may hold what was missing. Port 0 takes any free port; rejects with the
  * system's error when a given port is taken.
  *
  * @param script the model's words
- * @param options the port. @default any free one
+ * @param options port and account. @default any free port, a new account
  * @returns the running server; `await using` or `close` ends it
  */
-export function startReplay(script: ReplayScript, options: { readonly port?: number } = {}): Promise<Replay> {
-  return new Promise((resolve) => resolve(serveScript(script, options.port ?? 0)));
+export function startReplay(script: ReplayScript, options: ReplayOptions = {}): Promise<Replay> {
+  return new Promise((resolve) => resolve(serveScript(script, options)));
 }
 
-function serveScript(script: ReplayScript, port: number): Replay {
+const NEW_ACCOUNT: Account = { id: "replay" };
+
+function serveScript(
+  script: ReplayScript,
+  { port = 0, account = NEW_ACCOUNT, withoutBetas = false }: ReplayOptions,
+): Replay {
+  const replies = new Replies();
   const requests: ReplayedRequest[] = [];
   const problems: string[] = [];
   let next = 0;
-  const refuse = (status: number, message: string): Response => {
+  const refuse = (status: number, message: string, type = "invalid_request_error"): Response => {
     problems.push(message);
-    return Response.json({ type: "error", error: { type: "invalid_request_error", message } }, { status });
+    return Response.json({ type: "error", error: { type, message } }, { status });
   };
   const answer = async (request: Request): Promise<Response> => {
     const body = await request.text();
@@ -65,8 +85,25 @@ function serveScript(script: ReplayScript, port: number): Replay {
     }
     const decoded = decodeBody(body);
     if (decoded === null) return refuse(400, "replay: the body of the request is no JSON object");
-    const broken = refusals(body, decoded);
+    const betas = betasOf(request.headers);
+    const unknown = withoutBetas ? [...betas] : [...betas].filter((beta) => !BETAS.has(beta));
+    if (unknown.length > 0) {
+      return refuse(
+        400,
+        `Unexpected value(s) \`${unknown.join("\`, \`")}\` for the \`anthropic-beta\` header.`,
+      );
+    }
+    const gone = retired(decoded.model);
+    if (gone !== null) return refuse(404, gone, "not_found_error");
+    if (!request.headers.has("anthropic-version")) {
+      return refuse(400, "anthropic-version: header is required");
+    }
+    const broken = refusals(body, decoded, betas);
     if (broken.length > 0) return refuse(400, broken.join("; "));
+    const changed = replies.problems(messagesOf(decoded));
+    if (changed.length > 0) return refuse(400, changed.join("; "));
+    const verdict = await judgeThinking(decoded, account, betas.size > 0);
+    if (verdict.refusal !== null) return refuse(400, verdict.refusal);
     const scripted = script.replies[next];
     if (scripted === undefined) {
       return refuse(
@@ -79,7 +116,10 @@ function serveScript(script: ReplayScript, port: number): Replay {
       return refuse(400, `replay: reply ${next + 1} is not given, because ${missing.join("; ")}`);
     }
     next++;
-    return reply(scripted, typeof decoded.model === "string" ? decoded.model : "replay");
+    const blocks = await sealed(scripted.reply ?? [], decoded, account, verdict.last);
+    replies.add(blocks.map(wireBlock));
+    const told = betas.size > 0 ? { input_transformations: verdict.transformations } : {};
+    return reply({ ...scripted, reply: blocks }, String(decoded.model ?? "replay"), account.id, told);
   };
   const abort = new AbortController();
   const server = Deno.serve({
@@ -115,11 +155,61 @@ function decodeBody(body: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function reply(scripted: ScriptedReply, model: string): Response {
+/** The betas that the API knows and this server plays. */
+const BETAS: ReadonlySet<string> = new Set(["thinking-binding-controls-2026-08-01"]);
+
+function betasOf(headers: Headers): ReadonlySet<string> {
+  const named = (headers.get("anthropic-beta") ?? "").split(",").map((beta) => beta.trim());
+  return new Set(named.filter((beta) => beta !== ""));
+}
+
+function messagesOf(body: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
+}
+
+/** The blocks of a reply with the thinking signed that the script has given no signature. */
+async function sealed(
+  blocks: readonly ReplyBlock[],
+  body: Readonly<Record<string, unknown>>,
+  account: Account,
+  last: string | null,
+): Promise<readonly ReplyBlock[]> {
+  const out: ReplyBlock[] = [];
+  let before = last;
+  for (const block of blocks) {
+    if (!("thinking" in block) || block.signature !== undefined) {
+      out.push(block);
+      continue;
+    }
+    const made = await seal(body, account, block.thinking, before);
+    before = made.digest;
+    out.push({ ...block, signature: made.signature });
+  }
+  return out;
+}
+
+/** A block of a script as it stands in a conversation. */
+function wireBlock(block: ReplyBlock): Readonly<Record<string, unknown>> {
+  if ("text" in block) return { type: "text", text: block.text };
+  if ("thinking" in block) return { type: "thinking", signature: block.signature };
+  if ("redacted" in block) return { type: "redacted_thinking", data: block.redacted };
+  return { type: "tool_use", id: block.tool_use.id };
+}
+
+function reply(
+  scripted: ScriptedReply,
+  model: string,
+  account: string,
+  told: Readonly<Record<string, unknown>>,
+): Response {
   const { fault } = scripted;
   if (fault?.status !== undefined || fault?.body !== undefined) return plainAnswer(fault);
-  const chunks = cutFrames(replyFrames(scripted, model), scripted.chunk);
-  const headers = { "content-type": "text/event-stream", ...fault?.headers };
+  const chunks = cutFrames(replyFrames(scripted, model, told), scripted.chunk);
+  const headers = {
+    "content-type": "text/event-stream",
+    "anthropic-organization-id": account,
+    ...fault?.headers,
+  };
   return new Response(stream(chunks, fault?.cut), { headers });
 }
 

@@ -8,6 +8,7 @@ import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import { costOf, promptTokens } from "../../providers/usage.ts";
 import type { OfferedTool } from "../../providers/types.ts";
+import { refusals } from "../../providers/replay/rules.ts";
 import { serve } from "./loopback.ts";
 
 const FOLDER = new URL("../vectors/providers/anthropic/", import.meta.url);
@@ -133,6 +134,7 @@ for (const name of names) {
         assert.deepEqual(Object.keys(body), vector.top_level_key_order);
         for (const [key, member] of Object.entries(body)) assertSorted(member, key);
         assert.equal(request.body, JSON.stringify(body), "nothing but compact JSON");
+        assert.deepEqual(refusals(request.body, body), [], "the strict server takes it");
       } finally {
         await Deno.remove(folder, { recursive: true });
       }

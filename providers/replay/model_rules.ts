@@ -1,0 +1,161 @@
+// What the Messages API refuses of one model and takes of another (providers-2026-11, 1.2). Its own lists of names, so
+// that a mistake in the table of models is seen here and not shared.
+
+import { isObject } from "../../base/is_object.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Refuse budgets, sampling values and the like: all since Opus 4.7. */
+const NEW = /^claude-(?:opus-4-[78]|opus-5|sonnet-5|haiku-5|fable|mythos)/;
+const SINCE_4_6 = /^claude-(?:opus-4-6|sonnet-4-6)/;
+const ALWAYS_THINK = /^claude-(?:fable|mythos|opus-5-5)/;
+const NO_FORCED_CALL = /^claude-(?:fable-5-|mythos-5-|opus-5-5|sonnet-5-5)/;
+const OFF_ONLY_TO_HIGH = /^claude-(?:opus-5$|haiku-5-5)/;
+const RETIRED = /^claude-(?:3|2|instant|opus-4-[01]|opus-4-2|sonnet-4-0|sonnet-4-2)/;
+const FIVE_EFFORTS = ["low", "medium", "high", "xhigh", "max"];
+
+/** The sentence for a model that is not there any more, or null. */
+export function retired(model: unknown): string | null {
+  return typeof model === "string" && RETIRED.test(model) ? `model: ${model}` : null;
+}
+
+/** Every rule about the model that a request breaks. */
+export function modelRefusals(body: JsonObject, betas: ReadonlySet<string>): readonly string[] {
+  const model = String(body.model);
+  if (!model.startsWith("claude-")) return [];
+  return [
+    ...thinkingProblems(body, model, betas),
+    ...effortProblems(body, model),
+    ...samplingProblems(body, model),
+    ...choiceProblems(body, model),
+    ...outputProblems(body, model),
+  ];
+}
+
+/** Whether a model goes on from a beginning of its own reply. */
+export function takesPrefill(body: JsonObject): boolean {
+  const model = String(body.model);
+  if (NEW.test(model) || SINCE_4_6.test(model) || !/^claude-/.test(model)) return false;
+  return !isObject(body.thinking) || body.thinking.type === "disabled";
+}
+
+function thinkingProblems(body: JsonObject, model: string, betas: ReadonlySet<string>): readonly string[] {
+  const { thinking } = body;
+  if (thinking === undefined) return [];
+  if (!isObject(thinking)) return ["thinking: Input should be an object"];
+  const { type, display, block_binding: binding, budget_tokens: budget } = thinking;
+  const unknown = Object.keys(thinking).filter((key) =>
+    !["type", "display", "block_binding", "budget_tokens"].includes(key)
+  );
+  const effort = effortOf(body);
+  const strong = effort === "xhigh" || effort === "max";
+  const problems = unknown.map((key) => `thinking.${key}: Extra inputs are not permitted`);
+  if (binding !== undefined && !betas.has("thinking-binding-controls-2026-08-01")) {
+    problems.push("thinking.block_binding: Extra inputs are not permitted");
+  }
+  const choice = isObject(binding) ? binding.prefix_mismatch_behavior : undefined;
+  if (binding !== undefined && choice !== "error" && choice !== "drop_block") {
+    problems.push("thinking.block_binding.prefix_mismatch_behavior: Input should be 'error' or 'drop_block'");
+  }
+  if (type !== "adaptive" && display !== undefined && type !== "enabled") {
+    problems.push(`thinking.display: not supported with thinking.type.${type}`);
+  }
+  if (display !== undefined && display !== "summarized" && display !== "omitted" && display !== "updates") {
+    problems.push("thinking.display: Input should be 'omitted', 'summarized' or 'updates'");
+  }
+  switch (type) {
+    case "enabled":
+      if (NEW.test(model)) {
+        problems.push(
+          '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and ' +
+            '"output_config.effort".',
+        );
+      } else if (typeof budget !== "number") problems.push("thinking.enabled.budget_tokens: Field required");
+      break;
+    case "disabled":
+      if (ALWAYS_THINK.test(model) || model === "claude-sonnet-5-5") {
+        problems.push('"thinking.type.disabled" is not supported for this model.');
+      } else if (strong && OFF_ONLY_TO_HIGH.test(model)) {
+        problems.push(`"thinking.type.disabled" is not supported with the effort ${effort}.`);
+      }
+      if (binding !== undefined) {
+        problems.push("thinking.block_binding: not supported with disabled thinking");
+      }
+      break;
+    case "adaptive":
+      if (!NEW.test(model) && !SINCE_4_6.test(model)) {
+        problems.push("adaptive thinking is not supported on this model");
+      }
+      if (budget !== undefined) {
+        problems.push("thinking.adaptive.budget_tokens: Extra inputs are not permitted");
+      }
+      break;
+    case "between_tools":
+      if (model !== "claude-sonnet-5-5") {
+        problems.push('"thinking.type.between_tools" is not supported for this model.');
+      }
+      if (strong) problems.push(`"thinking.type.between_tools" is not supported with the effort ${effort}.`);
+      if (binding !== undefined || budget !== undefined) {
+        problems.push("thinking.between_tools: Extra inputs are not permitted");
+      }
+      break;
+    default:
+      problems.push("thinking.type: Input tag does not match any of the expected tags");
+  }
+  return problems;
+}
+
+function effortOf(body: JsonObject): unknown {
+  return isObject(body.output_config) ? body.output_config.effort : undefined;
+}
+
+function effortProblems(body: JsonObject, model: string): readonly string[] {
+  const effort = effortOf(body);
+  if (effort === undefined) return [];
+  if (typeof effort !== "string" || !FIVE_EFFORTS.includes(effort)) {
+    return ["output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"];
+  }
+  const known = NEW.test(model)
+    ? FIVE_EFFORTS
+    : SINCE_4_6.test(model)
+    ? ["low", "medium", "high", "max"]
+    : model.startsWith("claude-opus-4-5")
+    ? ["low", "medium", "high"]
+    : [];
+  if (known.length === 0) return ["output_config.effort: this model does not support the effort parameter"];
+  return known.includes(effort) ? [] : [`output_config.effort: ${effort} is not supported for this model`];
+}
+
+function samplingProblems(body: JsonObject, model: string): readonly string[] {
+  const { temperature, top_p, top_k, thinking } = body;
+  const thinks = isObject(thinking) && thinking.type !== "disabled";
+  const given = [
+    ...(temperature === undefined || temperature === 1 ? [] : ["temperature"]),
+    ...(top_p === undefined || top_p === 0.99 ? [] : ["top_p"]),
+    ...(top_k === undefined ? [] : ["top_k"]),
+  ];
+  if (typeof temperature === "number" && (temperature < 0 || temperature > 1)) {
+    return ["temperature: Input should be from 0 to 1"];
+  }
+  if (NEW.test(model)) return given.map((name) => `\`${name}\` is not supported for this model.`);
+  return thinks ? given.map((name) => `\`${name}\` may only be set to its default while thinking.`) : [];
+}
+
+function choiceProblems(body: JsonObject, model: string): readonly string[] {
+  const { tool_choice: choice, tools, thinking } = body;
+  if (choice === undefined) return [];
+  const type = isObject(choice) ? choice.type : undefined;
+  if (tools === undefined) return ["tool_choice: may only be specified while providing tools"];
+  if (type !== "any" && type !== "tool") return [];
+  const budget = isObject(thinking) && thinking.type === "enabled";
+  return NO_FORCED_CALL.test(model) || budget
+    ? ['tool_choice: type "tool" and "any" are not supported for this model']
+    : [];
+}
+
+function outputProblems(body: JsonObject, model: string): readonly string[] {
+  const most = NEW.test(model) || SINCE_4_6.test(model) ? 128_000 : 64_000;
+  return typeof body.max_tokens === "number" && body.max_tokens > most
+    ? [`max_tokens: ${body.max_tokens} > ${most}, which is the maximum allowed for ${model}`]
+    : [];
+}

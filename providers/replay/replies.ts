@@ -1,0 +1,73 @@
+// The replies that a replay has given, as far as a loop of calls has to bring them back as they were.
+
+import { isObject } from "../../base/is_object.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const MODIFIED =
+  "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These " +
+  "blocks must remain as they were in the original response.";
+
+/** What came out of a replay so far. */
+export class Replies {
+  /** Order of thinking and calls of each reply that has both, by the id of its first call. */
+  readonly #orders = new Map<string, readonly string[]>();
+
+  /** Takes a reply down. */
+  add(blocks: readonly JsonObject[]): void {
+    const call = blocks.find(({ type }) => type === "tool_use");
+    const order = orderOf(blocks);
+    if (call !== undefined && order.some(isThinking)) this.#orders.set(String(call.id), order);
+  }
+
+  /** What is wrong with the thinking of the loop that is still open: all of it comes back as it was, or none. */
+  problems(messages: readonly JsonObject[]): readonly string[] {
+    let some = false;
+    let none = false;
+    for (const [index, message] of openLoop(messages)) {
+      const blocks = list(message.content).filter(isObject);
+      const call = blocks.find(({ type }) => type === "tool_use");
+      const expected = this.#orders.get(String(call?.id));
+      if (expected === undefined) continue;
+      const order = orderOf(blocks);
+      if (!order.some(isThinking)) none = true;
+      else if (order.join("\n") !== expected.join("\n")) return [`messages.${index}: ${MODIFIED}`];
+      else some = true;
+    }
+    return some && none ? [`messages: ${MODIFIED}`] : [];
+  }
+}
+
+/** The assistant messages since the person spoke last, with their places; empty when the person spoke last. */
+function openLoop(messages: readonly JsonObject[]): readonly (readonly [number, JsonObject])[] {
+  const spoke = messages.findLastIndex(({ role, content }) =>
+    role === "user" && (typeof content === "string" || !list(content).some(isResult))
+  );
+  return messages.flatMap((message, index) =>
+    index > spoke && message.role === "assistant" ? [[index, message] as const] : []
+  );
+}
+
+function isResult(block: unknown): boolean {
+  return isObject(block) && block.type === "tool_result";
+}
+
+function orderOf(blocks: readonly JsonObject[]): readonly string[] {
+  return blocks.flatMap(({ type, signature, data, id }) =>
+    type === "thinking"
+      ? [`thinking ${signature}`]
+      : type === "redacted_thinking"
+      ? [`thinking ${data}`]
+      : type === "tool_use"
+      ? [`call ${id}`]
+      : []
+  );
+}
+
+function isThinking(step: string): boolean {
+  return step.startsWith("thinking ");
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,197 @@
+// Thinking that vouches for what it was made from, as the API's does (providers-2026-11, 1.3): the replay signs its
+// thinking with a digest of the conversation before it, and looks at each block that comes back.
+
+import { sha256 } from "../../base/hash.ts";
+import { isObject } from "../../base/is_object.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What a signature of the replay says. */
+interface Seal {
+  readonly replay: "seal";
+  readonly model: string;
+  readonly account: string;
+  /** Digest of tools, system prompt and messages before. */
+  readonly prefix: string;
+  /** Digest of the signature of the thinking before, or null. */
+  readonly before: string | null;
+  /** Digest of its own text. */
+  readonly text: string;
+}
+
+/** Models whose requests fail, or drop thinking, when what stands before it has changed; on old accounts or on all. */
+const CHECKED = /^claude-(?:fable-5-[12]|mythos-5-[12]|opus-5-5|sonnet-5-5|haiku-5-5)/;
+const CHECKED_ALWAYS = /^claude-(?:fable-5-2|mythos-5-[12])/;
+/** Models whose thinking only their own account can read. */
+const BOUND_TO_ACCOUNT = /^claude-(?:sonnet-5-5|haiku-5-5)/;
+
+/** What became of the thinking in a request. */
+export interface Verdict {
+  /** Why the request is refused, or null. */
+  readonly refusal: string | null;
+  /** Thinking that was passed over, as the answer tells it. */
+  readonly transformations: readonly JsonObject[];
+  /** The signature of the last thinking that was used. */
+  readonly last: string | null;
+}
+
+/** What the account is like whose key is used. */
+export interface Account {
+  readonly id: string;
+  /** Made before 2026-08-31: most models let changed prefixes pass unless a request says otherwise. */
+  readonly old?: boolean;
+}
+
+/** Looks at all thinking of a request. `tells` is whether it asked to be told. */
+export async function judgeThinking(
+  body: JsonObject,
+  account: Account,
+  tells: boolean,
+): Promise<Verdict> {
+  const model = String(body.model);
+  const binding = isObject(body.thinking) ? body.thinking.block_binding : undefined;
+  const behaviour = isObject(binding) ? binding.prefix_mismatch_behavior : undefined;
+  const checks = CHECKED.test(model) &&
+    (account.old !== true || CHECKED_ALWAYS.test(model) || behaviour !== undefined);
+  const transformations: JsonObject[] = [];
+  let last: string | null = null;
+  let dropping = false;
+  const drop = (path: string, reason: string) =>
+    transformations.push({ type: "thinking_dropped", path, reason });
+  for (const { block, path, index } of thinkingOf(body)) {
+    const seal = readSeal(block.signature ?? block.data);
+    const signature = String(block.signature ?? block.data);
+    if (block.type === "thinking" && (typeof block.signature !== "string" || block.signature === "")) {
+      return refuse(`${path}: Invalid \`signature\` in \`thinking\` block`);
+    }
+    if (seal === null) {
+      last = await digest(signature);
+      continue;
+    }
+    if (block.type === "thinking" && seal.text !== await digest(String(block.thinking))) {
+      return refuse(`${path}: Invalid \`signature\` in \`thinking\` block`);
+    }
+    if (dropping) {
+      drop(path, "prefix_binding_mismatch");
+      continue;
+    }
+    // What may not be read is in the history all the same: later thinking remembers that it came before.
+    const unread = BOUND_TO_ACCOUNT.test(seal.model) && seal.account !== account.id
+      ? "organization_binding_mismatch"
+      : canRead(model, seal.model)
+      ? null
+      : "model_binding_mismatch";
+    if (unread !== null) {
+      drop(path, unread);
+      last = await digest(signature);
+      continue;
+    }
+    if (checks && CHECKED.test(seal.model)) {
+      const fits = seal.prefix === await prefixDigest(body, index) &&
+        (last === null || seal.before === last);
+      if (!fits && behaviour === "drop_block") {
+        dropping = true;
+        drop(path, "prefix_binding_mismatch");
+        continue;
+      }
+      if (!fits) {
+        return refuse(
+          `${path}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation ` +
+            "than the one it was sent with.",
+        );
+      }
+    }
+    last = await digest(signature);
+  }
+  return { refusal: null, transformations: tells ? transformations : [], last };
+}
+
+function refuse(refusal: string): Verdict {
+  return { refusal, transformations: [], last: null };
+}
+
+/** A signature for thinking that answers a request. */
+export async function seal(
+  body: JsonObject,
+  account: Account,
+  thinking: string,
+  before: string | null,
+): Promise<{ readonly signature: string; readonly digest: string }> {
+  const messages = Array.isArray(body.messages) ? body.messages.length : 0;
+  const made: Seal = {
+    replay: "seal",
+    model: String(body.model),
+    account: account.id,
+    prefix: await prefixDigest(body, messages),
+    before,
+    text: await digest(thinking),
+  };
+  const signature = btoa(JSON.stringify(made));
+  return { signature, digest: await digest(signature) };
+}
+
+/** Who reads whose thinking, as far as the API refuses it to newer models of the house. */
+function canRead(reader: string, writer: string): boolean {
+  const is = (name: string, ids: RegExp) => ids.test(name);
+  if (is(writer, /^claude-(?:fable|mythos)-5-2/)) return is(reader, /^claude-(?:fable|mythos)-5-2/);
+  if (is(writer, /^claude-(?:fable|mythos)/)) return is(reader, /^claude-(?:fable|mythos)/);
+  if (is(reader, /^claude-sonnet-5-5/)) return !is(writer, /^claude-opus-5/);
+  return true;
+}
+
+interface Found {
+  readonly block: JsonObject;
+  readonly path: string;
+  /** Of the message. */
+  readonly index: number;
+}
+
+function thinkingOf(body: JsonObject): Found[] {
+  return list(body.messages).flatMap((message, index) =>
+    list(isObject(message) ? message.content : undefined).flatMap((block, at): Found[] =>
+      isObject(block) && isThinking(block) ? [{ block, path: `messages.${index}.content.${at}`, index }] : []
+    )
+  );
+}
+
+function isThinking({ type }: JsonObject): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+function readSeal(signature: unknown): Seal | null {
+  try {
+    const value: unknown = JSON.parse(atob(String(signature)));
+    return isObject(value) && value.replay === "seal" ? value as unknown as Seal : null;
+  } catch {
+    // A signature that the script gave, or of another model: nothing is known of it.
+    return null;
+  }
+}
+
+/** Digest of all before the message `index`: neither thinking nor cache marks are part of it. */
+async function prefixDigest(body: JsonObject, index: number): Promise<string> {
+  const messages = list(body.messages).slice(0, index).filter(isObject).map(({ role, content }) => ({
+    role,
+    content: typeof content === "string"
+      ? [{ type: "text", text: content }]
+      : list(content).filter((block) => !isObject(block) || !isThinking(block)),
+  })).filter(({ content }) => content.length > 0);
+  const system = typeof body.system === "string" ? [{ type: "text", text: body.system }] : list(body.system);
+  return await digest(canonical([list(body.tools), system, messages]));
+}
+
+async function digest(text: string): Promise<string> {
+  return (await sha256(text)).slice(0, 16);
+}
+
+/** JSON with sorted members and without marks of a cache. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
+  const members = Object.keys(value).filter((key) => key !== "cache_control").sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

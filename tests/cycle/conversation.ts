@@ -1,0 +1,133 @@
+// A conversation over a real socket with a model that a script plays: each send is a run of its own, with memory on disk.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import type { CycleEvent, SendOutcome } from "../../cycle/types.ts";
+import { replayProvider } from "../../providers/replay_provider.ts";
+import {
+  type Replay,
+  type ReplayOptions,
+  type ScriptedReply,
+  startReplay,
+} from "../../providers/replay/server.ts";
+import type { OfferedTool } from "../../providers/types.ts";
+
+export interface ConversationOptions extends ReplayOptions {
+  /** The document at the beginning. @default a question */
+  readonly text?: string;
+  readonly replies: readonly ScriptedReply[];
+}
+
+/** A block as it went over the wire. */
+export type WireBlock = Readonly<Record<string, unknown>>;
+
+export class Conversation {
+  text: string;
+  settings: Settings = DEFAULT_SETTINGS;
+  tools: readonly OfferedTool[] = [];
+  readonly folder: string;
+  replay: Replay;
+  /** Names the document; another name has no memory of it. */
+  document: string;
+
+  constructor(folder: string, replay: Replay, text: string) {
+    this.folder = folder;
+    this.replay = replay;
+    this.text = text;
+    this.document = `${folder}/talk.chat`;
+  }
+
+  /** Settings of another model, or with other parameters of Anthropic. */
+  use(model: string | null, own: Readonly<Record<string, unknown>> = {}): void {
+    const parameters = { ...DEFAULT_SETTINGS.parameters, anthropic: own };
+    this.settings = { ...DEFAULT_SETTINGS, model, parameters };
+  }
+
+  /** Adds a person's words below the document. */
+  say(words: string): void {
+    this.text = `${this.text.trimEnd()}\n`.replace(/\n@You:\n$/, "\n") + `\n@You:\n${words}\n`;
+  }
+
+  /** Adds the result of a call. */
+  answer(id: string, output: string): void {
+    this.say(`**Tool Result:** \`${id}\`\n\n\`\`\`\n${output}\n\`\`\``);
+  }
+
+  /** Takes text out or puts other text in its place; it must be there. */
+  edit(from: string, to: string): void {
+    assert.ok(this.text.includes(from), `${JSON.stringify(from)} is not in\n${this.text}`);
+    this.text = this.text.replace(from, () => to);
+  }
+
+  /** Sends; answers with what a person is told. */
+  async send(): Promise<{ readonly outcome: SendOutcome; readonly told: readonly string[] }> {
+    const environment = {
+      cwd: this.folder,
+      home: this.folder,
+      variables: { XDG_STATE_HOME: `${this.folder}/state` },
+    };
+    const memory = await openJournal({ environment, path: this.document });
+    assert.ok(memory.ok);
+    const store = new MemoryStore(new TextEncoder().encode(this.text), this.document);
+    const events: CycleEvent[] = [];
+    const outcome = await createSend({
+      store,
+      settings: this.settings,
+      environment,
+      provider: replayProvider(this.replay),
+      tools: () => this.tools,
+      emit: (event) => events.push(event),
+      files: memory.value,
+      thinking: memory.value,
+    })(new AbortController().signal);
+    this.text = new TextDecoder().decode(store.chat.bytes);
+    const notices = events.flatMap((event) => event.event === "notice" ? [event.message] : []);
+    return { outcome, told: [...notices, ...(outcome.kind === "completed" ? outcome.warnings : [])] };
+  }
+
+  /** Sends; it must be answered, and `told` match what the person is told, sentence by sentence. */
+  async sent(...told: readonly RegExp[]): Promise<void> {
+    const { outcome, told: found } = await this.send();
+    assert.equal(outcome.kind, "completed", outcome.kind === "failed" ? outcome.problem.message : "");
+    assert.equal(found.length, told.length, found.join("\n"));
+    told.forEach((words, index) => assert.match(found[index]!, words));
+  }
+
+  /** The body of the last request. */
+  get body(): Readonly<Record<string, unknown>> {
+    return JSON.parse(this.replay.requests.at(-1)!.body);
+  }
+
+  /** The text of all thinking in the last request, in order. */
+  get thinking(): readonly string[] {
+    const messages = this.body.messages as readonly { readonly content: readonly WireBlock[] }[];
+    return messages.flatMap(({ content }) => content)
+      .flatMap((block) => block.type === "thinking" ? [String(block.thinking)] : []);
+  }
+}
+
+export async function converse(
+  { text = "@You:\nOne?\n", replies, ...options }: ConversationOptions,
+  body: (talk: Conversation) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-talk-" }));
+  await using replay = await startReplay({ replies }, options);
+  try {
+    await body(new Conversation(folder, replay, text));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** A reply that thinks and says something. */
+export function thought(thinking: string, text = `Said ${thinking}.`): ScriptedReply {
+  return { reply: [{ thinking }, { text }] };
+}
+
+/** A reply that thinks and calls. */
+export function called(thinking: string, id: string): ScriptedReply {
+  return { reply: [{ thinking }, { tool_use: { id, name: "bash", input: { command: "ls" } } }] };
+}

@@ -1,0 +1,331 @@
+// Earlier thinking after edits: what no longer fits is left out before it can be refused, told once, and stays out.
+
+import assert from "node:assert/strict";
+import { findModel, pricesAt } from "../../providers/models/find.ts";
+import { startReplay } from "../../providers/replay/server.ts";
+import { changeNotice } from "../../cycle/send/thinking_notices.ts";
+import { called, converse, thought } from "./conversation.ts";
+
+const FOUR = ["a", "b", "c", "d", "e", "f"].map((word) => thought(word));
+
+/** The second and third @You: message of a conversation that has had three replies. */
+const threeTurns = async (
+  body: (talk: Parameters<Parameters<typeof converse>[1]>[0]) => Promise<void>,
+  options: Partial<Parameters<typeof converse>[0]> = {},
+) =>
+  await converse(
+    { replies: FOUR, text: "@System:\nBe brief.\n\n@You:\nOne?\n", ...options },
+    async (talk) => {
+      await talk.sent();
+      talk.say("Two?");
+      await talk.sent();
+      talk.say("Three?");
+      await talk.sent();
+      talk.say("Four?");
+      await body(talk);
+    },
+  );
+
+Deno.test("as long as nothing earlier changes, all thinking goes back and nothing is said", async () => {
+  await threeTurns(async (talk) => {
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    assert.deepEqual(talk.replay.problems, []);
+    const { thinking } = talk.body as { thinking: Record<string, unknown> };
+    assert.deepEqual(thinking.block_binding, { prefix_mismatch_behavior: "drop_block" });
+    assert.equal(
+      talk.replay.requests.at(-1)!.headers["anthropic-beta"],
+      "thinking-binding-controls-2026-08-01",
+    );
+    assert.equal(talk.replay.requests[0]!.headers["anthropic-beta"], undefined);
+  });
+});
+
+const EDITS: readonly (readonly [
+  what: string,
+  change: readonly [from: string, to: string],
+  left: readonly string[],
+  says: RegExp,
+])[] = [
+  [
+    "an earlier question",
+    ["Two?", "Two, really?"],
+    ["a"],
+    /2 blocks .*first change: the @You: message at line 15\)/,
+  ],
+  ["the first question", ["One?", "One!"], [], /3 blocks .*the @You: message at line 4\)/],
+  ["the system prompt", ["Be brief.", "Be long."], [], /3 blocks .*the system prompt at line 1\)/],
+  ["the system prompt, taken out", ["@System:\nBe brief.\n\n", ""], [], /the system prompt, which is gone\)/],
+  ["words of the model", ["Said a.", "Said A."], ["a"], /2 blocks .*the @Assistant: message at line 7\)/],
+  ["a turn taken out", ["@You:\nTwo?\n", ""], ["a"], /2 blocks .*left out/],
+  ["the text of thinking", ["\nb\n", "\nB\n"], ["a"], /2 blocks .*the thinking at line 19\)/],
+  [
+    "a new turn in the middle",
+    ["@You:\nTwo?\n", "@You:\nWait.\n\n@Assistant:\nYes?\n\n@You:\nTwo?\n"],
+    ["a"],
+    /2 blocks .*the @You: message at line 15\)/,
+  ],
+];
+
+for (const [what, [from, to], left, says] of EDITS) {
+  Deno.test(`an edit of ${what} leaves out the thinking that came after it, which is told once and stays so`, async () => {
+    await threeTurns(async (talk) => {
+      talk.edit(from, to);
+      await talk.sent(says);
+      assert.deepEqual(talk.thinking, left);
+      talk.say("Five?");
+      await talk.sent();
+      assert.deepEqual(talk.thinking, [...left, "d"]);
+      // Putting back what was there does not bring the thinking back: what came since was made without it.
+      const isBefore = to !== "" && !what.includes("thinking");
+      if (to !== "") talk.edit(to, from);
+      talk.say("Six?");
+      const { told } = await talk.send();
+      assert.deepEqual(talk.thinking, isBefore ? left : [...left, "d", "e"]);
+      assert.equal(told.length, isBefore ? 1 : 0, told.join());
+      assert.deepEqual(talk.replay.problems, []);
+    });
+  });
+}
+
+Deno.test("another set of tools leaves out all thinking, and says that it was the tools", async () => {
+  await threeTurns(async (talk) => {
+    talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
+    await talk.sent(/3 blocks .*the tools that are offered\)/);
+    assert.deepEqual(talk.thinking, []);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
+Deno.test("thinking may be missing from the start of the run, but what comes after any other gap is left out", async () => {
+  const block = (text: string, word: string) =>
+    RegExp(`<thinking [^>]*>\n${word}\n</thinking>\n\n`).exec(text)![0];
+  await threeTurns(async (talk) => {
+    talk.edit(block(talk.text, "a"), "");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["b", "c"]);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+  await threeTurns(async (talk) => {
+    talk.edit(block(talk.text, "b"), "");
+    await talk.sent(/1 block .* no longer fits/);
+    assert.deepEqual(talk.thinking, ["a"]);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+  await threeTurns(async (talk) => {
+    const taken = block(talk.text, "c");
+    talk.edit(taken, "");
+    await talk.sent();
+    talk.edit("@Assistant:\nSaid c.", `@Assistant:\n${taken}Said c.`);
+    talk.say("Five?");
+    await talk.sent(/1 block /);
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
+Deno.test("in a loop of calls that is still open all thinking goes or none", async () => {
+  const replies = [
+    thought("a"),
+    called("b", "t1"),
+    called("c", "t2"),
+    called("d", "t3"),
+    thought("e"),
+    thought("f"),
+  ];
+  await converse({ replies }, async (talk) => {
+    await talk.sent();
+    talk.say("Two?");
+    await talk.sent();
+    talk.answer("t1", "one");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "b"]);
+    talk.answer("t2", "two");
+    talk.edit("\none\n", "\nanother\n");
+    await talk.sent(/2 blocks .*the @You: message/);
+    assert.deepEqual(talk.thinking, ["a"]);
+    talk.answer("t3", "three");
+    // What was made in the same loop without the others' thinking goes with them.
+    await talk.sent(/1 block /);
+    assert.deepEqual(talk.thinking, ["a"]);
+    talk.say("Three?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "e"]);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
+Deno.test("a document from another machine: the provider decides, and what it dropped is told and left out from then on", async () => {
+  await threeTurns(async (talk) => {
+    talk.document = `${talk.folder}/elsewhere.chat`;
+    talk.edit("Two?", "Two, really?");
+    await talk.sent(/2 blocks of earlier thinking \(first at line 19\) did not fit/);
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    talk.say("Five?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "d"]);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
+Deno.test("with binding error nothing is sent once thinking no longer fits, and the place is named", async () => {
+  await threeTurns(async (talk) => {
+    talk.use(null, { binding: "error" });
+    await talk.sent();
+    assert.deepEqual((talk.body.thinking as Record<string, unknown>).block_binding, {
+      prefix_mismatch_behavior: "error",
+    });
+    talk.say("Five?");
+    talk.edit("Two?", "Two, really?");
+    const count = talk.replay.requests.length;
+    const { outcome } = await talk.send();
+    assert.ok(outcome.kind === "failed");
+    assert.equal(outcome.problem.code, "thinking-mismatch");
+    assert.match(outcome.problem.message, /3 blocks .*the @You: message at line 15/);
+    assert.equal(talk.replay.requests.length, count);
+    talk.use(null);
+    await talk.sent(/3 blocks/);
+  });
+});
+
+Deno.test("with binding error the provider's own refusal is not evaded", async () => {
+  await threeTurns(async (talk) => {
+    talk.document = `${talk.folder}/elsewhere.chat`;
+    talk.use(null, { binding: "error" });
+    talk.edit("Two?", "Two, really?");
+    const count = talk.replay.requests.length;
+    const { outcome } = await talk.send();
+    assert.ok(outcome.kind === "failed");
+    assert.match(outcome.problem.message, /bound to a different conversation/);
+    assert.equal(talk.replay.requests.length, count + 1);
+  });
+});
+
+Deno.test("with binding off old accounts keep their thinking, and new ones are asked again without any", async () => {
+  const off = { binding: "off" };
+  await threeTurns(async (talk) => {
+    talk.use(null, off);
+    talk.edit("Two?", "Two, really?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    assert.equal(talk.replay.requests.at(-1)!.headers["anthropic-beta"], undefined);
+  }, { account: { id: "old", old: true } });
+  await threeTurns(async (talk) => {
+    talk.use(null, off);
+    talk.edit("Two?", "Two, really?");
+    const count = talk.replay.requests.length;
+    await talk.sent(
+      /bound to a different conversation.* asked again without the thinking of earlier replies/,
+    );
+    assert.equal(talk.replay.requests.length, count + 2);
+    assert.deepEqual(talk.thinking, []);
+    talk.say("Five?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["d"]);
+  });
+});
+
+Deno.test("a gateway that refuses the beta is asked again without it, and no body is sent twice", async () => {
+  await converse({ replies: FOUR, withoutBetas: true }, async (talk) => {
+    await talk.sent();
+    talk.say("Two?");
+    await talk.sent(/anthropic-beta.* asked again without the word about thinking/);
+    assert.deepEqual(talk.thinking, ["a"]);
+    assert.equal((talk.body.thinking as Record<string, unknown>).block_binding, undefined);
+    const bodies = talk.replay.requests.map(({ body }) => body);
+    assert.equal(new Set(bodies).size, 3);
+    // And where the thinking does not fit on top of that, it is asked a third time, and never a fourth.
+    talk.document = `${talk.folder}/elsewhere.chat`;
+    talk.edit("One?", "One!");
+    talk.say("Three?");
+    await talk.sent(/anthropic-beta/, /bound to a different conversation/);
+    assert.deepEqual(talk.thinking, []);
+    assert.equal(talk.replay.requests.length, 6);
+  });
+});
+
+Deno.test("a signature that the provider refuses costs all earlier thinking once, and no body is sent twice", async () => {
+  await threeTurns(async (talk) => {
+    // The text of a block that this machine knows nothing of.
+    talk.document = `${talk.folder}/elsewhere.chat`;
+    talk.edit("\nb\n", "\nB\n");
+    const count = talk.replay.requests.length;
+    await talk.sent(/Invalid `signature` in `thinking` block.* asked again without the thinking/);
+    assert.equal(talk.replay.requests.length, count + 2);
+    assert.deepEqual(talk.thinking, []);
+    talk.say("Five?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["d"]);
+  });
+});
+
+Deno.test("thinking that another model cannot read stays in the file, is told once, and counts again for its own model", async () => {
+  await converse({ replies: FOUR }, async (talk) => {
+    talk.use("claude-fable-5-1");
+    await talk.sent();
+    talk.use("claude-opus-5-5");
+    talk.say("Two?");
+    await talk.sent(/1 block .*cannot be read by claude-opus-5-5; it stays in the file/);
+    talk.say("Three?");
+    await talk.sent();
+    talk.use("claude-fable-5-1");
+    talk.say("Four?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
+Deno.test("thinking that belongs to another account is told, and stays in the file", async () => {
+  await threeTurns(async (talk) => {
+    await using other = await startReplay({ replies: [thought("x")] }, { account: { id: "other" } });
+    talk.replay = other;
+    await talk.sent(/3 blocks .*made with another account/);
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    assert.match(talk.text, /\na\n<\/thinking>/);
+  });
+});
+
+Deno.test("an older model that does not look at the text before gets all thinking after an edit, and nothing is said", async () => {
+  await threeTurns(async (talk) => {
+    talk.use("claude-opus-4-8");
+    talk.edit("Two?", "Two, really?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+    assert.equal(talk.replay.requests.at(-1)!.headers["anthropic-beta"], undefined);
+  });
+});
+
+Deno.test("a large text that changes is told with what reading it anew costs, also where no thinking is lost", async () => {
+  const long = "word ".repeat(8000);
+  await threeTurns(async (talk) => {
+    talk.use("claude-opus-4-8");
+    talk.edit(long, `${long}!`);
+    await talk.sent(
+      /first change: the @You: message at line 4\); about 10,\d00 tokens from there on are read anew/,
+    );
+    talk.say("Five?");
+    await talk.sent();
+  }, { text: `@System:\nBe brief.\n\n@You:\n${long}\n` });
+});
+
+Deno.test("what is read anew is told in dollars where the price is known, and not at all below what a cache takes", () => {
+  const prices = pricesAt(findModel("anthropic", "claude-sonnet-5-5")!, "2026-11-28", 0)!;
+  const said = (letters: number, least: number, price = true) =>
+    changeNotice(
+      {
+        pieces: [{ what: "user", line: 3, text: "x".repeat(letters), thinking: [] }],
+        whole: 0,
+        mismatch: null,
+      },
+      { leftOut: new Set(), lost: [], stale: [], changed: 0, last: null },
+      { least, prices: price ? prices : null },
+    );
+  assert.match(
+    said(400_000, 512) ?? "",
+    /about 100,000 tokens from there on are read anew \(about \$0\.24\)\.$/,
+  );
+  assert.match(said(4000, 512) ?? "", /about 1,000 tokens .*\(less than a cent\)\.$/);
+  assert.match(said(4000, 512, false) ?? "", /about 1,000 tokens from there on are read anew\.$/);
+  assert.equal(said(4000, 1001), null);
+});

@@ -1,0 +1,132 @@
+// The replay server on thinking that comes back: what it signed, it knows again.
+
+import assert from "node:assert/strict";
+import { Replies } from "../../providers/replay/replies.ts";
+import { judgeThinking, seal } from "../../providers/replay/seal.ts";
+
+const NEW = { id: "a" };
+const user = (...content: readonly unknown[]) => ({ role: "user", content });
+const assistant = (...content: readonly unknown[]) => ({ role: "assistant", content });
+const text = (words: string) => ({ type: "text", text: words });
+const DROP = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
+
+/** A conversation of two replies that think, and a third question; `change` is what the person edits. */
+async function conversation(model: string, account = NEW) {
+  const first = { model, system: "Be brief.", tools: [], messages: [user(text("One?"))] };
+  const one = await seal(first, account, "a", null);
+  const a = { type: "thinking", thinking: "a", signature: one.signature };
+  const second = { ...first, messages: [...first.messages, assistant(a, text("A")), user(text("Two?"))] };
+  const two = await seal(second, account, "b", one.digest);
+  const b = { type: "thinking", thinking: "b", signature: two.signature };
+  return { ...second, messages: [...second.messages, assistant(b, text("B")), user(text("Three?"))] };
+}
+
+type Talk = Awaited<ReturnType<typeof conversation>>;
+
+const edited = (talk: Talk): Talk => ({
+  ...talk,
+  messages: talk.messages.with(2, user(text("Two, really?"))) as Talk["messages"],
+});
+
+const verdictOf = async (talk: object, account: { id: string; old?: boolean } = NEW) => {
+  const { refusal, transformations } = await judgeThinking(talk as Record<string, unknown>, account, true);
+  return [
+    refusal?.replace(/^(\S+:).*(different conversation|block$).*/s, "$1 $2"),
+    transformations.map(({ path, reason }) => `${path} ${reason}`),
+  ];
+};
+
+Deno.test("the replay takes its own thinking back, and refuses or drops it when the text before has changed", async () => {
+  const talk = await conversation("claude-sonnet-5-5");
+  const bound = "messages.3.content.0: different conversation";
+  const dropped = ["messages.3.content.0 prefix_binding_mismatch"];
+  assert.deepEqual(await verdictOf(talk), [undefined, []]);
+  assert.deepEqual(await verdictOf(edited(talk)), [bound, []]);
+  assert.deepEqual(await verdictOf({ ...talk, system: "x" }), [bound.replace("3", "1"), []]);
+  assert.deepEqual(await verdictOf({ ...talk, tools: [{}] }), [bound.replace("3", "1"), []]);
+  assert.deepEqual(await verdictOf({ ...edited(talk), thinking: DROP }), [undefined, dropped]);
+  assert.deepEqual(await verdictOf({ ...talk, system: "x", thinking: DROP }), [
+    undefined,
+    ["messages.1.content.0 prefix_binding_mismatch", ...dropped],
+  ]);
+});
+
+Deno.test("an old account lets a changed text pass, unless it says what it wants or the model is of the newest", async () => {
+  const old = { id: "a", old: true };
+  const sonnet = edited(await conversation("claude-sonnet-5-5"));
+  assert.deepEqual(await verdictOf(sonnet, old), [undefined, []]);
+  assert.equal((await verdictOf({ ...sonnet, thinking: DROP }, old))[1]?.length, 1);
+  assert.match(
+    String((await verdictOf(edited(await conversation("claude-fable-5-2")), old))[0]),
+    /different/,
+  );
+  assert.deepEqual(await verdictOf(edited(await conversation("claude-opus-5"))), [undefined, []]);
+});
+
+Deno.test("a signature must be there, and vouch for its very text", async () => {
+  const talk = await conversation("claude-opus-4-8");
+  const withBlock = (change: object) => ({
+    ...talk,
+    messages: talk.messages.with(
+      1,
+      assistant({ ...(talk.messages[1]!.content[0] as object), ...change }, text("A")),
+    ),
+  });
+  assert.match(String((await verdictOf(withBlock({ thinking: "A" })))[0]), /messages.1.content.0: block$/);
+  assert.match(String((await verdictOf(withBlock({ signature: "" })))[0]), /messages.1.content.0: block$/);
+  assert.deepEqual(await verdictOf(withBlock({ signature: "c2ln", thinking: "A" })), [undefined, []]);
+});
+
+Deno.test("thinking of other accounts and models is passed over in silence, and a gap spoils what comes after it", async () => {
+  const talk = await conversation("claude-sonnet-5-5");
+  const other = await verdictOf(talk, { id: "b" });
+  assert.deepEqual(other[1], [
+    "messages.1.content.0 organization_binding_mismatch",
+    "messages.3.content.0 organization_binding_mismatch",
+  ]);
+  const fable = { ...await conversation("claude-fable-5-1"), model: "claude-opus-5-5" };
+  assert.match(String((await verdictOf(fable))[1]), /model_binding_mismatch/);
+  const third = { ...talk, messages: [...talk.messages] };
+  const three = await seal(third, NEW, "c", "another");
+  const gap = {
+    ...third,
+    messages: [
+      ...third.messages,
+      assistant({ type: "thinking", thinking: "c", signature: three.signature }, text("C")),
+      user(text("Four?")),
+    ],
+  };
+  assert.match(String((await verdictOf(gap))[0]), /messages.5.content.0/);
+});
+
+Deno.test("of an open loop of calls the thinking comes back as it was, or not at all", () => {
+  const call = (id: string) => ({ type: "tool_use", id, name: "bash", input: {} });
+  const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "out" });
+  const thinking = (signature: string) => ({ type: "thinking", thinking: "", signature });
+  const replies = new Replies();
+  const [one, two] = [[thinking("a"), thinking("b"), call("x")], [thinking("c"), call("y")]];
+  replies.add(one);
+  replies.add(two);
+  const problems = (first: readonly object[], second: readonly object[], ...last: readonly object[]) =>
+    replies.problems([
+      user(text("go")),
+      assistant(...first),
+      user(result("x")),
+      assistant(...second),
+      user(result("y"), ...last),
+    ]).join();
+  assert.equal(problems(one, two), "");
+  assert.equal(problems(one.slice(2), two.slice(1)), "");
+  assert.match(problems(one.slice(1), two), /messages.1: .*cannot be modified/);
+  assert.match(problems([one[1]!, one[0]!, one[2]!], two), /cannot be modified/);
+  assert.match(problems([one[2]!, one[0]!, one[1]!], two), /cannot be modified/);
+  assert.match(problems(one.slice(2), two), /cannot be modified/);
+  const closed = [
+    user(text("go")),
+    assistant(...one.slice(1)),
+    user(result("x")),
+    assistant(text("ok")),
+    user(text("so")),
+  ];
+  assert.deepEqual(replies.problems(closed), []);
+});
