@@ -137,8 +137,12 @@ export type Effect =
   | { readonly kind: "notice"; readonly message: string }
   | {
     readonly kind: "stop";
-    readonly outcome: "normal" | "truncated" | "blocked";
+    /** `paused`: the provider wants the reply back as it is, and goes on with it. */
+    readonly outcome: "normal" | "truncated" | "blocked" | "paused";
+    /** The provider's own word. */
     readonly reason: string | null;
+    /** What the provider says about it, for a person: a category, an explanation. */
+    readonly details?: string;
   }
   | { readonly kind: "error"; readonly error: ProviderError };
 

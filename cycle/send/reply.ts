@@ -22,9 +22,9 @@ import type { Effect, ProviderError } from "../../providers/types.ts";
 export type ReplyEnd =
   /** Complete, or cut by the token limit: the prompt for the person follows. */
   | { readonly kind: "completed" }
-  /** Ended by the provider's own decision: what came stays, and no prompt follows. */
-  | { readonly kind: "blocked"; readonly message: string }
-  /** Cut short by an error or by the person: an abort marker with this message follows. */
+  /** The reply goes on in another request: nothing follows. */
+  | { readonly kind: "paused" }
+  /** Cut short by an error, by the provider's decision or by the person: an abort marker with this message follows. */
   | { readonly kind: "interrupted"; readonly message: string };
 
 /** Message of the marker below a reply that the person stopped. */
@@ -133,10 +133,9 @@ export class ReplyWriter {
     this.#endText();
     if (end.kind === "completed") {
       this.#out += `${this.#endsLine() ? "\n" : "\n\n"}${answered ? "" : "@You:\n\n"}`;
-    } else if (end.kind === "blocked" && this.#ids.size === 0) {
+    } else if (end.kind === "paused") {
       if (!this.#endsLine()) this.#out += "\n";
     } else {
-      // Calls of a reply that the provider took back must not run, so they are marked like a cut reply's.
       this.#out += abortMarkerBelow(this.#out, end.message);
     }
     return this.#takeTo(this.#out.length);

@@ -36,6 +36,8 @@ export interface RequestOptions {
   readonly files?: FileMemory;
   /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
   readonly thinking?: ThinkingMemory;
+  /** Whether the model's last turn is a reply that the provider paused and wants back. @default false */
+  readonly resumes?: boolean;
   /** What the provider refused in an earlier try. @default nothing */
   readonly conceded?: ReadonlySet<Concession>;
   /** The time of the request. @default now */
@@ -94,7 +96,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);
-  const prefill = settings.prefill && provider.takesPrefill(settings);
+  const prefill = options.resumes === true || (settings.prefill && provider.takesPrefill(settings));
   if (ending === "model" && !prefill && lastWordIsModels(chat)) {
     return { kind: "failed", problem: lastWord() };
   }

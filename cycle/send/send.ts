@@ -57,6 +57,9 @@ export interface SendOptions {
 /** How often one request is made again without something that the provider refused. */
 const MOST_CONCESSIONS = 2;
 
+/** How often a reply that the provider paused is sent back to it. */
+const MOST_RESUMES = 20;
+
 /**
  * Makes the function that sends the document as it then stands and writes the reply.
  *
@@ -71,23 +74,30 @@ export function createSend(options: SendOptions): Send {
   const refused = new Set<Concession>();
   return async (signal) => {
     const conceded = new Set(refused);
-    for (let tries = 0;; tries++) {
-      const outcome = await attempt(signal, conceded, tries < MOST_CONCESSIONS);
-      if (outcome.kind !== "refused") return outcome;
-      const { concession, error } = outcome;
-      conceded.add(concession);
-      // Thinking that comes from now on is none that was refused.
-      if (concession !== "earlier-thinking") refused.add(concession);
-      const message = concessionNotice(concession, error, options.provider.display);
-      options.emit({ event: "notice", code: "request-conceded", message });
+    let concessions = 0;
+    let resumes = 0;
+    // What is to be told once a request has been answered.
+    const told: string[] = [];
+    for (;;) {
+      const may = { concede: concessions < MOST_CONCESSIONS, resume: resumes < MOST_RESUMES };
+      const outcome = await attempt(signal, { conceded, resumes: resumes > 0, may, told });
+      if (outcome.kind === "paused") {
+        resumes++;
+        told.push(...outcome.warnings);
+      } else if (outcome.kind === "refused") {
+        concessions++;
+        conceded.add(outcome.concession);
+        // Thinking that comes from now on is none that was refused.
+        if (outcome.concession !== "earlier-thinking") refused.add(outcome.concession);
+        told.push(...outcome.warnings);
+      } else return outcome;
     }
   };
 
   async function attempt(
     signal: AbortSignal,
-    conceded: ReadonlySet<Concession>,
-    mayConcede: boolean,
-  ): Promise<SendOutcome | Refused> {
+    { conceded, resumes, may, told }: Attempt,
+  ): Promise<AttemptEnd> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, emit } = options;
     const tools = options.tools();
@@ -103,6 +113,7 @@ export function createSend(options: SendOptions): Send {
       resolvers: options.resolvers,
       files: options.files,
       thinking: options.thinking,
+      resumes,
       conceded,
     });
     if (prepared.kind === "failed") return prepared;
@@ -114,17 +125,27 @@ export function createSend(options: SendOptions): Send {
       }
     }
     if (prepared.kind === "blocked") return prepared;
-    const warnings = prepared.warnings.filter(isNew);
-    return await new Sending(options, { ...prepared, warnings }, tools).run(signal, mayConcede);
+    const warnings = [...told.splice(0), ...prepared.warnings.filter(isNew)];
+    return await new Sending(options, { ...prepared, warnings }, tools, may).run(signal);
   }
 }
 
-/** A request that the provider did not take as it was, and may take without something. */
-interface Refused {
-  readonly kind: "refused";
-  readonly concession: Concession;
-  readonly error: ProviderError;
+/** What one try of a request may and must do. */
+interface Attempt {
+  readonly conceded: ReadonlySet<Concession>;
+  /** The model's last turn is a reply that the provider paused. */
+  readonly resumes: boolean;
+  readonly may: { readonly concede: boolean; readonly resume: boolean };
+  /** What earlier tries have to tell; taken by this one. */
+  readonly told: string[];
 }
+
+type AttemptEnd =
+  | SendOutcome
+  /** The provider did not take the request as it was, and may take it without something. */
+  | { readonly kind: "refused"; readonly concession: Concession; readonly warnings: readonly string[] }
+  /** The provider wants the reply back as it is, to go on with it. */
+  | { readonly kind: "paused"; readonly warnings: readonly string[] };
 
 /** One request and its reply. */
 class Sending {
@@ -141,12 +162,15 @@ class Sending {
   /** The first line of the stream that could not be read, and how many there were. */
   #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
+  readonly #may: Attempt["may"];
 
   constructor(
     options: SendOptions,
     prepared: Extract<Sendable, { kind: "ready" }>,
     tools: readonly OfferedTool[],
+    may: Attempt["may"],
   ) {
+    this.#may = may;
     this.#options = options;
     this.#prepared = prepared;
     this.#reader = options.provider.reader(tools);
@@ -164,7 +188,7 @@ class Sending {
     );
   }
 
-  async run(signal: AbortSignal, mayConcede: boolean): Promise<SendOutcome | Refused> {
+  async run(signal: AbortSignal): Promise<AttemptEnd> {
     const { settings, provider, emit, environment } = this.#options;
     const { request, model } = this.#prepared;
     const direct = this.#options.fetch === undefined && !mayUseProxy(environment.variables);
@@ -181,7 +205,7 @@ class Sending {
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
-    const refused = mayConcede ? this.#refused(exchange) : null;
+    const refused = this.#refused(exchange);
     if (refused !== null) return refused;
     if (this.#writer.begun) {
       this.#notices.push(...await this.#prepared.log?.finish(this.#options.thinking) ?? []);
@@ -192,7 +216,9 @@ class Sending {
     if (problem === null) await this.#unfinished.end();
     const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
     this.#report(outcome, problem === null ? ending.error : null);
-    return outcome;
+    return outcome.kind === "completed" && ending.reply.kind === "paused"
+      ? { kind: "paused", warnings: outcome.warnings }
+      : outcome;
   }
 
   #event(data: object, headers: Headers): "stop" | "more" {
@@ -216,12 +242,14 @@ class Sending {
   }
 
   /** What the provider refused of a request that brought nothing, where another try can do without. */
-  #refused(exchange: Exchange): Refused | null {
+  #refused(exchange: Exchange): Extract<AttemptEnd, { kind: "refused" }> | null {
+    if (!this.#may.concede) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
     const error = this.#error ?? this.#failure(exchange);
     const concession = this.#options.provider.concession?.(error) ?? null;
     if (concession === null || !this.#prepared.mayConcede(concession)) return null;
-    return { kind: "refused", concession, error };
+    const notice = concessionNotice(concession, error, this.#options.provider.display);
+    return { kind: "refused", concession, warnings: [...this.#prepared.warnings, notice] };
   }
 
   #effect(effect: Effect): ProviderError | null {
@@ -263,22 +291,23 @@ class Sending {
       return { reply, outcome: { kind: "failed", problem }, error: problem };
     }
     if (stop.outcome === "blocked") {
-      const message = `Response blocked by ${provider.display} (${stop.reason ?? "no reason given"})`;
-      const blocked = providerError("blocked", message);
+      const blocked = blockedError(stop, provider.display, this.#writer.begun);
       return {
-        reply: { kind: "blocked", message },
+        reply: { kind: "interrupted", message: blocked.message },
         outcome: { kind: "failed", problem: blocked },
         error: blocked,
       };
     }
+    const pauses = stop.outcome === "paused" && this.#writer.begun;
     const warnings = [
       ...this.#prepared.warnings,
       ...this.#losses(),
-      ...replyWarnings(stop, this.#writer.begun),
+      ...(pauses && this.#may.resume ? [] : replyWarnings(stop, this.#writer.begun)),
     ];
-    const reply = !this.#writer.begun ? "empty" : stop.outcome === "truncated" ? "cut" : "whole";
+    const isCut = stop.outcome === "truncated" || stop.outcome === "paused";
+    const reply = !this.#writer.begun ? "empty" : isCut ? "cut" : "whole";
     const outcome: SendOutcome = { kind: "completed", reply, usage: this.#usage, warnings };
-    return { reply: { kind: "completed" }, outcome, error: null };
+    return { reply: { kind: pauses && this.#may.resume ? "paused" : "completed" }, outcome, error: null };
   }
 
   /** What of the reply is not in the document although it came. */
@@ -321,14 +350,36 @@ class Sending {
 function replyWarnings(stop: Extract<Effect, { kind: "stop" }>, begun: boolean): readonly string[] {
   const warnings: string[] = [];
   if (stop.outcome === "truncated") {
-    warnings.push(
-      stop.reason === "max_tokens"
-        ? "The reply was cut: the model reached its output limit (max_tokens)."
-        : `The reply was cut (${stop.reason}).`,
-    );
+    warnings.push(`The reply was cut${CUTS[stop.reason ?? ""] ?? ` (${stop.reason}).`}`);
+  }
+  if (stop.outcome === "paused" && begun) {
+    warnings.push(`The reply was cut: the provider paused it ${MOST_RESUMES} times and more.`);
   }
   if (!begun) warnings.push("The request was completed, but the reply has no content.");
   return warnings;
+}
+
+/** Why a reply ended before it was complete, and what helps. */
+const CUTS: Readonly<Record<string, string>> = {
+  max_tokens: ": the model reached its output limit (max_tokens).",
+  model_context_window_exceeded:
+    ": the conversation fills all that the model can take in at once. Go on in a new " +
+    "document, or take out what is not needed any more.",
+};
+
+/** A reply that the provider or the model itself broke off. The same request would be refused again. */
+function blockedError(
+  stop: Extract<Effect, { kind: "stop" }>,
+  provider: string,
+  begun: boolean,
+): ProviderError {
+  const details = stop.details === undefined ? "" : `: ${stop.details}`;
+  const message = `Response blocked by ${provider} (${stop.reason ?? "no reason given"}${details})`;
+  const first = begun ? "Delete what came of the reply, then put" : "Put";
+  const next =
+    `${first} your message in other words, or ask another model (--model NAME): the same request will be ` +
+    "refused again.";
+  return providerError("blocked", message, { next });
 }
 
 function endedEarly(): ProviderError {

@@ -83,7 +83,7 @@ export function droppedNotices(
 export function concessionNotice(concession: Concession, error: ProviderError, provider: string): string {
   const without: Readonly<Record<Concession, string>> = {
     "earlier-thinking": "the thinking of earlier replies, which is left out from now on",
-    "binding": "the word about thinking that no longer fits",
+    "binding": "the setting for thinking that no longer fits",
     "sampling": "the temperature",
     "thinking": "the wish how the model shall think",
   };

@@ -31,11 +31,15 @@ const DELTAS: ReadonlySet<unknown> = new Set([
   "input_json_delta",
 ]);
 
-const OUTCOMES: Readonly<Record<string, "truncated" | "blocked">> = {
+const OUTCOMES: Readonly<Record<string, "normal" | "truncated" | "blocked" | "paused">> = {
+  end_turn: "normal",
+  stop_sequence: "normal",
+  tool_use: "normal",
   max_tokens: "truncated",
   model_context_window_exceeded: "truncated",
   refusal: "blocked",
   sensitive: "blocked",
+  pause_turn: "paused",
 };
 
 /** Reads one reply. Each content block becomes one effect, in the order in which the blocks end. */
@@ -44,6 +48,7 @@ export class AnthropicReader implements StreamReader {
   readonly #readError: (body: unknown, headers: Headers | null) => ProviderError;
   readonly #open = new Map<number, OpenBlock>();
   #stopReason: string | null = null;
+  #stopDetails: string | null = null;
   /** Tools whose input ended before it was valid JSON. */
   readonly #incomplete: string[] = [];
   /** Types that were told of as unknown. */
@@ -83,6 +88,7 @@ export class AnthropicReader implements StreamReader {
       case "message_delta":
         if (isObject(data.delta) && typeof data.delta.stop_reason === "string") {
           this.#stopReason = data.delta.stop_reason;
+          this.#stopDetails = stopDetails(data.delta.stop_details);
         }
         return effects;
       case "message_stop":
@@ -189,7 +195,12 @@ export class AnthropicReader implements StreamReader {
     }
     if (this.#incomplete.length > 0) return [{ kind: "error", error: this.#incompleteInput() }];
     const reason = this.#stopReason;
-    return [{ kind: "stop", outcome: OUTCOMES[reason ?? ""] ?? "normal", reason }];
+    const outcome = OUTCOMES[reason ?? "end_turn"];
+    const details = this.#stopDetails === null ? {} : { details: this.#stopDetails };
+    return [
+      ...(outcome === undefined ? [unknownReason(reason)] : []),
+      { kind: "stop", outcome: outcome ?? "normal", reason, ...details },
+    ];
   }
 
   /** A call whose input was cut must not run with half of it (S14). */
@@ -201,6 +212,20 @@ export class AnthropicReader implements StreamReader {
       : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
     return providerError("other", message, cut ? { next: "Raise the parameter max_tokens." } : {});
   }
+}
+
+/** Category and explanation of a refusal, as far as they are there. */
+function stopDetails(details: unknown): string | null {
+  if (!isObject(details)) return null;
+  const told = [details.category, details.explanation].map(text).filter((words) => words !== "");
+  return told.length === 0 ? null : told.join(": ");
+}
+
+function unknownReason(reason: string | null): Effect {
+  const shown = JSON.stringify((reason ?? "").slice(0, 80));
+  const message =
+    `The reply ended for a reason that this program does not know (${shown}); look whether it is complete.`;
+  return { kind: "notice", message };
 }
 
 function startUsage(message: unknown): Effect[] {

@@ -6,7 +6,7 @@ import { isObject } from "../../base/is_object.ts";
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Refuse budgets, sampling values and the like: all since Opus 4.7. */
-const NEW = /^claude-(?:opus-4-[78]|opus-5|sonnet-5|haiku-5|fable|mythos)/;
+const NEW = /^claude-(?:opus-4-[78]|opus-[5-9]|sonnet-[5-9]|haiku-[5-9]|fable|mythos)/;
 const SINCE_4_6 = /^claude-(?:opus-4-6|sonnet-4-6)/;
 const ALWAYS_THINK = /^claude-(?:fable|mythos|opus-5-5)/;
 const NO_FORCED_CALL = /^claude-(?:fable-5-|mythos-5-|opus-5-5|sonnet-5-5)/;

@@ -12,12 +12,22 @@ const MODIFIED =
 export class Replies {
   /** Order of thinking and calls of each reply that has both, by the id of its first call. */
   readonly #orders = new Map<string, readonly string[]>();
+  /** The text of the last reply when it was paused. */
+  #paused: string | null = null;
 
   /** Takes a reply down. */
-  add(blocks: readonly JsonObject[]): void {
+  add(blocks: readonly JsonObject[], stopReason?: string): void {
+    this.#paused = stopReason === "pause_turn" ? textOf(blocks) : null;
     const call = blocks.find(({ type }) => type === "tool_use");
     const order = orderOf(blocks);
     if (call !== undefined && order.some(isThinking)) this.#orders.set(String(call.id), order);
+  }
+
+  /** Whether a conversation ends in the reply that was paused, as it was. */
+  resumes(messages: readonly JsonObject[]): boolean {
+    const last = messages.at(-1);
+    return last?.role === "assistant" && this.#paused !== null &&
+      textOf(list(last.content).filter(isObject)) === this.#paused;
   }
 
   /** What is wrong with the thinking of the loop that is still open: all of it comes back as it was, or none. */
@@ -62,6 +72,10 @@ function orderOf(blocks: readonly JsonObject[]): readonly string[] {
       ? [`call ${id}`]
       : []
   );
+}
+
+function textOf(blocks: readonly JsonObject[]): string {
+  return blocks.map(({ text }) => typeof text === "string" ? text.trim() : "").join("");
 }
 
 function isThinking(step: string): boolean {

@@ -14,11 +14,19 @@ const DEEPEST_BODY = 128;
 
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
+/** What else is known of a request. */
+export interface RequestFacts {
+  /** The betas that it names. @default none */
+  readonly betas?: ReadonlySet<string>;
+  /** It brings back a reply that was paused. @default false */
+  readonly resumes?: boolean;
+}
+
 /** Every rule that a request breaks, as sentences; empty for one that the API would take. `text` is its body. */
 export function refusals(
   text: string,
   body: JsonObject,
-  betas: ReadonlySet<string> = new Set(),
+  { betas = new Set(), resumes = false }: RequestFacts = {},
 ): readonly string[] {
   if (nestingDepth(text) > DEEPEST_BODY) return ["The request body is nested too deeply."];
   const messages = list(body.messages).filter(isObject);
@@ -33,7 +41,7 @@ export function refusals(
     ...list(body.tools).flatMap(toolProblems),
     ...(messages.length === 0 ? ["messages: at least one message is required"] : []),
     ...messages.flatMap((message, index) => messageProblems(message, index, messages)),
-    ...lastWordProblems(body, messages),
+    ...(resumes ? [] : lastWordProblems(body, messages)),
     ...repeatedIds(messages),
     ...repeatedTools(body),
     ...leadingThinkingProblems(body, messages),

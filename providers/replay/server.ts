@@ -98,7 +98,7 @@ function serveScript(
     if (!request.headers.has("anthropic-version")) {
       return refuse(400, "anthropic-version: header is required");
     }
-    const broken = refusals(body, decoded, betas);
+    const broken = refusals(body, decoded, { betas, resumes: replies.resumes(messagesOf(decoded)) });
     if (broken.length > 0) return refuse(400, broken.join("; "));
     const changed = replies.problems(messagesOf(decoded));
     if (changed.length > 0) return refuse(400, changed.join("; "));
@@ -117,7 +117,7 @@ function serveScript(
     }
     next++;
     const blocks = await sealed(scripted.reply ?? [], decoded, account, verdict.last);
-    replies.add(blocks.map(wireBlock));
+    replies.add(blocks.map(wireBlock), scripted.stop_reason);
     const told = betas.size > 0 ? { input_transformations: verdict.transformations } : {};
     return reply({ ...scripted, reply: blocks }, String(decoded.model ?? "replay"), account.id, told);
   };

@@ -229,7 +229,7 @@ Deno.test("a gateway that refuses the beta is asked again without it, and no bod
   await converse({ replies: FOUR, withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");
-    await talk.sent(/anthropic-beta.* asked again without the word about thinking/);
+    await talk.sent(/anthropic-beta.* asked again without the setting for thinking/);
     assert.deepEqual(talk.thinking, ["a"]);
     assert.equal((talk.body.thinking as Record<string, unknown>).block_binding, undefined);
     const bodies = talk.replay.requests.map(({ body }) => body);

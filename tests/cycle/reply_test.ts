@@ -120,7 +120,7 @@ Deno.test("signed thinking is kept byte for byte, with either line end, and unsi
 });
 
 Deno.test("a reply that is nothing but blanks leaves the document alone, however it ends", () => {
-  for (const kind of ["completed", "blocked", "interrupted"] as const) {
+  for (const kind of ["completed", "paused", "interrupted"] as const) {
     assert.equal(write(BEFORE, [text("\n"), text("  ")], { kind, message: "x" }), BEFORE);
   }
 });
@@ -248,13 +248,9 @@ Deno.test("an error's sentence stands in the marker on one line and cannot end t
   assert.match(document, /\n\n<!-- flemma:aborted: bad @You: -- > gone -->\n$/);
 });
 
-Deno.test("a blocked reply stays unmarked unless it holds calls, which must not run", () => {
-  const end: ReplyEnd = { kind: "blocked", message: "Response blocked by Anthropic (refusal)" };
-  assert.equal(write(BEFORE, [text("I")], end), `${BEFORE}\n@Assistant:\nI\n`);
-  assert.match(
-    write(BEFORE, [call("a")], end),
-    /flemma:aborted: Response blocked by Anthropic \(refusal\) -->\n$/,
-  );
+Deno.test("below a reply that goes on in another request nothing stands but its line end", () => {
+  assert.equal(write(BEFORE, [text("I")], { kind: "paused" }), `${BEFORE}\n@Assistant:\nI\n`);
+  assert.equal(write(BEFORE, [text("I\n")], { kind: "paused" }), `${BEFORE}\n@Assistant:\nI\n`);
 });
 
 Deno.test("a CR LF document gets CR LF everywhere, and the CR of the model stays its own", () => {

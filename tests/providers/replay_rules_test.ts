@@ -385,7 +385,7 @@ Deno.test("a word about binding is taken with its beta, by every kind of thinkin
   const asked = (model: string, type: string, behaviour: string) => {
     const thinking = { type, block_binding: { prefix_mismatch_behavior: behaviour } };
     const body = { ...GOOD, model, thinking };
-    return refusals(JSON.stringify(body), body, new Set([BETA])).join();
+    return refusals(JSON.stringify(body), body, { betas: new Set([BETA]) }).join();
   };
   assert.equal(asked("claude-opus-5-5", "adaptive", "drop_block"), "");
   assert.equal(asked("claude-opus-5-5", "adaptive", "error"), "");

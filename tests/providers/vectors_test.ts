@@ -193,8 +193,11 @@ const CHANGED: Readonly<Record<string, Change>> = {
       `${FILES}\n@Assistant:\n<thinking anthropic:signature="c2lnLTE=">\nList first.\n</thinking>\n\n` +
       '**Tool Use:** `bash` (`toolu_1c`)\n\n```json\n{"command":"ls"}\n```\n\n@You:\n\n',
   },
+  // What came before a refusal must not be gone on from, so it is marked like any reply that broke off.
   "refusal": {
-    document_after: `${TAY}\n@Assistant:\n<thinking anthropic:signature="c2lnUg==">\nhm\n</thinking>\n\nI\n`,
+    document_after:
+      `${TAY}\n@Assistant:\n<thinking anthropic:signature="c2lnUg==">\nhm\n</thinking>\n\nI\n\n` +
+      "<!-- flemma:aborted: Response blocked by Anthropic (refusal) -->\n",
     error: { message: "Response blocked by Anthropic (refusal)", class: "blocked" },
   },
 };

@@ -1,0 +1,106 @@
+// How a reply may end, and what of it a person is told.
+
+import assert from "node:assert/strict";
+import { converse, thought } from "./conversation.ts";
+
+const saying = (text: string, stop_reason: string, stop_details?: Readonly<Record<string, unknown>>) => ({
+  reply: [{ text }],
+  stop_reason,
+  ...(stop_details === undefined ? {} : { stop_details }),
+});
+
+const ENDINGS: readonly (readonly [reason: string, reply: string, told: RegExp | null])[] = [
+  ["end_turn", "whole", null],
+  ["stop_sequence", "whole", null],
+  ["max_tokens", "cut", /reached its output limit \(max_tokens\)/],
+  [
+    "model_context_window_exceeded",
+    "cut",
+    /fills all that the model can take in at once\. Go on in a new document/,
+  ],
+  ["bedtime", "whole", /a reason that this program does not know \("bedtime"\)/],
+];
+
+for (const [reason, reply, told] of ENDINGS) {
+  Deno.test(`a reply that ends with ${reason} is ${reply} and ${told === null ? "needs no word" : "told"}`, async () => {
+    await converse({ replies: [saying("Well", reason)] }, async (talk) => {
+      const { outcome, told: found } = await talk.send();
+      assert.ok(outcome.kind === "completed");
+      assert.equal(outcome.reply, reply);
+      assert.equal(found.length, told === null ? 0 : 1, found.join());
+      if (told !== null) assert.match(found[0]!, told);
+      assert.match(talk.text, /@Assistant:\nWell\n\n@You:\n\n$/);
+    });
+  });
+}
+
+Deno.test("a refusal names its category and the next step, and what came is marked so that nobody goes on from it", async () => {
+  const details = { category: "cyber", explanation: "Not that.", fallback_credit_token: "x" };
+  await converse({ replies: [saying("I", "refusal", details)] }, async (talk) => {
+    const { outcome } = await talk.send();
+    assert.ok(outcome.kind === "failed");
+    assert.equal(outcome.problem.message, "Response blocked by The replay (refusal: cyber: Not that.)");
+    assert.match(
+      outcome.problem.next ?? "",
+      /^Delete what came of the reply, then put your message in other words/,
+    );
+    assert.match(talk.text, /\nI\n\n<!-- flemma:aborted: Response blocked .*cyber: Not that\.\) -->\n$/);
+  });
+  await converse({ replies: [{ reply: [], stop_reason: "refusal" }] }, async (talk) => {
+    const before = talk.text;
+    const { outcome } = await talk.send();
+    assert.ok(outcome.kind === "failed");
+    assert.match(outcome.problem.message, /\(refusal\)$/);
+    assert.match(outcome.problem.next ?? "", /^Put your message in other words, or ask another model/);
+    assert.equal(talk.text, before);
+  });
+});
+
+Deno.test("a reply that the provider pauses is sent back as it is and goes on by itself", async () => {
+  const replies = [
+    { reply: [{ thinking: "a" }, { text: "One," }], stop_reason: "pause_turn" },
+    saying("two,", "pause_turn"),
+    saying("three.", "end_turn"),
+  ];
+  await converse({ replies }, async (talk) => {
+    await talk.sent();
+    assert.deepEqual(talk.replay.problems, []);
+    assert.equal(talk.replay.requests.length, 3);
+    assert.match(talk.text, /One,\n\n@Assistant:\ntwo,\n\n@Assistant:\nthree\.\n\n@You:\n\n$/);
+    assert.deepEqual(talk.thinking, ["a"]);
+    // What is below is one conversation for the next request too.
+    talk.say("More?");
+    const { outcome } = await talk.send();
+    assert.match(outcome.kind === "failed" ? outcome.problem.message : "", /no more for this request/);
+  });
+});
+
+Deno.test("a provider that pauses for ever is left after twenty times, with a reply that is cut", async () => {
+  const replies = Array.from({ length: 30 }, (_, index) => saying(`Part ${index}.`, "pause_turn"));
+  await converse({ replies }, async (talk) => {
+    const { outcome, told } = await talk.send();
+    assert.ok(outcome.kind === "completed");
+    assert.equal(outcome.reply, "cut");
+    assert.match(told.join(), /paused it 20 times and more/);
+    assert.equal(talk.replay.requests.length, 21);
+    assert.match(talk.text, /Part 20\.\n\n@You:\n\n$/);
+  });
+});
+
+Deno.test("a pause before any content is an empty reply and not sent again", async () => {
+  await converse({ replies: [{ reply: [], stop_reason: "pause_turn" }] }, async (talk) => {
+    const { outcome } = await talk.send();
+    assert.ok(outcome.kind === "completed");
+    assert.equal(outcome.reply, "empty");
+    assert.equal(talk.replay.requests.length, 1);
+  });
+});
+
+Deno.test("what was told of a request that was refused is told with the one that was answered", async () => {
+  await converse({ replies: [thought("a"), thought("b")], withoutBetas: true }, async (talk) => {
+    await talk.sent();
+    talk.say("Two?");
+    talk.use("claude-opus-9");
+    await talk.sent(/used as given/, /asked again without the setting/);
+  });
+});
