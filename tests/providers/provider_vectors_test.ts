@@ -113,11 +113,18 @@ const CHANGED: Readonly<Record<string, Change>> = {
   },
   // "Settled" 3: success without any content adds nothing, and is told of once.
   "vertex/empty-stop": { document_after: PRIME },
-  // The class says what it is (the vectors have the ancestor's, which knows none).
+  // The class says what it is (the vectors have the ancestor's, which knows none), and what came of a reply that the
+  // provider broke off is marked, so that nobody goes on from it.
   "moonshot/content-filter": {
+    document_after:
+      `${PRIME}\n@Assistant:\nNi\n\n<!-- flemma:aborted: Response blocked by Moonshot AI (content_filter) -->\n`,
     error: { message: "Response blocked by Moonshot AI (content_filter)", class: "blocked" },
   },
-  "vertex/safety": { error: { message: "Response blocked by Vertex AI (SAFETY)", class: "blocked" } },
+  "vertex/safety": {
+    document_after:
+      `${PRIME}\n@Assistant:\nWell\n\n<!-- flemma:aborted: Response blocked by Vertex AI (SAFETY) -->\n`,
+    error: { message: "Response blocked by Vertex AI (SAFETY)", class: "blocked" },
+  },
   // providers-2026-11 section 4: Kimi refuses every temperature but the one it has anyway.
   "moonshot/request-history": { body: { temperature: undefined } },
 };
