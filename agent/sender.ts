@@ -4,6 +4,7 @@ import { type Outcome, success } from "../base/problem.ts";
 import type { SendOptions } from "../cycle/send/send.ts";
 import type { Send } from "../cycle/types.ts";
 import type { Provider } from "../providers/types.ts";
+import { withLearned } from "../providers/models/learned.ts";
 import type { SubjectSettings } from "./settings.ts";
 
 /** What a sender is made of; the provider is found when it is first needed. */
@@ -15,13 +16,14 @@ export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
 export function sender(options: SenderOptions, evaluated: SubjectSettings["evaluated"]): Send {
   let made: Promise<Outcome<Send>> | null = null;
   const make = async (): Promise<Outcome<Send>> => {
-    const [{ createSend }, provider, frontmatter] = await Promise.all([
+    const [{ createSend }, provider, frontmatter, settings] = await Promise.all([
       import("../cycle/send/send.ts"),
       providerOf(options),
       evaluated(),
+      withLearned(options.environment, options.settings),
     ]);
     return provider.ok
-      ? success(createSend({ ...options, provider: provider.value, frontmatter }))
+      ? success(createSend({ ...options, settings, provider: provider.value, frontmatter }))
       : provider;
   };
   return async (signal) => {

@@ -183,16 +183,18 @@ export class Session implements ChatSession {
     const runtime = await this.#current();
     if (!runtime.ok) return { kind: "failed", problem: runtime.problem };
     const { subject: { settings, evaluated }, offered, files, thinking } = runtime.value;
-    const [{ dryRun }, provider] = await Promise.all([
+    const { environment } = this.#options;
+    const [{ dryRun }, { withLearned }, provider] = await Promise.all([
       import("../cycle/send/request.ts"),
+      import("../providers/models/learned.ts"),
       providerOf({ provider: this.#options.provider, settings }),
     ]);
     if (!provider.ok) return { kind: "failed", problem: provider.problem };
     return await dryRun({
       chat: this.chat,
       document: this.path,
-      settings,
-      environment: this.#options.environment,
+      settings: await withLearned(environment, settings),
+      environment,
       provider: provider.value,
       tools: offered(),
       frontmatter: await evaluated(),

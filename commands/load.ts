@@ -40,6 +40,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "recover": () => import("./document/recover.ts"),
   "parse": () => import("./document/parse.ts"),
   "new": () => import("./document/new.ts"),
+  "models list": () => import("./catalogue/models.ts"),
   "demo": () => import("./setup/demo.ts"),
   "doctor": () => import("./setup/doctor.ts"),
   "sandbox status": () => import("./sandbox/status.ts"),

@@ -42,10 +42,32 @@ export interface Parameters {
 /** Parameters of one provider; stronger than the general ones whatever layer they come from. */
 export type ProviderParameters = Readonly<Record<string, unknown>>;
 
+/** What a person tells of a model, over what the program knows of it or of another that it is like. */
+export interface ModelSetting {
+  /** The model whose facts hold where nothing else is said. @default the model itself, where it is known */
+  readonly like?: string;
+  /** Tokens that prompt and reply may have together. */
+  readonly context?: number;
+  /** Tokens that a reply may have. */
+  readonly max_output?: number;
+  /** How it is told to think. */
+  readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "none";
+  /** Dollars per million tokens. */
+  readonly prices?: {
+    readonly input: number;
+    readonly output: number;
+    readonly cache_read?: number;
+    readonly cache_write?: number;
+    readonly cache_write_long?: number;
+  };
+}
+
 /** Where one provider is, and for servers of the person's own how they like to be asked. */
 export interface ProviderSettings {
   /** Address of its API. */
   readonly base_url?: string | null;
+  /** What is to be known of its models, by their names. */
+  readonly models?: Readonly<Record<string, ModelSetting>> | null;
   /** Makes a name that is not built in a Chat Completions server. */
   readonly kind?: "openai_chat" | null;
   /** What the limit of the reply is called. */

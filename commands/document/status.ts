@@ -11,6 +11,7 @@ import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Rest } from "../../cycle/plan/plan.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
+import { modelInForce } from "../../providers/models/find.ts";
 import { fileChangeSentence, type RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import type { ChatSession, OpenCall } from "../../agent/types.ts";
@@ -45,6 +46,8 @@ export async function run(invocation: Invocation): Promise<number> {
       .map(({ path, change, obeyedBy }) => ({ path, change, obeyed_by: obeyedBy }));
     const report = {
       document,
+      provider: session.settings.provider,
+      model: modelInForce(session.settings),
       calls: calls.map(callJson),
       next,
       next_step: nextSentence(next, calls, file, steps, blockers),
@@ -69,6 +72,7 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const left of sandbox.leftRunning()) lines.push(`left running: ${left}`);
   lines.push(...(await session.fileChanges()).map(fileChangeSentence));
   lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
+  lines.push(`model: ${session.settings.provider} ${modelInForce(session.settings) ?? "(none named)"}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   for (const doubt of doubts) lines.push(`trust: ${doubt}`);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));

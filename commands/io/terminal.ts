@@ -38,6 +38,8 @@ export class Terminal implements Display {
   #request = "";
   /** When streamed text was shown last; before all times once something else was shown. */
   #lastText = -Infinity;
+  /** The model that was named last. */
+  #named = "";
 
   constructor(messages: Pick<Messages, "beforeLine">, world: Surroundings = REAL) {
     this.#world = world;
@@ -54,6 +56,7 @@ export class Terminal implements Display {
         break;
       case "request:sending":
         this.#request = `${event.provider} ${event.model}`;
+        this.#nameModel(this.#request);
         this.#begin("", this.#request);
         break;
       case "text":
@@ -85,6 +88,13 @@ export class Terminal implements Display {
     this.#stopTicking?.();
     this.#stopTicking = null;
     this.#stepAside();
+  }
+
+  /** Who is asked, on a line of its own, once and when it changes: it is what is paid for. */
+  #nameModel(model: string): void {
+    if (model === this.#named) return;
+    this.#named = model;
+    this.#line(`\x1b[2m${visible(model)}\x1b[0m`);
   }
 
   #begin(id: string, label: string): void {

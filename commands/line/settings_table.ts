@@ -63,6 +63,25 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     example: "flemma config get tools.auto_approve",
   },
   {
+    name: "models list",
+    usage: "[PROVIDER]",
+    summary: "the models of a provider: limits, prices, and which one is asked",
+    details:
+      "Without PROVIDER that of the settings. Limits are tokens of the whole and of a reply, prices dollars per million\n" +
+      "tokens. What the provider's own list says goes over what the program knows, and your settings go over both.",
+    kind: "none",
+    arity: [0, 1],
+    options: [
+      { name: "refresh", help: "Ask the provider for its own list first, and keep it." },
+      JSON_REPORT,
+      ...LAYER,
+      QUIET,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma models list anthropic",
+  },
+  {
     name: "trust",
     usage: "[PATH]",
     summary: "agree to what a document or a project's settings would do",

@@ -5,6 +5,7 @@ import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { type Outcome, thrownText } from "../../base/problem.ts";
 import { resolveCredential } from "../../providers/http/credentials.ts";
+import { modelInForce } from "../../providers/models/find.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
@@ -25,6 +26,8 @@ interface Report {
   readonly settings: { readonly files: readonly string[]; readonly problems: readonly string[] };
   /** The provider that is asked. */
   readonly provider: string | null;
+  /** The model that is asked; null where nobody knows one. */
+  readonly model: string | null;
   /** Provider → the variable its key comes from, or why there is none. Never a key. */
   readonly credentials: Readonly<Record<string, { readonly found: boolean; readonly detail: string }>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
@@ -81,6 +84,7 @@ async function examine(
       problems: [...(problem === null ? [] : problem.message.split("\n")), ...blocks, ...notices],
     },
     provider: evaluated.ok ? evaluated.value.settings.provider : null,
+    model: evaluated.ok ? modelInForce(evaluated.value.settings) : null,
     credentials,
     state: { folder: stateFolder(environment), problem: await stateProblem(stateFolder(environment)) },
     tools: evaluated.ok
@@ -133,7 +137,7 @@ function textOf(report: Report): string {
     const width = Math.max(0, ...entries.map(([name]) => name.length));
     return entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
   };
-  const { versions, settings, provider, credentials, state, tools, sandbox } = report;
+  const { versions, settings, provider, model, credentials, state, tools, sandbox } = report;
   const key = (name: string, { found, detail }: Report["credentials"][string]) => {
     const mark = name === provider && lacksKey(report) ? "! " : "";
     return found ? `from ${detail}` : `${mark}${detail}`;
@@ -144,6 +148,8 @@ function textOf(report: Report): string {
     "settings",
     ...settings.files.map((line) => `  ${line}`),
     ...settings.problems.map((line) => `  ! ${line}`),
+    "model",
+    `  ${provider ?? "not known while the settings cannot be read"}${model === null ? "" : ` ${model}`}`,
     "keys",
     ...rows(Object.entries(credentials).map(([name, found]) => [name, key(name, found)])),
     "state",

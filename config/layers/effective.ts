@@ -7,6 +7,7 @@ import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
 import { nearest } from "../../base/nearest.ts";
 import { type Fault, type Layer, LAYER_NAMES } from "../types.ts";
+import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
 import type { Presets } from "../settings.ts";
@@ -160,6 +161,9 @@ interface ResolvedModel {
   readonly faults: Effective["faults"];
 }
 
+/** Built-in presets that stand for a model of whatever provider is in force. */
+const MODEL_PRESETS: readonly string[] = ["$best", "$cheap"];
+
 /** `model = "$name"` (2.6). */
 function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   const { value, layer } = resolveScalar(logs, "model", null);
@@ -180,8 +184,17 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   });
   const presets: Presets = allPresets(logs, profileOf(logs));
   const preset = Object.hasOwn(presets, value) ? presets[value] : undefined;
+  if (preset === undefined && MODEL_PRESETS.includes(value)) {
+    const { value: provider } = resolveScalar(logs, "provider", DEFAULT_SETTINGS.provider);
+    const choice = Object.hasOwn(MODEL_CHOICES, String(provider))
+      ? MODEL_CHOICES[String(provider)]
+      : undefined;
+    return choice === undefined
+      ? fault(`"${value}" stands for a model of a provider that is known, and ${provider} is none`)
+      : { ...plain, model: choice[value]! };
+  }
   if (preset === undefined) {
-    const near = nearest(value, Object.keys(presets), 3) ?? undefined;
+    const near = nearest(value, [...Object.keys(presets), ...MODEL_PRESETS], 3) ?? undefined;
     return fault(
       `there is no preset "${value}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
       near,

@@ -16,6 +16,7 @@ import {
   type Type,
   word,
 } from "./define.ts";
+import { modelFacts } from "./models.ts";
 import { presets } from "./presets.ts";
 import { sandbox } from "./sandbox.ts";
 import { tools } from "./tools.ts";
@@ -67,6 +68,11 @@ export const SCHEMA: Group = group("All settings.", {
   providers: group("Where providers are.", {}, {
     others: group("One provider.", {
       base_url: hostKey(address, "Address of its API.", { optional: true }),
+      models: hostKey(
+        { is: "map", of: modelFacts },
+        "Models by name: what the program shall know of them, such as prices. `like` takes over another one's facts.",
+        { optional: true },
+      ),
       kind: hostKey(word("openai_chat"), "Makes a name of your own a Chat Completions server.", {
         optional: true,
       }),

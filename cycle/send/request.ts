@@ -155,7 +155,7 @@ const LEAST_CACHEABLE = 1024;
 /** What losing the provider's cache costs; null when it is asked to keep none. */
 function cacheFacts(provider: string, name: string, settings: Settings, day: string): CacheFacts | null {
   if (resolveParameters(settings, provider).cacheRetention === "none") return null;
-  const model = findModel(provider, name);
+  const model = findModel(provider, name, settings);
   const least = model?.minCacheable ?? LEAST_CACHEABLE;
   return { least, prices: model === null ? null : pricesAt(model, day, 0) };
 }

@@ -13,7 +13,7 @@ export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 /** The person's choice, for a model that looks at what stands before its thinking; null for one that does not. */
 export function bindingOf(settings: Settings): Binding | null {
   const name = settings.model ?? choiceOf("anthropic")!.standard;
-  const model = findModel("anthropic", name);
+  const model = findModel("anthropic", name, settings);
   // A new model of the house looks, as all of the present line do.
   const checks = model === null ? name.startsWith("claude-") : model.prefixCheck !== undefined;
   if (!checks) return null;

@@ -26,7 +26,7 @@ export function buildRequest(input: RequestInput): BuiltRequest {
   const { prompt, settings, leftOut, conceded = NOTHING } = input;
   const parameters = resolveParameters(settings, "anthropic");
   const name = settings.model ?? DEFAULT_MODEL;
-  const model = findModel("anthropic", name);
+  const model = findModel("anthropic", name, settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
   const messages = wireMessages(prompt, {
     foreign: parameters.thinking.foreign,
@@ -106,7 +106,7 @@ function wireBinding(settings: Settings, asked: AskedThinking): Members | undefi
 /** Only models of before adaptive thinking go on from a turn of their own, and only while they do not think. */
 export function goesOnFromItsTurn(settings: Settings): boolean {
   const name = settings.model ?? DEFAULT_MODEL;
-  const model = findModel("anthropic", name);
+  const model = findModel("anthropic", name, settings);
   if (model === null || model.refuses.prefill === "always") return false;
   const parameters = resolveParameters(settings, "anthropic");
   const { tokens } = resolveMaxTokens(parameters.maxTokens, model);

@@ -34,7 +34,7 @@ function readError(body: unknown, headers: Headers | null, status?: number) {
 function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
   const parameters = resolveParameters(input.settings, NAME);
   const name = input.settings.model ?? STANDARD;
-  const model = findModel(NAME, name);
+  const model = findModel(NAME, name, input.settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
   const asked = askThinking(parameters, name, model);
   const sampling = sentTemperature(parameters.temperature, model, asked.thinks);

@@ -33,7 +33,7 @@ export function buildRequest(
   const { provider } = door;
   const parameters = resolveParameters(settings, provider);
   const name = modelName(settings.model ?? choiceOf(provider)!.standard);
-  const model = findModel(provider, name);
+  const model = findModel(provider, name, settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
   const asked = askThinking(parameters, name, model);
   const sampling = sentTemperature(parameters.temperature, model, asked.thinks);

@@ -4,7 +4,12 @@ import { ANTHROPIC } from "./anthropic.ts";
 import { GEMINI, VERTEX } from "./google.ts";
 import { MOONSHOT } from "./moonshot.ts";
 import { OPENAI } from "./openai.ts";
+import type { Settings } from "../../config/settings.ts";
+import { ownModel } from "./own.ts";
 import type { Choice, Day, Model, ModelTable, Prices } from "./types.ts";
+
+/** What of the settings is about models. */
+export type ModelSettings = Pick<Settings, "providers">;
 
 const TABLES: ReadonlyMap<string, ModelTable> = new Map([
   ["anthropic", ANTHROPIC],
@@ -19,9 +24,19 @@ export function modelProviders(): readonly string[] {
   return [...TABLES.keys()];
 }
 
-/** The known models of a provider, those of its present line first; empty for any other provider. */
-export function modelsOf(provider: string): readonly Model[] {
-  return TABLES.get(provider)?.models ?? [];
+/**
+ * The known models of a provider, those of its present line first; empty for any other provider.
+ *
+ * @param settings where a person tells of further models, or otherwise of known ones. @default none do
+ */
+export function modelsOf(provider: string, settings?: ModelSettings): readonly Model[] {
+  const known = TABLES.get(provider)?.models ?? [];
+  const own = Object.keys(settings?.providers[provider]?.models ?? {});
+  const names = new Set(known.flatMap(({ id, aliases = [] }) => [id, ...aliases]));
+  return [
+    ...known.map((model) => findModel(provider, model.id, settings) ?? model),
+    ...own.filter((name) => !names.has(name)).map((name) => findModel(provider, name, settings)!),
+  ];
 }
 
 /** The models that a provider is asked for without a name; null for a provider whose models are not known. */
@@ -34,9 +49,26 @@ export function choiceOf(provider: string): Choice | null {
  *
  * @param provider as settings name it
  * @param name as the request names it
+ * @param settings where a person tells of further models, or otherwise of known ones. @default none do
  */
-export function findModel(provider: string, name: string): Model | null {
-  return modelsOf(provider).find(({ id, aliases = [] }) => id === name || aliases.includes(name)) ?? null;
+export function findModel(provider: string, name: string, settings?: ModelSettings): Model | null {
+  const known = tabled(provider, name);
+  const said = settings?.providers[provider]?.models ?? {};
+  const own = Object.hasOwn(said, name) ? said[name] : undefined;
+  if (own === undefined) return known;
+  const like = own.like === undefined ? known : tabled(provider, own.like);
+  return ownModel(name, own, like);
+}
+
+/** A model of the program's own table. */
+function tabled(provider: string, name: string): Model | null {
+  const models = TABLES.get(provider)?.models ?? [];
+  return models.find(({ id, aliases = [] }) => id === name || aliases.includes(name)) ?? null;
+}
+
+/** The model that a request names: that of the settings, else the provider's usual one; null where nobody knows one. */
+export function modelInForce(settings: Pick<Settings, "provider" | "model">): string | null {
+  return settings.model ?? choiceOf(settings.provider)?.standard ?? null;
 }
 
 /**

@@ -16,7 +16,7 @@ function stepped(prices: Prices): PricePeriod[] {
   const above = {
     tokens: LONG_PROMPT,
     input: prices.input * 2,
-    output: prices.output * 1.5,
+    output: Math.round(prices.output * 1500) / 1000,
     cacheRead: twice(prices.cacheRead),
     cacheWrite: twice(prices.cacheWrite),
   };

@@ -21,7 +21,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const { prompt, settings } = input;
   const parameters = resolveParameters(settings, "openai");
   const name = settings.model ?? choiceOf("openai")!.standard;
-  const model = findModel("openai", name);
+  const model = findModel("openai", name, settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
   const effort = resolveEffort(parameters.thinking.level, parameters.own.reasoning, model, name);
   const sampling = sentTemperature(parameters.temperature, model, effort.thinks);

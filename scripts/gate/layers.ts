@@ -123,7 +123,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   commands: [
     ["main.ts"],
     ["load.ts"],
-    ["setup"],
+    ["setup", "catalogue"],
     ["sandbox"],
     ["settings"],
     ["document"],

@@ -131,7 +131,9 @@ Deno.test("config get prints one value, and an unknown key gets the nearest one 
       out: "auto\n",
       err: "",
     });
-    assert.equal((await world.run("config", "get", "model")).out, "");
+    assert.equal((await world.run("config", "get", "model")).out, "claude-sonnet-5-5\n");
+    assert.equal((await world.run("config", "get", "model", "--model", "$best")).out, "claude-fable-5-2\n");
+    assert.equal((await world.run("config", "get", "temperature")).out, "");
     const { code, err } = await world.run("config", "get", "sandbox.bakend");
     assert.equal(code, 2);
     assert.match(err, /did you mean "sandbox\.backend"\?/);
@@ -221,7 +223,7 @@ Deno.test("--preset takes over a preset for one run, an unknown one is refused, 
     );
     const value = async (key: string, ...words: string[]) =>
       (await world.run("config", "get", key, ...words)).out.trim();
-    assert.equal(await value("model", "--preset", "quick"), "$quick");
+    assert.equal(await value("model", "--preset", "quick"), "gpt-5");
     assert.equal(await value("model", "--preset", "$quick", "--model", "m2"), "m2");
     assert.equal(
       await value("tools.auto_approve", "--preset", "quick", "--approve", "read"),
@@ -358,7 +360,7 @@ Deno.test("session switch takes over a preset's model and approvals", async () =
     );
     assert.equal((await world.run("session", "switch", "$quick")).code, 0);
     assert.equal((await world.run("config", "get", "tools.auto_approve")).out, "[$quick]\n");
-    assert.equal((await world.run("config", "get", "model")).out, "$quick\n");
+    assert.equal((await world.run("config", "get", "model")).out, "gpt-5\n");
     const unknown = await world.run("session", "switch", "$quack");
     assert.equal(unknown.code, 2);
     assert.match(unknown.err, /There is no preset "\$quack"/);

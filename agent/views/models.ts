@@ -1,0 +1,177 @@
+// The models of a provider as the program knows them, with what the provider itself and the settings say.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import { resolveCredential } from "../../providers/http/credentials.ts";
+import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { choiceOf, dayOf, findModel, isGone, modelsOf, pricesAt } from "../../providers/models/find.ts";
+import { type Listed, listRequest, readList } from "../../providers/models/listing.ts";
+import type { Model, Prices } from "../../providers/models/types.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { keepLearned, learnedModels, withLearned } from "../../providers/models/learned.ts";
+
+/** One model in a list. */
+export interface ModelRow {
+  readonly name: string;
+  /** `unknown`: the provider lists it, and the program knows nothing more of it. */
+  readonly state: Model["state"] | "unknown";
+  /** Whether it is the one that is asked without a setting, or by these settings. */
+  readonly marks: readonly ("in force" | "default" | "$best" | "$cheap")[];
+  /** Tokens. */
+  readonly context: number | null;
+  /** Tokens. */
+  readonly maxOutput: number | null;
+  /** Dollars per million tokens today, for a short prompt. */
+  readonly prices: Prices | null;
+  readonly ends: string | null;
+  /** False for a model that the provider's own list does not have; null where that list was never read. */
+  readonly listed: boolean | null;
+}
+
+export interface ModelList {
+  readonly provider: string;
+  /** The day on which the provider's own list was read; null for never. */
+  readonly read: string | null;
+  readonly models: readonly ModelRow[];
+}
+
+/** The models of a provider; those that are gone are left out. */
+export async function modelList(
+  { environment, settings, provider, now = new Date() }: ModelQuestion,
+): Promise<ModelList> {
+  const learned = await learnedModels(environment, provider);
+  const known = await withLearned(environment, { ...settings, provider });
+  const day = dayOf(now);
+  const inForce = settings.provider === provider ? settings.model ?? choiceOf(provider)?.standard : undefined;
+  const choice = choiceOf(provider);
+  const models = modelsOf(provider, known).filter((model) => !isGone(model, day)).map((model): ModelRow => {
+    const names = [model.id, ...(findModel(provider, model.id)?.aliases ?? [])];
+    const isMeant = (name: string | undefined) => name !== undefined && names.includes(name);
+    const said = learned?.models[model.id];
+    const unknown = findModel(provider, model.id) === null;
+    return {
+      name: model.id,
+      state: unknown && settings.providers[provider]?.models?.[model.id] === undefined
+        ? "unknown"
+        : model.state,
+      marks: [
+        ...(isMeant(inForce) ? ["in force" as const] : []),
+        ...(isMeant(choice?.standard) ? ["default" as const] : []),
+        ...(isMeant(choice?.best) ? ["$best" as const] : []),
+        ...(isMeant(choice?.cheap) ? ["$cheap" as const] : []),
+      ],
+      context: unknown && said !== undefined ? said.context ?? null : model.context,
+      maxOutput: unknown && said !== undefined ? said.max_output ?? null : model.maxOutput,
+      prices: pricesAt(model, day, 0),
+      ends: model.ends ?? null,
+      listed: learned === null ? null : names.some((name) => Object.hasOwn(learned.models, name)),
+    };
+  });
+  const isMissing = inForce !== undefined && !models.some(({ marks }) => marks.includes("in force"));
+  return {
+    provider,
+    read: learned?.day ?? null,
+    models: isMissing ? [...models, unknownRow(inForce, learned === null ? null : false)] : models,
+  };
+}
+
+/** The model that is asked, of which nobody knows anything, or that its provider has ended. */
+function unknownRow(name: string, listed: boolean | null): ModelRow {
+  return {
+    name,
+    state: "unknown",
+    marks: ["in force"],
+    context: null,
+    maxOutput: null,
+    prices: null,
+    ends: null,
+    listed,
+  };
+}
+
+export interface ModelQuestion {
+  readonly environment: Environment;
+  readonly settings: Settings;
+  /** As settings name it. */
+  readonly provider: string;
+  /** Makes the request. @default `fetch` of the runtime */
+  readonly fetch?: typeof fetch;
+  /** @default now */
+  readonly now?: Date;
+}
+
+/** Seconds in which a list must have come. */
+const LIST_SECONDS = 30;
+
+/** Asks a provider for its own list, and keeps it. Answers with how many models it has. */
+export async function refreshModels(question: ModelQuestion): Promise<Outcome<number>> {
+  const { environment, settings, provider: name, now = new Date() } = question;
+  const provider = await getProvider(name, settings);
+  if (!provider.ok) return provider;
+  const baseUrl = resolveBaseUrl(provider.value, settings, environment);
+  if (!baseUrl.ok) return baseUrl;
+  const credential = await resolveCredential({ provider: provider.value, environment });
+  if (!credential.ok) return credential;
+  const asked = listRequest(name, credential.value.secret);
+  if (asked === null) {
+    return failure(
+      "models-unlisted",
+      `${provider.value.display} has no list of models that can be read with a token.`,
+      `See what the program knows: flemma models list ${name}.`,
+    );
+  }
+  const url = new URL(endpointUrl(baseUrl.value, asked.path));
+  if (asked.query !== undefined) url.search = asked.query;
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await (question.fetch ?? fetch)(url, {
+      headers: asked.headers,
+      redirect: "manual",
+      signal: AbortSignal.timeout(LIST_SECONDS * 1000),
+    });
+    text = await answer.text();
+  } catch (thrown) {
+    return failure(
+      "models-unreachable",
+      `The list of models of ${provider.value.display} cannot be read from ${url.host}: ${
+        thrownText(thrown)
+      }.`,
+      "Check the connection and the address, then ask again.",
+    );
+  }
+  const body = decoded(text);
+  if (!answer.ok) {
+    return { ok: false, problem: provider.value.readError(body ?? text, answer.headers, answer.status) };
+  }
+  const models = readList(body);
+  if (models === null) {
+    return failure(
+      "models-unreadable",
+      `What ${url.host} gives at ${url.pathname} is no list of models.`,
+      "Check the address of the provider: providers.NAME.base_url.",
+    );
+  }
+  await keepLearned(environment, name, { day: dayOf(now), models: newsOf(name, models) });
+  return success(Object.keys(models).length);
+}
+
+/** What a list says beyond the program's own table, which knows more of how its models think. */
+function newsOf(provider: string, models: Listed): Listed {
+  return Object.fromEntries(
+    Object.entries(models).map(([name, { thinking, ...limits }]) => [
+      name,
+      thinking === undefined || findModel(provider, name) !== null ? limits : { ...limits, thinking },
+    ]),
+  );
+}
+
+function decoded(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Whoever reads it says that it is no list.
+    return null;
+  }
+}

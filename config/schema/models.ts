@@ -1,0 +1,74 @@
+// What settings tell of models, each as one value: names of models hold dots.
+
+import { isObject } from "../../base/is_object.ts";
+import { natural, STRING, type Type, word } from "./define.ts";
+
+const price: Type = { is: "number", min: 0 };
+
+const PRICES: Readonly<Record<string, Type>> = {
+  input: price,
+  output: price,
+  cache_read: price,
+  cache_write: price,
+  cache_write_long: price,
+};
+
+const prices: Type = {
+  is: "custom",
+  expected: "dollars per million tokens: { input, output, cache_read, cache_write, cache_write_long }",
+  accepts: (value) =>
+    isObject(value) && "input" in value && "output" in value &&
+    Object.entries(value).every(([name, dollars]) =>
+      Object.hasOwn(PRICES, name) && typeof dollars === "number" && dollars >= 0
+    ),
+  members: PRICES,
+  hint: (value) =>
+    isObject(value) && !("input" in value && "output" in value) ? "input and output are needed" : undefined,
+  json: {
+    type: "object",
+    properties: Object.fromEntries(Object.keys(PRICES).map((name) => [name, { type: "number", minimum: 0 }])),
+    required: ["input", "output"],
+    additionalProperties: false,
+  },
+};
+
+const KINDS = ["adaptive", "effort", "budget", "switch", "none"];
+
+const MEMBERS: Readonly<Record<string, Type>> = {
+  like: STRING,
+  context: natural(1),
+  max_output: natural(1),
+  thinking: word(...KINDS),
+  prices,
+};
+
+const isCount = (value: unknown) => typeof value === "number" && Number.isInteger(value) && value > 0;
+
+const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  like: (value) => typeof value === "string" && value !== "",
+  context: isCount,
+  max_output: isCount,
+  thinking: (value) => typeof value === "string" && KINDS.includes(value),
+  prices: (value) => prices.is === "custom" && prices.accepts(value),
+};
+
+/** One model. */
+export const modelFacts: Type = {
+  is: "custom",
+  expected: "facts of a model: { like, context, max_output, thinking, prices }",
+  accepts: (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([name, fact]) => Object.hasOwn(CHECKS, name) && CHECKS[name]!(fact)),
+  members: MEMBERS,
+  json: {
+    type: "object",
+    properties: {
+      like: { type: "string", minLength: 1 },
+      context: { type: "integer", minimum: 1 },
+      max_output: { type: "integer", minimum: 1 },
+      thinking: { enum: KINDS },
+      prices: prices.is === "custom" ? prices.json : {},
+    },
+    additionalProperties: false,
+  },
+};

@@ -1,0 +1,88 @@
+// The lists of models that providers give: how they are asked for, and what they say (providers-2026-11, 1.1).
+
+import { isObject } from "../../base/is_object.ts";
+import type { ModelSetting } from "../../config/settings.ts";
+
+/** A list to be asked for. */
+export interface ListRequest {
+  /** Below the address of the API. */
+  readonly path: string;
+  readonly query?: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a list says of each model, by its name. */
+export type Listed = Readonly<Record<string, ModelSetting>>;
+
+function bearer(key: string): Readonly<Record<string, string>> {
+  return key === "" ? {} : { "authorization": `Bearer ${key}` };
+}
+
+/**
+ * How a provider's list is asked for; null for one that has none that a key opens.
+ *
+ * @param provider as settings name it; unknown names are Chat Completions servers
+ * @param key the secret, or an empty text
+ */
+export function listRequest(provider: string, key: string): ListRequest | null {
+  switch (provider) {
+    case "anthropic":
+      return {
+        path: "/v1/models",
+        query: "limit=1000",
+        headers: { "x-api-key": key, "anthropic-version": "2023-06-01" },
+      };
+    case "gemini":
+      return { path: "/v1beta/models", query: "pageSize=1000", headers: { "x-goog-api-key": key } };
+    case "vertex":
+      return null;
+    default:
+      return { path: "/v1/models", headers: bearer(key) };
+  }
+}
+
+/** Reads the body of a list; null when it is none. What cannot be read of a model is passed over. */
+export function readList(body: unknown): Listed | null {
+  const rows = isObject(body) ? body.data ?? body.models : undefined;
+  if (!Array.isArray(rows)) return null;
+  return Object.fromEntries(
+    rows.filter(isObject).flatMap((row) => {
+      const name = nameOf(row);
+      return name === null ? [] : [[name, factsOf(row)]];
+    }),
+  );
+}
+
+function nameOf({ id, name }: Readonly<Record<string, unknown>>): string | null {
+  if (typeof id === "string" && id !== "") return id;
+  return typeof name === "string" && name !== "" ? name.replace(/^models\//, "") : null;
+}
+
+function factsOf(row: Readonly<Record<string, unknown>>): ModelSetting {
+  const context = count(
+    row.max_input_tokens ?? row.inputTokenLimit ?? row.context_length ?? row.max_model_len,
+  );
+  const output = count(row.max_tokens ?? row.outputTokenLimit);
+  const thinking = thinkingOf(row.capabilities);
+  return {
+    ...(context === null ? {} : { context }),
+    ...(output === null ? {} : { max_output: output }),
+    ...(thinking === null ? {} : { thinking }),
+  };
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : null;
+}
+
+/** The kind of thinking that a model's capabilities name; null when they name none that is known. */
+function thinkingOf(capabilities: unknown): ModelSetting["thinking"] | null {
+  const thinking = isObject(capabilities) ? capabilities.thinking : undefined;
+  const given = isObject(thinking) ? thinking.types ?? thinking : thinking;
+  const types = Array.isArray(given)
+    ? given
+    : isObject(given)
+    ? Object.keys(given).filter((type) => given[type] !== false && given[type] !== null)
+    : [];
+  return types.includes("adaptive") ? "adaptive" : types.includes("enabled") ? "budget" : null;
+}

@@ -1,0 +1,64 @@
+// A model as a person or a provider's own list tells of it: facts over those of a model that it is like.
+
+import type { ModelSetting } from "../../config/settings.ts";
+import type { Model, ModelThinking, ThinkingKind } from "./types.ts";
+
+/** What is assumed of a model of which nobody says more. */
+const CONTEXT = 200_000;
+const MAX_OUTPUT = 32_000;
+
+const WORDS = ["low", "medium", "high", "max"] as const;
+const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high", max: "max" } as const;
+
+/**
+ * The facts of a model.
+ *
+ * @param id as the request names it
+ * @param said what is said of it
+ * @param like the model whose facts hold where nothing is said, or null
+ */
+export function ownModel(id: string, said: ModelSetting, like: Model | null): Model {
+  const base: Model = like ?? {
+    id,
+    state: "current",
+    context: CONTEXT,
+    maxOutput: MAX_OUTPUT,
+    prices: [],
+    thinking: thinkingOf(id.startsWith("claude-") ? "adaptive" : "none"),
+    refuses: id.startsWith("claude-")
+      ? { temperature: "always", prefill: "always", forcedTools: "always" }
+      : {},
+  };
+  const { aliases: _aliases, ...facts } = base;
+  const { input, output, cache_read, cache_write, cache_write_long } = said.prices ?? {};
+  const context = said.context ?? base.context;
+  return {
+    ...facts,
+    id,
+    context,
+    maxOutput: Math.min(said.max_output ?? base.maxOutput, context),
+    ...(input === undefined || output === undefined ? {} : {
+      prices: [{
+        input,
+        output,
+        ...(cache_read === undefined ? {} : { cacheRead: cache_read }),
+        ...(cache_write === undefined ? {} : { cacheWrite: cache_write }),
+        ...(cache_write_long === undefined ? {} : { cacheWriteLong: cache_write_long }),
+      }],
+    }),
+    ...(said.thinking === undefined ? {} : { thinking: thinkingOf(said.thinking) }),
+  };
+}
+
+function thinkingOf(kind: ThinkingKind): ModelThinking {
+  switch (kind) {
+    case "none":
+      return { kind, unasked: "off" };
+    case "budget":
+      return { kind, unasked: "off", minBudget: 1024 };
+    case "switch":
+      return { kind, unasked: "on" };
+    default:
+      return { kind, unasked: "on", words: WORDS, efforts: EFFORTS };
+  }
+}

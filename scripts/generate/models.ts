@@ -1,0 +1,140 @@
+// The page of models, from the tables that the program itself goes by, and what `$best` and `$cheap` stand for.
+
+import { choiceOf, modelProviders, modelsOf } from "../../providers/models/find.ts";
+import type { Model, PricePeriod, Prices } from "../../providers/models/types.ts";
+
+export function generate(): Promise<{ path: string; text: string }[]> {
+  return Promise.resolve([
+    { path: "docs/models.md", text: page() },
+    { path: "config/layers/model_choices.generated.ts", text: choices() },
+  ]);
+}
+
+function choices(): string {
+  const rows = modelProviders().map((provider) => {
+    const { best, cheap } = choiceOf(provider)!;
+    return `  ${provider}: { $best: "${best}", $cheap: "${cheap}" },`;
+  });
+  return [
+    "// Made from providers/models/ by scripts/generate/models.ts (deno task generate).",
+    "",
+    "/** The models that the built-in presets of models stand for, by provider. */",
+    "export const MODEL_CHOICES: Readonly<Record<string, Readonly<Record<string, string>>>> = {",
+    ...rows,
+    "};",
+    "",
+  ].join("\n");
+}
+
+function page(): string {
+  return [
+    "# Models",
+    "",
+    "What the program knows of models: limits in tokens, dollars per million tokens, how they think, what they refuse. This page is made from",
+    "the same tables; `deno task generate` writes it. The facts are those of November 2026; a name that is not here is used all the same.",
+    "",
+    "`flemma models list` shows the models with what your settings say of them, `flemma models list --refresh` asks the provider for its own",
+    "list. `model: $best` and `model: $cheap` stand for the strongest and the cheapest of the provider in force. To tell the program of a model,",
+    "or otherwise of one that it knows:",
+    "",
+    "```yaml",
+    "providers:",
+    "  anthropic:",
+    "    models:",
+    "      claude-next-6: { like: claude-opus-5-5, prices: { input: 5, output: 25 } }",
+    "```",
+    "",
+    "A member that you leave out is that of the model named by `like`, else that of the known model of this name: `context`, `max_output`,",
+    "`thinking` (`adaptive`, `effort`, `budget`, `switch`, `none`) and `prices` (`input`, `output`, `cache_read`, `cache_write`, `cache_write_long`).",
+    "",
+    ...modelProviders().flatMap(section),
+  ].join("\n");
+}
+
+function section(provider: string): string[] {
+  const { standard, best, cheap } = choiceOf(provider)!;
+  const models = modelsOf(provider);
+  const gone = models.filter(({ state }) => state === "gone");
+  return [
+    `## ${provider}`,
+    "",
+    `Without a setting: \`${standard}\`. \`$best\`: \`${best}\`. \`$cheap\`: \`${cheap}\`.`,
+    "",
+    "| model | context | reply | in / out / cache read / cache write | thinking | refuses | remarks |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...models.filter(({ state }) => state !== "gone").map(row),
+    "",
+    ...(gone.length === 0 ? [] : [
+      `No longer served: ${gone.map(({ id, successor }) => `\`${id}\` (now \`${successor}\`)`).join(", ")}.`,
+      "",
+    ]),
+  ];
+}
+
+function row(model: Model): string {
+  const { id, aliases = [], context, maxInput, maxOutput } = model;
+  const cells = [
+    [id, ...aliases].map((name) => `\`${name}\``).join(", "),
+    maxInput === undefined ? count(context) : `${count(context)} (prompt ${count(maxInput)})`,
+    count(maxOutput),
+    model.prices.length === 0 ? "not known" : model.prices.map(period).join("; "),
+    thinking(model),
+    refusals(model),
+    remarks(model),
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function period({ from, above, ...prices }: PricePeriod): string {
+  const since = from === undefined ? "" : `from ${from}: `;
+  const step = above === undefined ? "" : `, above ${count(above.tokens)}: ${dollars(above)}`;
+  return `${since}${dollars(prices)}${step}`;
+}
+
+function dollars({ input, output, cacheRead, cacheWrite, cacheWriteLong }: Prices): string {
+  const write = cacheWrite === undefined
+    ? "–"
+    : cacheWriteLong === undefined
+    ? cacheWrite
+    : `${cacheWrite} (hour ${cacheWriteLong})`;
+  return [input, output, cacheRead ?? "–", write].join(" / ");
+}
+
+function thinking({ thinking: { kind, unasked, words, defaultEffort } }: Model): string {
+  const efforts = words === undefined
+    ? ""
+    : `: ${words.map((word) => word === defaultEffort ? `**${word}**` : word).join(" ")}`;
+  const when = kind === "none"
+    ? ""
+    : unasked === "always"
+    ? ", always"
+    : unasked === "on"
+    ? ", unless off"
+    : "";
+  return `${kind}${when}${efforts}`;
+}
+
+function refusals({ refuses }: Model): string {
+  const { temperature, prefill, forcedTools } = refuses;
+  return [
+    ...(temperature === undefined
+      ? []
+      : [temperature === "always" ? "temperature" : "temperature while thinking"]),
+    ...(prefill === undefined ? [] : [prefill === "always" ? "prefill" : "prefill while thinking"]),
+    ...(forcedTools === "always" ? ["forced calls"] : []),
+  ].join(", ");
+}
+
+function remarks({ state, released, ends, successor, note, prefixCheck }: Model): string {
+  return [
+    ...(released === undefined ? [] : [`since ${released}`]),
+    ...(ends === undefined ? [] : [`**ends ${ends}**`]),
+    ...(state === "older" && successor !== undefined ? [`older, now \`${successor}\``] : []),
+    ...(prefixCheck === undefined ? [] : ["[looks at what stands before its thinking](thinking.md)"]),
+    ...(note === undefined ? [] : [note]),
+  ].join("; ");
+}
