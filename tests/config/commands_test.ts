@@ -223,7 +223,7 @@ Deno.test("--preset takes over a preset for one run, an unknown one is refused, 
     );
     const value = async (key: string, ...words: string[]) =>
       (await world.run("config", "get", key, ...words)).out.trim();
-    assert.equal(await value("model", "--preset", "quick"), "gpt-5");
+    assert.equal(await value("model", "--preset", "quick"), "m1");
     assert.equal(await value("model", "--preset", "$quick", "--model", "m2"), "m2");
     assert.equal(
       await value("tools.auto_approve", "--preset", "quick", "--approve", "read"),
