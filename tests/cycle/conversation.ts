@@ -88,6 +88,11 @@ export class Conversation {
     return { outcome, told: [...notices, ...(outcome.kind === "completed" ? outcome.warnings : [])] };
   }
 
+  /** Writes a file beside the document. */
+  write(name: string, text: string): void {
+    Deno.writeTextFileSync(`${this.folder}/${name}`, text);
+  }
+
   /** Sends; it must be answered, and `told` match what the person is told, sentence by sentence. */
   async sent(...told: readonly RegExp[]): Promise<void> {
     const { outcome, told: found } = await this.send();

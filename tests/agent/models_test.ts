@@ -1,0 +1,220 @@
+// The list of models: what the program knows, what the provider says, what the person says, in this order.
+
+import assert from "node:assert/strict";
+import { modelList, refreshModels } from "../../agent/views/models.ts";
+import { learnedModels, withLearned } from "../../agent/learned_models.ts";
+import { DEFAULT_SETTINGS, type ModelSetting, type Settings } from "../../config/settings.ts";
+import { findModel } from "../../providers/models/find.ts";
+import { readList } from "../../providers/models/listing.ts";
+import { inPlace } from "./place.ts";
+
+const NOW = new Date("2026-11-28T12:00:00Z");
+
+function settingsWith(
+  provider: string,
+  models: Readonly<Record<string, ModelSetting>>,
+  rest: Partial<Settings> = {},
+): Settings {
+  return { ...DEFAULT_SETTINGS, providers: { [provider]: { models } }, ...rest };
+}
+
+/** A server that gives an answer for each path, and takes down what it was asked. */
+function serving(answer: (request: Request) => Response) {
+  const asked: { readonly path: string; readonly headers: Headers }[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    asked.push({ path: new URL(request.url).pathname, headers: new Headers(request.headers) });
+    return answer(request);
+  });
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return { url, asked, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+const LIST = {
+  data: [
+    {
+      id: "claude-opus-5-5",
+      max_input_tokens: 900_000,
+      max_tokens: 100_000,
+      capabilities: { thinking: { types: ["adaptive"] } },
+    },
+    {
+      id: "claude-next-6",
+      max_input_tokens: 2_000_000,
+      max_tokens: 200_000,
+      capabilities: { thinking: { adaptive: true, disabled: true } },
+    },
+    { id: "claude-odd" },
+    { name: 7 },
+    null,
+  ],
+};
+
+Deno.test("the list names the model in force, the default and what $best and $cheap stand for", async () => {
+  await inPlace(async ({ environment }) => {
+    const list = await modelList({
+      environment,
+      settings: DEFAULT_SETTINGS,
+      provider: "anthropic",
+      now: NOW,
+    });
+    const marked = list.models.flatMap(({ name, marks }) => marks.map((mark) => `${mark} ${name}`)).sort();
+    assert.deepEqual(marked, [
+      "$best claude-fable-5-2",
+      "$cheap claude-haiku-5-5",
+      "default claude-sonnet-5-5",
+      "in force claude-sonnet-5-5",
+    ]);
+    assert.equal(list.read, null);
+    assert.ok(!list.models.some(({ name }) => name.startsWith("claude-3")), "what is gone is left out");
+    const later = new Date("2026-12-01T00:00:00Z");
+    const then = await modelList({
+      environment,
+      settings: DEFAULT_SETTINGS,
+      provider: "anthropic",
+      now: later,
+    });
+    assert.ok(
+      !then.models.some(({ name }) => name === "claude-sonnet-4-5-20250929"),
+      "and what has ended since",
+    );
+    const other = { ...DEFAULT_SETTINGS, model: "claude-haiku-4-5" };
+    const alias = await modelList({ environment, settings: other, provider: "anthropic", now: NOW });
+    assert.deepEqual(
+      alias.models.find(({ marks }) => marks.includes("in force"))?.name,
+      "claude-haiku-4-5-20251001",
+    );
+    const unknown = { ...DEFAULT_SETTINGS, model: "claude-x" };
+    const last = (await modelList({ environment, settings: unknown, provider: "anthropic", now: NOW })).models
+      .at(-1);
+    assert.deepEqual([last?.name, last?.state, last?.prices], ["claude-x", "unknown", null]);
+  });
+});
+
+Deno.test("a provider's own list is asked for with its key, kept, and goes over the table; the person's words go over both", async () => {
+  await inPlace(async ({ environment }) => {
+    await using server = serving(() => Response.json(LIST));
+    const keyed = {
+      ...environment,
+      variables: {
+        ...environment.variables,
+        ANTHROPIC_API_KEY: "k",
+        FLEMMA_ANTHROPIC_BASE_URL: `${server.url}/`,
+      },
+    };
+    const question = { environment: keyed, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW };
+    const refreshed = await refreshModels(question);
+    assert.deepEqual(refreshed, { ok: true, value: 3 });
+    assert.equal(server.asked[0]!.path, "/v1/models");
+    assert.equal(server.asked[0]!.headers.get("x-api-key"), "k");
+    const row = async (name: string, settings = DEFAULT_SETTINGS) =>
+      (await modelList({ ...question, settings })).models.find((model) => model.name === name);
+    assert.deepEqual([(await row("claude-opus-5-5"))?.context, (await row("claude-opus-5-5"))?.listed], [
+      900_000,
+      true,
+    ]);
+    assert.deepEqual([(await row("claude-next-6"))?.context, (await row("claude-next-6"))?.state], [
+      2_000_000,
+      "unknown",
+    ]);
+    assert.deepEqual([(await row("claude-odd"))?.context, (await row("claude-odd"))?.maxOutput], [
+      null,
+      null,
+    ]);
+    assert.equal((await row("claude-sonnet-5-5"))?.listed, false);
+    const own = settingsWith("anthropic", { "claude-opus-5-5": { context: 5000 } });
+    assert.equal((await row("claude-opus-5-5", own))?.context, 5000);
+    // What is sent goes by the same: the table keeps how its models think, and the list tells of the others.
+    const learned = await withLearned(keyed, DEFAULT_SETTINGS);
+    assert.equal(findModel("anthropic", "claude-opus-5-5", learned)?.thinking.unasked, "always");
+    assert.equal(findModel("anthropic", "claude-next-6", learned)?.maxOutput, 200_000);
+    assert.equal(
+      await withLearned(environment, { ...DEFAULT_SETTINGS, provider: "openai" }).then(({ providers }) =>
+        providers.openai
+      ),
+      undefined,
+    );
+  });
+});
+
+Deno.test("a list that cannot be read changes nothing and says why", async () => {
+  await inPlace(async ({ environment }) => {
+    const cases: readonly (readonly [string, () => Response, string, RegExp])[] = [
+      [
+        "anthropic",
+        () => Response.json({ error: { type: "authentication_error", message: "no" } }, { status: 401 }),
+        "authentication",
+        /no/,
+      ],
+      ["anthropic", () => new Response("<html>"), "models-unreadable", /is no list of models/],
+      ["anthropic", () => Response.json({ data: {} }), "models-unreadable", /is no list of models/],
+      ["vertex", () => Response.json(LIST), "models-unlisted", /no list of models/],
+    ];
+    for (const [provider, answer, code, says] of cases) {
+      await using server = serving(answer);
+      const variables = {
+        ...environment.variables,
+        ANTHROPIC_API_KEY: "k",
+        VERTEX_ACCESS_TOKEN: "t",
+        FLEMMA_ANTHROPIC_BASE_URL: server.url,
+        FLEMMA_VERTEX_BASE_URL: server.url,
+      };
+      const keyed = { ...environment, variables };
+      const settings = { ...DEFAULT_SETTINGS, provider };
+      const outcome = await refreshModels({ environment: keyed, settings, provider, now: NOW });
+      assert.ok(!outcome.ok);
+      assert.ok(outcome.problem.code.includes(code), outcome.problem.code);
+      assert.match(outcome.problem.message, says);
+      assert.equal(await learnedModels(keyed, provider), null);
+    }
+  });
+});
+
+Deno.test("a kept list that somebody spoiled counts as none", async () => {
+  await inPlace(async ({ environment, folder }) => {
+    const path = `${folder}/state/flemma/models`;
+    await Deno.mkdir(path, { recursive: true });
+    for (const text of ["", "{", "[]", '{"day":1,"models":{}}', '{"day":"x"}']) {
+      await Deno.writeTextFile(`${path}/anthropic.json`, text);
+      assert.equal(await learnedModels(environment, "anthropic"), null, text);
+    }
+  });
+});
+
+Deno.test("lists of all shapes are read, and what cannot be read of a model is passed over", () => {
+  assert.deepEqual(readList({ data: [{ id: "gpt-6-luna", shutdown_date: null }] }), { "gpt-6-luna": {} });
+  assert.deepEqual(
+    readList({ models: [{ name: "models/gemini-4-argon", inputTokenLimit: 10, outputTokenLimit: 5 }] }),
+    {
+      "gemini-4-argon": { context: 10, max_output: 5 },
+    },
+  );
+  assert.deepEqual(readList({ data: [{ id: "qwen", max_model_len: 4096, max_tokens: "many" }] }), {
+    qwen: { context: 4096 },
+  });
+  assert.deepEqual(readList({ data: [{ id: "old", capabilities: { thinking: ["enabled", "disabled"] } }] }), {
+    old: { thinking: "budget" },
+  });
+  for (const body of [null, [], {}, { data: "x" }, "list"]) assert.equal(readList(body), null);
+});
+
+Deno.test("settings tell of a model like another one, with facts of its own", () => {
+  const settings = settingsWith("anthropic", {
+    "claude-next-6": { like: "claude-opus-5-5", prices: { input: 5, output: 25, cache_write_long: 9 } },
+    "claude-bare": {},
+    "gateway/llama": { thinking: "switch", context: 8192 },
+    "claude-haiku-4-5": { max_output: 1000 },
+  });
+  const found = (name: string) => findModel("anthropic", name, settings)!;
+  assert.equal(found("claude-next-6").id, "claude-next-6");
+  assert.equal(found("claude-next-6").thinking.unasked, "always");
+  assert.deepEqual(found("claude-next-6").prices, [{ input: 5, output: 25, cacheWriteLong: 9 }]);
+  assert.equal(found("claude-bare").thinking.kind, "adaptive");
+  assert.equal(found("claude-bare").refuses.prefill, "always");
+  assert.deepEqual([found("gateway/llama").thinking.kind, found("gateway/llama").maxOutput], [
+    "switch",
+    8192,
+  ]);
+  assert.deepEqual([found("claude-haiku-4-5").maxOutput, found("claude-haiku-4-5").context], [1000, 200_000]);
+  assert.equal(findModel("openai", "claude-next-6", settings), null);
+  assert.equal(findModel("anthropic", "constructor", settings), null);
+});
