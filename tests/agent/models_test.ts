@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { modelList, refreshModels } from "../../agent/views/models.ts";
-import { learnedModels, withLearned } from "../../agent/learned_models.ts";
+import { learnedModels, withLearned } from "../../providers/models/learned.ts";
 import { DEFAULT_SETTINGS, type ModelSetting, type Settings } from "../../config/settings.ts";
 import { findModel } from "../../providers/models/find.ts";
 import { readList } from "../../providers/models/listing.ts";
