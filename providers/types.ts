@@ -63,8 +63,18 @@ export type Concession =
   | "binding"
   /** Temperature and other sampling values. */
   | "sampling"
+  /** Messages with calls that lack their reasoning: it goes back with each, be it empty. */
+  | "bare-calls"
   /** The wish how the model shall think. */
-  | "thinking";
+  | "thinking"
+  /** The wish for words about its thinking. */
+  | "summary"
+  /** How long the prompt is kept at hand. */
+  | "retention"
+  /** The limit of the reply. */
+  | "reply-limit"
+  /** The wish to hear how many tokens it took. */
+  | "token-counts";
 
 /** One piece of what a reply comes from. */
 export interface PrefixPiece {

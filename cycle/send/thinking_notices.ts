@@ -85,7 +85,12 @@ export function concessionNotice(concession: Concession, error: ProviderError, p
     "earlier-thinking": "the thinking of earlier replies, which is left out from now on",
     "binding": "the setting for thinking that no longer fits",
     "sampling": "the temperature",
+    "bare-calls": "calls that lack their reasoning",
     "thinking": "the wish how the model shall think",
+    "summary": "the wish for a summary of its thinking",
+    "retention": "the time for which the prompt is kept",
+    "reply-limit": "a limit of the reply (max_tokens)",
+    "token-counts": "the wish to hear how many tokens it took",
   };
   return `${provider} refused the request (${error.message}); it is asked again without ${
     without[concession]

@@ -105,8 +105,9 @@ export class AnthropicReader implements StreamReader {
     switch (block.type) {
       case "tool_use": {
         const name = toolName(text(block.name), this.#offered);
-        const { id, input } = block;
-        this.#open.set(index, { kind: "tool", id: text(id), name, start: input, json: "", damaged: false });
+        // Servers that imitate the API leave ids out; each call needs one to be answered by.
+        const id = text(block.id) || `call_${index + 1}`;
+        this.#open.set(index, { kind: "tool", id, name, start: block.input, json: "", damaged: false });
         return [{ kind: "progress", block: "call", name, characters: 0 }];
       }
       case "thinking": {

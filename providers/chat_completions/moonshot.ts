@@ -10,7 +10,7 @@ import { sentTemperature } from "../request/sampling.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import type { ChatDialect } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatRequest, type Members } from "./request.ts";
+import { chatConcession, chatRequest, type Members } from "./request.ts";
 import { ChatReader } from "./stream.ts";
 
 const { name: NAME, keyVariables } = KNOWN_PROVIDERS.moonshot;
@@ -23,6 +23,7 @@ export const moonshot: Provider = {
   outputIncludesThoughts: true,
   takesPrefill: () => false,
   buildRequest,
+  concession: chatConcession,
   reader: (offered = []) => new ChatReader({ provider: NAME, offered, readError }),
   readError,
 };
@@ -45,10 +46,10 @@ function buildRequest(input: RequestInput): { request: ProviderRequest; warnings
     dialect: dialectOf(model, asked.thinks),
     foreign: parameters.thinking.foreign,
     maxTokens: maxTokens.tokens,
+    temperature: sampling.temperature,
+    thinking: asked.members,
     extra: {
-      temperature: sampling.temperature,
       prompt_cache_key: typeof cacheKey === "string" && cacheKey !== "" ? cacheKey : undefined,
-      ...asked.members,
     },
     warnings: [
       ...modelWarnings(NAME, name, model, input.day),

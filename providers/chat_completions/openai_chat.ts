@@ -8,7 +8,7 @@ import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatRequest, type Members } from "./request.ts";
+import { chatConcession, chatRequest, type Members } from "./request.ts";
 import { ChatReader } from "./stream.ts";
 
 /** The provider for a server under the name that settings give it. */
@@ -23,6 +23,7 @@ export function chatProvider(known: KnownProvider): Provider {
     // Whether a server goes on from a turn of its own nobody knows but the person, who asked for it.
     takesPrefill: () => true,
     buildRequest: (input) => buildRequest(known, input),
+    concession: chatConcession,
     reader: (offered = []) => new ChatReader({ provider: known.name, offered, readError }),
     readError,
   };
@@ -42,10 +43,10 @@ function buildRequest(
     dialect: dialectOf(server),
     foreign: parameters.thinking.foreign,
     maxTokens: maxTokens.tokens,
+    temperature: parameters.temperature ?? undefined,
+    thinking: effortMembers(parameters, server),
     extra: {
-      temperature: parameters.temperature ?? undefined,
-      parallel_tool_calls: server.parallel_tool_calls ?? undefined,
-      ...effortMembers(parameters, server),
+      parallel_tool_calls: input.tools.length === 0 ? undefined : server.parallel_tool_calls ?? undefined,
       ...extraBody(server),
     },
     warnings: maxTokens.warnings,

@@ -1,6 +1,7 @@
 // The request of a Chat Completions server: what all of them share of body, headers and address (providers section 7).
 
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { concessionBy } from "../request/concede.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
@@ -20,6 +21,9 @@ export interface ChatRequest {
   readonly foreign: "preserve" | "drop";
   /** Tokens of the reply; undefined sends no limit. */
   readonly maxTokens: number | undefined;
+  readonly temperature: number | undefined;
+  /** Members about how the model shall think. */
+  readonly thinking: Members;
   /** Further members, which may replace the shared ones. */
   readonly extra: Members;
   readonly warnings: readonly string[];
@@ -30,16 +34,24 @@ export function chatRequest(
   input: RequestInput,
   options: ChatRequest,
 ): { request: ProviderRequest; warnings: readonly string[] } {
-  const { dialect, provider, foreign } = options;
+  const { dialect: usual, provider, foreign } = options;
+  const { conceded = new Set() } = input;
+  const dialect: ChatDialect = conceded.has("earlier-thinking")
+    ? { ...usual, reasoningBack: "never", emptyReasoning: false }
+    : conceded.has("bare-calls")
+    ? { ...usual, reasoningBack: "always", emptyReasoning: true }
+    : usual;
   const { messages, warnings } = chatMessages(input.prompt, { provider, dialect, foreign });
   const tools = sortedTools(input.tools).map(wireTool);
   const body: Members = {
     model: options.model,
-    [dialect.maxTokensKey]: options.maxTokens,
+    [dialect.maxTokensKey]: conceded.has("reply-limit") ? undefined : options.maxTokens,
     stream: true,
-    stream_options: { include_usage: true },
+    stream_options: conceded.has("token-counts") ? undefined : { include_usage: true },
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 || !dialect.saysToolChoice ? undefined : "auto",
+    temperature: conceded.has("sampling") ? undefined : options.temperature,
+    ...(conceded.has("thinking") ? {} : options.thinking),
     ...options.extra,
     messages,
   };
@@ -57,6 +69,17 @@ export function chatRequest(
     warnings: [...reusedIdWarnings(input.prompt), ...warnings, ...options.warnings],
   };
 }
+
+/** What these servers refuse, in the words of their makers. */
+export const chatConcession = concessionBy([
+  [/stream_options|include_usage/i, "token-counts"],
+  // vLLM counts the limit of the reply into its window, which is small on machines at home.
+  [/max_(?:completion_)?tokens|in the completion|max_new_tokens/i, "reply-limit"],
+  [/reasoning_content\W.*(?:missing|must be|passed back|required)/i, "bare-calls"],
+  [/reasoning_content|reasoning_details|messages.*\breasoning\b/i, "earlier-thinking"],
+  [/reasoning_effort|reasoning\.effort|\bthinking\b|enable_thinking/i, "thinking"],
+  [/temperature|top_p/i, "sampling"],
+]);
 
 function wireTool(tool: OfferedTool): Members {
   return {

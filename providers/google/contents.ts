@@ -15,8 +15,11 @@ export interface ContentOptions {
   /** The door: whose signatures are its own, and which members it knows. */
   readonly provider: "vertex" | "gemini";
   readonly foreign: "preserve" | "drop";
-  /** Whether the model refuses a call of the present turn without a signature. */
-  readonly demandsSignatures: boolean;
+  /**
+   * Which signatures go out: those that there are; besides these a stand-in where the model demands one, which is on the
+   * first call of each step of the present turn; or nothing but stand-ins, on the first call of each step.
+   */
+  readonly signatures: "own" | "demanded" | "stand-ins";
 }
 
 /** The contents in order. */
@@ -25,7 +28,7 @@ export function wireContents(prompt: Prompt, options: ContentOptions): readonly 
   const present = turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
   return turns.flatMap((turn, index): Members[] => {
     const parts = turn.role === "assistant"
-      ? modelParts(turn, options, index >= present && options.demandsSignatures)
+      ? modelParts(turn, options, index >= present)
       : [...turn.answers.flatMap(answerParts), ...turn.parts.flatMap(userParts(options))];
     return parts.length === 0 ? [] : [{ role: turn.role === "assistant" ? "model" : "user", parts }];
   });
@@ -84,11 +87,12 @@ function answerParts({ call, result }: Answer): readonly Members[] {
 
 function modelParts(
   { parts }: Extract<Turn, { role: "assistant" }>,
-  { provider, foreign }: ContentOptions,
-  demanded: boolean,
+  { provider, foreign, signatures: which }: ContentOptions,
+  isPresent: boolean,
 ): readonly Members[] {
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
-  const signatures = signaturesOf(parts, isNative);
+  const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isNative);
+  const demanded = which === "stand-ins" || (which === "demanded" && isPresent);
   const adopted = foreignThinking(parts, isNative, foreign);
   const wire: Members[] = adopted === null ? [] : [{ text: adopted }];
   let calls = 0;

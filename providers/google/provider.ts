@@ -3,6 +3,7 @@
 import { choiceOf } from "../models/find.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
+import { concessionBy } from "../request/concede.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";
@@ -58,6 +59,13 @@ function providerOf(door: Door, keyHint: string): Provider {
     outputIncludesThoughts: false,
     takesPrefill: () => false,
     buildRequest: (input) => buildRequest(door, input),
+    // A signature that is missing or that another model, project or key made gives way to the stand-in.
+    concession: concessionBy([
+      [/thought[_ ]?signature/i, "earlier-thinking"],
+      [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],
+      [/temperature/i, "sampling"],
+      [/max[_ ]?output[_ ]?tokens/i, "reply-limit"],
+    ]),
     reader: (offered = []) => new GoogleReader({ provider: door.provider, offered, readError }),
     readError,
   };

@@ -29,7 +29,7 @@ export function buildRequest(
   door: Door,
   input: RequestInput,
 ): { request: ProviderRequest; warnings: readonly string[] } {
-  const { prompt, settings } = input;
+  const { prompt, settings, conceded = new Set() } = input;
   const { provider } = door;
   const parameters = resolveParameters(settings, provider);
   const name = modelName(settings.model ?? choiceOf(provider)!.standard);
@@ -41,9 +41,9 @@ export function buildRequest(
   const system = prompt.system ?? "";
   const body: Members = {
     generationConfig: {
-      maxOutputTokens: maxTokens.tokens,
-      temperature: sampling.temperature,
-      thinkingConfig: asked.config,
+      maxOutputTokens: conceded.has("reply-limit") ? undefined : maxTokens.tokens,
+      temperature: conceded.has("sampling") ? undefined : sampling.temperature,
+      thinkingConfig: conceded.has("thinking") ? undefined : asked.config,
     },
     systemInstruction: system.trim() === "" ? undefined : { parts: [{ text: system }] },
     tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools }],
@@ -51,10 +51,14 @@ export function buildRequest(
     contents: wireContents(prompt, {
       provider,
       foreign: parameters.thinking.foreign,
-      demandsSignatures: model === null || model.thinking.kind === "effort",
+      signatures: conceded.has("earlier-thinking")
+        ? "stand-ins"
+        : model === null || model.thinking.kind === "effort"
+        ? "demanded"
+        : "own",
     }),
   };
-  const url = new URL(endpointUrl(input.baseUrl, door.path(name, parameters)));
+  const url = new URL(endpointUrl(input.baseUrl, pathBelow(input.baseUrl, door.path(name, parameters))));
   url.searchParams.set("alt", "sse");
   return {
     request: {
@@ -75,6 +79,12 @@ export function buildRequest(
       ...sampling.warnings,
     ],
   };
+}
+
+/** A base that names a version of its own, as gateways have, keeps it in place of ours. */
+function pathBelow(baseUrl: string, path: string): string {
+  const versioned = /\/v\d\w*\/*$/.test(new URL(baseUrl).pathname);
+  return versioned ? path.slice(path.indexOf("/", 1)) : path;
 }
 
 /** Lists of models name them with their collection, which is part of the path here. */

@@ -10,6 +10,8 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   STOP: "normal",
+  // Gateways say so of a reply that ends with a call.
+  FUNCTION_CALL: "normal",
   MAX_TOKENS: "truncated",
 };
 

@@ -82,10 +82,10 @@ async function exchange(options: PostOptions, limits: Limits): Promise<Exchange>
   return { kind: "stream", headers, lines: await readStream(response, options, limits) };
 }
 
-/** A stream without a type is taken as one: its lines tell soon enough. */
+/** A stream without a type, or with that of plain text, is taken as one: its lines tell soon enough. */
 function isEventStream(headers: Headers): boolean {
   const type = headers.get("content-type");
-  return type === null || /^text\/event-stream\b/i.test(type.trim());
+  return type === null || /^text\/(?:event-stream|plain)\b/i.test(type.trim());
 }
 
 async function readStream(

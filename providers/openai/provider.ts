@@ -3,6 +3,7 @@
 import { answeredError } from "../http/errors.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { choiceOf } from "../models/find.ts";
+import { concessionBy } from "../request/concede.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { buildRequest } from "./request.ts";
 import { OpenAIReader } from "./stream.ts";
@@ -14,6 +15,18 @@ export const openai: Provider = {
   // The API takes a conversation that ends in the model's turn, and begins another reply instead of going on.
   takesPrefill: () => false,
   buildRequest,
+  concession: concessionBy([
+    [/encrypted content is not supported/i, "thinking"],
+    [
+      /required following item|without its required|required 'reasoning' item|item with id \S+ not found|encrypted[_ ]content/i,
+      "earlier-thinking",
+    ],
+    [/prompt_cache_retention|extended caching/i, "retention"],
+    [/reasoning\.summary|reasoning summar/i, "summary"],
+    [/temperature|top_p/i, "sampling"],
+    [/reasoning\.effort|reasoning_effort|'reasoning'/i, "thinking"],
+    [/max_output_tokens/i, "reply-limit"],
+  ]),
   reader: (offered = []) => new OpenAIReader(offered, readError),
   readError,
 };

@@ -1,17 +1,22 @@
-// The replay server: speaks the Anthropic Messages protocol on loopback from a script of replies.
+// The replay server: speaks the protocols of the providers on loopback from a script of replies.
 //
 // Nothing but the model's words is scripted. A request that the API itself would refuse, or that does not hold what
 // the script expects, is refused with an error in the provider's own shape, so that the reason is seen wherever
 // provider errors are seen.
 
 import { isObject } from "../../base/is_object.ts";
-import { unmet, viewRequest } from "./expect.ts";
+import { chatCompletions } from "./chat/dialect.ts";
+import type { Dialect } from "./dialect.ts";
+import { type RequestView, unmet, viewRequest } from "./expect.ts";
 import { replyFrames } from "./frames.ts";
+import { generateContent } from "./google/dialect.ts";
 import { retired } from "./model_rules.ts";
+import { responses } from "./openai/dialect.ts";
 import { Replies } from "./replies.ts";
 import { refusals } from "./rules.ts";
 import { type Account, judgeThinking, seal } from "./seal.ts";
-import type { Fault, ReplayScript, ReplyBlock, ScriptedReply } from "./script.ts";
+import type { ReplayScript, ReplyBlock, ScriptedReply } from "./script.ts";
+import { answerWith } from "./wire.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
 
@@ -62,6 +67,9 @@ export function startReplay(script: ReplayScript, options: ReplayOptions = {}): 
   return new Promise((resolve) => resolve(serveScript(script, options)));
 }
 
+/** The APIs that are played besides Anthropic's. */
+const DIALECTS: readonly Dialect[] = [responses, chatCompletions, generateContent];
+
 const NEW_ACCOUNT: Account = { id: "replay" };
 
 function serveScript(
@@ -72,14 +80,40 @@ function serveScript(
   const requests: ReplayedRequest[] = [];
   const problems: string[] = [];
   let next = 0;
-  const refuse = (status: number, message: string, type = "invalid_request_error"): Response => {
+  const refuseWith = (status: number, message: string, body: object): Response => {
     problems.push(message);
-    return Response.json({ type: "error", error: { type, message } }, { status });
+    return Response.json(body, { status });
+  };
+  const refuse = (status: number, message: string, type = "invalid_request_error"): Response =>
+    refuseWith(status, message, { type: "error", error: { type, message } });
+  /** The next reply of the script for a request that holds what it expects, or why it is not given. */
+  const take = (view: RequestView): ScriptedReply | string => {
+    const scripted = script.replies[next];
+    if (scripted === undefined) {
+      return `replay: the script has ${script.replies.length} replies and no more for this request`;
+    }
+    const missing = unmet(scripted.expect ?? {}, view);
+    if (missing.length > 0) return `replay: reply ${next + 1} is not given, because ${missing.join("; ")}`;
+    next++;
+    return scripted;
+  };
+  const answerAs = (dialect: Dialect, path: string, text: string, headers: Headers): Response => {
+    const turnDown = (message: string): Response => refuseWith(400, message, dialect.errorBody(400, message));
+    const body = decodeBody(text);
+    if (body === null) return turnDown("replay: the body of the request is no JSON object");
+    const asked = { path, text, body, headers };
+    const broken = dialect.refusals(asked);
+    if (broken.length > 0) return turnDown(broken.join("; "));
+    const scripted = take(dialect.view(body));
+    if (typeof scripted === "string") return turnDown(scripted);
+    return answerWith(scripted, () => dialect.frames(scripted, dialect.modelOf(asked), next));
   };
   const answer = async (request: Request): Promise<Response> => {
     const body = await request.text();
     const { pathname } = new URL(request.url);
     requests.push({ path: pathname, headers: Object.fromEntries(request.headers), body });
+    const dialect = DIALECTS.find((each) => request.method === "POST" && each.serves(pathname));
+    if (dialect !== undefined) return answerAs(dialect, pathname, body, request.headers);
     if (request.method !== "POST" || pathname !== "/v1/messages") {
       return refuse(404, `replay: there is nothing at ${request.method} ${pathname}`);
     }
@@ -104,18 +138,8 @@ function serveScript(
     if (changed.length > 0) return refuse(400, changed.join("; "));
     const verdict = await judgeThinking(decoded, account, betas.size > 0);
     if (verdict.refusal !== null) return refuse(400, verdict.refusal);
-    const scripted = script.replies[next];
-    if (scripted === undefined) {
-      return refuse(
-        400,
-        `replay: the script has ${script.replies.length} replies and no more for this request`,
-      );
-    }
-    const missing = unmet(scripted.expect ?? {}, viewRequest(decoded));
-    if (missing.length > 0) {
-      return refuse(400, `replay: reply ${next + 1} is not given, because ${missing.join("; ")}`);
-    }
-    next++;
+    const scripted = take(viewRequest(decoded));
+    if (typeof scripted === "string") return refuse(400, scripted);
     const blocks = await sealed(scripted.reply ?? [], decoded, account, verdict.last);
     replies.add(blocks.map(wireBlock), scripted.stop_reason);
     const told = betas.size > 0 ? { input_transformations: verdict.transformations } : {};
@@ -202,44 +226,6 @@ function reply(
   account: string,
   told: Readonly<Record<string, unknown>>,
 ): Response {
-  const { fault } = scripted;
-  if (fault?.status !== undefined || fault?.body !== undefined) return plainAnswer(fault);
-  const chunks = cutFrames(replyFrames(scripted, model, told), scripted.chunk);
-  const headers = {
-    "content-type": "text/event-stream",
-    "anthropic-organization-id": account,
-    ...fault?.headers,
-  };
-  return new Response(stream(chunks, fault?.cut), { headers });
-}
-
-function plainAnswer(fault: Fault): Response {
-  const status = fault.status ?? 200;
-  if (typeof fault.body === "string") return new Response(fault.body, { status, headers: fault.headers });
-  return Response.json(fault.body ?? null, { status, headers: fault.headers });
-}
-
-function cutFrames(frames: readonly string[], size: number | undefined): readonly Uint8Array[] {
-  const encoder = new TextEncoder();
-  if (size === undefined || size < 1) return frames.map((frame) => encoder.encode(frame));
-  const bytes = encoder.encode(frames.join(""));
-  return Array.from(
-    { length: Math.ceil(bytes.length / size) },
-    (_, index) => bytes.slice(index * size, (index + 1) * size),
-  );
-}
-
-/** The chunks one by one; broken after `cut` bytes when that is given. */
-function stream(chunks: readonly Uint8Array[], cut: number | undefined): ReadableStream<Uint8Array> {
-  let left = cut ?? Infinity;
-  let index = 0;
-  return new ReadableStream({
-    pull(controller) {
-      if (left <= 0) return controller.error(new Error("the script cuts the connection here"));
-      const chunk = chunks[index++];
-      if (chunk === undefined) return controller.close();
-      controller.enqueue(chunk.subarray(0, Math.min(left, chunk.length)));
-      left -= chunk.length;
-    },
-  });
+  const headers = { "anthropic-organization-id": account };
+  return answerWith(scripted, () => replyFrames(scripted, model, told), headers);
 }

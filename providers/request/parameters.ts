@@ -2,6 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { Parameters, Settings, Thinking, ThinkingLevel } from "../../config/settings.ts";
+import { KNOWN_PROVIDERS } from "../known.ts";
 import type { Model } from "../models/types.ts";
 
 /** What holds for one request, with whatever a provider alone knows in `own`. */
@@ -21,7 +22,7 @@ export interface RequestParameters {
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
   // Servers of the person's own share one table.
-  const isOwnServer = settings.providers[provider]?.kind === "openai_chat";
+  const isOwnServer = !Object.hasOwn(KNOWN_PROVIDERS, provider) && settings.providers[provider]?.kind;
   const own = providerTable(general, isOwnServer ? "openai_chat" : provider);
   return {
     maxTokens: pick(own.max_tokens, isCount, general.max_tokens),

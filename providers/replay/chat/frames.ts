@@ -1,0 +1,57 @@
+// A scripted reply as the chunks of a Chat Completions stream.
+
+import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { type JsonObject, pieces } from "../dialect.ts";
+
+const REASONS: Readonly<Record<string, string>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_use: "tool_calls",
+  max_tokens: "length",
+  refusal: "content_filter",
+};
+
+/** The frames of a reply in order. */
+export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
+  const blocks = scripted.reply ?? [];
+  const chunk = (choices: readonly unknown[], rest: JsonObject = {}): string =>
+    frame({ id: `chatcmpl-${number}`, object: "chat.completion.chunk", created: 0, model, choices, ...rest });
+  const delta = (member: JsonObject, finish: string | null = null): string =>
+    chunk([{ index: 0, delta: member, finish_reason: finish }]);
+  const calls: readonly ReplyBlock[] = blocks.filter((block) => "tool_use" in block);
+  const begun = [
+    delta({ role: "assistant", content: "" }),
+    ...blocks.flatMap((block) => deltas(block, calls.indexOf(block))).map((member) => delta(member)),
+  ];
+  const { fault, stop_reason: reason, usage = {} } = scripted;
+  if (fault?.error !== undefined) {
+    return [...begun, frame({ error: { message: fault.error.message, type: fault.error.type } })];
+  }
+  const finish = reason ?? (calls.length > 0 ? "tool_use" : "end_turn");
+  const { input_tokens: input = 0, output_tokens: made = 0, cache_read_input_tokens: read = 0 } = usage;
+  const counts = {
+    prompt_tokens: input + read,
+    completion_tokens: made,
+    total_tokens: input + read + made,
+    prompt_tokens_details: { cached_tokens: read },
+  };
+  return [...begun, delta({}, REASONS[finish] ?? finish), chunk([], { usage: counts }), "data: [DONE]\n\n"];
+}
+
+function frame(data: JsonObject): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+function deltas(block: ReplyBlock, index: number): readonly JsonObject[] {
+  if ("text" in block) return pieces(block.text).map((content) => ({ content }));
+  if ("thinking" in block) return pieces(block.thinking).map((reasoning_content) => ({ reasoning_content }));
+  if ("redacted" in block) return [];
+  const { id, name, input = {}, input_text } = block.tool_use;
+  const begin = { index, id, type: "function", function: { name, arguments: "" } };
+  return [
+    { tool_calls: [begin] },
+    ...pieces(input_text ?? JSON.stringify(input)).map((piece) => ({
+      tool_calls: [{ index, function: { arguments: piece } }],
+    })),
+  ];
+}

@@ -1,0 +1,70 @@
+// What a replay server must know of an API to play it: its address, what it refuses, how it reads and how it speaks.
+
+import type { RequestView } from "./expect.ts";
+import type { ScriptedReply } from "./script.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A request that arrived, decoded. */
+export interface Asked {
+  readonly path: string;
+  /** The exact body. */
+  readonly text: string;
+  readonly body: JsonObject;
+  readonly headers: Headers;
+}
+
+export interface Dialect {
+  /** Whether a path is the one of its method. */
+  serves(path: string): boolean;
+  /** The model that is asked. */
+  modelOf(asked: Asked): string;
+  /** Every rule that a request breaks, as the API's own sentences; empty for one that the API would take. */
+  refusals(asked: Asked): readonly string[];
+  view(body: JsonObject): RequestView;
+  /** The frames of a reply in order, each a whole server-sent event; `number` counts the replies of a server from 1. */
+  frames(scripted: ScriptedReply, model: string, number: number): readonly string[];
+  /** The body of an answer that refuses. */
+  errorBody(status: number, message: string): JsonObject;
+}
+
+/** A text in pieces of about what a model sends at a time, never within a character. */
+export function pieces(text: string, size = 12): readonly string[] {
+  const characters = [...text];
+  return Array.from(
+    { length: Math.ceil(characters.length / size) },
+    (_, index) => characters.slice(index * size, (index + 1) * size).join(""),
+  );
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Names of tools as all these APIs take them. */
+export function isToolName(value: unknown): boolean {
+  return typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+}
+
+/** The first name that stands twice, or null. */
+export function repeated(names: readonly unknown[]): string | null {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? null : String(twice);
+}
+
+/** Whether a text is base64 with the right padding. */
+export function isBase64(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length % 4 === 0 &&
+    /^[A-Za-z0-9+/]+={0,2}$/.test(value);
+}
+
+/** Whether a text is the JSON of an object. */
+export function isObjectText(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    const decoded: unknown = JSON.parse(value);
+    return typeof decoded === "object" && decoded !== null && !Array.isArray(decoded);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,15 @@
+// The addresses of Gemini's method at its two doors.
+
+const METHOD = /\/models\/([^/:]+):streamGenerateContent$/;
+
+export function servesGoogle(path: string): boolean {
+  return METHOD.test(path) && /^\/v1(?:beta1?)?\//.test(path);
+}
+
+export function modelOf(path: string): string {
+  return decodeURIComponent(METHOD.exec(path)?.[1] ?? "");
+}
+
+export function isVertex(path: string): boolean {
+  return path.includes("/publishers/google/");
+}

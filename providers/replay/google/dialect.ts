@@ -1,0 +1,43 @@
+// Gemini's streamGenerateContent as a replay server plays it, for both doors.
+
+import { isObject } from "../../../base/is_object.ts";
+import type { RequestView } from "../expect.ts";
+import { type Dialect, type JsonObject, listOf } from "../dialect.ts";
+import { modelOf, servesGoogle } from "./address.ts";
+import { replyFrames } from "./frames.ts";
+import { refusals } from "./rules.ts";
+
+export const generateContent: Dialect = {
+  serves: servesGoogle,
+  modelOf: ({ path }) => modelOf(path),
+  refusals,
+  view: viewContents,
+  frames: replyFrames,
+  errorBody: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),
+};
+
+/** Results have no ids here, so that they are found by the name of their tool; of several with one name the last. */
+function viewContents(body: JsonObject): RequestView {
+  const contents = listOf(body.contents).filter(isObject);
+  const results = new Map<string, { text: string; isError: boolean }>();
+  for (const { parts } of contents) {
+    for (const part of listOf(parts).filter(isObject)) {
+      const { functionResponse: answer } = part;
+      if (!isObject(answer) || !isObject(answer.response)) continue;
+      const { output, error } = answer.response;
+      results.set(String(answer.name), { text: String(output ?? error ?? ""), isError: error !== undefined });
+    }
+  }
+  const { systemInstruction: system } = body;
+  return {
+    system: isObject(system) ? textOf(system.parts) : "",
+    user: textOf(contents.findLast(({ role }) => role === "user")?.parts),
+    results,
+    tools: listOf(body.tools).filter(isObject).flatMap((tool) => listOf(tool.functionDeclarations))
+      .filter(isObject).map(({ name }) => String(name)),
+  };
+}
+
+function textOf(parts: unknown): string {
+  return listOf(parts).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
+}

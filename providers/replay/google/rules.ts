@@ -1,0 +1,220 @@
+// What Gemini's generateContent refuses (providers-2026-11, 3), in its own sentences, shortened.
+
+import { isObject } from "../../../base/is_object.ts";
+import { nestingDepth } from "../../../base/json_text.ts";
+import { type Asked, isBase64, isToolName, type JsonObject, listOf, repeated } from "../dialect.ts";
+import { isVertex, modelOf } from "./address.ts";
+
+const MEMBERS: ReadonlySet<string> = new Set(
+  "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels".split(
+    " ",
+  ),
+);
+const PART_MEMBERS: ReadonlySet<string> = new Set(
+  "text thought thoughtSignature inlineData fileData functionCall functionResponse".split(" "),
+);
+
+const SIGNED = /^gemini-(?:[3-9])/;
+const GONE = /^gemini-(?:1|2\.0|3-pro-preview)/;
+const GONE_AT_VERTEX = /^gemini-2\.5-/;
+const STAND_INS = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
+
+/** Every rule that a request breaks. */
+export function refusals(asked: Asked): readonly string[] {
+  const { text, body, path } = asked;
+  if (nestingDepth(text) > 100) return ["Invalid JSON payload received. Nesting too deep."];
+  const model = modelOf(path);
+  if (GONE.test(model) || (isVertex(path) && GONE_AT_VERTEX.test(model))) {
+    return [`models/${model} is not found, or is not supported for generateContent.`];
+  }
+  const contents = listOf(body.contents).filter(isObject);
+  if (contents.length === 0) return ["contents is not specified"];
+  return [
+    ...unknownMembers(body, MEMBERS, ""),
+    ...systemProblems(body.systemInstruction),
+    ...configProblems(body.generationConfig, model),
+    ...toolProblems(body),
+    ...contents.flatMap((content, index) => contentProblems(content, index, isVertex(path))),
+    ...orderProblems(contents),
+    ...(SIGNED.test(model) ? signatureProblems(contents) : []),
+  ];
+}
+
+function unknownMembers(value: JsonObject, known: ReadonlySet<string>, at: string): readonly string[] {
+  return Object.keys(value).filter((key) => !known.has(key)).map((key) =>
+    `Invalid JSON payload received. Unknown name "${key}"${
+      at === "" ? "" : ` at '${at}'`
+    }: Cannot find field.`
+  );
+}
+
+function systemProblems(instruction: unknown): readonly string[] {
+  if (instruction === undefined) return [];
+  const parts = isObject(instruction) ? listOf(instruction.parts).filter(isObject) : [];
+  return parts.length > 0 && parts.every(({ text }) => typeof text === "string" && text !== "")
+    ? []
+    : ["system_instruction.parts: must include at least one parts field with text"];
+}
+
+function configProblems(config: unknown, model: string): readonly string[] {
+  if (config === undefined) return [];
+  if (!isObject(config)) return ["generation_config: expected an object"];
+  const { maxOutputTokens: most, temperature, thinkingConfig: thinking } = config;
+  const problems: string[] = [];
+  if (most !== undefined && (typeof most !== "number" || most < 1 || most > 65_536)) {
+    problems.push(
+      "Unable to submit request because it has a maxOutputTokens value out of the supported range from 1 to 65537.",
+    );
+  }
+  if (temperature !== undefined && (typeof temperature !== "number" || temperature < 0 || temperature > 2)) {
+    problems.push(
+      "Unable to submit request because it has a temperature value out of the supported range [0, 2].",
+    );
+  }
+  if (!isObject(thinking)) return problems;
+  const { thinkingLevel: level, thinkingBudget: budget } = thinking;
+  if (level !== undefined && budget !== undefined) {
+    problems.push("You can only set only one of thinking budget and thinking level.");
+  }
+  if (level !== undefined && !SIGNED.test(model)) {
+    problems.push("Thinking level is not supported for this model.");
+  }
+  if (budget !== undefined && /^gemini-4/.test(model)) {
+    problems.push("Thinking budget is not supported for this model.");
+  }
+  const levels = /flash/.test(model) ? ["MINIMAL", "LOW", "MEDIUM", "HIGH"] : ["LOW", "MEDIUM", "HIGH"];
+  if (level !== undefined && !levels.includes(String(level).toUpperCase())) {
+    problems.push(`Thinking level ${level} is not supported for this model.`);
+  }
+  const least = /^gemini-2\.5-flash-lite/.test(model) ? 512 : /^gemini-2\.5-pro/.test(model) ? 128 : 0;
+  if (typeof budget === "number" && budget !== -1 && budget !== 0 && (budget < least || budget > 32_768)) {
+    problems.push(
+      `The thinking budget ${budget} is invalid. Please choose a value between ${least} and 32768.`,
+    );
+  }
+  return problems;
+}
+
+function toolProblems({ tools, toolConfig }: JsonObject): readonly string[] {
+  const declared = listOf(tools).filter(isObject).flatMap((tool) => listOf(tool.functionDeclarations))
+    .filter(isObject);
+  const twice = repeated(declared.map(({ name }) => name));
+  return [
+    ...(tools !== undefined && declared.length === 0
+      ? ["tools[0].tool_type: required one_of 'tool_type' must be set"]
+      : []),
+    ...(toolConfig !== undefined && declared.length === 0
+      ? ["Function calling config is set without function_declarations."]
+      : []),
+    ...(twice === null ? [] : [`Duplicate function declaration found: ${twice}`]),
+    ...declared.flatMap((tool, index) => [
+      ...(isToolName(tool.name) ? [] : [
+        `Invalid function name at 'tools[0].function_declarations[${index}].name'. Must start with a letter or an underscore.`,
+      ]),
+      ...(tool.parameters !== undefined && tool.parametersJsonSchema !== undefined
+        ? ["Only one of parameters and parameters_json_schema can be set."]
+        : []),
+      ...(typeof tool.description === "string"
+        ? []
+        : [`tools[0].function_declarations[${index}].description is required.`]),
+    ]),
+  ];
+}
+
+function contentProblems({ role, parts }: JsonObject, index: number, vertex: boolean): readonly string[] {
+  const at = `contents[${index}]`;
+  if (role !== "user" && role !== "model") return ["Please use a valid role: user, model."];
+  const held = listOf(parts).filter(isObject);
+  if (held.length === 0) return [`${at}.parts: must not be empty.`];
+  return held.flatMap((part, place) => partProblems(part, `${at}.parts[${place}]`, role, vertex));
+}
+
+const MEDIA = /^(?:image\/(?:png|jpeg|webp|heic|heif|gif)|application\/pdf|audio\/|video\/|text\/plain)/;
+
+function partProblems(part: JsonObject, at: string, role: unknown, vertex: boolean): readonly string[] {
+  const problems = [...unknownMembers(part, PART_MEMBERS, at)];
+  const data = ["text", "inlineData", "fileData", "functionCall", "functionResponse"]
+    .filter((key) => part[key] !== undefined);
+  if (data.length !== 1) {
+    return [...problems, `${at}.data: required oneof field 'data' must have one initialized field`];
+  }
+  if (part.text === "") {
+    problems.push(`${at}: Unable to submit request because it must have a text parameter.`);
+  }
+  const { inlineData: inline, functionCall: call, functionResponse: response } = part;
+  if (isObject(inline)) {
+    if (!MEDIA.test(String(inline.mimeType))) problems.push(`Unsupported MIME type: ${inline.mimeType}`);
+    if (!isBase64(inline.data)) problems.push(`${at}.inline_data.data: Base64 decoding failed.`);
+    if (inline.displayName !== undefined && !vertex) {
+      problems.push(
+        `Invalid JSON payload received. Unknown name "displayName" at '${at}.inline_data': Cannot find field.`,
+      );
+    }
+  }
+  if (call !== undefined && role !== "model") {
+    problems.push("Function calls must be in a content with the role model.");
+  }
+  if (isObject(call) && (!isToolName(call.name) || !isObject(call.args))) {
+    problems.push(`${at}.function_call: a name and an object of args are required.`);
+  }
+  if (response !== undefined && role !== "user") {
+    problems.push("Function responses must be in a content with the role user.");
+  }
+  if (isObject(response) && (!isToolName(response.name) || !isObject(response.response))) {
+    problems.push(`${at}.function_response: a name and an object as response are required.`);
+  }
+  return problems;
+}
+
+/** Calls come behind the person or behind responses, responses behind their calls and as many, and the model never last. */
+function orderProblems(contents: readonly JsonObject[]): readonly string[] {
+  const problems: string[] = [];
+  contents.forEach((content, index) => {
+    const calls = members(content, "functionCall");
+    const responses = members(content, "functionResponse");
+    if (calls.length > 0 && contents[index - 1]?.role !== "user") {
+      problems.push(
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+      );
+    }
+    const asked = members(contents[index - 1], "functionCall");
+    if (responses.length !== asked.length) {
+      problems.push(
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the " +
+          "function call turn.",
+      );
+    } else if (responses.some(({ name }) => !asked.some((call) => call.name === name))) {
+      problems.push("Please ensure that the names of function responses are those of the function calls.");
+    }
+  });
+  const last = contents.at(-1);
+  if (last?.role === "model") {
+    problems.push("Please ensure that multiturn requests end with a user role or a function response.");
+  }
+  return problems;
+}
+
+function members(content: JsonObject | undefined, key: string): readonly JsonObject[] {
+  return listOf(content?.parts).filter(isObject).map((part) => part[key]).filter(isObject);
+}
+
+/** In the present turn the first call of each step is signed; a signature is base64, or one of the stand-ins. */
+function signatureProblems(contents: readonly JsonObject[]): readonly string[] {
+  const present = contents.findLastIndex((content) =>
+    content.role === "user" && listOf(content.parts).some((part) => isObject(part) && part.text !== undefined)
+  );
+  return contents.flatMap((content, index) => {
+    const parts = listOf(content.parts).filter(isObject);
+    const first = parts.findIndex((part) => part.functionCall !== undefined);
+    const missing = index > present && first >= 0 && parts[first]!.thoughtSignature === undefined
+      ? [
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work " +
+        `correctly. Function call position ${first + 1}.`,
+      ]
+      : [];
+    const wrong = parts.filter(({ thoughtSignature: signature }) =>
+      signature !== undefined && !STAND_INS.includes(String(signature)) && !isBase64(signature)
+    );
+    return [...missing, ...wrong.map(() => "Corrupted thought signature.")];
+  });
+}

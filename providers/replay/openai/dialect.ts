@@ -1,0 +1,39 @@
+// OpenAI's Responses API as a replay server plays it.
+
+import { isObject } from "../../../base/is_object.ts";
+import type { RequestView } from "../expect.ts";
+import { type Dialect, type JsonObject, listOf } from "../dialect.ts";
+import { replyFrames } from "./frames.ts";
+import { refusals } from "./rules.ts";
+
+export const responses: Dialect = {
+  serves: (path) => path === "/v1/responses",
+  modelOf: ({ body }) => String(body.model),
+  refusals,
+  view: viewItems,
+  frames: replyFrames,
+  errorBody: (_status, message) => ({
+    error: { message, type: "invalid_request_error", param: null, code: null },
+  }),
+};
+
+function viewItems(body: JsonObject): RequestView {
+  const items = listOf(body.input).filter(isObject);
+  const results = new Map<string, { text: string; isError: boolean }>();
+  for (const { type, call_id: id, output } of items) {
+    if (type !== "function_call_output") continue;
+    const text = textOf(output);
+    results.set(String(id), { text, isError: text.startsWith("Error:") });
+  }
+  return {
+    system: textOf(items.find(({ role }) => role === "developer")?.content),
+    user: textOf(items.findLast(({ role }) => role === "user")?.content),
+    results,
+    tools: listOf(body.tools).filter(isObject).map(({ name }) => String(name)),
+  };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listOf(content).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
+}

@@ -1,0 +1,101 @@
+// A scripted reply as the events of the Responses stream.
+
+import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { type JsonObject, pieces } from "../dialect.ts";
+
+type Event = { readonly type: string } & JsonObject;
+
+/** The frames of a reply in order; ids are made from its number. */
+export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
+  const blocks = scripted.reply ?? [];
+  const outputs = blocks.map((block, index) => outputItem(block, `${number}_${index}`));
+  const response = {
+    id: `resp_${number}`,
+    object: "response",
+    model,
+    status: "in_progress",
+    error: null,
+    output: [],
+  };
+  const events: Event[] = [
+    { type: "response.created", response },
+    ...blocks.flatMap((block, index) => blockEvents(block, outputs[index]!, index)),
+    lastEvent(scripted, response, outputs),
+  ];
+  return events.map((event, index) =>
+    `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: index })}\n\n`
+  );
+}
+
+function lastEvent(scripted: ScriptedReply, response: JsonObject, output: readonly JsonObject[]): Event {
+  const { fault, stop_reason: reason, usage = {} } = scripted;
+  if (fault?.error !== undefined) {
+    return { type: "error", code: fault.error.type, message: fault.error.message, param: null };
+  }
+  const { input_tokens: input = 0, output_tokens: made = 0, cache_read_input_tokens: read = 0 } = usage;
+  const counts = {
+    input_tokens: input + read,
+    input_tokens_details: { cached_tokens: read },
+    output_tokens: made,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + read + made,
+  };
+  if (reason === "max_tokens" || reason === "content_filter") {
+    const details = { reason: reason === "max_tokens" ? "max_output_tokens" : reason };
+    return {
+      type: "response.incomplete",
+      response: { ...response, status: "incomplete", incomplete_details: details, output, usage: counts },
+    };
+  }
+  return {
+    type: "response.completed",
+    response: { ...response, status: "completed", output, usage: counts },
+  };
+}
+
+/** A block as the item that its last event holds. */
+function outputItem(block: ReplyBlock, id: string): JsonObject {
+  if ("text" in block) {
+    const content = [{ type: "output_text", text: block.text, annotations: [] }];
+    return { id: `msg_${id}`, type: "message", role: "assistant", status: "completed", content };
+  }
+  if ("tool_use" in block) {
+    const { id: call_id, name, input = {}, input_text } = block.tool_use;
+    const text = input_text ?? JSON.stringify(input);
+    return { id: `fc_${id}`, type: "function_call", status: "completed", call_id, name, arguments: text };
+  }
+  const summary = "thinking" in block && block.thinking !== ""
+    ? [{ type: "summary_text", text: block.thinking }]
+    : [];
+  const sealed = "thinking" in block ? block.signature ?? btoa(`sealed ${id}`) : block.redacted;
+  return { id: `rs_${id}`, type: "reasoning", summary, encrypted_content: sealed };
+}
+
+function blockEvents(block: ReplyBlock, item: JsonObject, output_index: number): readonly Event[] {
+  const { id: item_id } = item;
+  const where = { item_id, output_index };
+  const begun = {
+    ...item,
+    status: "in_progress",
+    content: [],
+    summary: [],
+    arguments: "",
+    encrypted_content: undefined,
+  };
+  const deltas = (type: string, text: string, rest: JsonObject): readonly Event[] =>
+    pieces(text).map((delta) => ({ type, ...where, ...rest, delta }));
+  return [
+    { type: "response.output_item.added", output_index, item: begun },
+    ...("text" in block
+      ? [
+        ...deltas("response.output_text.delta", block.text, { content_index: 0 }),
+        { type: "response.output_text.done", ...where, content_index: 0, text: block.text },
+      ]
+      : "thinking" in block
+      ? deltas("response.reasoning_summary_text.delta", block.thinking, { summary_index: 0 })
+      : "tool_use" in block
+      ? deltas("response.function_call_arguments.delta", String(item.arguments), {})
+      : []),
+    { type: "response.output_item.done", output_index, item },
+  ];
+}

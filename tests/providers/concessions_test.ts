@@ -1,0 +1,193 @@
+// A request that is refused for something it can do without is made once more without it, and never twice the same.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { serve } from "./loopback.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+interface Row {
+  readonly provider: string;
+  /** What the server says to every request that has it. */
+  readonly refusal: string;
+  /** Whether a request has what is refused. */
+  has(body: Body, text: string): boolean;
+  readonly parameters?: Body;
+  readonly servers?: Settings["providers"];
+  readonly document?: string;
+}
+
+const REASONING = btoa(
+  JSON.stringify({ id: "rs_1", type: "reasoning", summary: [], encrypted_content: "ZW5j" }),
+);
+const USE = '**Tool Use:** `bash` (`c1`)\n\n```json\n{"a":1}\n```\n';
+const RESULT = "@You:\n**Tool Result:** `c1`\n\n```\nout\n```\n";
+const work = (tag: string, words = "") =>
+  `@You:\ngo\n\n@Assistant:\n<thinking${tag}>\n${words}\n</thinking>\n\n${USE}\n${RESULT}`;
+
+const ROWS: Readonly<Record<string, Row>> = {
+  "OpenAI: reasoning of another organisation": {
+    provider: "openai",
+    refusal: "The encrypted content for item rs_1 could not be verified.",
+    has: (_, text) => text.includes('encrypted_content":"'),
+    document: work(` openai:signature="${REASONING}"`),
+  },
+  "OpenAI: reasoning that nothing follows": {
+    provider: "openai",
+    refusal: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    has: (_, text) => text.includes('encrypted_content":"'),
+    document: work(` openai:signature="${REASONING}"`),
+  },
+  "OpenAI: a time for the cache": {
+    provider: "openai",
+    refusal: "prompt_cache_retention is not supported for this model",
+    has: (body) => body.prompt_cache_retention !== undefined,
+    parameters: { cache_retention: "long" },
+  },
+  "OpenAI: a summary for an organisation that nobody has looked at": {
+    provider: "openai",
+    refusal: "Your organization must be verified to generate reasoning summaries.",
+    has: (body) => (body.reasoning as Body | undefined)?.summary !== undefined,
+  },
+  "OpenAI: an effort": {
+    provider: "openai",
+    refusal: "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+    has: (body) => body.reasoning !== undefined,
+  },
+  "OpenAI: sealed reasoning": {
+    provider: "openai",
+    refusal: "Encrypted content is not supported with this model.",
+    has: (body) => body.include !== undefined,
+  },
+  "Gemini: a signature of another key": {
+    provider: "gemini",
+    refusal: "Corrupted thought signature.",
+    has: (_, text) => text.includes("c2ln"),
+    document: work(' gemini:signature="c2ln"'),
+  },
+  "Gemini: a level": {
+    provider: "gemini",
+    refusal: "Thinking level is not supported for this model.",
+    has: (body) => (body.generationConfig as Body).thinkingConfig !== undefined,
+  },
+  "vLLM: a limit that does not fit its window": {
+    provider: "openai_chat",
+    refusal:
+      "'max_tokens' or 'max_completion_tokens' is too large: 16000. This model's maximum context length is 8192 " +
+      "tokens and your request has 30 input tokens.",
+    has: (body) => body.max_tokens !== undefined,
+  },
+  "a server that cannot count": {
+    provider: "openai_chat",
+    refusal: "Unknown parameter: stream_options",
+    has: (body) => body.stream_options !== undefined,
+  },
+  "a server that wants no reasoning back": {
+    provider: "openai_chat",
+    refusal: "Unknown parameter: 'messages[1].reasoning_content'.",
+    has: (_, text) => text.includes("reasoning_content"),
+    document: work("", "Hm."),
+  },
+  "a server that wants its reasoning back": {
+    provider: "openai_chat",
+    refusal: "The reasoning_content in the thinking mode must be passed back to the API.",
+    has: (_, text) => !text.includes("reasoning_content"),
+    document: `@You:\ngo\n\n@Assistant:\n${USE}\n${RESULT}`,
+  },
+  "a server that takes no effort": {
+    provider: "openai_chat",
+    refusal: "Unrecognized request argument supplied: reasoning_effort",
+    has: (body) => body.reasoning_effort !== undefined,
+    parameters: { openai_chat: { reasoning: "high" } },
+  },
+  "a server that takes no temperature": {
+    provider: "openai_chat",
+    refusal: "Unsupported value: 'temperature' does not support 0.2 with this model.",
+    has: (body) => body.temperature !== undefined,
+    parameters: { temperature: 0.2 },
+  },
+};
+
+const GOOD: Readonly<Record<string, string>> = {
+  openai:
+    'data: {"type":"response.output_text.delta","delta":"Well."}\n\ndata: {"type":"response.completed","response":{}}\n\n',
+  gemini: 'data: {"candidates":[{"content":{"parts":[{"text":"Well."}]},"finishReason":"STOP"}]}\n\n',
+  openai_chat: 'data: {"choices":[{"delta":{"content":"Well."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+};
+
+for (const [what, row] of Object.entries(ROWS)) {
+  Deno.test(`without what was refused a second request succeeds, and a third has not to be refused: ${what}`, async () => {
+    const server = serve((text) =>
+      row.has(JSON.parse(text), text)
+        ? {
+          status: 400,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ error: { message: row.refusal, type: "invalid_request_error" } }),
+        }
+        : { headers: { "content-type": "text/event-stream" }, body: GOOD[row.provider]! }
+    );
+    try {
+      const settings: Settings = {
+        ...DEFAULT_SETTINGS,
+        provider: row.provider,
+        model: row.provider === "openai_chat" ? "qwen3" : row.provider === "openai" ? "gpt-5.4" : null,
+        parameters: { ...DEFAULT_SETTINGS.parameters, ...row.parameters } as Settings["parameters"],
+        providers: { [row.provider]: { base_url: server.url } },
+      };
+      const provider = await getProvider(row.provider);
+      assert.ok(provider.ok);
+      const store = new MemoryStore(new TextEncoder().encode(row.document ?? "@You:\nhi\n"), null);
+      const send = createSend({
+        store,
+        settings,
+        environment: { cwd: "/", home: "/", variables: { OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" } },
+        provider: provider.value,
+        tools: () => [],
+        emit: () => {},
+      });
+      const outcome = await send(new AbortController().signal);
+      assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
+      assert.ok(new TextDecoder().decode(store.chat.bytes).endsWith("Well.\n\n@You:\n\n"));
+      assert.equal(
+        outcome.warnings.filter((warning) => warning.includes("is asked again without")).length,
+        1,
+      );
+      assert.equal(server.requests.length, 2);
+      assert.notEqual(server.requests[0]!.body, server.requests[1]!.body);
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+Deno.test("what is refused again, or cannot be left out, ends with the refusal", async () => {
+  for (const message of ["Unknown parameter: stream_options", "The sky is too blue."]) {
+    const server = serve(() => ({
+      status: 400,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ error: { message } }),
+    }));
+    try {
+      const provider = await getProvider("openai_chat");
+      assert.ok(provider.ok);
+      const store = new MemoryStore(new TextEncoder().encode("@You:\nhi\n"), null);
+      const outcome = await createSend({
+        store,
+        settings: { ...DEFAULT_SETTINGS, model: "m", providers: { openai_chat: { base_url: server.url } } },
+        environment: { cwd: "/", home: "/", variables: {} },
+        provider: provider.value,
+        tools: () => [],
+        emit: () => {},
+      })(new AbortController().signal);
+      assert.ok(outcome.kind === "failed");
+      assert.equal(outcome.problem.message, message);
+      assert.equal(server.requests.length, message.includes("stream_options") ? 2 : 1);
+      assert.equal(new TextDecoder().decode(store.chat.bytes), "@You:\nhi\n");
+    } finally {
+      await server.close();
+    }
+  }
+});

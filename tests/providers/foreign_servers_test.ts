@@ -1,0 +1,161 @@
+// Every provider against servers that nobody here wrote: their streams are read, and their readers take our requests.
+
+// deno-lint-ignore-file no-console -- the second server tells its console of every request, which is silenced here
+
+import assert from "node:assert/strict";
+import { LLMock } from "@copilotkit/aimock";
+import mockServer from "@dwmkerr/mock-llm/dist/server.js";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import type { SendOutcome } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import { getProvider } from "../../providers/registry.ts";
+
+const PROVIDERS = [
+  ["anthropic", "claude-sonnet-5-5"],
+  ["openai", "gpt-6.1-sol"],
+  ["vertex", "gemini-4-argon"],
+  ["gemini", "gemini-3.8-flash"],
+  ["moonshot", "kimi-k3.1-pro"],
+  ["openai_chat", "qwen3:8b"],
+] as const;
+
+const KEYS = [
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "VERTEX_ACCESS_TOKEN",
+  "GEMINI_API_KEY",
+  "MOONSHOT_API_KEY",
+];
+
+async function send(
+  document: string,
+  [provider, model]: readonly [string, string],
+  url: string,
+): Promise<{ outcome: SendOutcome; after: string }> {
+  const settings: Settings = {
+    ...DEFAULT_SETTINGS,
+    provider,
+    model,
+    parameters: { ...DEFAULT_SETTINGS.parameters, vertex: { project_id: "demo" } },
+    providers: { [provider]: { base_url: url } },
+  };
+  const found = await getProvider(provider);
+  assert.ok(found.ok);
+  const store = new MemoryStore(new TextEncoder().encode(document), null);
+  const outcome = await createSend({
+    store,
+    settings,
+    environment: { cwd: "/", home: "/", variables: Object.fromEntries(KEYS.map((name) => [name, "k"])) },
+    provider: found.value,
+    tools:
+      () => [{ name: "weather", description: "Tells it.", input_schema: { type: "object", properties: {} } }],
+    emit: () => {},
+  })(new AbortController().signal);
+  return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
+}
+
+for (const provider of PROVIDERS) {
+  Deno.test(`a mock of all APIs, asked by ${provider[0]}: words, reasoning, a call, its result, and an error`, async () => {
+    const mock = new LLMock({ port: 0, strict: true, logLevel: "silent" });
+    const answered = (messages: readonly { role: string }[]) => messages.some(({ role }) => role === "tool");
+    mock.on({ userMessage: /weather/, predicate: ({ messages }) => !answered(messages) }, {
+      content: "I will look. 😀",
+      reasoning: "The place is Perth.",
+      toolCalls: [{ name: "weather", arguments: '{"place":"Perth","days":[1,2]}' }],
+    });
+    mock.on({ userMessage: /weather/, predicate: ({ messages }) => answered(messages) }, {
+      content: "It rains.",
+    });
+    mock.on({ userMessage: /broken/ }, {
+      error: { message: "Out of order.", type: "server_error" },
+      status: 400,
+    });
+    await mock.start();
+    try {
+      // This server has Vertex AI at another version of its API than the usual one.
+      const url = provider[0] === "vertex" ? `${mock.url}/v1` : mock.url;
+      const first = await send("@System:\nBe brief.\n\n@You:\nWhat is the weather?\n", provider, url);
+      assert.ok(first.outcome.kind === "completed", JSON.stringify(first.outcome));
+      const chat = parse(new TextEncoder().encode(first.after));
+      const [call] = chat.turns.flatMap(({ calls }) => calls);
+      assert.equal(call?.name, "weather");
+      assert.deepEqual(call?.input, { place: "Perth", days: [1, 2] });
+      assert.match(first.after, /I will look\. 😀/);
+      assert.match(first.after, /The place is Perth\./);
+      const result = `${first.after}**Tool Result:** \`${call!.id}\`\n\n\`\`\`\nrain\n\`\`\`\n`;
+      const second = await send(result, provider, url);
+      assert.ok(second.outcome.kind === "completed", JSON.stringify(second.outcome));
+      assert.ok(second.after.endsWith("It rains.\n\n@You:\n\n"), second.after);
+      const broken = await send("@You:\nbroken\n", provider, url);
+      assert.ok(broken.outcome.kind === "failed");
+      assert.match(broken.outcome.problem.message, /Out of order/);
+      assert.equal(broken.after, "@You:\nbroken\n");
+      const unknown = await send("@You:\nnobody knows\n", provider, url);
+      assert.equal(unknown.outcome.kind, "failed");
+    } finally {
+      await mock.stop();
+    }
+  });
+}
+
+/** What the server tells its console goes nowhere. */
+function quietly<T>(make: () => T): T {
+  const { log } = console;
+  console.log = () => {};
+  try {
+    return make();
+  } finally {
+    console.log = log;
+  }
+}
+
+const said = (content: string) =>
+  JSON.stringify({
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+  });
+
+Deno.test("a second server of Chat Completions: streams of its own making and an error", async () => {
+  const rules = [
+    {
+      path: "/v1/chat/completions",
+      method: "POST",
+      match: "@",
+      response: { status: 200, content: said("Well, 😀 hello.") },
+    },
+    {
+      path: "/v1/chat/completions",
+      method: "POST",
+      match: "contains(body.messages[-1].content, 'broken')",
+      response: { status: 400, content: '{"error":{"message":"Out of order."}}' },
+    },
+  ];
+  const app = quietly(() =>
+    mockServer.createServer({ streaming: { chunkSize: 3, chunkIntervalMs: 1 }, rules }, "127.0.0.1", 0)
+  );
+  const listening = await new Promise<ReturnType<typeof app.listen>>((resolve) => {
+    const server = app.listen(0, "127.0.0.1", () => resolve(server));
+  });
+  const address = listening.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const url = `http://127.0.0.1:${address.port}`;
+  const real = console.log;
+  console.log = () => {};
+  try {
+    for (const base of [url, `${url}/v1`, `${url}/v1/chat/completions`]) {
+      const { outcome, after } = await send("@You:\nhi\n", ["openai_chat", "m"], base);
+      assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
+      assert.equal(after, "@You:\nhi\n\n@Assistant:\nWell, 😀 hello.\n\n@You:\n\n");
+    }
+    const broken = await send("@You:\nbroken\n", ["openai_chat", "m"], url);
+    assert.ok(broken.outcome.kind === "failed");
+    assert.match(broken.outcome.problem.message, /Out of order/);
+  } finally {
+    console.log = real;
+    await new Promise((resolve) => listening.close(resolve));
+  }
+});

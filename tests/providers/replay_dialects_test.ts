@@ -1,0 +1,145 @@
+// Conversations with calls against strict replay servers of every API, over real loopback HTTP; the servers refuse what the
+// APIs refuse, so that a request that one of them would not take fails here.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import type { SendOutcome } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
+import { getProvider } from "../../providers/registry.ts";
+
+const TOOLS = [
+  { name: "bash", description: "Runs.", input_schema: { type: "object", properties: {} } },
+  { name: "slack:list", description: "Lists.", input_schema: { type: "object", properties: {} } },
+];
+
+/** A provider and a model of it that thinks. */
+const ALL = [
+  ["anthropic", "claude-sonnet-5-5"],
+  ["openai", "gpt-6.1-sol"],
+  ["vertex", "gemini-4-argon"],
+  ["gemini", "gemini-3.8-flash"],
+  ["moonshot", "kimi-k3.1-pro"],
+  ["openai_chat", "qwen3:8b"],
+  ["ollama", "qwen3:8b"],
+] as const;
+
+function settingsFor(provider: string, model: string, url: string): Settings {
+  return {
+    ...DEFAULT_SETTINGS,
+    provider,
+    model,
+    parameters: { ...DEFAULT_SETTINGS.parameters, vertex: { project_id: "demo" } },
+    providers: { ollama: { kind: "openai_chat" }, [provider]: { kind: "openai_chat", base_url: url } },
+  };
+}
+
+async function send(
+  document: string,
+  provider: string,
+  model: string,
+  replay: Replay,
+): Promise<{ outcome: SendOutcome; after: string }> {
+  const settings = settingsFor(provider, model, replay.url);
+  const found = await getProvider(provider, settings);
+  assert.ok(found.ok);
+  const store = new MemoryStore(new TextEncoder().encode(document), null);
+  const outcome = await createSend({
+    store,
+    settings,
+    environment: {
+      cwd: "/",
+      home: "/",
+      variables: Object.fromEntries(
+        ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "VERTEX_ACCESS_TOKEN", "GOOGLE_API_KEY", "MOONSHOT_API_KEY"]
+          .map((name) => [name, "k"]),
+      ),
+    },
+    provider: found.value,
+    tools: () => TOOLS,
+    emit: () => {},
+  })(new AbortController().signal);
+  assert.ok(outcome.kind === "completed", `${provider}: ${JSON.stringify(outcome)}\n${document}`);
+  return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
+}
+
+/** The document with a result for every call that has none; `say` is what the person writes below them. */
+function answered(document: string, say = ""): string {
+  const chat = parse(new TextEncoder().encode(document));
+  const open = chat.turns.flatMap((turn) => turn.calls).filter(({ id }) => chat.result(id) === undefined);
+  const results = open.map(({ id }, index) =>
+    `**Tool Result:** \`${id}\`${index % 2 === 1 ? " (error)" : ""}\n\n\`\`\`\nout of ${id}\n\`\`\`\n\n`
+  );
+  return document + results.join("") + say;
+}
+
+/** The model's words for a piece of work; ids of its calls begin with `id`. */
+const work = (id: string): readonly ScriptedReply[] => [
+  {
+    reply: [
+      { thinking: "Look first." },
+      { text: "I will look." },
+      { tool_use: { id: `${id}1`, name: "bash", input_text: '{"z": 1, "a": 2}' } },
+      { tool_use: { id: `${id}2`, name: "slack__list", input: {} } },
+    ],
+    usage: { input_tokens: 20, output_tokens: 9, cache_read_input_tokens: 4 },
+  },
+  { reply: [{ thinking: "Once more." }, { tool_use: { id: `${id}3`, name: "bash", input: { deep: [1] } } }] },
+  { expect: { system: { contains: "brief" } }, reply: [{ thinking: "Good." }, { text: "Done: 😀." }] },
+];
+
+const BEGIN = "@System:\nBe brief.\n\n@You:\ngo\n";
+
+for (const [provider, model] of ALL) {
+  for (const chunk of [undefined, 5]) {
+    Deno.test(`${provider} works through two steps of calls, in chunks of ${chunk ?? "any size"}, and goes on after an edit`, async () => {
+      const replies = [...work("c"), ...work("d")].map((reply) => ({ ...reply, chunk }));
+      await using replay = await startReplay({ replies });
+      const first = await send(BEGIN, provider, model, replay);
+      assert.ok(first.outcome.kind === "completed");
+      assert.deepEqual(first.outcome.usage, {
+        input: 20,
+        output: 9,
+        thoughts: 0,
+        cache_read: 4,
+        cache_write: 0,
+      });
+      assert.match(
+        first.after,
+        /I will look\.\n\n(?:<thinking[^]*<\/thinking>\n\n)?\*\*Tool Use:\*\* `bash` \(`c1`\)/,
+      );
+      assert.match(first.after, /\*\*Tool Use:\*\* `slack:list` \(`c2`\)/);
+      const second = await send(answered(first.after), provider, model, replay);
+      assert.match(second.after, /`bash` \(`c3`\)/);
+      const third = await send(answered(second.after), provider, model, replay);
+      assert.ok(third.after.endsWith("Done: 😀.\n\n@You:\n\n"));
+      // An earlier turn is edited, and the work goes on as before.
+      let document = `${third.after.replace("@You:\ngo\n", "@You:\ngo on, please\n")}more\n`;
+      for (let step = 0; step < 3; step++) {
+        document = answered((await send(document, provider, model, replay)).after);
+      }
+      assert.equal(replay.remaining, 0);
+      assert.deepEqual(replay.problems, []);
+    });
+  }
+}
+
+Deno.test("one document goes through all providers, in the middle of work too, and no request is refused", async () => {
+  const rounds = [...ALL, ...ALL.toReversed()];
+  await using replay = await startReplay({ replies: rounds.flatMap((_, round) => work(`r${round}_`)) });
+  let document = BEGIN;
+  let at = 0;
+  for (let round = 0; round < rounds.length; round++) {
+    for (let step = 0; step < 3; step++) {
+      // Another provider every second request, so that steps of one piece of work are of different ones.
+      const [provider, model] = rounds[Math.floor(at++ / 2) % rounds.length]!;
+      document = answered((await send(document, provider, model, replay)).after);
+    }
+    document += `again ${round}\n`;
+    // Results of the first round are cut down, which changes text before all later thinking.
+    document = document.replace("out of r0_1\n", "out\n");
+  }
+  assert.deepEqual(replay.problems, []);
+});
