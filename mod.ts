@@ -72,6 +72,7 @@ export {
   parseReplayScript,
   type Replay,
   type ReplayedRequest,
+  type ReplayOptions,
   type ReplayScript,
   type ScriptedReply,
   startReplay,
@@ -84,15 +85,22 @@ export type {
   ResultExpectation,
   TextExpectation,
 } from "./providers/replay/script.ts";
+export type { Account as ReplayAccount } from "./providers/replay/seal.ts";
 export type {
+  BuiltRequest,
+  Concession,
+  DroppedThinking,
   Effect,
   ErrorClass,
   OfferedTool,
+  Outline,
+  PrefixPiece,
   Provider,
   ProviderError,
   ProviderRequest,
   RequestInput,
   StreamReader,
+  ThinkingPart,
   Usage,
 } from "./providers/types.ts";
 export {

@@ -78,6 +78,7 @@ export type Concession =
 
 /** One piece of what a reply comes from. */
 export interface PrefixPiece {
+  /** Which part of a request it is. */
   readonly what: "system" | "tools" | "user" | "assistant";
   /** 1-based line of the document where it begins; null for what stands in none. */
   readonly line: number | null;
@@ -189,6 +190,7 @@ export interface StreamReader {
 
 /** A request, and what is to be known of it. */
 export interface BuiltRequest {
+  /** The request. */
   readonly request: ProviderRequest;
   /** What had to be left out or changed, in sentences. */
   readonly warnings: readonly string[];

@@ -37,6 +37,7 @@ export interface Verdict {
 
 /** What the account is like whose key is used. */
 export interface Account {
+  /** Who it is, as the API names it. */
   readonly id: string;
   /** Made before 2026-08-31: most models let changed prefixes pass unless a request says otherwise. */
   readonly old?: boolean;

@@ -46,7 +46,7 @@ export interface Replay extends AsyncDisposable {
 
 /** How the server is, besides what its model says. */
 export interface ReplayOptions {
-  /** @default any free one */
+  /** The port; 0 takes any free one. @default any free one */
   readonly port?: number;
   /** Whose key is used: thinking belongs to an account, and old ones are treated more gently. @default a new one */
   readonly account?: Account;
