@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),
+  streams: () => import("./streams.ts"),
 };
 
 const json = Deno.args.includes("--json");
