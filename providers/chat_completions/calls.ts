@@ -21,9 +21,9 @@ type Growing = { -readonly [K in keyof OpenCall]: OpenCall[K] } & { readonly ind
 export class OpenCalls {
   readonly #calls: Growing[] = [];
 
-  /** Adds a piece: `{index?, id?, function: {name?, arguments?}}`. */
-  add(piece: unknown): void {
-    if (!isObject(piece)) return;
+  /** Adds a piece: `{index?, id?, function: {name?, arguments?}}`, and answers the call that it belongs to. */
+  add(piece: unknown): OpenCall | null {
+    if (!isObject(piece)) return null;
     const said = isObject(piece.function) ? piece.function : {};
     const index = count(piece.index);
     const id = text(piece.id);
@@ -31,12 +31,14 @@ export class OpenCalls {
     const more = isObject(said.arguments) ? JSON.stringify(said.arguments) : text(said.arguments);
     const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (open === undefined || beginsAnother(open, id, name)) {
-      this.#calls.push({ index, id, name, json: more, damaged: false });
-      return;
+      const call = { index, id, name, json: more, damaged: false };
+      this.#calls.push(call);
+      return call;
     }
     open.id ||= id;
     open.name ||= name;
     open.json += more;
+    return open;
   }
 
   /** Says that a line was lost: what is open now may lack a piece. */

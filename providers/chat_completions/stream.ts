@@ -88,8 +88,8 @@ export class ChatReader implements StreamReader {
       ...contents(delta.content).flatMap((piece) => this.#content(piece.kind, piece.text)),
       ...this.#refusal(delta.refusal),
     ];
-    for (const piece of list(delta.tool_calls)) this.#calls.add(piece);
-    if (isObject(delta.function_call)) this.#calls.add({ function: delta.function_call });
+    for (const piece of list(delta.tool_calls)) effects.push(...this.#call(piece));
+    if (isObject(delta.function_call)) effects.push(...this.#call({ function: delta.function_call }));
     return reason === "" || this.#finished ? effects : [...effects, ...this.#finish(reason)];
   }
 
@@ -97,23 +97,34 @@ export class ChatReader implements StreamReader {
   #reasoning(delta: JsonObject): Effect[] {
     const pieces = list(delta.reasoning_details);
     addDetails(this.#details, pieces);
-    this.#thinking += text(delta.reasoning_content) || text(delta.reasoning) || detailWords(pieces);
-    return [];
+    return this.#think(text(delta.reasoning_content) || text(delta.reasoning) || detailWords(pieces));
   }
 
   #content(kind: "text" | "thinking", words: string): Effect[] {
-    if (kind === "thinking") {
-      this.#thinking += words;
-      return [];
-    }
-    return this.#split(this.#tags.feed(words));
+    return kind === "thinking" ? this.#think(words) : this.#split(this.#tags.feed(words));
+  }
+
+  #think(words: string): Effect[] {
+    if (words === "") return [];
+    this.#thinking += words;
+    return [{ kind: "progress", block: "thinking", characters: this.#thinking.length }];
+  }
+
+  #call(piece: unknown): Effect[] {
+    const call = this.#calls.add(piece);
+    if (call === null) return [];
+    return [{
+      kind: "progress",
+      block: "call",
+      name: this.#toolName(call.name),
+      characters: call.json.length,
+    }];
   }
 
   #split(pieces: ReturnType<ThinkTags["feed"]>): Effect[] {
     return pieces.flatMap((piece): Effect[] => {
-      if (piece.kind === "text") return [...this.#flush(), { kind: "text", text: piece.text }];
-      this.#thinking += piece.text;
-      return [];
+      if (piece.kind === "thinking") return this.#think(piece.text);
+      return [...this.#flush(), { kind: "text", text: piece.text }];
     });
   }
 

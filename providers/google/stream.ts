@@ -79,7 +79,7 @@ export class GoogleReader implements StreamReader {
       this.#thoughts += part.text;
       this.#signature = signature || this.#signature;
       this.#inText = false;
-      return [];
+      return [{ kind: "progress", block: "thinking", characters: this.#thoughts.length }];
     }
     const opens = !this.#inText && part.text !== "";
     this.#signature = signature || this.#signature;

@@ -27,6 +27,11 @@ export class OpenAIReader implements StreamReader {
   readonly #whole = new Set<number>();
   /** Calls whose item is not done, by its place. */
   readonly #open = new Map<number, string>();
+  /** What of reasoning and calls has come, by its place. */
+  readonly #growing = new Map<
+    number,
+    { readonly block: "thinking" | "call"; readonly name?: string; readonly characters?: number }
+  >();
   readonly #incomplete = new IncompleteCalls();
   readonly #unknown = new UnknownTypes();
   #calls = 0;
@@ -66,6 +71,10 @@ export class OpenAIReader implements StreamReader {
         return this.#wholeText(data, data.refusal);
       case "response.output_item.added":
         return this.#added(place(data), data.item);
+      case "response.function_call_arguments.delta":
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return this.#grown(place(data), text(data.delta));
       case "response.output_item.done":
         return this.#done(place(data), data.item);
       case "response.completed":
@@ -97,13 +106,27 @@ export class OpenAIReader implements StreamReader {
 
   #added(at: number, item: unknown): Effect[] {
     if (!isObject(item)) return [];
-    if (item.type === "function_call") this.#open.set(at, this.#nameOf(item));
-    return KNOWN_ITEMS.has(item.type) ? [] : this.#unknown.tell("item", item.type);
+    if (!KNOWN_ITEMS.has(item.type)) return this.#unknown.tell("item", item.type);
+    if (item.type === "message") return [];
+    const isCall = item.type === "function_call";
+    if (isCall) this.#open.set(at, this.#nameOf(item));
+    this.#growing.set(at, isCall ? { block: "call", name: this.#nameOf(item) } : { block: "thinking" });
+    return this.#grown(at, "");
+  }
+
+  /** How much of an item that is written when it is whole has come. */
+  #grown(at: number, more: string): Effect[] {
+    const item = this.#growing.get(at);
+    if (item === undefined) return [];
+    const grown = { ...item, characters: (item.characters ?? 0) + more.length };
+    this.#growing.set(at, grown);
+    return [{ kind: "progress", ...grown }];
   }
 
   #done(at: number, item: unknown): Effect[] {
     if (!isObject(item)) return [];
     this.#open.delete(at);
+    this.#growing.delete(at);
     this.#whole.add(at);
     switch (item.type) {
       case "message":

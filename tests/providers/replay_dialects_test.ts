@@ -41,11 +41,12 @@ async function send(
   provider: string,
   model: string,
   replay: Replay,
-): Promise<{ outcome: SendOutcome; after: string }> {
+): Promise<{ outcome: SendOutcome; after: string; progress: ReadonlySet<string> }> {
   const settings = settingsFor(provider, model, replay.url);
   const found = await getProvider(provider, settings);
   assert.ok(found.ok);
   const store = new MemoryStore(new TextEncoder().encode(document), null);
+  const progress = new Set<string>();
   const outcome = await createSend({
     store,
     settings,
@@ -59,10 +60,12 @@ async function send(
     },
     provider: found.value,
     tools: () => TOOLS,
-    emit: () => {},
+    emit: (event) => {
+      if (event.event === "reply:progress") progress.add(event.name ?? event.block);
+    },
   })(new AbortController().signal);
   assert.ok(outcome.kind === "completed", `${provider}: ${JSON.stringify(outcome)}\n${document}`);
-  return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
+  return { outcome, after: new TextDecoder().decode(store.chat.bytes), progress };
 }
 
 /** The document with a result for every call that has none; `say` is what the person writes below them. */
@@ -111,6 +114,9 @@ for (const [provider, model] of ALL) {
         /I will look\.\n\n(?:<thinking[^]*<\/thinking>\n\n)?\*\*Tool Use:\*\* `bash` \(`c1`\)/,
       );
       assert.match(first.after, /\*\*Tool Use:\*\* `slack:list` \(`c2`\)/);
+      // Calls of Gemini come whole; everywhere else the person sees them grow, and thinking always.
+      const isGoogle = provider === "vertex" || provider === "gemini";
+      assert.deepEqual([...first.progress], ["thinking", ...(isGoogle ? [] : ["bash", "slack:list"])]);
       const second = await send(answered(first.after), provider, model, replay);
       assert.match(second.after, /`bash` \(`c3`\)/);
       const third = await send(answered(second.after), provider, model, replay);
