@@ -3,6 +3,7 @@
 //   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]
 
 import { print } from "./gate/root.ts";
+import { KNOWN_PROVIDERS } from "../providers/known.ts";
 import { parseReplayScript, type Replay, startReplay } from "../providers/replay/server.ts";
 
 const USAGE = "usage: replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]";
@@ -35,9 +36,17 @@ async function main(args: readonly string[]): Promise<number> {
   return command.length > 0 ? await runCommand(replay, command) : await serve(replay);
 }
 
+/** What leads every provider to the server: its address, and a key that opens nothing. */
+function variablesFor({ url }: Replay): readonly (readonly [string, string])[] {
+  return Object.values(KNOWN_PROVIDERS).flatMap(({ name, keyVariables: [key] }) => [
+    [`FLEMMA_${name.toUpperCase()}_BASE_URL`, url] as const,
+    [key, "replay"] as const,
+  ]);
+}
+
 /** The command's exit code, or 1 when it succeeded although the server had to refuse a request. */
 async function runCommand(replay: Replay, [program, ...args]: readonly string[]): Promise<number> {
-  const env = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
+  const env = Object.fromEntries(variablesFor(replay));
   let code: number;
   try {
     ({ code } = await new Deno.Command(program!, { args, env }).spawn().status);
@@ -55,7 +64,7 @@ function say(line: string): void {
 }
 
 async function serve(replay: Replay): Promise<number> {
-  print(`export FLEMMA_ANTHROPIC_BASE_URL=${replay.url} ANTHROPIC_API_KEY=replay`);
+  print(`export ${variablesFor(replay).map(([name, value]) => `${name}=${value}`).join(" ")}`);
   await new Promise<void>((resolve) => Deno.addSignalListener("SIGINT", resolve));
   await replay.close();
   for (const problem of replay.problems) say(problem);

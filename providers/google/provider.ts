@@ -42,7 +42,8 @@ export const vertex: Provider = {
     return {
       code: "vertex-project-missing",
       message: "Vertex AI needs the Google Cloud project that pays, and the settings name none.",
-      next: "Set parameters.vertex.project_id: flemma config set parameters.vertex.project_id PROJECT",
+      next: "Set parameters.vertex.project_id in the settings, or for this login: " +
+        "flemma session set parameters.vertex.project_id=PROJECT",
     };
   },
 };

@@ -1,0 +1,41 @@
+// The settings on docs/providers.md are good settings, and lead where the page says.
+
+import assert from "node:assert/strict";
+import { chatInMemory } from "../../agent/mod.ts";
+import { KNOWN_PROVIDERS } from "../../providers/known.ts";
+
+const PAGE = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
+
+const EXAMPLES = [...PAGE.matchAll(/^```yaml settings=(\S+) asks=(\S+)\n([^]*?)^```$/gm)]
+  .map(([, name = "", url = "", text = ""]) => ({ name, url, text }));
+
+Deno.test("the page shows every provider that is built in, in five lines at most", () => {
+  const shown = EXAMPLES.map(({ text }) => /^provider: (\S+)$/m.exec(text)?.[1]);
+  // Servers of one's own stand for the last one.
+  const missing = Object.keys(KNOWN_PROVIDERS).filter((name) =>
+    !shown.includes(name) && name !== "openai_chat"
+  );
+  assert.deepEqual(missing, []);
+  assert.ok(EXAMPLES.length >= 10);
+  for (const { name, text } of EXAMPLES) assert.ok(text.trim().split("\n").length <= 5, name);
+});
+
+for (const { name, url, text } of EXAMPLES) {
+  Deno.test(`the settings for ${name} on the page lead to ${url}`, async () => {
+    const folder = await Deno.makeTempDir({ prefix: "flemma-page-" });
+    try {
+      await Deno.writeTextFile(`${folder}/config.yaml`, text);
+      const opened = await chatInMemory(new TextEncoder().encode("@You:\nhi\n"), {
+        environment: { cwd: folder, home: folder, variables: {} },
+        settings: { configPath: `${folder}/config.yaml` },
+      });
+      assert.ok(opened.ok, JSON.stringify(opened));
+      const prepared = await opened.value.request();
+      assert.ok(prepared.kind === "ready", JSON.stringify(prepared));
+      assert.equal(prepared.request.url, url);
+      assert.deepEqual(prepared.warnings, []);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
