@@ -84,6 +84,11 @@ export interface ProviderSettings {
   readonly extra_body?: Readonly<Record<string, unknown>> | null;
 }
 
+/** The variable with the key of a server of the person's own, by the name that settings give it. */
+export function ownKeyVariable(name: string): string {
+  return `${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`;
+}
+
 /** A preset as both homes of presets make it; the members that approval does not need are for `model = "$name"`. */
 export interface ApprovalPreset {
   /** Names of tools that it approves. */
@@ -148,7 +153,12 @@ export interface ToolSettings {
     readonly output_path_format: string;
   };
   /** Variables that tools do not see, and ones that they see against the rules. */
-  readonly env: { readonly block: readonly string[]; readonly pass: readonly string[] };
+  readonly env: {
+    readonly block: readonly string[];
+    readonly pass: readonly string[];
+    /** Variables with the keys of the person's own servers, which are credentials like those of known providers. */
+    readonly keys?: readonly string[];
+  };
   /** `tools.NAME`: free settings of one tool. */
   readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }

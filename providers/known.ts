@@ -1,5 +1,7 @@
 // The providers that are built in, as what can be said of them without loading any.
 
+import { ownKeyVariable } from "../config/settings.ts";
+
 /** What is known of a provider before it is loaded. */
 export interface KnownProvider {
   /** As settings write it. */
@@ -60,6 +62,6 @@ export function ownProvider(name: string): KnownProvider {
     ...KNOWN_PROVIDERS.openai_chat,
     name,
     display: name,
-    keyVariables: [`${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`],
+    keyVariables: [ownKeyVariable(name)],
   };
 }

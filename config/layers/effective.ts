@@ -11,8 +11,15 @@ import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
 import type { Presets } from "../settings.ts";
+import { ownServers } from "./references.ts";
 import { PROVIDER_TABLES } from "../schema/schema.ts";
-import { type AutoApprove, DEFAULT_SETTINGS, type DocumentApproval, type Settings } from "../settings.ts";
+import {
+  type AutoApprove,
+  DEFAULT_SETTINGS,
+  type DocumentApproval,
+  ownKeyVariable,
+  type Settings,
+} from "../settings.ts";
 import type { Key } from "../schema/define.ts";
 
 export interface Effective {
@@ -78,7 +85,11 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       status_style: get("tools.status_style"),
       cursor_after_result: get("tools.cursor_after_result"),
       truncate: membersOf(tools.truncate, "tools.truncate", get),
-      env: { block: get("tools.env.block"), pass: get("tools.env.pass") },
+      env: {
+        block: get("tools.env.block"),
+        pass: get("tools.env.pass"),
+        keys: ownServers(logs).map(ownKeyVariable),
+      },
       offered: logs.some((log) => log.on("tools").length > 0)
         ? resolveTools(logs, options.catalog).offered
         : null,

@@ -120,7 +120,7 @@ export function referenceFaults(
 }
 
 /** Names that `providers.NAME.kind` of any layer makes providers. */
-function ownServers(logs: readonly LayerLog[]): readonly string[] {
+export function ownServers(logs: readonly LayerLog[]): readonly string[] {
   const kinds = logs.flatMap((log) => log.below(["providers"])).filter((path) => path[2] === "kind");
   return [...new Set(kinds.map((path) => path[1]!))];
 }

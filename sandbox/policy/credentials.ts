@@ -7,7 +7,9 @@
 export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["ANTHROPIC_API_KEY"],
   openai: ["OPENAI_API_KEY"],
+  gemini: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
   moonshot: ["MOONSHOT_API_KEY"],
+  openai_chat: ["OPENAI_CHAT_API_KEY"],
   vertex: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN", "VERTEX_SERVICE_ACCOUNT"],
 };
 
@@ -128,7 +130,6 @@ export const OTHER_CREDENTIALS: readonly string[] = [
   "AWS_BEARER_TOKEN_BEDROCK",
   "AZURE_API_KEY",
   "CO_API_KEY",
-  "GOOGLE_API_KEY",
   "IBM_CLOUD_AI_API_KEY",
   "PPLX_API_KEY",
 ];

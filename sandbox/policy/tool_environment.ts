@@ -118,13 +118,14 @@ export function withheldVariables(
   const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
   const blocked = settings.block.map(namePattern);
   const passed = settings.pass.map(namePattern);
-  const secret = ([name]: readonly [string, string]) => isCredential(name) && !matches(passed, name);
+  const holdsKey = (name: string) => isCredential(name) || (settings.keys ?? []).includes(name);
+  const secret = ([name]: readonly [string, string]) => holdsKey(name) && !matches(passed, name);
   const values = new Set(Object.entries(variables).filter(secret).map(([, value]) => value));
   const isKept = (name: string) => !sandboxed || kept.includes(name) || !SOCKET_VARIABLES.includes(name);
   return Object.entries(variables).filter(([name, value]) => {
     if (matches(blocked, name)) return true;
     if (matches(passed, name)) return false;
-    return isCredential(name) || (value.length >= SHORTEST_KEY && values.has(value)) ||
+    return holdsKey(name) || (value.length >= SHORTEST_KEY && values.has(value)) ||
       MISLEADING.includes(name) || !isKept(name);
   }).map(([name]) => name).sort();
 }

@@ -1,6 +1,7 @@
 // Which variables reach a tool (S7).
 
 import assert from "node:assert/strict";
+import { KNOWN_PROVIDERS } from "../../../providers/known.ts";
 import {
   isCredential,
   MAKERS,
@@ -22,9 +23,21 @@ function reach(
   return names.filter((name) => kept[name] === `value of ${name}`);
 }
 
+Deno.test("the key of a server of the person's own never reaches a tool, nor does another variable with its value", () => {
+  const variables = { LAB_API_KEY: "a key of a server at home", COPY: "a key of a server at home", CI: "1" };
+  const settings = { ...NOTHING, keys: ["LAB_API_KEY"] };
+  const kept = toolEnvironment(variables, settings, { sandboxed: true });
+  assert.deepEqual(Object.keys(kept).filter((name) => name in variables), ["CI"]);
+  const passed = toolEnvironment(variables, { ...settings, pass: ["LAB_API_KEY"] }, { sandboxed: true });
+  assert.equal(passed.LAB_API_KEY, variables.LAB_API_KEY);
+});
+
 Deno.test("credentials of model providers never reach a tool, whether confined or not", () => {
   const secrets = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
-  assert.deepEqual(Object.keys(PROVIDER_CREDENTIALS).sort(), ["anthropic", "moonshot", "openai", "vertex"]);
+  for (const { name, keyVariables } of Object.values(KNOWN_PROVIDERS)) {
+    const missing = keyVariables.filter((variable) => !PROVIDER_CREDENTIALS[name]?.includes(variable));
+    assert.deepEqual(missing, [], name);
+  }
   const variables = Object.fromEntries([...secrets, "PATH", "HOME", "CI"].map((name) => [name, "secret"]));
   for (const sandboxed of [true, false]) {
     const kept = toolEnvironment(variables, NOTHING, { sandboxed });

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { loadSettings } from "../../config/load.ts";
+import { parse } from "../../parser/mod.ts";
+import { evaluate } from "../../prompt/evaluate.ts";
+import { chatUrl } from "../../providers/chat_completions/address.ts";
+import { resolveCredential } from "../../providers/http/credentials.ts";
+import { getProvider, knownProvider, providerNames } from "../../providers/registry.ts";
+import { resolveParameters } from "../../providers/request/parameters.ts";
+
+const AT_HOME = { cwd: "/", home: "/", variables: {} };
+
+Deno.test("an address may have the version or not, other paths before it, a query behind it, or be the whole one", () => {
+  for (
+    const [base, url] of [
+      ["http://localhost:11434", "http://localhost:11434/v1/chat/completions"],
+      ["http://localhost:11434/", "http://localhost:11434/v1/chat/completions"],
+      ["http://localhost:8000/v1", "http://localhost:8000/v1/chat/completions"],
+      ["http://localhost:8000/v1/", "http://localhost:8000/v1/chat/completions"],
+      ["https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/chat/completions"],
+      ["https://openrouter.ai/api", "https://openrouter.ai/api/v1/chat/completions"],
+      ["https://open.bigmodel.cn/api/paas/v4", "https://open.bigmodel.cn/api/paas/v4/chat/completions"],
+      ["https://gw.example/v1beta/openai", "https://gw.example/v1beta/openai/chat/completions"],
+      ["https://api.perplexity.ai/chat/completions", "https://api.perplexity.ai/chat/completions"],
+      ["https://gw.example/llm?team=a", "https://gw.example/llm/v1/chat/completions?team=a"],
+    ] as const
+  ) assert.equal(chatUrl(base), url);
+});
+
+Deno.test("a server gets a name by its kind alone, and no name that is built in changes what it is", async () => {
+  const settings = {
+    providers: {
+      lab: { kind: "openai_chat" },
+      anthropic: { kind: "openai_chat" },
+      nothing: { base_url: "http://x" },
+    },
+  } as const;
+  assert.ok(providerNames(settings).includes("lab"));
+  assert.ok(!providerNames(settings).includes("nothing"));
+  assert.deepEqual(knownProvider("lab", settings)?.keyVariables, ["LAB_API_KEY"]);
+  assert.equal(knownProvider("nothing", settings), null);
+  const own = await getProvider("lab", settings);
+  assert.ok(own.ok && own.value.name === "lab" && own.value.defaultModel === null);
+  const built = await getProvider("anthropic", settings);
+  assert.ok(built.ok && built.value.defaultModel !== null);
+  const slip = await getProvider("lap", settings);
+  assert.ok(!slip.ok && slip.problem.next === "Did you mean lab?");
+  const far = await getProvider("something else", settings);
+  assert.ok(!far.ok && /providers.NAME.kind/.test(far.problem.next ?? ""));
+});
+
+Deno.test("servers of one's own share the parameters of openai_chat, and built-in ones have their own", () => {
+  const settings: Settings = {
+    ...DEFAULT_SETTINGS,
+    parameters: {
+      ...DEFAULT_SETTINGS.parameters,
+      openai_chat: { max_tokens: 77 },
+      openai: { max_tokens: 88 },
+    },
+    providers: { lab: { kind: "openai_chat" }, openai: { kind: "openai_chat" } },
+  };
+  assert.equal(resolveParameters(settings, "lab").maxTokens, 77);
+  assert.equal(resolveParameters(settings, "openai_chat").maxTokens, 77);
+  assert.equal(resolveParameters(settings, "openai").maxTokens, 88);
+  assert.equal(resolveParameters(settings, "unknown").maxTokens, "50%");
+});
+
+Deno.test("the key of such a server is kept from tools as soon as settings name the server", async () => {
+  const loaded = await loadSettings({
+    environment: AT_HOME,
+    noConfig: true,
+    overrides: { providers: { "my-lab": { kind: "openai_chat" } } },
+  });
+  assert.ok(loaded.ok, JSON.stringify(loaded));
+  assert.deepEqual(loaded.value.settings.tools.env.keys, ["MY_LAB_API_KEY"]);
+});
+
+Deno.test("a key is sent where there is one, and none where there is none", async () => {
+  const settings = { providers: { lab: { kind: "openai_chat" } } } as const;
+  const provider = knownProvider("lab", settings)!;
+  const own = await getProvider("lab", settings);
+  assert.ok(own.ok);
+  for (const [variables, header] of [[{}, undefined], [{ LAB_API_KEY: "k1" }, "Bearer k1"]] as const) {
+    const credential = await resolveCredential({ provider, environment: { ...AT_HOME, variables } });
+    assert.ok(credential.ok);
+    const prompt = await evaluate(parse(new TextEncoder().encode("@You:\nhi\n")), {
+      document: null,
+      environment: AT_HOME,
+    });
+    const { request } = own.value.buildRequest({
+      prompt,
+      tools: [],
+      settings: { ...DEFAULT_SETTINGS, ...settings, model: "m" },
+      document: null,
+      key: credential.value.secret,
+      baseUrl: "http://lab:1",
+      day: "2026-11-28",
+    });
+    assert.equal(request.headers.authorization, header);
+  }
+});
+
+Deno.test("a key that no header can carry is refused for a server that needs none, too", async () => {
+  const provider = knownProvider("openai_chat")!;
+  const answer = await resolveCredential({
+    provider,
+    environment: { ...AT_HOME, variables: { OPENAI_CHAT_API_KEY: "two words" } },
+  });
+  assert.ok(!answer.ok && answer.problem.code === "credential-invalid");
+});
