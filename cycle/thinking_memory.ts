@@ -1,4 +1,5 @@
-// What is remembered of the signed thinking of a document: by digests only, never its text (providers-2026-11, 1.3.1).
+// What is remembered of replies that their document cannot hold, of signed thinking above all: by digests only, never its
+// text (providers-2026-11, 1.3.1).
 
 /** Where a block of thinking was made: what it belongs to, so that a change of that is seen before sending. */
 export interface ThinkingRecord {
@@ -23,6 +24,8 @@ export type ThinkingEntry =
   | { readonly kind: "stale"; readonly keys: readonly string[] }
   /** Thinking of which the person was told that the model or account of the time could not read it. */
   | { readonly kind: "unread"; readonly keys: readonly string[] }
+  /** Something that a provider wants to hear again with a reply: what is said of the thing with this digest. */
+  | { readonly kind: "note"; readonly key: string; readonly value: string }
   /** Digests of the pieces of the last request, from the one on that differs from those of the request before. */
   | { readonly kind: "sent"; readonly from: number; readonly pieces: readonly string[] };
 
@@ -37,6 +40,7 @@ export interface ThinkingState {
   readonly stale: ReadonlySet<string>;
   readonly unread: ReadonlySet<string>;
   readonly sent: readonly string[];
+  readonly notes: ReadonlyMap<string, string>;
 }
 
 export const NO_THINKING: ThinkingState = {
@@ -44,6 +48,7 @@ export const NO_THINKING: ThinkingState = {
   stale: new Set(),
   unread: new Set(),
   sent: [],
+  notes: new Map(),
 };
 
 /** The state after one more entry. */
@@ -57,17 +62,22 @@ export function afterThinking(state: ThinkingState, entry: ThinkingEntry): Think
       return { ...state, stale: new Set([...state.stale, ...entry.keys]) };
     case "unread":
       return { ...state, unread: new Set([...state.unread, ...entry.keys]) };
+    case "note":
+      return { ...state, notes: new Map(state.notes).set(entry.key, entry.value) };
     case "sent":
       return { ...state, sent: [...state.sent.slice(0, entry.from), ...entry.pieces] };
   }
 }
 
 /** Entries that lead to a state. */
-export function thinkingEntries({ records, stale, unread, sent }: ThinkingState): readonly ThinkingEntry[] {
+export function thinkingEntries(
+  { records, stale, unread, sent, notes }: ThinkingState,
+): readonly ThinkingEntry[] {
   return [
     ...[...records.values()].map((record) => ({ kind: "thinking" as const, ...record })),
     ...(stale.size === 0 ? [] : [{ kind: "stale" as const, keys: [...stale] }]),
     ...(unread.size === 0 ? [] : [{ kind: "unread" as const, keys: [...unread] }]),
+    ...[...notes].map(([key, value]) => ({ kind: "note" as const, key, value })),
     ...(sent.length === 0 ? [] : [{ kind: "sent" as const, from: 0, pieces: sent }]),
   ];
 }
@@ -84,6 +94,8 @@ export function isThinkingEntry(entry: Readonly<Record<string, unknown>>): boole
     case "stale":
     case "unread":
       return isTexts(entry.keys);
+    case "note":
+      return isText(entry.key) && isText(entry.value);
     case "sent":
       return Number.isInteger(entry.from) && Number(entry.from) >= 0 && isTexts(entry.pieces);
     default:

@@ -50,6 +50,8 @@ export interface RequestInput {
   readonly leftOut?: ReadonlySet<ThinkingPart>;
   /** What the provider refused in an earlier try. @default nothing */
   readonly conceded?: ReadonlySet<Concession>;
+  /** What was noted of earlier replies, by what it is about; null for what was not. @default nothing was */
+  readonly recall?: (about: string) => string | null;
 }
 
 /** Thinking as it stands in a document. */
@@ -140,6 +142,8 @@ export type Effect =
     readonly name?: string;
     readonly characters: number;
   }
+  /** Something that the document cannot hold and that has to come back with it; the model's name without a value. */
+  | { readonly kind: "note"; readonly about: string; readonly value?: string }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
   /** Who was asked, as the provider knows them. */
   | { readonly kind: "account"; readonly id: string }

@@ -1,6 +1,7 @@
 // Everything before the network: evaluate the document, find key and address, build the exact request.
 
 import type { Environment } from "../../base/environment.ts";
+import { quickHash } from "../../base/hash.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
@@ -121,7 +122,9 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   const key = await secret();
   if (!key.ok) return { kind: "failed", problem: key.problem };
   const day = dayOf(options.now ?? new Date());
-  const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day };
+  const notes = options.thinking?.thinking.notes;
+  const recall = (about: string) => notes?.get(quickHash(about)) ?? null;
+  const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day, recall };
   const outline = provider.outline?.(input) ?? null;
   const preserved = outline === null ? null : await preserve(outline, options.thinking);
   if (preserved?.outline.mismatch === "error" && preserved.judgement.lost.length > 0) {

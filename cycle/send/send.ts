@@ -1,10 +1,12 @@
 // Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
 
 import type { Environment } from "../../base/environment.ts";
+import { thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { CredentialResolver } from "../../providers/http/credentials.ts";
+import { quickHash } from "../../base/hash.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import { mayUseProxy, reachable } from "../../providers/http/connect.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
@@ -159,6 +161,8 @@ class Sending {
   #stop: Extract<Effect, { kind: "stop" }> | null = null;
   /** What the reader told of the reply. */
   readonly #notices: string[] = [];
+  /** What has to be remembered of the reply. */
+  readonly #notes = new Map<string, string>();
   /** The first line of the stream that could not be read, and how many there were. */
   #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
@@ -209,6 +213,7 @@ class Sending {
     if (refused !== null) return refused;
     if (this.#writer.begun) {
       this.#notices.push(...await this.#prepared.log?.finish(this.#options.thinking) ?? []);
+      await this.#keepNotes();
     }
     const ending = this.#ending(exchange);
     const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
@@ -252,12 +257,28 @@ class Sending {
     return { kind: "refused", concession, warnings: [...this.#prepared.warnings, notice] };
   }
 
+  /** Nothing but the quality of later replies depends on them, so that a state folder that takes nothing stops nothing. */
+  async #keepNotes(): Promise<void> {
+    const { thinking } = this.#options;
+    const known = thinking?.thinking.notes;
+    const news = [...this.#notes].filter(([key, value]) => known?.get(key) !== value)
+      .map(([key, value]) => ({ kind: "note" as const, key, value }));
+    if (news.length === 0) return;
+    try {
+      await thinking?.recordThinking(news);
+    } catch (thrown) {
+      this.#notices.push(`What the provider said of its reply cannot be kept: ${thrownText(thrown)}.`);
+    }
+  }
+
   #effect(effect: Effect): ProviderError | null {
     this.#prepared.log?.note(effect);
     if (effect.kind === "error") return effect.error;
     if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
     else if (effect.kind === "stop") this.#stop = effect;
-    else if (effect.kind === "notice") this.#notices.push(effect.message);
+    else if (effect.kind === "note") {
+      this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
+    } else if (effect.kind === "notice") this.#notices.push(effect.message);
     else if (effect.kind === "progress") {
       const { block, name, characters } = effect;
       this.#options.emit({ event: "reply:progress", block, name, characters });

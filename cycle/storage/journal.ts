@@ -237,6 +237,7 @@ class RunJournal implements DocumentMemory {
       case "thinking":
       case "stale":
       case "unread":
+      case "note":
       case "sent":
         this.#thinking = afterThinking(this.#thinking, entry);
         break;
@@ -352,7 +353,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
 }
 
 function isThinking(entry: Entry): entry is ThinkingEntry {
-  return ["thinking", "stale", "unread", "sent"].includes(entry.kind);
+  return ["thinking", "stale", "unread", "note", "sent"].includes(entry.kind);
 }
 
 async function readIfThere(path: string): Promise<string> {

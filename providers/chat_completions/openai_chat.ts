@@ -2,6 +2,7 @@
 
 import type { ProviderSettings } from "../../config/settings.ts";
 import type { KnownProvider } from "../known.ts";
+import { findModel } from "../models/find.ts";
 import { type JsonValue, toJson } from "../request/json.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
@@ -9,7 +10,7 @@ import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
 import { chatConcession, chatRequest, type Members } from "./request.ts";
-import { ChatReader } from "./stream.ts";
+import { ChatReader, reasoningField } from "./stream.ts";
 
 /** The provider for a server under the name that settings give it. */
 export function chatProvider(known: KnownProvider): Provider {
@@ -36,11 +37,12 @@ function buildRequest(
   const { settings } = input;
   const parameters = resolveParameters(settings, name);
   const server = settings.providers[name] ?? {};
-  const maxTokens = resolveMaxTokens(parameters.maxTokens, null);
+  const model = settings.model ?? "";
+  const maxTokens = resolveMaxTokens(parameters.maxTokens, findModel(name, model, settings));
   return chatRequest(input, {
     provider: name,
-    model: settings.model ?? "",
-    dialect: dialectOf(server),
+    model,
+    dialect: dialectOf(server, input.recall?.(reasoningField(name)) ?? null),
     foreign: parameters.thinking.foreign,
     maxTokens: maxTokens.tokens,
     temperature: parameters.temperature ?? undefined,
@@ -53,11 +55,12 @@ function buildRequest(
   });
 }
 
-function dialectOf(server: ProviderSettings): ChatDialect {
+/** `seen` is the member in which this server sent reasoning before. */
+function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
   return {
     ...PLAIN_DIALECT,
     maxTokensKey: server.max_tokens_key ?? PLAIN_DIALECT.maxTokensKey,
-    reasoningField: server.reasoning_field ?? PLAIN_DIALECT.reasoningField,
+    reasoningField: server.reasoning_field ?? seen ?? PLAIN_DIALECT.reasoningField,
     reasoningBack: server.reasoning_back ?? PLAIN_DIALECT.reasoningBack,
   };
 }

@@ -25,6 +25,14 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   model_length: "truncated",
 };
 
+/** Members of a delta that may hold reasoning, the most usual first. */
+const REASONING_FIELDS = ["reasoning_content", "reasoning"] as const;
+
+/** What the member is noted by in which a server sends reasoning, and gets it back. */
+export function reasoningField(provider: string): string {
+  return `reasoning field of ${provider}`;
+}
+
 export interface ChatReaderOptions {
   /** The name under which signed reasoning is written. */
   readonly provider: string;
@@ -40,6 +48,8 @@ export class ChatReader implements StreamReader {
   /** Reasoning that was not given on yet. */
   #thinking = "";
   readonly #details: JsonObject[] = [];
+  /** The member in which reasoning comes. */
+  #field: string | null = null;
   #damaged = false;
   #refused = false;
   #received = false;
@@ -97,7 +107,11 @@ export class ChatReader implements StreamReader {
   #reasoning(delta: JsonObject): Effect[] {
     const pieces = list(delta.reasoning_details);
     addDetails(this.#details, pieces);
-    return this.#think(text(delta.reasoning_content) || text(delta.reasoning) || detailWords(pieces));
+    const field = REASONING_FIELDS.find((name) => text(delta[name]) !== "");
+    const words = this.#think(field === undefined ? detailWords(pieces) : text(delta[field]));
+    if (field === undefined || this.#field !== null) return words;
+    this.#field = field;
+    return [{ kind: "note", about: reasoningField(this.#options.provider), value: field }, ...words];
   }
 
   #content(kind: "text" | "thinking", words: string): Effect[] {

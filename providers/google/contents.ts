@@ -4,9 +4,11 @@ import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
+import type { CallPart } from "../request/pairing.ts";
 import { NO_RESULT, plainResult } from "../request/result_text.ts";
 import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
+import { callNote, signatureNote } from "./notes.ts";
 import { signaturesOf, STAND_IN } from "./signatures.ts";
 
 export type Members = { readonly [key: string]: JsonValue | undefined };
@@ -20,6 +22,10 @@ export interface ContentOptions {
    * first call of each step of the present turn; or nothing but stand-ins, on the first call of each step.
    */
   readonly signatures: "own" | "demanded" | "stand-ins";
+  /** The model that is asked. */
+  readonly model: string;
+  /** What was noted of earlier replies. */
+  recall(about: string): string | null;
 }
 
 /** The contents in order. */
@@ -29,7 +35,7 @@ export function wireContents(prompt: Prompt, options: ContentOptions): readonly 
   return turns.flatMap((turn, index): Members[] => {
     const parts = turn.role === "assistant"
       ? modelParts(turn, options, index >= present)
-      : [...turn.answers.flatMap(answerParts), ...turn.parts.flatMap(userParts(options))];
+      : [...turn.answers.flatMap(answerParts(options)), ...turn.parts.flatMap(userParts(options))];
     return parts.length === 0 ? [] : [{ role: turn.role === "assistant" ? "model" : "user", parts }];
   });
 }
@@ -64,10 +70,11 @@ function inlineData(
 }
 
 /** An answer, and the files of its result behind it. */
-function answerParts({ call, result }: Answer): readonly Members[] {
+const answerParts = (options: ContentOptions) => ({ call, result }: Answer): readonly Members[] => {
   const name = wireName(call.name);
+  const id = ownId(call, options);
   if (result === null) {
-    return [{ functionResponse: { name, response: { error: NO_RESULT, success: false } } }];
+    return [{ functionResponse: { id, name, response: { error: NO_RESULT, success: false } } }];
   }
   const media = result.parts.flatMap((part) =>
     part.kind === "image" || part.kind === "pdf"
@@ -80,18 +87,27 @@ function answerParts({ call, result }: Answer): readonly Members[] {
   );
   const response = result.isError ? { error: text } : { output: text };
   return [
-    { functionResponse: { name, response } },
+    { functionResponse: { id, name, response } },
     ...media,
   ];
+};
+
+/** The id of a call where the API gave it; calls of others, and responses to them, go by their order. */
+function ownId(call: CallPart, { provider, recall }: ContentOptions): string | undefined {
+  return recall(callNote(call.id)) === provider ? call.id : undefined;
 }
 
 function modelParts(
   { parts }: Extract<Turn, { role: "assistant" }>,
-  { provider, foreign, signatures: which }: ContentOptions,
+  options: ContentOptions,
   isPresent: boolean,
 ): readonly Members[] {
+  const { provider, foreign, signatures: which, recall, model } = options;
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
-  const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isNative);
+  /** A signature that another model made is refused; of one of which nothing is known the API decides. */
+  const isReadable = (part: ThinkingPart) =>
+    isNative(part) && (recall(signatureNote(part.signature?.value ?? "")) ?? model) === model;
+  const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isReadable);
   const demanded = which === "stand-ins" || (which === "demanded" && isPresent);
   const adopted = foreignThinking(parts, isNative, foreign);
   const wire: Members[] = adopted === null ? [] : [{ text: adopted }];
@@ -103,7 +119,7 @@ function modelParts(
       // Of several calls in one step only the first needs to be signed.
       const owed = calls++ === 0 && demanded ? STAND_IN : undefined;
       wire.push({
-        functionCall: { name: wireName(part.name), args: new Raw(part.inputText) },
+        functionCall: { id: ownId(part, options), name: wireName(part.name), args: new Raw(part.inputText) },
         thoughtSignature: signatures.get(part) ?? owed,
       });
     }

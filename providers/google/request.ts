@@ -51,6 +51,8 @@ export function buildRequest(
     contents: wireContents(prompt, {
       provider,
       foreign: parameters.thinking.foreign,
+      model: name,
+      recall: input.recall ?? (() => null),
       signatures: conceded.has("earlier-thinking")
         ? "stand-ins"
         : model === null || model.thinking.kind === "effort"

@@ -3,6 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { toolName } from "../request/wire.ts";
 import { count, list, text } from "../stream/fields.ts";
+import { callNote, signatureNote } from "./notes.ts";
 import { UnknownTypes } from "../stream/unknown_types.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 
@@ -98,7 +99,9 @@ export class GoogleReader implements StreamReader {
     this.#answered = true;
     const wire = text(call.name);
     const given = text(call.id);
-    const id = /^[^`()\s]{1,64}$/.test(given) ? given : `urn:flemma:tool:${wire}:${this.#newId()}`;
+    const isOwn = /^[^`()\s]{1,64}$/.test(given);
+    const id = isOwn ? given : `urn:flemma:tool:${wire}:${this.#newId()}`;
+    if (isOwn) block.push({ kind: "note", about: callNote(id), value: this.#options.provider });
     const inputText = JSON.stringify(isObject(call.args) ? call.args : {});
     return [...block, { kind: "tool_use", id, name: toolName(wire, this.#options.offered), inputText }];
   }
@@ -110,7 +113,12 @@ export class GoogleReader implements StreamReader {
     this.#thoughts = "";
     this.#signature = "";
     if (content === "" && value === "") return [];
-    return [{ kind: "thinking", content, signature: { provider: this.#options.provider, value } }];
+    const written: Effect = {
+      kind: "thinking",
+      content,
+      signature: { provider: this.#options.provider, value },
+    };
+    return value === "" ? [written] : [written, { kind: "note", about: signatureNote(value) }];
   }
 
   #finish(reason: string): Effect[] {

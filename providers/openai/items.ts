@@ -10,6 +10,11 @@ import { type Answer, arrangeTurns, inReplayOrder, type Turn } from "../request/
 import { WireIds, wireName } from "../request/wire.ts";
 import { readSignature } from "./reasoning.ts";
 
+/** By what the phase of a message is noted. */
+export function phaseNote(text: string): string {
+  return `phase of ${trimBlank(text)}`;
+}
+
 type Members = { readonly [key: string]: JsonValue | undefined };
 
 /** One item; reasoning goes back as the JSON that it came as. */
@@ -21,6 +26,8 @@ export interface ItemOptions {
   readonly phase: boolean;
   /** Whether reasoning of earlier turns goes along. */
   readonly reasoning: boolean;
+  /** What was noted of earlier replies. */
+  recall(about: string): string | null;
 }
 
 /** The items in order, and what of the document is not in them. */
@@ -141,9 +148,14 @@ class ReplyItems {
       role: "assistant",
       id: `msg_${this.#number}_${++this.#texts}`,
       status: "completed",
-      phase: this.#options.phase ? (this.#calls > 0 ? "commentary" : "final_answer") : undefined,
+      phase: this.#options.phase ? this.#phaseOf(text) : undefined,
       content: [{ type: "output_text", text, annotations: [] }],
     });
+  }
+
+  /** As the item itself said; of a text that was edited, or came from elsewhere, by its place. */
+  #phaseOf(text: string): string {
+    return this.#options.recall(phaseNote(text)) ?? (this.#calls > 0 ? "commentary" : "final_answer");
   }
 
   #call(part: Extract<Part, { kind: "tool_use" }>, id: string): void {

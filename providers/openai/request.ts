@@ -29,6 +29,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     foreign: parameters.thinking.foreign,
     phase: phaseWanted(parameters),
     reasoning: !conceded.has("earlier-thinking"),
+    recall: input.recall ?? (() => null),
   });
   const tools = sortedTools(input.tools).map(wireTool);
   const body: Members = {

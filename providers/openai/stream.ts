@@ -7,6 +7,7 @@ import { callInput, IncompleteCalls } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
 import { UnknownTypes } from "../stream/unknown_types.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+import { phaseNote } from "./items.ts";
 import { summaryOf, writeSignature } from "./reasoning.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -130,7 +131,10 @@ export class OpenAIReader implements StreamReader {
     this.#whole.add(at);
     switch (item.type) {
       case "message":
-        return list(item.content).flatMap((part, index) => this.#messagePart(at, index, part));
+        return [
+          ...list(item.content).flatMap((part, index) => this.#messagePart(at, index, part)),
+          ...phaseOf(item),
+        ];
       case "reasoning":
         return [{
           kind: "thinking",
@@ -206,6 +210,13 @@ export class OpenAIReader implements StreamReader {
     const message = `OpenAI stream error (code: ${code}): ${text(data.message) || "no message"}`;
     return this.#readError({ error: { message, code } }, headers);
   }
+}
+
+/** The phase of a message is kept beside the document, which has no place for it. */
+function phaseOf({ phase, content }: JsonObject): Effect[] {
+  if (typeof phase !== "string") return [];
+  const words = list(content).filter(isObject).map((part) => text(part.text)).join("");
+  return words.trim() === "" ? [] : [{ kind: "note", about: phaseNote(words), value: phase }];
 }
 
 function said(words: string): Effect[] {

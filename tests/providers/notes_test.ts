@@ -1,0 +1,146 @@
+// What a provider said of its reply and the document has no place for comes back with the next request.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import { afterThinking, NO_THINKING, type ThinkingMemory } from "../../cycle/thinking_memory.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { serve } from "./loopback.ts";
+
+/** A memory that forgets with the test. */
+function memory(): ThinkingMemory {
+  let state = NO_THINKING;
+  return {
+    get thinking() {
+      return state;
+    },
+    recordThinking(entries) {
+      state = entries.reduce(afterThinking, state);
+      return Promise.resolve();
+    },
+  };
+}
+
+const sse = (...events: readonly unknown[]) =>
+  events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+
+interface Turn {
+  readonly provider: string;
+  readonly model: string;
+  readonly document: string;
+  readonly answer: string;
+  readonly thinking: ThinkingMemory;
+}
+
+async function send(turn: Turn): Promise<{ after: string; body: string }> {
+  const server = serve(() => ({ headers: { "content-type": "text/event-stream" }, body: turn.answer }));
+  try {
+    const settings: Settings = {
+      ...DEFAULT_SETTINGS,
+      provider: turn.provider,
+      model: turn.model,
+      providers: { [turn.provider]: { base_url: server.url } },
+    };
+    const provider = await getProvider(turn.provider);
+    assert.ok(provider.ok);
+    const store = new MemoryStore(new TextEncoder().encode(turn.document), null);
+    const outcome = await createSend({
+      store,
+      settings,
+      environment: { cwd: "/", home: "/", variables: { OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" } },
+      provider: provider.value,
+      tools: () => [],
+      emit: () => {},
+      thinking: turn.thinking,
+    })(new AbortController().signal);
+    assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
+    return { after: new TextDecoder().decode(store.chat.bytes), body: server.requests[0]!.body };
+  } finally {
+    await server.close();
+  }
+}
+
+const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
+const HI = "@You:\nhi\n";
+
+Deno.test("a server gets reasoning back in the member in which it sent it, and one of which nothing is known in the usual one", async () => {
+  const calls = [{ id: "c1", function: { name: "ls", arguments: "{}" } }];
+  for (const field of ["reasoning", "reasoning_content"]) {
+    const chat = { provider: "openai_chat", model: "qwen3", thinking: memory() };
+    const answer = sse(
+      { choices: [{ delta: { [field]: "Look." } }] },
+      { choices: [{ delta: { tool_calls: calls }, finish_reason: "tool_calls" }] },
+    );
+    const first = await send({ ...chat, document: HI, answer });
+    const second = await send({ ...chat, document: first.after + RESULT("c1"), answer });
+    assert.equal(JSON.parse(second.body).messages[1][field], "Look.");
+    const elsewhere = await send({
+      ...chat,
+      document: first.after + RESULT("c1"),
+      answer,
+      thinking: memory(),
+    });
+    assert.equal(JSON.parse(elsewhere.body).messages[1].reasoning_content, "Look.");
+  }
+});
+
+Deno.test("a message of OpenAI keeps its phase, and one whose text was edited has that of its place", async () => {
+  const openai = { provider: "openai", model: "gpt-6.1-sol", thinking: memory() };
+  const item = {
+    type: "message",
+    phase: "commentary",
+    content: [{ type: "output_text", text: "I begin.\n" }],
+  };
+  const answer = sse(
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: {} },
+  );
+  const first = await send({ ...openai, document: HI, answer });
+  const phaseIn = (body: string) =>
+    JSON.parse(body).input.find(({ role }: { role: string }) => role === "assistant").phase;
+  const second = await send({ ...openai, document: `${first.after}on\n`, answer });
+  assert.equal(phaseIn(second.body), "commentary");
+  const edited = await send({ ...openai, document: `${first.after.replace("begin", "start")}on\n`, answer });
+  assert.equal(phaseIn(edited.body), "final_answer");
+});
+
+Deno.test("Gemini gets its own ids and signatures back, another model of it none of the signatures, and nobody a foreign id", async () => {
+  const gemini = { provider: "gemini", model: "gemini-3.8-flash", thinking: memory() };
+  const part = { functionCall: { id: "fc-7", name: "ls", args: {} }, thoughtSignature: "c2ln" };
+  const answer = sse({ candidates: [{ content: { parts: [part] }, finishReason: "STOP" }] });
+  const first = await send({ ...gemini, document: HI, answer });
+  const document = first.after + RESULT("fc-7");
+  const partsOf = (body: string) =>
+    JSON.parse(body).contents.slice(1).map(({ parts }: { parts: unknown[] }) => parts[0]);
+  const second = await send({ ...gemini, document, answer });
+  assert.deepEqual(partsOf(second.body), [
+    { functionCall: { args: {}, id: "fc-7", name: "ls" }, thoughtSignature: "c2ln" },
+    { functionResponse: { id: "fc-7", name: "ls", response: { output: "out" } } },
+  ]);
+  const other = await send({ ...gemini, model: "gemini-4-argon", document, answer });
+  assert.equal(partsOf(other.body)[0].thoughtSignature, "skip_thought_signature_validator");
+  const elsewhere = await send({ ...gemini, document, answer, thinking: memory() });
+  assert.deepEqual(partsOf(elsewhere.body), [
+    { functionCall: { args: {}, name: "ls" }, thoughtSignature: "c2ln" },
+    { functionResponse: { name: "ls", response: { output: "out" } } },
+  ]);
+});
+
+Deno.test("what was noted is there in the next run, without a word of the text", async () => {
+  const home = await Deno.makeTempDir({ prefix: "flemma-notes-" });
+  try {
+    const environment = { cwd: home, home, variables: { XDG_STATE_HOME: `${home}/state` } };
+    const path = `${home}/talk.chat`;
+    await Deno.writeTextFile(path, HI);
+    const opened = await openJournal({ environment, path });
+    assert.ok(opened.ok);
+    await opened.value.recordThinking([{ kind: "note", key: "00ab", value: "commentary" }]);
+    const again = await openJournal({ environment, path });
+    assert.ok(again.ok);
+    assert.equal(again.value.thinking.notes.get("00ab"), "commentary");
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+});
