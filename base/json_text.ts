@@ -82,3 +82,68 @@ export function repeatedKey(text: string): string | null {
   }
   return null;
 }
+
+/**
+ * The text of one value inside of JSON, as it stands: numbers and the order of members are those of whoever wrote it. The
+ * way to it are keys of objects and places in lists; null when it leads nowhere. The text must be valid JSON.
+ */
+export function valueText(text: string, way: readonly (string | number)[]): string | null {
+  let at: number | null = afterBlanks(text, 0);
+  for (const step of way) {
+    if (at === null) return null;
+    at = typeof step === "string" ? memberAt(text, at, step) : itemAt(text, at, step);
+  }
+  return at === null ? null : text.slice(at, valueEnd(text, at));
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** The place just past the value that begins at `from`. */
+function valueEnd(text: string, from: number): number {
+  const first = text.charCodeAt(from);
+  if (first === QUOTE) return stringEnd(text, from);
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (code === 0x7b || code === 0x5b) depth++;
+    else if (code === 0x7d || code === 0x5d) {
+      if (depth === 0) return at;
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (code === 0x2c || isBlank(code))) return at;
+  }
+  return text.length;
+}
+
+/** Where the value of a key begins in the object at `from`; null when there is none. */
+function memberAt(text: string, from: number, key: string): number | null {
+  if (text.charCodeAt(from) !== 0x7b) return null;
+  for (let at = afterBlanks(text, from + 1); text.charCodeAt(at) === QUOTE;) {
+    const end = stringEnd(text, at);
+    const value = afterBlanks(text, afterBlanks(text, end) + 1);
+    if (JSON.parse(text.slice(at, end)) === key) return value;
+    at = afterNext(text, value);
+  }
+  return null;
+}
+
+/** Where the item of a place begins in the list at `from`; null when it has none there. */
+function itemAt(text: string, from: number, place: number): number | null {
+  if (text.charCodeAt(from) !== 0x5b) return null;
+  let at = afterBlanks(text, from + 1);
+  for (let index = 0; at < text.length && text.charCodeAt(at) !== 0x5d; index++) {
+    if (index === place) return at;
+    at = afterNext(text, at);
+  }
+  return null;
+}
+
+/** The beginning of whatever follows the value at `from` in its list or object. */
+function afterNext(text: string, from: number): number {
+  const end = afterBlanks(text, valueEnd(text, from));
+  return text.charCodeAt(end) === 0x2c ? afterBlanks(text, end + 1) : end;
+}

@@ -182,8 +182,11 @@ export interface ProviderError extends Problem {
 
 /** Reads one streamed reply; holds the blocks that are still open. */
 export interface StreamReader {
-  /** The effects of one event's data; `headers` of the answer tell more about an error event. */
-  event(data: unknown, headers?: Headers | null): Effect[];
+  /**
+   * The effects of one event's data; `headers` of the answer tell more about an error event. `source` is the text of the
+   * data, in which numbers are as the provider spelled them.
+   */
+  event(data: unknown, headers?: Headers | null, source?: string): Effect[];
   /** Says that a line of the stream could not be read: what is open now must not count as whole. */
   damaged(): void;
   /** The effects of the word that ends some streams, `[DONE]`; a stream whose end is an event of its own has none. */

@@ -205,7 +205,7 @@ class Sending {
       signal,
       fetch: this.#options.fetch,
       reach: direct ? reachable : undefined,
-      onEvent: (data, headers) => this.#event(data, headers),
+      onEvent: (data, headers, source) => this.#event(data, headers, source),
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
@@ -226,8 +226,8 @@ class Sending {
       : outcome;
   }
 
-  #event(data: object, headers: Headers): "stop" | "more" {
-    return this.#apply(this.#reader.event(data, headers));
+  #event(data: object, headers: Headers, source: string): "stop" | "more" {
+    return this.#apply(this.#reader.event(data, headers, source));
   }
 
   #apply(effects: readonly Effect[]): "stop" | "more" {

@@ -1,6 +1,7 @@
 // The event stream of Gemini's streamGenerateContent, response by response (providers section 6.3).
 
 import { isObject } from "../../base/is_object.ts";
+import { compactJson, valueText } from "../../base/json_text.ts";
 import { toolName } from "../request/wire.ts";
 import { count, list, text } from "../stream/fields.ts";
 import { callNote, signatureNote } from "./notes.ts";
@@ -53,25 +54,35 @@ export class GoogleReader implements StreamReader {
   /** Every part comes whole, so that nothing is open; a signature vouches for nothing that is shown. */
   damaged(): void {}
 
-  event(data: unknown, headers: Headers | null = null): Effect[] {
+  event(data: unknown, headers: Headers | null = null, source?: string): Effect[] {
     const response: unknown = Array.isArray(data) ? data[0] : data;
     if (!isObject(response)) return [];
     if (response.error !== undefined && response.error !== null) {
       return [{ kind: "error", error: this.#options.readError(response, headers) }];
     }
-    const candidate = list(response.candidates).filter(isObject)
-      .find(({ index }) => (count(index) ?? 0) === 0);
+    const candidates = list(response.candidates);
+    const place = candidates.findIndex((each) => isObject(each) && (count(each.index) ?? 0) === 0);
+    const candidate = candidates[place];
     const effects = usageOf(response.usageMetadata);
-    if (candidate === undefined) return [...effects, ...this.#blockedPrompt(response.promptFeedback)];
+    if (!isObject(candidate)) return [...effects, ...this.#blockedPrompt(response.promptFeedback)];
     const content = isObject(candidate.content) ? candidate.content : {};
-    for (const part of list(content.parts)) if (isObject(part)) effects.push(...this.#part(part));
+    list(content.parts).forEach((part, index) => {
+      if (!isObject(part)) return;
+      const way = [...(Array.isArray(data) ? [0] : []), "candidates", place, "content", "parts", index];
+      effects.push(
+        ...this.#part(part, (member) => source === undefined ? null : valueText(source, [...way, ...member])),
+      );
+    });
     const reason = text(candidate.finishReason);
     return reason === "" ? effects : [...effects, ...this.#finish(reason)];
   }
 
-  #part(part: JsonObject): Effect[] {
+  /** `spelled` gives a member of the part as the provider wrote it. */
+  #part(part: JsonObject, spelled: (member: readonly string[]) => string | null): Effect[] {
     const signature = text(part.thoughtSignature);
-    if (isObject(part.functionCall)) return this.#call(part.functionCall, signature);
+    if (isObject(part.functionCall)) {
+      return this.#call(part.functionCall, signature, spelled(["functionCall", "args"]));
+    }
     if (typeof part.text !== "string") {
       const [kind] = Object.keys(part).filter((key) => !PART_EXTRAS.has(key));
       return kind === undefined ? [] : this.#unknown.tell("part", kind);
@@ -91,7 +102,7 @@ export class GoogleReader implements StreamReader {
     return [...block, { kind: "text", text: part.text }];
   }
 
-  #call(call: JsonObject, signature: string): Effect[] {
+  #call(call: JsonObject, signature: string, spelled: string | null): Effect[] {
     // A signature of its own is the call's; one that a text before it came with is only advised, and gives way.
     this.#signature = signature || this.#signature;
     const block = this.#block();
@@ -102,7 +113,8 @@ export class GoogleReader implements StreamReader {
     const isOwn = /^[^`()\s]{1,64}$/.test(given);
     const id = isOwn ? given : `urn:flemma:tool:${wire}:${this.#newId()}`;
     if (isOwn) block.push({ kind: "note", about: callNote(id), value: this.#options.provider });
-    const inputText = JSON.stringify(isObject(call.args) ? call.args : {});
+    const args = isObject(call.args) ? spelled ?? JSON.stringify(call.args) : "{}";
+    const inputText = compactJson(args);
     return [...block, { kind: "tool_use", id, name: toolName(wire, this.#options.offered), inputText }];
   }
 

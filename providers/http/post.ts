@@ -21,7 +21,7 @@ export interface PostOptions {
   readonly signal: AbortSignal;
   readonly fetch?: typeof fetch;
   /** Called with the decoded data of each event; `stop` ends the exchange, nothing more is read. */
-  onEvent(data: object, headers: Headers): "stop" | "more";
+  onEvent(data: object, headers: Headers, source: string): "stop" | "more";
   /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
   onUnreadable(data: string): void;
   /** Called for `[DONE]`, with which some servers end a stream. */
@@ -104,7 +104,7 @@ async function readStream(
       }
       const event = decodeEvent(data);
       if (event === null) options.onUnreadable(data);
-      else stopped = options.onEvent(event, response.headers) === "stop";
+      else stopped = options.onEvent(event, response.headers, data) === "stop";
     },
     onLine: (line) => lines.push(line),
   });

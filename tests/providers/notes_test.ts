@@ -144,3 +144,17 @@ Deno.test("what was noted is there in the next run, without a word of the text",
     await Deno.remove(home, { recursive: true });
   }
 });
+
+Deno.test("an input of Gemini stands in the document, and goes back, as it was spelled", async () => {
+  const gemini = { provider: "gemini", model: "gemini-3.8-flash", thinking: memory() };
+  const answer =
+    'data: {"candidates": [{"index": 1, "content": {"parts": []}}, {"content": {"parts": [{"text": "So: "}, ' +
+    '{"functionCall": {"args": {"z": 1.0, "2": 12345678901234567890, "s": "a \\"}{] b"}, "name": "ls"}}]}, ' +
+    '"finishReason": "STOP"}]}\n\n';
+  const first = await send({ ...gemini, document: HI, answer });
+  const spelled = '{"z":1.0,"2":12345678901234567890,"s":"a \\"}{] b"}';
+  assert.ok(first.after.includes(spelled), first.after);
+  const [, id] = /\(`([^`]*)`\)/.exec(first.after)!;
+  const second = await send({ ...gemini, document: first.after + RESULT(id!), answer });
+  assert.ok(second.body.includes(`"args":${spelled}`), second.body);
+});

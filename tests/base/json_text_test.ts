@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { valueText } from "../../base/json_text.ts";
+
+/** Every way into a value, with what is there. */
+function ways(value: unknown, way: (string | number)[] = []): [(string | number)[], unknown][] {
+  const inner = Array.isArray(value)
+    ? value.flatMap((item, index) => ways(item, [...way, index]))
+    : typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([key, member]) => ways(member, [...way, key]))
+    : [];
+  return [[way, value], ...inner];
+}
+
+Deno.test("every value inside of JSON is found by its way, however the text is laid out", () => {
+  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 1, "\t"), (value, indent) => {
+    const text = JSON.stringify(value, null, indent);
+    for (const [way, expected] of ways(JSON.parse(text))) {
+      const found = valueText(text, way);
+      assert.ok(found !== null, `${JSON.stringify(way)} in ${text}`);
+      assert.deepEqual(JSON.parse(found), expected);
+      assert.ok(!/^\s|\s$/.test(found));
+    }
+  }));
+});
+
+Deno.test("a way that leads nowhere finds nothing", () => {
+  const text = '{"a": [1, {"b": "x"}], "c": "a"}';
+  for (const way of [["b"], ["a", 2], ["a", "0"], ["c", 0], ["a", 1, "c"], [0], ["c", "a"]]) {
+    assert.equal(valueText(text, way), null, JSON.stringify(way));
+  }
+  assert.equal(valueText("{}", ["a"]), null);
+  assert.equal(valueText("[]", [0]), null);
+});
+
+Deno.test("numbers, and keys that are spelled with escapes, stay as they were written", () => {
+  assert.equal(valueText('{"\\u0061": 1.50e+2}', ["a"]), "1.50e+2");
+  assert.equal(valueText('{"a":{"n":12345678901234567890 ,"b":0}}', ["a", "n"]), "12345678901234567890");
+});
