@@ -67,6 +67,10 @@ export type Concession =
   | "sampling"
   /** Messages with calls that lack their reasoning: it goes back with each, be it empty. */
   | "bare-calls"
+  /** A system message: its text goes in front of the person's first words. */
+  | "system-role"
+  /** Ids of calls as they are: nine letters and digits take their place. */
+  | "long-ids"
   /** The wish how the model shall think. */
   | "thinking"
   /** The wish for words about its thinking. */

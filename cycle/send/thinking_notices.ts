@@ -85,6 +85,8 @@ export function concessionNotice(concession: Concession, error: ProviderError, p
     "earlier-thinking": "the thinking of earlier replies, which is left out from now on",
     "binding": "the setting for thinking that no longer fits",
     "sampling": "the temperature",
+    "system-role": "a system message, whose text goes in front of the first @You: message",
+    "long-ids": "ids of calls that it does not take",
     "bare-calls": "calls that lack their reasoning",
     "thinking": "the wish how the model shall think",
     "summary": "the wish for a summary of its thinking",

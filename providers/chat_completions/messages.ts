@@ -1,5 +1,6 @@
 // The conversation in the shape of Chat Completions (providers section 7.1).
 
+import { quickHash } from "../../base/hash.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
@@ -19,11 +20,20 @@ export function chatMessages(
     readonly provider: string;
     readonly dialect: ChatDialect;
     readonly foreign: "preserve" | "drop";
+    /** Whether the system prompt is a message of its own; else it stands in front of the person's first words. */
+    readonly systemRole: boolean;
+    /** Whether ids are nine letters and digits. */
+    readonly shortIds: boolean;
   },
 ): { readonly messages: readonly Message[]; readonly warnings: readonly string[] } {
   const system = prompt.system ?? "";
-  const messages: Message[] = isBlank(system) ? [] : [{ role: "system", content: system }];
-  const turns = arrangeTurns(prompt, new OwnIds());
+  const messages: Message[] = isBlank(system) || !options.systemRole
+    ? []
+    : [{ role: "system", content: system }];
+  const turns = arrangeTurns(
+    options.systemRole ? prompt : withSystemAsWords(prompt),
+    new OwnIds(options.shortIds ? shortId : (id) => id),
+  );
   const loop = openLoop(turns);
   turns.forEach((turn, index) => {
     if (turn.role === "assistant") {
@@ -41,13 +51,37 @@ export function chatMessages(
 /** Ids as the document has them, no two alike. */
 class OwnIds {
   readonly #taken = new Set<string>();
+  readonly #spell: (id: string) => string;
+
+  constructor(spell: (id: string) => string) {
+    this.#spell = spell;
+  }
 
   next(id: string): string {
-    let wire = id;
-    for (let count = 2; this.#taken.has(wire); count++) wire = `${id}_${count}`;
+    let wire = this.#spell(id);
+    for (let count = 2; this.#taken.has(wire); count++) wire = this.#spell(`${id}_${count}`);
     this.#taken.add(wire);
     return wire;
   }
+}
+
+/** Nine digits that stand for an id. */
+function shortId(id: string): string {
+  return quickHash(id).slice(-9);
+}
+
+function withSystemAsWords(prompt: Prompt): Prompt {
+  const { system, history } = prompt;
+  if (system === null || isBlank(system)) return prompt;
+  const words = { kind: "text", text: `${system}\n\n` } as const;
+  const first = history.findIndex(({ role }) => role === "user");
+  if (first < 0) return { ...prompt, history: [{ role: "user", parts: [words] }, ...history] };
+  return {
+    ...prompt,
+    history: history.map((message, index) =>
+      index === first ? { ...message, parts: [words, ...message.parts] } : message
+    ),
+  };
 }
 
 /** The first turn of the work that goes on: everything behind the last words of the person. */

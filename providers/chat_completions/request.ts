@@ -41,7 +41,13 @@ export function chatRequest(
     : conceded.has("bare-calls")
     ? { ...usual, reasoningBack: "always", emptyReasoning: true }
     : usual;
-  const { messages, warnings } = chatMessages(input.prompt, { provider, dialect, foreign });
+  const { messages, warnings } = chatMessages(input.prompt, {
+    provider,
+    dialect,
+    foreign,
+    systemRole: !conceded.has("system-role"),
+    shortIds: conceded.has("long-ids"),
+  });
   const tools = sortedTools(input.tools).map(wireTool);
   const body: Members = {
     model: options.model,
@@ -73,6 +79,9 @@ export function chatRequest(
 /** What these servers refuse, in the words of their makers. */
 export const chatConcession = concessionBy([
   [/stream_options|include_usage/i, "token-counts"],
+  // Models of Mistral, and the templates of Gemma.
+  [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],
+  [/system role not supported|'?system'? role is not supported/i, "system-role"],
   // vLLM counts the limit of the reply into its window, which is small on machines at home.
   [/max_(?:completion_)?tokens|in the completion|max_new_tokens/i, "reply-limit"],
   [/reasoning_content\W.*(?:missing|must be|passed back|required)/i, "bare-calls"],

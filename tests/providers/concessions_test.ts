@@ -97,6 +97,19 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: (_, text) => !text.includes("reasoning_content"),
     document: `@You:\ngo\n\n@Assistant:\n${USE}\n${RESULT}`,
   },
+  "a model of Mistral and the ids of others": {
+    provider: "openai_chat",
+    refusal: "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9.",
+    has: (_, text) =>
+      [...text.matchAll(/"(?:id|tool_call_id)":"([^"]*)"/g)].some(([, id]) => !/^[a-z0-9]{9}$/.test(id!)),
+    document: work("", "Hm."),
+  },
+  "a template without a system role": {
+    provider: "openai_chat",
+    refusal: "Jinja Exception: System role not supported",
+    has: (_, text) => text.includes('"role":"system"') || !text.includes("Be brief."),
+    document: "@System:\nBe brief.\n\n@You:\nhi\n",
+  },
   "a server that takes no effort": {
     provider: "openai_chat",
     refusal: "Unrecognized request argument supplied: reasoning_effort",
