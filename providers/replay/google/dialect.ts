@@ -16,7 +16,7 @@ export const generateContent: Dialect = {
   errorBody: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),
 };
 
-/** Results have no ids here, so that they are found by the name of their tool; of several with one name the last. */
+/** Results are found by their id where they have one, and by the name of their tool; of several with one name the last. */
 function viewContents(body: JsonObject): RequestView {
   const contents = listOf(body.contents).filter(isObject);
   const results = new Map<string, { text: string; isError: boolean }>();
@@ -25,7 +25,8 @@ function viewContents(body: JsonObject): RequestView {
       const { functionResponse: answer } = part;
       if (!isObject(answer) || !isObject(answer.response)) continue;
       const { output, error } = answer.response;
-      results.set(String(answer.name), { text: String(output ?? error ?? ""), isError: error !== undefined });
+      const result = { text: String(output ?? error ?? ""), isError: error !== undefined };
+      for (const key of [answer.id, answer.name]) if (typeof key === "string") results.set(key, result);
     }
   }
   const { systemInstruction: system } = body;

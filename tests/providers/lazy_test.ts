@@ -1,0 +1,51 @@
+// Only the provider in force is loaded: the names of all of them cost no start-up.
+
+import assert from "node:assert/strict";
+
+interface Graph {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly dependencies?: readonly {
+      readonly isDynamic?: boolean;
+      readonly code?: { readonly specifier?: string };
+    }[];
+  }[];
+}
+
+const ROOT = new URL("../../", import.meta.url).href;
+
+/** Paths of the modules that come with one without a dynamic import. */
+async function comingWith(path: string): Promise<ReadonlySet<string>> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "--config", new URL("deno.json", ROOT).pathname, new URL(path, ROOT).pathname],
+  }).output();
+  const { modules }: Graph = JSON.parse(new TextDecoder().decode(stdout));
+  const by = new Map(modules.map((module) => [module.specifier, module]));
+  const reached = new Set<string>();
+  const visit = (specifier: string): void => {
+    if (reached.has(specifier)) return;
+    reached.add(specifier);
+    for (const { isDynamic, code } of by.get(specifier)?.dependencies ?? []) {
+      if (isDynamic !== true && code?.specifier !== undefined) visit(code.specifier);
+    }
+  };
+  visit(new URL(path, ROOT).href);
+  return new Set([...reached].map((specifier) => specifier.replace(ROOT, "")));
+}
+
+Deno.test("the registry of providers loads none of them, and each provider no other one", async () => {
+  const folders = (
+    paths: ReadonlySet<string>,
+  ) => [
+    ...new Set(
+      [...paths].flatMap((path) =>
+        /^providers\/(anthropic|openai|google|chat_completions)\//.exec(path)?.[1] ?? []
+      ),
+    ),
+  ];
+  assert.deepEqual(folders(await comingWith("providers/registry.ts")), []);
+  assert.deepEqual(folders(await comingWith("providers/openai/provider.ts")), ["openai"]);
+  assert.deepEqual(folders(await comingWith("providers/google/provider.ts")), ["google"]);
+  assert.deepEqual(folders(await comingWith("providers/chat_completions/moonshot.ts")), ["chat_completions"]);
+  assert.deepEqual(folders(await comingWith("providers/anthropic/provider.ts")), ["anthropic"]);
+});
