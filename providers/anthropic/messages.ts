@@ -1,9 +1,11 @@
 // The conversation in the shape of the Anthropic Messages API (providers section 4.1).
 
-import { isBlank, trimBlank } from "../../prompt/blank.ts";
-import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
+import { trimBlank } from "../../prompt/blank.ts";
+import type { Part, Prompt } from "../../prompt/types.ts";
+import { foreignThinking } from "../request/foreign.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
-import { type CallPart, pairResults, type ResultPart } from "../request/pairing.ts";
+import type { CallPart, ResultPart } from "../request/pairing.ts";
+import { arrangeTurns, thinkingStandsLast } from "../request/turns.ts";
 import { WireIds, wireName } from "../request/wire.ts";
 import type { ThinkingPart } from "../types.ts";
 
@@ -34,52 +36,25 @@ type Kind<K extends Part["kind"]> = Extract<Part, { kind: K }>;
  * without a call are left out for the same reason.
  */
 export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly WireMessage[] {
-  const ids = new WireIds();
-  const answers = pairResults(prompt.history);
-  const places = new Map([...answers.keys()].map((call, place) => [call, place]));
   const messages: WireMessage[] = [];
-  let owed: readonly Block[] = [];
-  const push = (
-    role: WireMessage["role"],
-    content: readonly Block[],
-    line: number | null,
-    thinking: WireMessage["thinking"] = NO_THINKING,
-  ): void => {
-    if (content.length > 0) messages.push({ role, content, line, thinking });
-  };
-  let line: number | null = null;
-  for (const message of prompt.history) {
-    if (message.role === "user") {
-      line = message.line ?? null;
-      const content = message.parts.flatMap((part) => contentBlock(part, (path) => `@${path}`));
-      push("user", [...owed, ...content], line);
-      owed = [];
-      continue;
-    }
-    push("user", owed, line);
-    line = message.line ?? null;
-    const calls = message.parts.flatMap((part) =>
-      part.kind === "tool_use" ? [{ part, id: ids.next(part.id), place: places.get(part) ?? Infinity }] : []
-    );
+  for (const turn of arrangeTurns(prompt, new WireIds())) {
+    const { role, parts, line } = turn;
     const thinking = new Map<Block, ThinkingPart>();
-    const ownIds = new Map(calls.map(({ part, id }) => [part, id]));
-    push("assistant", assistantBlocks(message, choice, ownIds, thinking), line, thinking);
-    owed = calls
-      .sort((a, b) => a.place === b.place ? 0 : a.place - b.place)
-      .map(({ part, id }) => resultBlock(answers.get(part), id));
+    const content = turn.role === "assistant" ? assistantBlocks(parts, choice, turn.ids, thinking) : [
+      ...turn.answers.map(({ result, id }) => resultBlock(result, id)),
+      ...parts.flatMap((part) => contentBlock(part, (path) => `@${path}`)),
+    ];
+    if (content.length > 0) messages.push({ role, content, line, thinking });
   }
-  push("user", owed, line);
   return messages;
 }
-
-const NO_THINKING: WireMessage["thinking"] = new Map();
 
 /** Stands for an error whose text is blank, because the API refuses an empty one. */
 const NO_ERROR_TEXT = "The call failed without an error message.";
 
 /** What a call came to, for the id it was sent with. */
-function resultBlock(result: ResultPart | undefined, id: string): Block {
-  if (result === undefined) {
+function resultBlock(result: ResultPart | null, id: string): Block {
+  if (result === null) {
     return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
   }
   const media = result.parts.some((inner) => inner.kind === "image" || inner.kind === "pdf");
@@ -131,12 +106,11 @@ function source(part: Kind<"image" | "pdf">): Block {
  * it goes to the front, before texts and calls.
  */
 function assistantBlocks(
-  message: PromptMessage,
+  parts: readonly Part[],
   { foreign, leftOut = () => false }: ThinkingChoice,
   ids: ReadonlyMap<CallPart, string>,
   sources: Map<Block, ThinkingPart>,
 ): readonly Block[] {
-  const { parts } = message;
   const own = (part: ThinkingPart): readonly Block[] => {
     const block = leftOut(part) ? null : thinkingBlock(part);
     if (block === null) return [];
@@ -145,8 +119,9 @@ function assistantBlocks(
   };
   const texts = parts.filter((part) => part.kind === "text");
   const calls = parts.filter((part) => part.kind === "tool_use");
-  const adopted = foreign === "preserve" ? foreignThinking(parts) : [];
-  if (thinkingStandsLast(parts)) {
+  const words = foreignThinking(parts, isNative, foreign);
+  const adopted = words === null ? [] : [{ type: "text", text: words }];
+  if (thinkingStandsLast(parts, (part) => part.redacted || isNative(part))) {
     return [
       ...parts.flatMap((part) => part.kind === "thinking" ? own(part) : []),
       ...adopted,
@@ -169,13 +144,6 @@ function assistantBlocks(
   return adoptedYet ? blocks : [...blocks, ...adopted];
 }
 
-function thinkingStandsLast(parts: readonly Part[]): boolean {
-  const isThinking = (part: Part) => part.kind === "thinking" && (part.redacted || isNative(part));
-  const isSaid = (part: Part) => part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text));
-  const first = parts.findIndex(isThinking);
-  return first > parts.findLastIndex(isSaid) && parts.some(isSaid);
-}
-
 function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "anthropic";
 }
@@ -185,17 +153,6 @@ function thinkingBlock(part: ThinkingPart): Block | null {
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;
   return { type: "thinking", thinking: part.content, signature: part.signature.value };
-}
-
-/** Thinking of other providers as one text, since the API takes only its own (providers section 3.1). */
-function foreignThinking(parts: readonly Part[]): readonly Block[] {
-  const contents = parts.flatMap((part) =>
-    part.kind === "thinking" && !part.redacted && !isNative(part) && !isBlank(part.content)
-      ? [trimBlank(part.content)]
-      : []
-  );
-  if (contents.length === 0) return [];
-  return [{ type: "text", text: `<thinking>\n${contents.join("\n\n")}\n</thinking>` }];
 }
 
 function textBlock(part: Kind<"text">): readonly Block[] {

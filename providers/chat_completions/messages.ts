@@ -3,7 +3,8 @@
 import { quickHash } from "../../base/hash.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
-import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
+import { foreignThinking } from "../request/foreign.ts";
+import type { ThinkingPart } from "../types.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
 import { answerText } from "../request/result_text.ts";
 import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
@@ -128,7 +129,7 @@ function textOf(part: Part): string {
     case "text_file":
       return part.text;
     case "unsupported_file":
-      return `@${part.filename}`;
+      return `@${part.path}`;
     case "pdf":
       return binaryFile(part.filename, part.mimeType);
     default:

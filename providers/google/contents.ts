@@ -2,7 +2,8 @@
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
-import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
+import { foreignThinking } from "../request/foreign.ts";
+import type { ThinkingPart } from "../types.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
 import type { CallPart } from "../request/pairing.ts";
 import { NO_RESULT, plainResult } from "../request/result_text.ts";
@@ -54,7 +55,7 @@ const userParts = (options: ContentOptions) => (part: Part): readonly Members[] 
     case "pdf":
       return [inlineData(part, options)];
     case "unsupported_file":
-      return [{ text: `@${part.filename}` }];
+      return [{ text: `@${part.path}` }];
     default:
       return [];
   }

@@ -6,7 +6,7 @@
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
-import type { ThinkingPart } from "../request/foreign.ts";
+import type { ThinkingPart } from "../types.ts";
 
 /** Goes out in place of a signature that there is none of: for calls of other models, and for ones typed by hand. */
 export const STAND_IN = "skip_thought_signature_validator";

@@ -2,7 +2,8 @@
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
-import { foreignThinking, type ThinkingPart } from "../request/foreign.ts";
+import { foreignThinking } from "../request/foreign.ts";
+import type { ThinkingPart } from "../types.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { answerText, errorText, NO_RESULT } from "../request/result_text.ts";
@@ -68,7 +69,7 @@ function contentPart(part: Part): readonly Members[] {
       return [{ type: "input_file", filename, file_data: dataUrl(part) }];
     }
     case "unsupported_file":
-      return [{ type: "input_text", text: `@${part.filename}` }];
+      return [{ type: "input_text", text: `@${part.path}` }];
     default:
       return [];
   }
@@ -90,7 +91,7 @@ function outputOf(answer: Answer): JsonValue {
   if (!media) return answerText(answer, binaryFile);
   const content = result.parts.flatMap((part) =>
     part.kind === "unsupported_file"
-      ? [{ type: "input_text", text: binaryFile(part.filename) }]
+      ? [{ type: "input_text", text: binaryFile(part.path) }]
       : contentPart(part)
   );
   return result.isError ? [{ type: "input_text", text: "Error:" }, ...content] : content;

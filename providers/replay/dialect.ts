@@ -1,5 +1,6 @@
 // What a replay server must know of an API to play it: its address, what it refuses, how it reads and how it speaks.
 
+import { isObject } from "../../base/is_object.ts";
 import type { RequestView } from "./expect.ts";
 import type { ScriptedReply } from "./script.ts";
 
@@ -39,6 +40,12 @@ export function pieces(text: string, size = 12): readonly string[] {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** The texts of a content, which is one text or a list of parts, joined. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listOf(content).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
 }
 
 /** Names of tools as all these APIs take them. */

@@ -2,8 +2,7 @@
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
-
-export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
+import type { ThinkingPart } from "../types.ts";
 
 /**
  * All foreign thinking of a message as one text in tags, or null when there is none or it is to be dropped. Redacted

@@ -13,11 +13,11 @@ const NO_ERROR_TEXT = "Tool execution failed";
 /** The texts of a result joined; `binary` names what is no text. */
 export function plainResult(
   parts: readonly Part[],
-  binary: (filename: string, mimeType: string | null) => string,
+  binary: (path: string, mimeType: string | null) => string,
 ): string {
   return parts.map((part) => {
     if (part.kind === "text" || part.kind === "text_file") return part.text;
-    if (part.kind === "unsupported_file") return binary(part.filename, null);
+    if (part.kind === "unsupported_file") return binary(part.path, null);
     return part.kind === "image" || part.kind === "pdf" ? binary(part.filename, part.mimeType) : "";
   }).join("");
 }

@@ -2,6 +2,7 @@
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
+import type { ThinkingPart } from "../types.ts";
 import { type CallPart, pairResults, type ResultPart } from "./pairing.ts";
 
 /** What a call came to, under the id with which it goes out. */
@@ -18,8 +19,15 @@ export type Turn =
     readonly role: "assistant";
     readonly parts: readonly Part[];
     readonly ids: ReadonlyMap<CallPart, string>;
+    /** 1-based line of the document where its message begins; null when that is not known. */
+    readonly line: number | null;
   }
-  | { readonly role: "user"; readonly answers: readonly Answer[]; readonly parts: readonly Part[] };
+  | {
+    readonly role: "user";
+    readonly answers: readonly Answer[];
+    readonly parts: readonly Part[];
+    readonly line: number | null;
+  };
 
 /**
  * Arranges a conversation. Results that stand elsewhere are moved behind their call, results without a call are left out,
@@ -34,13 +42,16 @@ export function arrangeTurns(
   const places = new Map([...results.keys()].map((call, place) => [call, place]));
   const turns: Turn[] = [];
   let owed: readonly Answer[] = [];
+  let line: number | null = null;
   for (const message of prompt.history) {
     if (message.role === "user") {
-      turns.push({ role: "user", answers: owed, parts: withoutResults(message) });
+      line = message.line ?? null;
+      turns.push({ role: "user", answers: owed, parts: withoutResults(message), line });
       owed = [];
       continue;
     }
-    if (owed.length > 0) turns.push({ role: "user", answers: owed, parts: [] });
+    if (owed.length > 0) turns.push({ role: "user", answers: owed, parts: [], line });
+    line = message.line ?? null;
     const calls = message.parts.filter((part) => part.kind === "tool_use").map((call) => ({
       call,
       id: ids.next(call.id),
@@ -50,12 +61,13 @@ export function arrangeTurns(
       role: "assistant",
       parts: message.parts,
       ids: new Map(calls.map(({ call, id }) => [call, id])),
+      line,
     });
     owed = calls
       .sort((a, b) => a.place === b.place ? 0 : a.place - b.place)
       .map(({ call, id }) => ({ id, call, result: results.get(call) ?? null }));
   }
-  if (owed.length > 0) turns.push({ role: "user", answers: owed, parts: [] });
+  if (owed.length > 0) turns.push({ role: "user", answers: owed, parts: [], line });
   return turns;
 }
 
@@ -64,18 +76,24 @@ function withoutResults({ parts }: PromptMessage): readonly Part[] {
 }
 
 /**
- * The parts of a model's message in the order in which they go out: as the document has them when thinking of the
- * provider's own stands before the first text and call, which is how this program writes replies; else the document has
- * the older layout, with thinking at the end, and all of it goes to the front.
+ * Whether all of a provider's own thinking stands behind the texts and calls of a message: that is an older layout of
+ * documents. This program writes thinking where it came, and it goes back in that order.
  */
+export function thinkingStandsLast(
+  parts: readonly Part[],
+  isOwn: (part: ThinkingPart) => boolean,
+): boolean {
+  const isSaid = (part: Part) => part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text));
+  const first = parts.findIndex((part) => part.kind === "thinking" && isOwn(part));
+  return first > parts.findLastIndex(isSaid) && parts.some(isSaid);
+}
+
+/** The parts of a model's message as they go out: in their order, thinking of the older layout first. */
 export function inReplayOrder(
   parts: readonly Part[],
-  isNative: (part: Extract<Part, { kind: "thinking" }>) => boolean,
+  isOwn: (part: ThinkingPart) => boolean,
 ): readonly Part[] {
-  for (const part of parts) {
-    if (part.kind === "thinking" && isNative(part)) return parts;
-    if (part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text))) break;
-  }
-  const isOwn = (part: Part) => part.kind === "thinking" && isNative(part);
-  return [...parts.filter(isOwn), ...parts.filter((part) => !isOwn(part))];
+  if (!thinkingStandsLast(parts, isOwn)) return parts;
+  const isFirst = (part: Part) => part.kind === "thinking" && isOwn(part);
+  return [...parts.filter(isFirst), ...parts.filter((part) => !isFirst(part))];
 }

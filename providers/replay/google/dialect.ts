@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
-import { type Dialect, type JsonObject, listOf } from "../dialect.ts";
+import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
 import { modelOf, servesGoogle } from "./address.ts";
 import { replyFrames } from "./frames.ts";
 import { refusals } from "./rules.ts";
@@ -37,8 +37,4 @@ function viewContents(body: JsonObject): RequestView {
     tools: listOf(body.tools).filter(isObject).flatMap((tool) => listOf(tool.functionDeclarations))
       .filter(isObject).map(({ name }) => String(name)),
   };
-}
-
-function textOf(parts: unknown): string {
-  return listOf(parts).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
 }

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
-import { type Dialect, type JsonObject, listOf } from "../dialect.ts";
+import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
 import { replyFrames } from "./frames.ts";
 import { refusals } from "./rules.ts";
 
@@ -31,9 +31,4 @@ function viewItems(body: JsonObject): RequestView {
     results,
     tools: listOf(body.tools).filter(isObject).map(({ name }) => String(name)),
   };
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  return listOf(content).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
 }
