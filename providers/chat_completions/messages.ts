@@ -10,7 +10,7 @@ import { answerText } from "../request/result_text.ts";
 import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
 import type { ChatDialect } from "./dialect.ts";
-import { readDetails } from "./reasoning_details.ts";
+import { readDetails, tagName } from "./reasoning_details.ts";
 
 export type Message = { readonly [key: string]: JsonValue | undefined };
 
@@ -152,7 +152,7 @@ function assistantMessage(
   inLoop: boolean,
 ): readonly Message[] {
   const isNative = (part: ThinkingPart) =>
-    part.signature === undefined || part.signature.provider === provider;
+    part.signature === undefined || part.signature.provider === tagName(provider);
   const texts = parts.flatMap((part) => part.kind === "text" ? [trimBlank(part.text)] : []);
   const content = [foreignThinking(parts, isNative, foreign) ?? "", ...texts].join("");
   const calls = parts.filter((part) => part.kind === "tool_use").map((part) => ({

@@ -42,6 +42,11 @@ export function detailWords(pieces: readonly unknown[]): string {
   return pieces.filter(isObject).map((piece) => text(piece.text) || text(piece.summary)).join("");
 }
 
+/** What a provider is called in the tags of a document, whose names have letters and digits only. */
+export function tagName(provider: string): string {
+  return provider.replace(/[^A-Za-z0-9]/g, "") || "chat";
+}
+
 export function writeDetails(details: readonly Detail[]): string {
   return base64(new TextEncoder().encode(JSON.stringify(details)));
 }

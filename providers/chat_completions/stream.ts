@@ -6,7 +6,7 @@ import { callInput, IncompleteCalls } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { OpenCalls } from "./calls.ts";
-import { addDetails, detailWords, writeDetails } from "./reasoning_details.ts";
+import { addDetails, detailWords, tagName, writeDetails } from "./reasoning_details.ts";
 import { ThinkTags } from "./think_tags.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export function reasoningField(provider: string): string {
 }
 
 export interface ChatReaderOptions {
-  /** The name under which signed reasoning is written. */
+  /** Whose reasoning it is. */
   readonly provider: string;
   readonly offered: readonly OfferedTool[];
   readError(body: unknown, headers: Headers | null): ProviderError;
@@ -154,7 +154,7 @@ export class ChatReader implements StreamReader {
     const content = this.#thinking;
     this.#thinking = "";
     if (content === "" && details.length === 0) return [];
-    const { provider } = this.#options;
+    const provider = tagName(this.#options.provider);
     const signature = details.length === 0 ? {} : { signature: { provider, value: writeDetails(details) } };
     return [{ kind: "thinking", content, ...signature }];
   }

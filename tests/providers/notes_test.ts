@@ -86,6 +86,29 @@ Deno.test("a server gets reasoning back in the member in which it sent it, and o
   }
 });
 
+Deno.test("details of reasoning of a gateway come back unchanged, through the document, whatever the gateway is called", async () => {
+  const router = { provider: "openai_chat", model: "m", thinking: memory() };
+  const piece = (text: string, rest = {}) => ({
+    choices: [{
+      delta: { reasoning: text, reasoning_details: [{ type: "reasoning.text", text, index: 0, ...rest }] },
+    }],
+  });
+  const calls = [{ id: "c1", function: { name: "ls", arguments: "{}" } }];
+  const answer = sse(
+    piece("Look "),
+    piece("there.", { signature: "s1" }),
+    { choices: [{ delta: { tool_calls: calls }, finish_reason: "tool_calls" }] },
+  );
+  const first = await send({ ...router, document: HI, answer });
+  assert.match(first.after, /Look there\./);
+  const second = await send({ ...router, document: first.after + RESULT("c1"), answer });
+  const [, message] = JSON.parse(second.body).messages;
+  assert.deepEqual(message.reasoning_details, [
+    { index: 0, signature: "s1", text: "Look there.", type: "reasoning.text" },
+  ]);
+  assert.equal(message.reasoning, undefined);
+});
+
 Deno.test("a message of OpenAI keeps its phase, and one whose text was edited has that of its place", async () => {
   const openai = { provider: "openai", model: "gpt-6.1-sol", thinking: memory() };
   const item = {
