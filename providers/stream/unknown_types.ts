@@ -10,7 +10,7 @@ export class UnknownTypes {
     const name = typeof type === "string" && type !== "" ? type : "without a name";
     if (this.#told.has(name)) return [];
     this.#told.add(name);
-    const message = `The reply holds a ${what} of the type ${
+    const message = `The reply holds ${what === "item" ? "an" : "a"} ${what} of the type ${
       JSON.stringify(name.slice(0, 80))
     }, which this program does not know; it is left out.`;
     return [{ kind: "notice", message }];

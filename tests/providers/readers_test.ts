@@ -1,0 +1,395 @@
+// Streams as servers of many makes send them, event by event: what each comes to.
+
+import assert from "node:assert/strict";
+import { getProvider } from "../../providers/registry.ts";
+import type { Effect } from "../../providers/types.ts";
+
+/** An effect on one line; progress, notes and counts of tokens apart. */
+function line(effect: Effect): string | null {
+  switch (effect.kind) {
+    case "text":
+      return effect.text;
+    case "thinking":
+      return `<${effect.content}>${effect.signature?.value ? " signed" : ""}`;
+    case "tool_use":
+      return `${effect.name}(${effect.inputText}) ${effect.id}`;
+    case "stop":
+      return `${effect.outcome}: ${effect.reason}`;
+    case "error":
+      return `error: ${effect.error.message}`;
+    case "notice":
+      return `notice: ${effect.message}`;
+    default:
+      return null;
+  }
+}
+
+const DONE = "[DONE]";
+const LOST = "lost";
+
+/** What the events come to; `LOST` stands for a line that could not be read. */
+async function read(provider: string, events: readonly unknown[]): Promise<string[]> {
+  const found = await getProvider(provider);
+  assert.ok(found.ok);
+  const reader = found.value.reader([{ name: "slack:list", description: "", input_schema: {} }]);
+  return events.flatMap((event) => {
+    if (event === LOST) {
+      reader.damaged();
+      return [];
+    }
+    return event === DONE ? reader.done?.() ?? [] : reader.event(event);
+  }).map(line).filter((shown) => shown !== null);
+}
+
+const delta = (member: unknown, finish_reason: string | null = null) => ({
+  choices: [{ index: 0, delta: member, finish_reason }],
+});
+const calls = (...tool_calls: readonly unknown[]) => delta({ tool_calls });
+const fn = (name: string | undefined, args: unknown) => ({ function: { name, arguments: args } });
+
+const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines: readonly string[]]>> = {
+  "an end without a reason": [[delta({ content: "Hi" }), DONE], ["Hi", "normal: stop"]],
+  "nothing but an end": [[DONE], []],
+  "an end and nothing behind it": [[delta({ content: "Hi" }), delta({}, "stop")], ["Hi", "normal: stop"]],
+  "two ends": [[delta({ content: "Hi" }, "stop"), delta({}, "stop"), DONE], ["Hi", "normal: stop"]],
+  "an end with content": [[delta({ content: "Hi" }, "stop")], ["Hi", "normal: stop"]],
+  "an end by a word of its own": [[delta({ content: "Hi" }, "eos")], ["Hi", "normal: eos"]],
+  "an end that nobody knows": [[delta({ content: "Hi" }, "abort")], ["Hi", "blocked: abort"]],
+  "the limit": [[delta({ content: "Hi" }, "length")], ["Hi", "truncated: max_tokens"]],
+  "a whole message in place of a delta": [
+    [{ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }],
+    ["Hi", "normal: stop"],
+  ],
+  "a second choice": [
+    [
+      { choices: [{ index: 1, delta: { content: "No" } }, { index: 0, delta: { content: "Yes" } }] },
+      delta({}, "stop"),
+    ],
+    ["Yes", "normal: stop"],
+  ],
+  "no choice at all": [[{ choices: [], prompt_filter_results: [] }, delta({ content: "Hi" }, "stop")], [
+    "Hi",
+    "normal: stop",
+  ]],
+  "content in parts": [
+    [delta(
+      { content: [{ type: "thinking", thinking: [{ text: "Hm" }] }, { type: "text", text: "Hi" }] },
+      "stop",
+    )],
+    ["<Hm>", "Hi", "normal: stop"],
+  ],
+  "a refusal": [[delta({ refusal: "I will not." }), delta({}, "stop")], ["I will not.", "blocked: refusal"]],
+  "reasoning, then words": [
+    [delta({ reasoning_content: "a" }), delta({ reasoning_content: "b" }), delta({ content: "Hi" }, "stop")],
+    ["<ab>", "Hi", "normal: stop"],
+  ],
+  "reasoning in two members at once": [
+    [delta({ reasoning_content: "a", reasoning: "a" }), delta({ content: "Hi" }, "stop")],
+    ["<a>", "Hi", "normal: stop"],
+  ],
+  "reasoning with details": [
+    [
+      delta({ reasoning_details: [{ type: "reasoning.summary", summary: "a", index: 0 }] }),
+      delta({ content: "Hi" }, "stop"),
+    ],
+    ["<a> signed", "Hi", "normal: stop"],
+  ],
+  "details of which a line was lost": [
+    [
+      delta({ reasoning_details: [{ type: "reasoning.text", text: "a", index: 0 }] }),
+      LOST,
+      delta({ content: "Hi" }, "stop"),
+    ],
+    ["<a>", "Hi", "normal: stop"],
+  ],
+  "tags of thinking, cut anywhere": [
+    [
+      delta({ content: "\n<th" }),
+      delta({ content: "ink>a<" }),
+      delta({ content: "b</thi" }),
+      delta({ content: "nk>Hi" }, "stop"),
+    ],
+    ["<a<b>", "Hi", "normal: stop"],
+  ],
+  "a tag of thinking that is never closed": [[delta({ content: "<think>a" }, "length")], [
+    "<a>",
+    "truncated: max_tokens",
+  ]],
+  "a tag in the middle": [[delta({ content: "Hi <think>" }, "stop")], ["Hi <think>", "normal: stop"]],
+  "a beginning that only looks like the tag": [
+    [delta({ content: "<thi" }), delta({ content: "s>" }, "stop")],
+    ["<this>", "normal: stop"],
+  ],
+  "half a tag and the end": [[delta({ content: "<thi" }, "stop")], ["<thi", "normal: stop"]],
+  "calls with numbers, in pieces and mixed up": [
+    [
+      calls({ index: 1, id: "b", ...fn("ls", "") }),
+      calls({ index: 0, id: "a", ...fn("slack__list", "{") }),
+      calls({ index: 1, ...fn(undefined, "{}") }),
+      calls({ index: 0, ...fn(undefined, "}") }),
+      delta({}, "tool_calls"),
+    ],
+    ["slack:list({}) a", "ls({}) b", "normal: tool_calls"],
+  ],
+  "whole calls that all have one number": [
+    [
+      calls({ index: 0, id: "a", ...fn("ls", "{}") }),
+      calls({ index: 0, id: "b", ...fn("ls", "{}") }),
+      delta({}, "stop"),
+    ],
+    ["ls({}) a", "ls({}) b", "normal: stop"],
+  ],
+  "whole calls of one number and one id": [
+    [
+      calls({ index: 0, id: "a", ...fn("ls", "{}") }),
+      calls({ index: 0, id: "a", ...fn("ls", '{"x":1}') }),
+      delta({}, "stop"),
+    ],
+    ["ls({}) a", 'ls({"x":1}) a', "normal: stop"],
+  ],
+  "calls without numbers and ids": [
+    [calls(fn("ls", "{}"), fn("ls", '{"x":1}')), delta({}, "stop")],
+    ["ls({}) call_1", 'ls({"x":1}) call_2', "normal: stop"],
+  ],
+  "a name and an id that come with every piece": [
+    [
+      calls({ index: 0, id: "a", ...fn("ls", '{"x"') }),
+      calls({ index: 0, id: "a", ...fn("ls", ":1}") }),
+      delta({}, "stop"),
+    ],
+    ['ls({"x":1}) a', "normal: stop"],
+  ],
+  "an input that is an object": [[calls({ index: 0, id: "a", ...fn("ls", { x: 1 }) }), delta({}, "stop")], [
+    'ls({"x":1}) a',
+    "normal: stop",
+  ]],
+  "a call in the old way": [
+    [
+      delta({ function_call: { name: "ls", arguments: "" } }),
+      delta({ function_call: { arguments: "{}" } }, "function_call"),
+    ],
+    ["ls({}) call_1", "normal: function_call"],
+  ],
+  "an input that is no object": [
+    [calls({ index: 0, id: "a", ...fn("ls", "[1]") }), delta({}, "stop")],
+    ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
+  ],
+  "a call of which a line was lost": [
+    [
+      calls({ index: 0, id: "a", ...fn("ls", '{"x":"a') }),
+      LOST,
+      calls({ index: 0, ...fn(undefined, 'b"}') }),
+      delta({}, "stop"),
+    ],
+    ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
+  ],
+  "a call without a name": [
+    [calls({ index: 0, id: "a", ...fn(undefined, "{}") }), delta({}, "stop")],
+    ["error: The input of a call to a tool whose name was lost was no JSON object or did not arrive whole; the call was not written."],
+  ],
+  "the limit behind a whole call": [
+    [calls({ index: 0, id: "a", ...fn("ls", "{}") }), delta({}, "length")],
+    ["ls({}) a", "truncated: max_tokens"],
+  ],
+  "the limit before an input": [
+    [calls({ index: 0, id: "a", ...fn("ls", "") }), delta({}, "length")],
+    ["error: The reply reached its token limit inside the input of a call to ls; the call was not written."],
+  ],
+  "calls of a reply that was taken back": [
+    [calls({ index: 0, id: "a", ...fn("ls", "{}") }), delta({}, "content_filter")],
+    ["blocked: content_filter"],
+  ],
+  "an error beside a choice": [
+    [delta({ content: "Hi" }), {
+      error: { code: 502, message: "gone" },
+      choices: [{ delta: {}, finish_reason: "error" }],
+    }],
+    ["Hi", "error: gone"],
+  ],
+  "an error that is a text": [[{ error: "gone" }], ["error: gone"]],
+  "an error of vLLM": [[{ object: "error", message: "gone", code: 400 }], ["error: gone"]],
+  "an error of FastAPI": [[{ detail: [{ loc: ["body", "model"], msg: "missing" }] }], [
+    "error: model: missing",
+  ]],
+  "what is no object": [[[], 1, "x", null, delta({ content: "Hi" }, "stop")], ["Hi", "normal: stop"]],
+};
+
+const item = (output_index: number, value: unknown) => ({
+  type: "response.output_item.done",
+  output_index,
+  item: value,
+});
+const added = (output_index: number, value: unknown) => ({
+  type: "response.output_item.added",
+  output_index,
+  item: value,
+});
+const said = (text: string, output_index = 0) => ({
+  type: "response.output_text.delta",
+  output_index,
+  content_index: 0,
+  delta: text,
+});
+const message = (text: string) => ({ type: "message", content: [{ type: "output_text", text }] });
+const call = (args: unknown, rest = {}) => ({
+  type: "function_call",
+  call_id: "a",
+  name: "ls",
+  arguments: args,
+  ...rest,
+});
+const completed = (output?: readonly unknown[]) => ({ type: "response.completed", response: { output } });
+
+const OPENAI: typeof CHAT = {
+  "an item without deltas": [[item(0, message("Hi")), completed()], ["Hi", "normal: null"]],
+  "an item that says more than its deltas": [[said("H"), item(0, message("Hi")), completed()], [
+    "H",
+    "i",
+    "normal: null",
+  ]],
+  "a text of which a delta was lost": [[said("H"), LOST, said("t"), item(0, message("Hit")), completed()], [
+    "H",
+    "t",
+    "normal: null",
+  ]],
+  "items that come with the end alone": [[completed([message("Hi"), call("{}")])], [
+    "Hi",
+    "ls({}) a",
+    "normal: null",
+  ]],
+  "items that come twice": [[
+    said("Hi"),
+    item(0, message("Hi")),
+    item(1, call("{}")),
+    completed([message("Hi"), call("{}")]),
+  ], ["Hi", "ls({}) a", "normal: null"]],
+  "a call whose end is lost": [
+    [added(0, call("")), completed()],
+    ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
+  ],
+  "a call whose end is lost, and that the end repeats": [[added(0, call("")), completed([call("{}")])], [
+    "ls({}) a",
+    "normal: null",
+  ]],
+  "a call that says itself that it is cut": [
+    [item(0, call('{"x":1}', { status: "incomplete" })), {
+      type: "response.incomplete",
+      response: { incomplete_details: { reason: "max_output_tokens" } },
+    }],
+    ["error: The reply reached its token limit inside the input of a call to ls; the call was not written."],
+  ],
+  "a call without ids": [[item(0, call("{}", { call_id: undefined })), completed()], [
+    "ls({}) call_1",
+    "normal: null",
+  ]],
+  "a call with the id of its item": [[item(0, call("{}", { call_id: undefined, id: "fc_1" })), completed()], [
+    "ls({}) fc_1",
+    "normal: null",
+  ]],
+  "a refusal": [[
+    { type: "response.refusal.delta", output_index: 0, content_index: 0, delta: "No." },
+    completed(),
+  ], ["No.", "blocked: refusal"]],
+  "a refusal that comes whole": [[
+    item(0, { type: "message", content: [{ type: "refusal", refusal: "No." }] }),
+    completed(),
+  ], ["No.", "blocked: refusal"]],
+  "a filter": [
+    [said("Hi"), {
+      type: "response.incomplete",
+      response: { incomplete_details: { reason: "content_filter" } },
+    }],
+    ["Hi", "blocked: content_filter"],
+  ],
+  "two items of reasoning": [
+    [
+      item(0, {
+        type: "reasoning",
+        id: "r1",
+        summary: [{ text: "a" }, { text: "b" }],
+        encrypted_content: "x",
+      }),
+      item(1, { type: "reasoning", id: "r2", summary: [], content: [{ text: "c" }] }),
+      completed(),
+    ],
+    ["<a\n\nb> signed", "<c> signed", "normal: null"],
+  ],
+  "items of kinds that are new": [
+    [added(0, { type: "shell_call" }), item(0, { type: "shell_call" }), said("Hi", 1), completed()],
+    [
+      'notice: The reply holds an item of the type "shell_call", which this program does not know; it is left out.',
+      "Hi",
+      "normal: null",
+    ],
+  ],
+  "a failure without words": [[{ type: "response.failed", response: {} }], ["error: Response failed"]],
+  "an error with a body": [[{ type: "error", error: { message: "gone", code: "server_error" } }], [
+    "error: gone",
+  ]],
+  "an error without": [[{ type: "error", code: "slow_down", message: "Slow" }], [
+    "error: OpenAI stream error (code: slow_down): Slow",
+  ]],
+};
+
+const parts = (given: readonly unknown[], finishReason?: string) => ({
+  candidates: [{ content: { parts: given }, finishReason }],
+});
+
+const GEMINI: typeof CHAT = {
+  "thoughts, then a signed text": [
+    [parts([{ text: "a", thought: true }]), parts([{ text: "Hi", thoughtSignature: "cw==" }], "STOP")],
+    ["<a> signed", "Hi", "normal: STOP"],
+  ],
+  "a signature in the middle of a text, which is not cut": [
+    [
+      parts([{ text: "Hi " }]),
+      parts([{ text: "you", thoughtSignature: "cw==" }]),
+      parts([{ text: "." }], "STOP"),
+    ],
+    ["Hi ", "you", ".", "<> signed", "normal: STOP"],
+  ],
+  "a signature at the very end": [
+    [parts([{ text: "Hi" }]), parts([{ text: "", thoughtSignature: "cw==" }], "STOP")],
+    ["Hi", "<> signed", "normal: STOP"],
+  ],
+  "thoughts that nobody signed": [[parts([{ text: "a", thought: true }, { text: "Hi" }], "STOP")], [
+    "<a>",
+    "Hi",
+    "normal: STOP",
+  ]],
+  "calls, of which the first is signed": [
+    [parts([
+      { text: "a", thought: true },
+      { functionCall: { name: "ls", id: "1" }, thoughtSignature: "cw==" },
+      { functionCall: { name: "ls", id: "2", args: { x: 1 } } },
+    ], "STOP")],
+    ["<a> signed", "ls({}) 1", 'ls({"x":1}) 2', "normal: STOP"],
+  ],
+  "nothing but thoughts up to the limit": [
+    [parts([{ text: "a", thought: true }], "MAX_TOKENS")],
+    [
+      "<a>",
+      "notice: The model spent all of its tokens on thinking and wrote nothing; raise the parameter max_tokens.",
+      "truncated: max_tokens",
+    ],
+  ],
+  "a question that is blocked": [[{ promptFeedback: { blockReason: "SAFETY" } }], ["blocked: SAFETY"]],
+  "an error in a list": [[[{ error: { code: 503, message: "gone", status: "UNAVAILABLE" } }]], [
+    "error: gone (Status: UNAVAILABLE)",
+  ]],
+  "a reply in a list": [[[parts([{ text: "Hi" }], "STOP")]], ["Hi", "normal: STOP"]],
+  "a kind of part that is new": [
+    [parts([{ executableCode: { code: "1" } }, { text: "Hi" }], "STOP")],
+    [
+      'notice: The reply holds a part of the type "executableCode", which this program does not know; it is left out.',
+      "Hi",
+      "normal: STOP",
+    ],
+  ],
+};
+
+for (const [provider, table] of [["openai_chat", CHAT], ["openai", OPENAI], ["gemini", GEMINI]] as const) {
+  for (const [what, [events, lines]] of Object.entries(table)) {
+    Deno.test(`${provider}: ${what}`, async () => assert.deepEqual(await read(provider, events), lines));
+  }
+}
