@@ -1,7 +1,7 @@
 // What Chat Completions servers answer with when they refuse, in the shapes of their makers.
 
 import { isObject } from "../../base/is_object.ts";
-import { answeredError } from "../http/errors.ts";
+import { answeredError, providerError } from "../http/errors.ts";
 import { list, text } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
@@ -15,8 +15,15 @@ export function readChatError(
   const error = answeredError(withError(body), headers, status, {
     authentication: `Check the key in the variable ${hints.keyVariable}.`,
   });
+  if (TOO_LONG.test(error.message) && error.class === "other") {
+    return providerError("context_overflow", error.message, { details: error.details });
+  }
   return TAKES_NO_TOOLS.test(error.message) ? { ...error, next: WITHOUT_TOOLS } : error;
 }
+
+/** What a conversation that is too long is called by llama.cpp, Moonshot and LM Studio. */
+const TOO_LONG =
+  /exceed_context_size|exceeds the available context size|input token length too long|exceeded model token limit|greater than the context length/i;
 
 /** Ollama and vLLM say so of models or servers that cannot call tools. */
 const TAKES_NO_TOOLS = /does not support tools|enable-auto-tool-choice|tool-call-parser/i;
