@@ -121,6 +121,16 @@ for (const [provider, model] of ALL) {
       assert.match(second.after, /`bash` \(`c3`\)/);
       const third = await send(answered(second.after), provider, model, replay);
       assert.ok(third.after.endsWith("Done: 😀.\n\n@You:\n\n"));
+      // Each request begins with the bytes of the one before, less the brackets that end it: what caches go by.
+      // Anthropic hears in front of all that what becomes of thinking, which is no part of what its cache goes by.
+      const from = (body: string) => provider === "anthropic" ? body.slice(body.indexOf('"system":')) : body;
+      const bodies = replay.requests.map(({ body }) => from(body));
+      for (const [index, body] of bodies.slice(1).entries()) {
+        assert.ok(
+          body.startsWith(bodies[index]!.replace(/[\]}]+$/, "")),
+          `${provider}: request ${index + 2}`,
+        );
+      }
       // An earlier turn is edited, and the work goes on as before.
       let document = `${third.after.replace("@You:\ngo\n", "@You:\ngo on, please\n")}more\n`;
       for (let step = 0; step < 3; step++) {
