@@ -157,7 +157,7 @@ export interface ToolSettings {
     readonly block: readonly string[];
     readonly pass: readonly string[];
     /** Variables with the keys of the person's own servers, which are credentials like those of known providers. */
-    readonly keys?: readonly string[];
+    readonly keys: readonly string[];
   };
   /** `tools.NAME`: free settings of one tool. */
   readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -343,7 +343,7 @@ export const DEFAULT_SETTINGS: Settings = {
       max_file_size: 64 * 1024 * 1024,
       output_path_format: "${TMPDIR:-/tmp}/flemma_{{ source }}_{{ path }}_{{ id }}.txt",
     },
-    env: { block: [], pass: [] },
+    env: { block: [], pass: [], keys: [] },
     named: {},
   },
   sandbox: {

@@ -38,7 +38,7 @@ export const environmentResolver: CredentialResolver = {
 const DEFAULT_RESOLVERS: readonly CredentialResolver[] = [environmentResolver];
 
 /** What a provider that can do without a key is sent when none was found. */
-const KEYLESS: Credential = { secret: "", source: "no key, which this provider can do without" };
+const KEYLESS: Credential = { secret: "", source: "nowhere, and needs none" };
 
 /** Stands in requests to a provider that takes no key. */
 const NO_KEY: Credential = { secret: "none", source: "the provider, which takes no key" };

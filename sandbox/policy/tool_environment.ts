@@ -118,7 +118,7 @@ export function withheldVariables(
   const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
   const blocked = settings.block.map(namePattern);
   const passed = settings.pass.map(namePattern);
-  const holdsKey = (name: string) => isCredential(name) || (settings.keys ?? []).includes(name);
+  const holdsKey = (name: string) => isCredential(name) || settings.keys.includes(name);
   const secret = ([name]: readonly [string, string]) => holdsKey(name) && !matches(passed, name);
   const values = new Set(Object.entries(variables).filter(secret).map(([, value]) => value));
   const isKept = (name: string) => !sandboxed || kept.includes(name) || !SOCKET_VARIABLES.includes(name);
