@@ -77,7 +77,7 @@ export interface EnvironmentOptions {
 }
 
 type Variables = Readonly<Record<string, string>>;
-type EnvSettings = ToolSettings["env"];
+type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonly string[] };
 
 /**
  * Filters `variables` for tools. Credentials of model providers are dropped, whatever else holds the same value, what
@@ -87,7 +87,7 @@ type EnvSettings = ToolSettings["env"];
  */
 export function toolEnvironment(
   variables: Readonly<Record<string, string>>,
-  settings: ToolSettings["env"],
+  settings: Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonly string[] },
   options: EnvironmentOptions,
 ): Record<string, string> {
   const withheld = new Set(withheldVariables(variables, settings, options));
@@ -118,7 +118,7 @@ export function withheldVariables(
   const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
   const blocked = settings.block.map(namePattern);
   const passed = settings.pass.map(namePattern);
-  const holdsKey = (name: string) => isCredential(name) || settings.keys.includes(name);
+  const holdsKey = (name: string) => isCredential(name) || (settings.keys ?? []).includes(name);
   const secret = ([name]: readonly [string, string]) => holdsKey(name) && !matches(passed, name);
   const values = new Set(Object.entries(variables).filter(secret).map(([, value]) => value));
   const isKept = (name: string) => !sandboxed || kept.includes(name) || !SOCKET_VARIABLES.includes(name);
