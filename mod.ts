@@ -38,6 +38,7 @@ export {
   type ModelSetting,
   type NetworkList,
   type Parameters,
+  type PricingSettings,
   type ProviderParameters,
   type ProviderSettings,
   type ResolverFile,
@@ -78,6 +79,7 @@ export {
   type ScriptedReply,
   startReplay,
 } from "./providers/replay/server.ts";
+export type { Prices } from "./providers/models/types.ts";
 export { replayProvider } from "./providers/replay_provider.ts";
 export type {
   Expectation,

@@ -5,6 +5,7 @@ export type { LoadedSettings, SettingsOverrides } from "../config/sources/find.t
 export type { Rest, Step } from "../cycle/plan/plan.ts";
 export type { Resolution } from "../cycle/plan/resolution.ts";
 export type { TargetSpec } from "../cycle/plan/targets.ts";
+export type { Estimate } from "../cycle/send/estimate.ts";
 export type { Prepared } from "../cycle/send/request.ts";
 export type { Holder } from "../cycle/storage/lock.ts";
 export type {
@@ -15,6 +16,7 @@ export type {
   Growth,
   Stop,
   StopReason,
+  UsageRecord,
 } from "../cycle/types.ts";
 export { newChat } from "./new_chat.ts";
 export { chatInMemory, openChat } from "./open.ts";

@@ -5,6 +5,7 @@ import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
 import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
+import { openUsageLog } from "../cycle/usage/log.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
 import { FileChanges } from "./file_changes.ts";
@@ -126,6 +127,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     replies: memory,
     thinking: memory,
     stream: options.stream ?? true,
+    retry: options.retry ?? true,
+    usage: openUsageLog(environment),
   }, evaluated);
   const cycle = new Cycle({
     store,

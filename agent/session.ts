@@ -10,7 +10,8 @@ import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
 import { resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
-import type { Prepared } from "../cycle/send/request.ts";
+import type { Estimate } from "../cycle/send/estimate.ts";
+import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
 import { stopped } from "../cycle/stop.ts";
 import { fileChangesOf } from "./file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
@@ -180,27 +181,17 @@ export class Session implements ChatSession {
   }
 
   async request(): Promise<Prepared> {
-    const runtime = await this.#current();
-    if (!runtime.ok) return { kind: "failed", problem: runtime.problem };
-    const { subject: { settings, evaluated }, offered, files, thinking } = runtime.value;
-    const { environment } = this.#options;
-    const [{ dryRun }, { withLearned }, provider] = await Promise.all([
-      import("../cycle/send/request.ts"),
-      import("../providers/models/learned.ts"),
-      providerOf({ provider: this.#options.provider, settings }),
+    const [{ dryRun }, parts] = await Promise.all([import("../cycle/send/request.ts"), this.#requestParts()]);
+    return parts.ok ? await dryRun(parts.value) : { kind: "failed", problem: parts.problem };
+  }
+
+  async estimate(): Promise<Outcome<Estimate>> {
+    const [{ estimate }, parts] = await Promise.all([
+      import("../cycle/send/estimate.ts"),
+      this.#requestParts(),
     ]);
-    if (!provider.ok) return { kind: "failed", problem: provider.problem };
-    return await dryRun({
-      chat: this.chat,
-      document: this.path,
-      settings: await withLearned(environment, settings),
-      environment,
-      provider: provider.value,
-      tools: offered(),
-      frontmatter: await evaluated(),
-      files,
-      thinking,
-    });
+    const { fetch, signal } = this.#options;
+    return parts.ok ? await estimate({ ...parts.value, fetch, signal }) : parts;
   }
 
   async diagnose(): Promise<Diagnosis> {
@@ -257,6 +248,30 @@ export class Session implements ChatSession {
     // How each of them ended is told to whoever asked for it.
     await Promise.allSettled(this.#work);
     await this.#opened.close();
+  }
+
+  /** What a request of the document as it is now is made from. */
+  async #requestParts(): Promise<Outcome<RequestOptions>> {
+    const runtime = await this.#current();
+    if (!runtime.ok) return runtime;
+    const { subject: { settings, evaluated }, offered, files, thinking } = runtime.value;
+    const { environment } = this.#options;
+    const [{ withLearned }, provider] = await Promise.all([
+      import("../providers/models/learned.ts"),
+      providerOf({ provider: this.#options.provider, settings }),
+    ]);
+    if (!provider.ok) return provider;
+    return success({
+      chat: this.chat,
+      document: this.path,
+      settings: await withLearned(environment, settings),
+      environment,
+      provider: provider.value,
+      tools: offered(),
+      frontmatter: await evaluated(),
+      files,
+      thinking,
+    });
   }
 
   /** What the document comes to, and the path an agreement is bound to. */

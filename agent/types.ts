@@ -7,6 +7,7 @@ import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";
 import type { Step } from "../cycle/plan/plan.ts";
 import type { TargetSpec } from "../cycle/plan/targets.ts";
+import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared } from "../cycle/send/request.ts";
 import type { Holder } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Emit, Stop } from "../cycle/types.ts";
@@ -37,6 +38,8 @@ export interface ChatOptions {
   readonly provider?: Provider;
   /** Makes the requests. @default `fetch` of the runtime */
   readonly fetch?: typeof fetch;
+  /** Whether a request that the provider cannot answer for now is made again. @default true */
+  readonly retry?: boolean;
   /** Told what happens, as it happens. @default nobody is told */
   readonly emit?: Emit;
   /** Aborting it cancels whatever runs and starts nothing more. @default never aborted */
@@ -216,6 +219,13 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the request, or what is in its way
    */
   request(): Promise<Prepared>;
+  /**
+   * What `send` would come to in tokens and money. The provider is asked to count where it can; nothing is sent to the
+   * model and nothing remembered.
+   *
+   * @returns the estimate. Fails like a send, or with `not-counted`.
+   */
+  estimate(): Promise<Outcome<Estimate>>;
   /**
    * Everything that is wrong with the text, its first block and its templates.
    *

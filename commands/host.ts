@@ -18,5 +18,6 @@ export function hostOptions(
     settings: settings.value,
     print: (line) => messages.note(line),
     stream: switchOption(given, "stream") !== false,
+    retry: switchOption(given, "retry") !== false,
   });
 }

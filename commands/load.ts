@@ -14,6 +14,17 @@ const config = () => import("./settings/config.ts");
 const session = () => import("./settings/session.ts");
 const sandbox = () => import("./sandbox/switch.ts");
 
+const auth = () => import("./provider/auth.ts");
+
+const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "import": () => import("./convert/import.ts"),
+  "auth set": auth,
+  "auth show": auth,
+  "auth remove": auth,
+  "usage": () => import("./provider/usage.ts"),
+  "estimate": () => import("./provider/estimate.ts"),
+};
+
 const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "config show": config,
   "config check": () => import("./settings/check.ts"),
@@ -45,5 +56,6 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "doctor": () => import("./setup/doctor.ts"),
   "sandbox status": () => import("./sandbox/status.ts"),
   "sandbox run": () => import("./sandbox/run.ts"),
+  ...PROVIDER_MODULES,
   ...SETTINGS_MODULES,
 };

@@ -68,6 +68,8 @@ export interface ProviderSettings {
   readonly base_url?: string | null;
   /** What is to be known of its models, by their names. */
   readonly models?: Readonly<Record<string, ModelSetting>> | null;
+  /** The command that prints its key: a line of shell, or a program and its arguments. */
+  readonly key_command?: string | readonly string[] | null;
   /** Makes a name that is not built in a Chat Completions server. */
   readonly kind?: "openai_chat" | null;
   /** What the limit of the reply is called. */
@@ -275,6 +277,8 @@ export interface Settings {
   readonly parameters: Parameters;
   /** Where single providers are reached, by name. */
   readonly providers: Readonly<Record<string, ProviderSettings>>;
+  /** Where keys come from. */
+  readonly secrets: { readonly gcloud: { readonly path: string } };
   /** Files that a message refers to: whether their text carries the path. */
   readonly files: { readonly names: boolean };
   /** Templates: whether tags are run. */
@@ -287,6 +291,16 @@ export interface Settings {
   readonly frontmatter: FrontmatterLimits;
   /** Whose documents are believed. */
   readonly trust: TrustSettings;
+  /** What is shown to the person. */
+  readonly ui: { readonly pricing: PricingSettings };
+}
+
+/** What is shown of prices. */
+export interface PricingSettings {
+  /** Whether costs are shown at all. */
+  readonly enabled: boolean;
+  /** Dollars per million tokens, in and out together, from which a model that is chosen gets a warning. */
+  readonly high_cost_threshold: number;
 }
 
 /** The writable paths of a policy nobody touched. Missing ones are left out without a word (sandbox 7.2). */
@@ -319,6 +333,7 @@ export const DEFAULT_SETTINGS: Settings = {
     anthropic: {},
   },
   providers: {},
+  secrets: { gcloud: { path: "gcloud" } },
   tools: {
     require_approval: true,
     auto_approve: ["$default"],
@@ -363,4 +378,5 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
   trust: { documents: "unsandboxed" },
+  ui: { pricing: { enabled: true, high_cost_threshold: 30 } },
 };

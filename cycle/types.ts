@@ -5,6 +5,7 @@ import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { FileRead } from "../prompt/types.ts";
 import type { ProviderError, Usage } from "../providers/types.ts";
+import type { Prices } from "../providers/models/types.ts";
 
 /** Holds the current text of one document. In place it is a file, in filter mode memory. */
 export interface DocumentStore {
@@ -131,6 +132,30 @@ export interface FileMemory {
   recordFiles(files: readonly FileRead[]): Promise<void>;
 }
 
+/** What one request used and cost. */
+export interface UsageRecord {
+  /** When it was made, as `2026-11-28T12:00:00.000Z`. */
+  readonly time: string;
+  /** Seconds until it ended. */
+  readonly seconds: number;
+  /** Absolute path of the document, or null when it was unsaved. */
+  readonly document: string | null;
+  /** Who was asked. */
+  readonly provider: string;
+  /** Which model. */
+  readonly model: string;
+  /** How the reply ended; what a broken one has used by then is paid for all the same. */
+  readonly ended: "completed" | "cancelled" | "errored";
+  /** Tokens. */
+  readonly usage: Usage;
+  /** Tokens that the model's window holds; null where nobody knows. */
+  readonly context: number | null;
+  /** What the model cost that day for a prompt of that length; null where nobody knows. */
+  readonly prices: Prices | null;
+  /** Dollars; null without prices. */
+  readonly cost: number | null;
+}
+
 /** What the loop of a document does: nothing, works, waits for a reply, waits for a person. */
 export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
@@ -163,6 +188,15 @@ export type CycleEvent =
     readonly note?: string;
   }
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
+  /** The provider could not answer; the request is made again after so many seconds. */
+  | {
+    readonly event: "request:retrying";
+    /** Which request it will be, the first one counted. */
+    readonly attempt: number;
+    readonly of: number;
+    readonly wait: number;
+    readonly error: ProviderError;
+  }
   | {
     readonly event: "text";
     readonly text: string;
@@ -182,6 +216,8 @@ export type CycleEvent =
     readonly event: "request:finished";
     readonly status: "completed" | "cancelled" | "errored";
     readonly usage: Usage | null;
+    /** What was used as far as it is known, with its cost; absent where the provider told nothing. */
+    readonly record?: UsageRecord;
     readonly error?: ProviderError;
   }
   | {

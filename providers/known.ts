@@ -12,6 +12,8 @@ export interface KnownProvider {
   readonly defaultBaseUrl: string;
   /** Variables that may hold the key, in order. */
   readonly keyVariables: readonly string[];
+  /** What its key is. @default "api_key" */
+  readonly keyKind?: "access_token";
   /** Whether it is asked without a key where none is found: a server of the person's own. */
   readonly keyOptional?: true;
 }
@@ -34,6 +36,7 @@ export const KNOWN_PROVIDERS = {
     display: "Vertex AI",
     defaultBaseUrl: "https://aiplatform.googleapis.com",
     keyVariables: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN"],
+    keyKind: "access_token",
   },
   gemini: {
     name: "gemini",

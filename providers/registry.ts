@@ -56,6 +56,11 @@ export async function getProvider(
   if (isBuiltIn(name)) return success(await LOAD[name]());
   const known = knownProvider(name, settings);
   if (known !== null) return success(await loadChat(known));
+  return unknownProvider(name, settings);
+}
+
+/** Says that there is no such provider, and suggests the nearest name. */
+export function unknownProvider(name: string, settings: ProviderSource = NOTHING_OWN): Outcome<never> {
   const names = providerNames(settings);
   const near = nearest(name, names);
   return failure(

@@ -182,6 +182,11 @@ export interface ProviderError extends Problem {
   readonly class: ErrorClass;
   /** Lines to show below the message, e.g. rate-limit headers. */
   readonly details: readonly string[];
+  /**
+   * Present when the same request may succeed later: the seconds that the provider asked to wait, or null when it
+   * named none.
+   */
+  readonly retry?: { readonly after: number | null };
 }
 
 /** Reads one streamed reply; holds the blocks that are still open. */
@@ -219,6 +224,8 @@ export interface Provider {
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order; none for a provider that takes no key. */
   readonly keyVariables: readonly string[];
+  /** What its key is: one that holds until it is taken back, or a token that ends by itself. @default "api_key" */
+  readonly keyKind?: "api_key" | "access_token";
   /** Whether it is asked without a key where none is found. */
   readonly keyOptional?: boolean;
   /** The model unless settings name one; null where nobody can know one. */

@@ -1,10 +1,12 @@
 // The models of a provider as the program knows them, with what the provider itself and the settings say.
 
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
-import { resolveCredential } from "../../providers/http/credentials.ts";
+import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { openNetwork } from "../../providers/http/network.ts";
+import { transportError } from "../../providers/http/transport_error.ts";
 import { choiceOf, dayOf, findModel, isGone, modelsOf, pricesAt } from "../../providers/models/find.ts";
 import { type Listed, listRequest, readList } from "../../providers/models/listing.ts";
 import type { Model, Prices } from "../../providers/models/types.ts";
@@ -111,7 +113,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   if (!provider.ok) return provider;
   const baseUrl = resolveBaseUrl(provider.value, settings, environment);
   if (!baseUrl.ok) return baseUrl;
-  const credential = await resolveCredential({ provider: provider.value, environment });
+  const credential = await resolveCredential({ provider: provider.value, environment, settings });
   if (!credential.ok) return credential;
   const asked = listRequest(name, credential.value.secret);
   if (asked === null) {
@@ -123,23 +125,29 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   }
   const url = new URL(endpointUrl(baseUrl.value, asked.path));
   if (asked.query !== undefined) url.search = asked.query;
+  const network = await openNetwork(url.href, environment);
+  if (!network.ok) return network;
   let answer: Response;
   let text: string;
   try {
-    answer = await (question.fetch ?? fetch)(url, {
+    answer = await (question.fetch ?? network.value.fetch)(url, {
       headers: asked.headers,
       redirect: "manual",
       signal: AbortSignal.timeout(LIST_SECONDS * 1000),
     });
     text = await answer.text();
   } catch (thrown) {
+    const { message, next } = transportError(thrown, {
+      request: { url: url.href },
+      proxy: network.value.proxy,
+    });
     return failure(
       "models-unreachable",
-      `The list of models of ${provider.value.display} cannot be read from ${url.host}: ${
-        thrownText(thrown)
-      }.`,
-      "Check the connection and the address, then ask again.",
+      `The list of models of ${provider.value.display} cannot be read. ${message}`,
+      next ?? "Check the connection and the address, then ask again.",
     );
+  } finally {
+    network.value.close();
   }
   const body = decoded(text);
   if (!answer.ok) {

@@ -4,6 +4,8 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { DEFAULT_RW_PATHS, type Settings } from "../../config/settings.ts";
+import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import type { Day } from "../../providers/models/types.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { expandPath, type PathContext, resolvePolicy } from "../../sandbox/mod.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
@@ -58,7 +60,17 @@ function modelFindings(settings: Settings): SettingsFinding[] {
     const message = `the name of a model has no "/" here: the provider stands in "provider"`;
     found.push({ key: "model", severity: "warning", message });
   }
-  return found;
+  const dear = dearModel(settings, dayOf(new Date()));
+  return dear === null ? found : [...found, { key: "model", severity: "warning", message: dear }];
+}
+
+/** A sentence about a model that costs more than the person wants to pay without a word; null for any other. */
+export function dearModel(settings: Settings, day: Day): string | null {
+  const { provider, model, ui } = settings;
+  const known = model === null ? null : findModel(provider, model, settings);
+  const prices = known === null ? null : pricesAt(known, day, 0);
+  if (prices === null || prices.input + prices.output <= ui.pricing.high_cost_threshold) return null;
+  return `the model ${model} costs $${prices.input} in and $${prices.output} out per million tokens`;
 }
 
 /** What the sandbox refuses to work with. */

@@ -4,6 +4,9 @@ import { decidedBy } from "../../agent/views/decided_by.ts";
 import type { Problem } from "../../base/problem.ts";
 import { cutToWidth } from "../../base/width.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import { recordsOf } from "../../cycle/usage/log.ts";
+import { totalOf } from "../../cycle/usage/record.ts";
+import type { UsageRecord } from "../../cycle/types.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -15,11 +18,13 @@ import { Exit, exitOf } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { fileChangeSentence } from "../../sandbox/mod.ts";
+import { runWords } from "../io/amounts.ts";
 import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 import { type Display, displayKind } from "../io/display.ts";
 import { PlainLines } from "../io/plain_lines.ts";
 import { Terminal } from "../io/terminal.ts";
+import { inWords } from "../../providers/http/patience.ts";
 import { lastWordSentence, wayOn } from "../line/way_on.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
@@ -36,7 +41,9 @@ export async function drive(
       const problem = show.openEvents(document);
       if (problem !== null) return refuse(invocation, problem);
       const ending = await act(document);
-      return "exit" in ending ? ending.exit : show.end(document, ending);
+      if ("exit" in ending) return ending.exit;
+      await show.used(document);
+      return show.end(document, ending);
     });
   } finally {
     await show.close();
@@ -58,6 +65,8 @@ class Show {
   /** What happened before that. */
   readonly #early: RunEvent[] = [];
   #cursor: number | null = null;
+  /** What the requests of this run used. */
+  readonly #records: UsageRecord[] = [];
   /** Whether a diagnostic has told already why nothing goes on. */
   #explained = false;
 
@@ -82,7 +91,9 @@ class Show {
     const { messages } = this.#invocation;
     this.#write(event);
     if (event.event === "cursor") this.#cursor = event.line;
+    if (event.event === "request:finished" && event.record !== undefined) this.#records.push(event.record);
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
+    if (event.event === "request:retrying") messages.note(`flemma: ${retrySentence(event)}`);
     if (event.event === "file:changed") {
       const { path, change, obeyed_by: obeyedBy } = event;
       if (change !== undefined && obeyedBy !== undefined) {
@@ -99,6 +110,18 @@ class Show {
       messages.say(diagnosticLine(this.#label, event.diagnostic));
     }
     this.#display?.show(event);
+  }
+
+  /** Says what the run used, of tokens and of money. */
+  async used({ session }: OpenDocument): Promise<void> {
+    const { environment, messages } = this.#invocation;
+    const { path, settings } = session;
+    const before = path === null ? [] : await recordsOf(environment, path);
+    const words = runWords(this.#records, totalOf(before.slice(0, before.length - this.#records.length)), {
+      prices: settings.ui.pricing.enabled,
+    });
+    this.#display?.close();
+    if (words !== null) messages.note(`flemma: ${words}`);
   }
 
   #write(event: RunEvent): void {
@@ -137,6 +160,15 @@ function displayOf({ messages, environment, arguments: given }: Invocation): Dis
   // Whoever reads the events as JSON needs no second account of them.
   if (!text && switchOption(given, "json") === true) return null;
   return new PlainLines(messages, { text });
+}
+
+/** Why the request is made again, when, and for which time. */
+function retrySentence(
+  { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
+): string {
+  return `${error.message.replace(/[^.!?]$/, "$&.")} Asking again in ${
+    inWords(wait)
+  } (try ${attempt} of ${of}).`;
 }
 
 function exitOfStop({ reason, problem }: Stop, interrupted: boolean): number {

@@ -4,6 +4,9 @@ import { decidedBy } from "../../agent/views/decided_by.ts";
 import { lastMessages, messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
+import { recordsOf } from "../../cycle/usage/log.ts";
+import { totalOf } from "../../cycle/usage/record.ts";
+import type { UsageRecord } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { advised } from "../line/advice.ts";
 import { pipedBeside } from "../io/piped_document.ts";
@@ -20,6 +23,8 @@ import { openForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
+import { counted, usageWords, windowWords } from "../io/amounts.ts";
+import { usageJson } from "../io/usage_json.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { lastWordSentence } from "../line/way_on.ts";
@@ -39,6 +44,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const busy = calls.some(({ status }) => status === "running");
   const steps = busy ? [] : await session.plan();
   const next = busy ? "wait" : nextStep(chat, steps);
+  const used = session.path === null ? [] : await recordsOf(invocation.environment, session.path);
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(session);
     const document = session.path ?? label;
@@ -57,6 +63,7 @@ export async function run(invocation: Invocation): Promise<number> {
       files_changed,
       sandbox: summary,
       doubts,
+      usage: usageJson(used),
     };
     writeOutput(`${safeJson(report)}\n`);
     return Exit.ok;
@@ -75,8 +82,19 @@ export async function run(invocation: Invocation): Promise<number> {
   lines.push(`model: ${session.settings.provider} ${modelInForce(session.settings) ?? "(none named)"}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
   for (const doubt of doubts) lines.push(`trust: ${doubt}`);
+  lines.push(...usageLines(used, session.settings.ui.pricing.enabled));
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
+}
+
+/** What the document has used so far. */
+function usageLines(records: readonly UsageRecord[], prices: boolean): readonly string[] {
+  const last = records.at(-1);
+  if (last === undefined) return [];
+  const total = totalOf(records);
+  const requests = `${counted(total.requests)} request${total.requests === 1 ? "" : "s"}`;
+  const window = windowWords(last);
+  return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
 }
 
 /** The messages of the last filter run of a document; of the last one at all when none is named or piped in. */

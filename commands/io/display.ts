@@ -52,7 +52,15 @@ export function progressText(event: Extract<CycleEvent, { event: "reply:progress
 /** A time in milliseconds as people read it. */
 export function elapsed(milliseconds: number): string {
   const seconds = milliseconds / 1000;
-  return seconds < 60
-    ? `${seconds.toFixed(1)}s`
-    : `${Math.floor(seconds / 60)}m${String(Math.floor(seconds % 60)).padStart(2, "0")}s`;
+  return seconds < 60 ? `${seconds.toFixed(1)}s` : minutes(seconds);
+}
+
+/** A time to come, in whole seconds that count down to 0. */
+export function remaining(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  return `in ${seconds < 60 ? `${seconds}s` : minutes(seconds)}`;
+}
+
+function minutes(seconds: number): string {
+  return `${Math.floor(seconds / 60)}m${String(Math.floor(seconds % 60)).padStart(2, "0")}s`;
 }

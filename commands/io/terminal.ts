@@ -3,7 +3,7 @@
 import { cutToWidth } from "../../base/width.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { type Display, elapsed, progressText, REAL, type Surroundings } from "./display.ts";
+import { type Display, elapsed, progressText, REAL, remaining, type Surroundings } from "./display.ts";
 import type { Messages } from "./messages.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -21,6 +21,8 @@ const COME_BACK = "\x1b8";
 interface Activity {
   readonly label: string;
   readonly since: number;
+  /** When something happens that is waited for; the seconds to it are shown. */
+  readonly until?: number;
 }
 
 /** Draws on standard error. Every text from outside is made visible before it is shown (S5). */
@@ -58,6 +60,9 @@ export class Terminal implements Display {
         this.#request = `${event.provider} ${event.model}`;
         this.#nameModel(this.#request);
         this.#begin("", this.#request);
+        break;
+      case "request:retrying":
+        this.#begin("", `waiting to ask again, try ${event.attempt} of ${event.of}`, event.wait);
         break;
       case "text":
         this.#relabel(this.#request);
@@ -97,8 +102,10 @@ export class Terminal implements Display {
     this.#line(`\x1b[2m${visible(model)}\x1b[0m`);
   }
 
-  #begin(id: string, label: string): void {
-    this.#activities.set(id, { label: visible(label), since: this.#world.now() });
+  #begin(id: string, label: string, wait?: number): void {
+    const since = this.#world.now();
+    const until = wait === undefined ? {} : { until: since + wait * 1000 };
+    this.#activities.set(id, { label: visible(label), since, ...until });
   }
 
   /** The request goes on and does something else. */
@@ -156,7 +163,9 @@ export class Terminal implements Display {
     if (first === undefined) return;
     if (this.#world.now() - this.#lastText < QUIET_MILLISECONDS) return;
     const more = others.length === 0 ? "" : `  (and ${others.length} more)`;
-    const end = `  ${elapsed(this.#world.now() - first.since)}${more}`;
+    const now = this.#world.now();
+    const time = first.until === undefined ? elapsed(now - first.since) : remaining(first.until - now);
+    const end = `  ${time}${more}`;
     const frame = FRAMES[this.#frame++ % FRAMES.length]!;
     const room = Math.max(10, columns() - end.length - 3);
     const line = `${frame} ${cutToWidth(first.label, room)}\x1b[2m${end}\x1b[0m`;

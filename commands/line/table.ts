@@ -2,6 +2,7 @@
 
 import type { Command, CommandGroup, Option } from "./spec.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
+import { PROVIDER_COMMANDS } from "./provider_table.ts";
 import { SANDBOX_SWITCHES, SETTINGS_COMMANDS } from "./settings_table.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
@@ -63,6 +64,13 @@ const STREAM: Option = {
   help: "Write the reply to the file while it arrives, or once at its end.",
 };
 
+const RETRY: Option = {
+  name: "retry",
+  negatable: true,
+  help:
+    "Ask again while the provider is overloaded or drops the connection (the default), or give up at once.",
+};
+
 const CONTINUE: Option = {
   name: "continue",
   help: "Let the model go on where it spoke last: writes a turn that says so.",
@@ -90,6 +98,7 @@ const WORK: readonly Command[] = [
       ...MODEL,
       APPROVE,
       STREAM,
+      RETRY,
       ...EVENTS,
       EXIT_CODE,
       ...DOCUMENT,
@@ -141,6 +150,7 @@ const WORK: readonly Command[] = [
       SANDBOX,
       ...MODEL,
       STREAM,
+      RETRY,
       ...EVENTS,
       EXIT_CODE,
       ...DOCUMENT,
@@ -160,6 +170,7 @@ const WORK: readonly Command[] = [
       { name: "headers", help: "With --dry-run: print method, URL and headers too, secrets replaced." },
       ...MODEL,
       STREAM,
+      RETRY,
       ...EVENTS,
       EXIT_CODE,
       ...DOCUMENT,
@@ -251,6 +262,18 @@ const BEGIN: readonly Command[] = [
     options: [JSON_REPORT, ...CONFIG, HELP],
     example: "flemma doctor",
   },
+  {
+    name: "import",
+    usage: "[SNIPPET]",
+    summary: "turn a messages.create({…}) call in JavaScript into a document",
+    details:
+      "Reads SNIPPET, or standard input, and prints the document: model and parameters, the system text, each " +
+      "message. The body of a request as JSON does too. The snippet is not run.",
+    kind: "none",
+    arity: [0, 1],
+    options: [JSON_REPORT, QUIET, HELP],
+    example: "flemma import snippet.js",
+  },
 ];
 
 /** They are about the walls around commands. */
@@ -285,6 +308,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Sandbox", commands: CONFINE },
+  { title: "Keys and cost", commands: PROVIDER_COMMANDS },
   { title: "Settings and trust", commands: SETTINGS_COMMANDS },
 ];
 

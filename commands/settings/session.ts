@@ -9,6 +9,8 @@ import { valueText } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
 import { addToSession, readSession, resetSession } from "../../config/sources/session_overrides.ts";
 import { visible } from "../../base/visible.ts";
+import { dearModel } from "../../agent/views/settings_findings.ts";
+import { dayOf } from "../../providers/models/find.ts";
 import { documentPath } from "../document/open.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
@@ -55,7 +57,20 @@ export async function add(
   if (!outcome.ok) return refuse(invocation, outcome.problem);
   for (const operation of operations) messages.note(`${sentence(operation)} ${scope(document)}.`);
   messages.note(`Until then: flemma session reset${document === null ? "" : ` ${document}`}`);
+  await warnOfCost(invocation, document, operations);
   return Exit.ok;
+}
+
+/** Says what the model costs that was chosen just now, where that is much. */
+async function warnOfCost(
+  invocation: Invocation,
+  document: string | null,
+  operations: readonly Operation[],
+): Promise<void> {
+  if (!operations.some(({ path }) => path[0] === "model" || path[0] === "provider")) return;
+  const loaded = await settingsOf(invocation.arguments, invocation.environment, document);
+  const dear = loaded.ok ? dearModel(loaded.value.settings, dayOf(new Date())) : null;
+  if (dear !== null) invocation.messages.note(`flemma: ${sentenceOf(dear)}`);
 }
 
 /** Takes keys out of the session; null for all. */

@@ -4,7 +4,7 @@ import { VERSION } from "../version.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { type Outcome, thrownText } from "../../base/problem.ts";
-import { resolveCredential } from "../../providers/http/credentials.ts";
+import { sourceOf } from "../../providers/keys/sources.ts";
 import { modelInForce } from "../../providers/models/find.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
@@ -65,9 +65,9 @@ async function examine(
   for (const name of providerNames(settings)) {
     const provider = knownProvider(name, settings);
     if (provider === null) continue;
-    const answer = await resolveCredential({ provider, environment });
+    const answer = await sourceOf({ provider, environment, settings });
     credentials[name] = answer.ok
-      ? { found: true, detail: answer.value.source }
+      ? { found: true, detail: answer.value }
       : { found: false, detail: answer.problem.message };
   }
   const { problem } = evaluated.ok ? { problem: null } : evaluated;

@@ -71,6 +71,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     templating: { enabled: get("templating.enabled") },
     parameters: { ...general, ...tables } as unknown as Settings["parameters"],
     providers: writtenBelow(logs, ["providers"]) as Settings["providers"],
+    secrets: { gcloud: { path: get("secrets.gcloud.path") } },
     tools: {
       require_approval: get("tools.require_approval"),
       auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
@@ -106,6 +107,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     },
     frontmatter: membersOf(DEFAULT_SETTINGS.frontmatter, "frontmatter", get),
     trust: membersOf(DEFAULT_SETTINGS.trust, "trust", get),
+    ui: { pricing: membersOf(DEFAULT_SETTINGS.ui.pricing, "ui.pricing", get) },
   };
   return { settings, faults: model.faults };
 }

@@ -45,6 +45,18 @@ function isAddress(text: string): boolean {
   return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "";
 }
 
+const command: Type = {
+  is: "custom",
+  expected: "a line of shell, or a list of a program and its arguments",
+  accepts: (value) =>
+    Array.isArray(value)
+      ? value.length > 0 && value.every((word) => typeof word === "string") && value[0] !== ""
+      : typeof value === "string" && value.trim() !== "",
+  json: {
+    anyOf: [{ type: "string", minLength: 1 }, { type: "array", items: { type: "string" }, minItems: 1 }],
+  },
+};
+
 /** The whole tree. */
 export const SCHEMA: Group = group("All settings.", {
   provider: neutralKey(
@@ -71,6 +83,11 @@ export const SCHEMA: Group = group("All settings.", {
       models: hostKey(
         { is: "map", of: modelFacts },
         "Models by name: what the program shall know of them, such as prices. `like` takes over another one's facts.",
+        { optional: true },
+      ),
+      key_command: hostKey(
+        command,
+        "A command that prints the key, its first line counts: a line of shell, or a list of program and arguments.",
         { optional: true },
       ),
       kind: hostKey(word("openai_chat"), "Makes a name of your own a Chat Completions server.", {
@@ -130,7 +147,7 @@ export const SCHEMA: Group = group("All settings.", {
   }),
   secrets: group("Where credentials come from.", {
     gcloud: group("The gcloud program.", {
-      path: hostKey(STRING, "The program.", { default: "gcloud", unread: true }),
+      path: hostKey(STRING, "The program.", { default: "gcloud" }),
     }),
   }),
   logging: group("A log of what happened.", {
@@ -150,15 +167,11 @@ export const SCHEMA: Group = group("All settings.", {
   }),
   ui: group("What is shown.", {
     pricing: group("Prices.", {
-      enabled: key(BOOLEAN, "Show them.", { default: true, who: ["G"], unread: true }),
+      enabled: key(BOOLEAN, "Show what requests cost.", { default: true, who: ["G"] }),
       high_cost_threshold: key(
         { is: "number", min: 0 },
-        "Dollars per million tokens that call for a warning.",
-        {
-          default: 30,
-          who: ["G"],
-          unread: true,
-        },
+        "Dollars per million tokens, in and out together, above which a model that is chosen gets a warning.",
+        { default: 30, who: ["G"] },
       ),
     }),
     usage: editor(unneeded),

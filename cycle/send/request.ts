@@ -7,7 +7,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
-import { type CredentialResolver, resolveCredential } from "../../providers/http/credentials.ts";
+import { KeyMemory } from "../../providers/keys/memory.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
@@ -30,7 +30,8 @@ export interface RequestOptions {
   readonly tools: readonly OfferedTool[];
   /** Tools whose result may be a single file reference (S8); default `read`. */
   readonly templatedTools?: readonly string[];
-  readonly resolvers?: readonly CredentialResolver[];
+  /** The keys that this run has found. @default each is looked for anew */
+  readonly keys?: KeyMemory;
   /** What the document's first block said. */
   readonly frontmatter?: EvaluatedFrontmatter;
   /** Where it is remembered what other files were like; left out, their changes are not told. */
@@ -75,9 +76,9 @@ export const HIDDEN_SECRET = "[hidden]";
 
 /** Prepares the request that `send` posts, and remembers the files it was made from. */
 export async function prepareRequest(options: RequestOptions): Promise<Sendable> {
-  const { provider, environment, resolvers, files } = options;
+  const { provider, environment, settings, keys = new KeyMemory(() => 0), files } = options;
   const prepared = await prepare(options, async () => {
-    const credential = await resolveCredential({ provider, environment }, resolvers);
+    const credential = await keys.get({ provider, environment, settings });
     return credential.ok ? success(credential.value.secret) : credential;
   });
   if (prepared.kind !== "ready" || files === undefined) return prepared;

@@ -1,14 +1,16 @@
 // Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
 
 import type { Environment } from "../../base/environment.ts";
-import { thrownText } from "../../base/problem.ts";
+import { success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
-import type { CredentialResolver } from "../../providers/http/credentials.ts";
+import { KeyMemory } from "../../providers/keys/memory.ts";
+import type { CredentialResolver } from "../../providers/keys/types.ts";
 import { quickHash } from "../../base/hash.ts";
 import { providerError } from "../../providers/http/errors.ts";
-import { mayUseProxy, reachable } from "../../providers/http/connect.ts";
+import { type Network, openNetwork, reachable } from "../../providers/http/network.ts";
+import { type Clock, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type {
@@ -25,9 +27,19 @@ import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
 import { prepareRequest, type Sendable } from "./request.ts";
 import { concessionNotice } from "./thinking_notices.ts";
+import type { UsageLog } from "../usage/log.ts";
+import { recordOf } from "../usage/record.ts";
 import { UnfinishedCalls } from "./unfinished_calls.ts";
 import type { ThinkingMemory } from "../thinking_memory.ts";
-import type { DocumentStore, Emit, FileMemory, ReplyMemory, Send, SendOutcome } from "../types.ts";
+import type {
+  DocumentStore,
+  Emit,
+  FileMemory,
+  ReplyMemory,
+  Send,
+  SendOutcome,
+  UsageRecord,
+} from "../types.ts";
 
 export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
 
@@ -54,6 +66,12 @@ export interface SendOptions {
   readonly replies?: ReplyMemory;
   /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
   readonly thinking?: ThinkingMemory;
+  /** Where it is remembered what requests used; left out, it is not. */
+  readonly usage?: UsageLog;
+  /** Whether a request that may succeed later is made again, as long as nothing of a reply came. @default true */
+  readonly retry?: boolean;
+  /** @default the time of this machine */
+  readonly clock?: Clock;
 }
 
 /** How often one request is made again without something that the provider refused. */
@@ -71,6 +89,8 @@ const MOST_RESUMES = 20;
 export function createSend(options: SendOptions): Send {
   // One run sends many times, and says each thing about the document and the settings once.
   const said = new Set<string>();
+  const { clock = systemClock } = options;
+  const keys = new KeyMemory(() => clock.now(), options.resolvers);
   const isNew = (words: string): boolean => !said.has(words) && said.add(words).size > 0;
   // What the provider refused for this model or at this address, it will refuse again.
   const refused = new Set<Concession>();
@@ -112,7 +132,7 @@ export function createSend(options: SendOptions): Send {
       tools,
       templatedTools: options.templatedTools,
       frontmatter: options.frontmatter,
-      resolvers: options.resolvers,
+      keys,
       files: options.files,
       thinking: options.thinking,
       resumes,
@@ -128,8 +148,55 @@ export function createSend(options: SendOptions): Send {
     }
     if (prepared.kind === "blocked") return prepared;
     const warnings = [...told.splice(0), ...prepared.warnings.filter(isNew)];
-    return await new Sending(options, { ...prepared, warnings }, tools, may).run(signal);
+    const network = options.fetch === undefined
+      ? await openNetwork(prepared.request.url, environment)
+      : success(null);
+    if (!network.ok) return { kind: "failed", problem: network.problem };
+    try {
+      const parts = { prepared: { ...prepared, warnings }, tools, may, network: network.value };
+      const timed = { ...options, clock };
+      const outcome = await sendPatiently(timed, () => new Sending(timed, parts), signal);
+      if (outcome.kind === "failed" && outcome.problem.code === KEY_REFUSED) keys.forget(provider.name);
+      return outcome;
+    } finally {
+      network.value?.close();
+    }
   }
+}
+
+/** The code of an error about the key: one that was made for a time may have ended before it. */
+const KEY_REFUSED = "provider-authentication";
+
+type TimedOptions = SendOptions & { readonly clock: Clock };
+
+/** Makes a request, and again while the provider cannot answer and nothing of a reply has come. */
+async function sendPatiently(
+  { emit, retry = true, clock }: TimedOptions,
+  begin: () => Sending,
+  signal: AbortSignal,
+): Promise<AttemptEnd> {
+  const patience = new Patience(clock);
+  for (;;) {
+    const sending = begin();
+    const exchange = await sending.exchange(signal);
+    const refused = sending.refused(exchange);
+    if (refused !== null) return refused;
+    const error = retry ? sending.nothingCame(exchange) : null;
+    if (error === null) return await sending.end(exchange);
+    const { wait, tried } = patience.next(error);
+    if (wait === null) return await sending.end(exchange, tried);
+    emit({ event: "request:retrying", attempt: patience.tries, of: MOST_TRIES, wait, error });
+    if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
+  }
+}
+
+/** What one request is made with. */
+interface SendingParts {
+  readonly prepared: Extract<Sendable, { kind: "ready" }>;
+  readonly tools: readonly OfferedTool[];
+  readonly may: Attempt["may"];
+  /** Null where the caller makes the requests. */
+  readonly network: Network | null;
 }
 
 /** What one try of a request may and must do. */
@@ -151,8 +218,10 @@ type AttemptEnd =
 
 /** One request and its reply. */
 class Sending {
-  readonly #options: SendOptions;
-  readonly #prepared: Extract<Sendable, { kind: "ready" }>;
+  readonly #options: TimedOptions;
+  readonly #prepared: SendingParts["prepared"];
+  readonly #network: SendingParts["network"];
+  readonly #begun: { readonly at: number; readonly date: Date };
   readonly #reader: StreamReader;
   readonly #writer: ReplyWriter;
   readonly #commits: ReplyCommits;
@@ -167,16 +236,15 @@ class Sending {
   #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
   readonly #may: Attempt["may"];
+  /** Whether any content came: the provider has begun to answer, and to charge for it. */
+  #came = false;
 
-  constructor(
-    options: SendOptions,
-    prepared: Extract<Sendable, { kind: "ready" }>,
-    tools: readonly OfferedTool[],
-    may: Attempt["may"],
-  ) {
+  constructor(options: TimedOptions, { prepared, tools, may, network }: SendingParts) {
     this.#may = may;
     this.#options = options;
     this.#prepared = prepared;
+    this.#network = network;
+    this.#begun = { at: options.clock.now(), date: options.clock.date() };
     this.#reader = options.provider.reader(tools);
     const { chat } = options.store;
     this.#unfinished = new UnfinishedCalls(options);
@@ -192,35 +260,45 @@ class Sending {
     );
   }
 
-  async run(signal: AbortSignal): Promise<AttemptEnd> {
-    const { settings, provider, emit, environment } = this.#options;
+  /** Makes the request; what comes of the reply goes to the document on the way. */
+  async exchange(signal: AbortSignal): Promise<Exchange> {
+    const { settings, provider, emit } = this.#options;
     const { request, model } = this.#prepared;
-    const direct = this.#options.fetch === undefined && !mayUseProxy(environment.variables);
+    const network = this.#network;
     const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
     emit({ event: "request:sending", provider: provider.name, model });
-    const exchange = await post({
+    return await post({
       request,
       timeout,
       connectTimeout,
       signal,
-      fetch: this.#options.fetch,
-      reach: direct ? reachable : undefined,
+      fetch: network?.fetch ?? this.#options.fetch,
+      proxy: network?.proxy ?? null,
+      reach: network === null ? undefined : reachable,
       onEvent: (data, headers, source) => this.#event(data, headers, source),
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
-    const refused = this.#refused(exchange);
-    if (refused !== null) return refused;
+  }
+
+  /** Why nothing at all came of the reply; null when something did, or the person stopped it. */
+  nothingCame(exchange: Exchange): ProviderError | null {
+    if (exchange.kind === "cancelled" || this.#came || this.#stop !== null) return null;
+    return this.#error ?? this.#failure(exchange);
+  }
+
+  /** Ends the reply in the document; `tried` is what else there is to say about an error. */
+  async end(exchange: Exchange, tried: string | null = null): Promise<AttemptEnd> {
     if (this.#writer.begun) {
       this.#notices.push(...await this.#prepared.log?.finish(this.#options.thinking) ?? []);
       await this.#keepNotes();
     }
-    const ending = this.#ending(exchange);
+    const ending = this.#ending(exchange, tried);
     const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
     // A document that could not take the end does not say how the reply ended.
     if (problem === null) await this.#unfinished.end();
     const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
-    this.#report(outcome, problem === null ? ending.error : null);
+    await this.#report(outcome, problem === null ? ending.error : null);
     return outcome.kind === "completed" && ending.reply.kind === "paused"
       ? { kind: "paused", warnings: outcome.warnings }
       : outcome;
@@ -247,7 +325,7 @@ class Sending {
   }
 
   /** What the provider refused of a request that brought nothing, where another try can do without. */
-  #refused(exchange: Exchange): Extract<AttemptEnd, { kind: "refused" }> | null {
+  refused(exchange: Exchange): Extract<AttemptEnd, { kind: "refused" }> | null {
     if (!this.#may.concede) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
     const error = this.#error ?? this.#failure(exchange);
@@ -279,9 +357,13 @@ class Sending {
     else if (effect.kind === "note") {
       this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
     } else if (effect.kind === "notice") this.#notices.push(effect.message);
-    else if (effect.kind === "progress") {
-      const { block, name, characters } = effect;
-      this.#options.emit({ event: "reply:progress", block, name, characters });
+    else {
+      // A reply that thinks or writes a call has begun, whatever of it is in the document yet.
+      this.#came = true;
+      if (effect.kind === "progress") {
+        const { block, name, characters } = effect;
+        this.#options.emit({ event: "reply:progress", block, name, characters });
+      }
     }
     const error = this.#writer.apply(effect);
     if (effect.kind === "text") this.#tell(effect.text);
@@ -295,7 +377,10 @@ class Sending {
   }
 
   /** What stands below the reply and what the caller is told. */
-  #ending(exchange: Exchange): { reply: ReplyEnd; outcome: SendOutcome; error: ProviderError | null } {
+  #ending(
+    exchange: Exchange,
+    tried: string | null,
+  ): { reply: ReplyEnd; outcome: SendOutcome; error: ProviderError | null } {
     const { provider } = this.#options;
     if (exchange.kind === "cancelled") {
       return {
@@ -307,7 +392,8 @@ class Sending {
     const stop = this.#stop;
     const error = this.#error ?? (stop === null ? this.#failure(exchange) : null);
     if (error !== null || stop === null) {
-      const problem = error ?? endedEarly();
+      const found = error ?? endedEarly();
+      const problem = tried === null ? found : { ...found, details: [...found.details, tried] };
       const reply: ReplyEnd = { kind: "interrupted", message: problem.message };
       return { reply, outcome: { kind: "failed", problem }, error: problem };
     }
@@ -354,17 +440,52 @@ class Sending {
     return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
   }
 
-  #report(outcome: SendOutcome, error: ProviderError | null): void {
+  async #report(outcome: SendOutcome, error: ProviderError | null): Promise<void> {
     const { emit } = this.#options;
+    const ended = outcome.kind === "completed" || outcome.kind === "cancelled" ? outcome.kind : "errored";
+    const record = this.#record(ended);
+    if (record !== null) await this.#keep(record);
+    const used = record === null ? {} : { record };
     if (outcome.kind === "completed") {
-      emit({ event: "request:finished", status: "completed", usage: outcome.usage });
+      emit({ event: "request:finished", status: "completed", usage: outcome.usage, ...used });
       return;
     }
     for (const message of [...this.#prepared.warnings, ...this.#losses()]) {
       emit({ event: "notice", code: "request-warning", message });
     }
-    const status = outcome.kind === "cancelled" ? "cancelled" : "errored";
-    emit({ event: "request:finished", status, usage: null, ...(error === null ? {} : { error }) });
+    const status = ended === "cancelled" ? ended : "errored";
+    emit({ event: "request:finished", status, usage: null, ...used, ...(error === null ? {} : { error }) });
+  }
+
+  /** What the request used by the word of the provider; null when it said nothing. */
+  #record(ended: UsageRecord["ended"]): UsageRecord | null {
+    const { store, provider, settings, clock } = this.#options;
+    if (this.#usage === null) return null;
+    const { at, date } = this.#begun;
+    return recordOf({
+      begun: date,
+      seconds: (clock.now() - at) / 1000,
+      document: store.path,
+      provider: provider.name,
+      model: this.#prepared.model,
+      ended,
+      usage: this.#usage,
+    }, {
+      settings,
+      outputIncludesThoughts: provider.outputIncludesThoughts,
+      retention: resolveParameters(settings, provider.name).cacheRetention,
+    });
+  }
+
+  /** A reply that was paid for is not given up because its price cannot be noted; that it cannot is told. */
+  async #keep(record: UsageRecord): Promise<void> {
+    try {
+      await this.#options.usage?.record(record);
+    } catch (thrown) {
+      const message = `What this request used cannot be kept: ${thrownText(thrown)}. ` +
+        "Make room, or name a writable state folder with XDG_STATE_HOME.";
+      this.#options.emit({ event: "notice", code: "state-unwritable", message });
+    }
   }
 }
 
@@ -404,7 +525,9 @@ function blockedError(
 }
 
 function endedEarly(): ProviderError {
-  return providerError("network", "The connection ended before the reply was complete.");
+  return providerError("network", "The connection ended before the reply was complete.", {
+    retry: { after: null },
+  });
 }
 
 /** Decoded JSON, or the text itself when it is none. */

@@ -2,6 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";
+import { isSpent, limitDetails, temporary } from "./temporary.ts";
 
 /** What an error body says, apart from the wrapping. */
 export interface ErrorText {
@@ -56,11 +57,18 @@ export function classify(sentence: string, status?: number): ErrorClass {
   return "other";
 }
 
+/** What an error says beyond its class and sentence. */
+export interface ErrorOptions {
+  readonly details?: readonly string[];
+  readonly next?: string;
+  readonly retry?: ProviderError["retry"];
+}
+
 /** Makes an error with the hint of its class. */
 export function providerError(
   errorClass: ErrorClass,
   message: string,
-  options: { readonly details?: readonly string[]; readonly next?: string } = {},
+  options: ErrorOptions = {},
 ): ProviderError {
   const next = options.next ?? NEXT[errorClass];
   return {
@@ -69,10 +77,14 @@ export function providerError(
     ...(next === undefined ? {} : { next }),
     class: errorClass,
     details: options.details ?? [],
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
   };
 }
 
-/** The error that an answered body stands for; rate limits carry the headers that tell when to come back. */
+/**
+ * The error that an answered body stands for. What may be over later carries the headers that tell when, and says that
+ * it may be tried again.
+ */
 export function answeredError(
   body: unknown,
   headers: Headers | null,
@@ -82,9 +94,23 @@ export function answeredError(
   const known = extractError(body);
   const sentence = known !== null ? errorSentence(known) : unknownAnswer(body, status);
   const errorClass = classify(sentence, status);
-  const details = errorClass === "rate_limit" && headers !== null ? rateLimitDetails(headers) : [];
-  return providerError(errorClass, sentence, { details, next: hints[errorClass] });
+  const retry = errorClass === "context_overflow" ? undefined : temporary({ body, headers, status });
+  return providerError(errorClass, sentence, {
+    details: limitDetails(headers, { wait: retry !== undefined, limits: errorClass === "rate_limit" }),
+    next: hints[errorClass] ??
+      (isSpent(body) || status === 402
+        ? "Waiting does not help: raise the limit, or add credit to the account."
+        : status === 413
+        ? TOO_LARGE
+        : retry === undefined
+        ? undefined
+        : "Try again in a little while."),
+    retry,
+  });
 }
+
+const TOO_LARGE =
+  "The request is larger than the provider takes: leave out attached files, or use smaller ones.";
 
 function unknownAnswer(body: unknown, status: number | undefined): string {
   const said = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
@@ -101,12 +127,4 @@ export function unexpectedBody(body: string): string {
   const start = new TextDecoder().decode(bytes.subarray(0, 300));
   const cut = bytes.length > 300 ? `${start}...` : start;
   return `Unexpected API response: ${cut.replace(/\s+/g, " ").trim()}`;
-}
-
-/** `name: value` of every header that speaks of limits, sorted by name. */
-export function rateLimitDetails(headers: Headers): readonly string[] {
-  return [...headers]
-    .filter(([name]) => name === "retry-after" || name.includes("ratelimit"))
-    .map(([name, value]) => `${name}: ${value}`)
-    .sort();
 }

@@ -1,11 +1,12 @@
 // One POST and its streamed answer over `fetch`: limits of time, cancelling, and errors told apart.
 //
 // `fetch` shows when headers arrive, not when a connection stands, and a server may hold its headers back
-// until the model starts. Whether the host takes connections is therefore asked beside it (`connect.ts`). Once
+// until the model starts. Whether the host takes connections is therefore asked beside it (`network.ts`). Once
 // it does, only silence counts: a reply may take as long as it likes while something of it arrives.
 
-import { thrownText } from "../../base/problem.ts";
 import { providerError } from "./errors.ts";
+import type { Proxy } from "./proxy.ts";
+import { transportError } from "./transport_error.ts";
 import { createSseReader } from "./sse.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
 
@@ -20,6 +21,8 @@ export interface PostOptions {
   /** The caller's cancel. */
   readonly signal: AbortSignal;
   readonly fetch?: typeof fetch;
+  /** What stands between here and the host. */
+  readonly proxy?: Proxy | null;
   /** Called with the decoded data of each event; `stop` ends the exchange, nothing more is read. */
   onEvent(data: object, headers: Headers, source: string): "stop" | "more";
   /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
@@ -50,7 +53,7 @@ export async function post(options: PostOptions): Promise<Exchange> {
     return await exchange(options, limits);
   } catch (thrown) {
     if (options.signal.aborted) return { kind: "cancelled" };
-    return { kind: "failed", error: limits.expired() ?? transportError(thrown, options.request.url) };
+    return { kind: "failed", error: limits.expired() ?? transportError(thrown, options) };
   } finally {
     limits.clear();
   }
@@ -209,15 +212,16 @@ class Limits {
   }
 
   #watchConnection(): void {
-    const { connectTimeout, reach, request } = this.#options;
+    const { connectTimeout, reach, request, proxy = null } = this.#options;
     if (reach === undefined) return;
+    const who = proxy === null ? hostOf(request.url) : `The proxy ${proxy.host} (from ${proxy.variable})`;
     this.#connect = this.#after(
       connectTimeout,
-      `${hostOf(request.url)} took no connection within ${connectTimeout} s.`,
+      `${who} took no connection within ${connectTimeout} s.`,
       "Check the connection; the parameter connect_timeout sets the limit.",
     );
     // Reached, or not to be told: then the request itself says what is wrong, and silence is the limit.
-    reach(request.url, this.#controller.signal).then(() => clearTimeout(this.#connect));
+    reach(proxy?.url ?? request.url, this.#controller.signal).then(() => clearTimeout(this.#connect));
   }
 
   #after(seconds: number, message: string, next: string): ReturnType<typeof setTimeout> | undefined {
@@ -227,40 +231,6 @@ class Limits {
       this.#controller.abort();
     }, Math.min(seconds, LONGEST_TIMER) * 1000);
   }
-}
-
-/** Tells apart what a runtime throws: Node gives codes in `cause`, Deno words in its message. */
-export function transportError(thrown: unknown, url: string): ProviderError {
-  const host = hostOf(url);
-  const said = causes(thrown).join(" ");
-  if (/ENOTFOUND|EAI_AGAIN|dns error|failed to lookup/i.test(said)) {
-    return providerError("network", `The name of ${host} could not be resolved.`);
-  }
-  if (
-    /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|connection refused|unreachable|\(Connect\)|are blocked/i.test(said)
-  ) {
-    return providerError("network", `${host} could not be reached: ${lastCause(thrown)}.`);
-  }
-  if (/TimeoutError|ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i.test(said)) {
-    return providerError("timeout", `The connection to ${host} timed out.`);
-  }
-  return providerError("network", `The connection to ${host} broke: ${lastCause(thrown)}.`);
-}
-
-function causes(thrown: unknown): string[] {
-  const said: string[] = [];
-  for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    said.push(at.name, "code" in at ? String(at.code) : "", at.message);
-  }
-  return said.length > 0 ? said : [String(thrown)];
-}
-
-/** The innermost reason, which is the one that helps, without the address that is named already. */
-function lastCause(thrown: unknown): string {
-  let innermost = thrown;
-  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
-  const words = thrownText(innermost).replace(/^error sending request for url \([^)]*\): /, "");
-  return words.replace(/\.+$/, "");
 }
 
 function hostOf(url: string): string {

@@ -7,6 +7,7 @@ export type Day = string;
 export interface Prices {
   /** Tokens that are sent and that the provider does not have at hand. */
   readonly input: number;
+  /** Tokens of the reply. */
   readonly output: number;
   /** Tokens that the provider had at hand. @default the input price */
   readonly cacheRead?: number;

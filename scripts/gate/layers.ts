@@ -90,7 +90,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["registry.ts", "replay_provider.ts"],
     ["anthropic", "replay", "openai", "google", "chat_completions"],
     ["request", "stream"],
-    ["http"],
+    ["http", "keys"],
     ["known.ts"],
     ["usage.ts"],
     ["models"],
@@ -101,7 +101,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["cycle.ts"],
     ["press_outcome.ts"],
     ["execute", "send"],
-    ["plan"],
+    ["plan", "usage"],
     ["storage"],
     ["refusals.ts", "final_block.ts", "call_hash.ts", "stop.ts", "thinking_memory.ts", "unsettled.ts"],
     ["sentences.ts"],
@@ -123,7 +123,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   commands: [
     ["main.ts"],
     ["load.ts"],
-    ["setup", "catalogue"],
+    ["setup", "catalogue", "provider", "convert"],
     ["sandbox"],
     ["settings"],
     ["document"],
@@ -155,7 +155,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "providers/chat_completions": ["providers"],
   "cycle/execute": ["cycle"],
   "cycle/plan": ["cycle", "agent", "commands/document"],
-  "cycle/send": ["cycle", "agent"],
+  "cycle/send": ["cycle", "agent", "commands/convert", "commands/provider"],
   "tools/builtin": ["tools", "agent"],
   "commands/io": ["commands"],
   "commands/line": ["commands"],
@@ -163,6 +163,8 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "commands/settings": ["commands"],
   "commands/sandbox": ["commands"],
   "commands/setup": ["commands"],
+  "commands/provider": ["commands"],
+  "commands/convert": ["commands"],
 };
 
 /** Folders with modules that are no rooms: nothing of the program may use them. */

@@ -168,7 +168,7 @@ Deno.test("in a pipe advance shows a line for each request, call and result; not
       assert.equal(code, 0, stderr);
       assert.match(
         stderr,
-        /^request +anthropic .*\nreply +✓ .*\ncall +bash: \$ echo made\nresult +✓ bash: .*\nrequest .*\nreply .*\nThe reply is complete/m,
+        /^request +anthropic .*\nreply +✓ .*\ncall +bash: \$ echo made\nresult +✓ bash: .*\nrequest .*\nreply .*\nflemma: .* tokens in, .*\nThe reply is complete/m,
       );
       assert.doesNotMatch(stderr, /[^\P{Cc}\n]/u);
       assert.equal((await advance("--quiet")).stderr, "");

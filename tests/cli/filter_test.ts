@@ -77,7 +77,7 @@ Deno.test("a server that fails or hangs up gives back at least the question, and
       ],
       async ({ env }) => {
         const options = { stdin: QUESTION, env: { ...KEY, ...env } };
-        const failed = await place.run(["advance"], options);
+        const failed = await place.run(["advance", "--no-retry"], options);
         assert.deepEqual([failed.code, failed.stdout], [1, QUESTION]);
         const cut = await place.run(["advance"], options);
         assert.equal(cut.code, 0, "editors throw away the text of a failing filter");

@@ -77,7 +77,7 @@ Deno.test("after a request that brought nothing, the printed advice works", () =
   withScene((place) =>
     withReplay([{ fault: { status: 503, body: "busy" } }], async (_, env) => {
       place.write("a.chat", QUESTION);
-      const failed = await place.run(["advance", "a.chat"], { env });
+      const failed = await place.run(["advance", "a.chat", "--no-retry"], { env });
       assert.equal(place.read("a.chat"), QUESTION);
       await follow(place, failed.stderr);
     })

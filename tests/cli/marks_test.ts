@@ -276,7 +276,7 @@ Deno.test("send says what to do about a failure as advance does, and when a rate
     const limit = { status: 429, headers: { "retry-after": "9" }, body };
     return withServer([limit, limit], async ({ env }) => {
       for (const command of ["advance", "send"]) {
-        const { code, stderr } = await place.run([command], {
+        const { code, stderr } = await place.run([command, "--no-retry"], {
           stdin: "@You:\nHi\n",
           env: { ...KEY, ...env },
         });

@@ -79,6 +79,7 @@ async function send(answer: Answer, options: Options = {}): Promise<Run> {
       },
       stream: options.stream,
       fetch: options.fetch,
+      retry: false,
     })(options.signal ?? new AbortController().signal);
     return { outcome, after: new TextDecoder().decode(store.chat.bytes), events, requests: server.requests };
   } finally {

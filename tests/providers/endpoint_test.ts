@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { mayUseProxy, reachable } from "../../providers/http/connect.ts";
 import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { reachable } from "../../providers/http/network.ts";
 import { post } from "../../providers/http/post.ts";
 import { serve } from "./loopback.ts";
 
@@ -86,10 +86,28 @@ Deno.test("whether a host takes connections is known of one that does and one th
   assert.equal(await reachable("no address", signal), false);
 });
 
-Deno.test("a proxy in any of the usual variables means that a connection of our own proves nothing", () => {
-  for (const name of ["http_proxy", "HTTPS_PROXY", "ALL_PROXY", "https_proxy"]) {
-    assert.equal(mayUseProxy({ [name]: "http://proxy:3128" }), true, name);
-    assert.equal(mayUseProxy({ [name]: "" }), false, name);
-  }
-  assert.equal(mayUseProxy({}), false);
+Deno.test("where there is a proxy, it is the proxy that has to take the connection, and it is named when it does not", async () => {
+  const asked: string[] = [];
+  const exchange = await post({
+    request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },
+    timeout: 0,
+    connectTimeout: 0.01,
+    proxy: { url: "http://proxy.example:3128", host: "proxy.example:3128", variable: "HTTPS_PROXY" },
+    reach: (url) => {
+      asked.push(url);
+      return new Promise(() => {});
+    },
+    signal: new AbortController().signal,
+    fetch: (_, init) =>
+      new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason))),
+    onEvent: () => "more",
+    onUnreadable: () => {},
+  });
+  assert.deepEqual(asked, ["http://proxy.example:3128"]);
+  assert.ok(exchange.kind === "failed");
+  assert.equal(exchange.error.code, "provider-timeout");
+  assert.match(
+    exchange.error.message,
+    /^The proxy proxy\.example:3128 \(from HTTPS_PROXY\) took no connection/,
+  );
 });

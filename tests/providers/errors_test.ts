@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { answeredError, classify, extractError, unexpectedBody } from "../../providers/http/errors.ts";
-import { transportError } from "../../providers/http/post.ts";
+import { transportError } from "../../providers/http/transport_error.ts";
 
 Deno.test("the message of every known error shape is found", () => {
   assert.deepEqual(extractError({ error: { message: "m", type: "t" } }), { type: "t", message: "m" });
@@ -65,7 +65,7 @@ Deno.test("transport errors of Node and of Deno are told apart alike", () => {
     [new TypeError("error reading a body from connection"), "network", /broke: error reading a body/],
   ] as const;
   for (const [thrown, expected, sentence] of cases) {
-    const error = transportError(thrown, "http://h:1/v1/messages");
+    const error = transportError(thrown, { request: { url: "http://h:1/v1/messages" } });
     assert.equal(error.class, expected);
     assert.match(error.message, sentence);
     assert.match(error.message, /h:1/);

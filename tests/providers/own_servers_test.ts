@@ -4,7 +4,7 @@ import { loadSettings } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import { chatUrl } from "../../providers/chat_completions/address.ts";
-import { resolveCredential } from "../../providers/http/credentials.ts";
+import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { getProvider, knownProvider, providerNames } from "../../providers/registry.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 

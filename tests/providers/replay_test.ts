@@ -42,6 +42,7 @@ async function send(url: string, before = BEFORE): Promise<Sent> {
     provider: anthropic,
     tools: () => TOOLS,
     emit: (event) => events.push(event),
+    retry: false,
   })(new AbortController().signal);
   return { outcome, after: new TextDecoder().decode(store.chat.bytes), events };
 }

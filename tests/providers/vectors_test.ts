@@ -229,6 +229,7 @@ for (const name of names) {
           provider: anthropic,
           tools: () => [],
           emit: (event) => events.push(event),
+          retry: false,
         });
         const outcome = await send(new AbortController().signal);
         const change = CHANGED[name.replace(".expect.json", "")] ?? {};

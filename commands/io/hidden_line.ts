@@ -1,0 +1,37 @@
+// A line that a person types at the terminal and nobody sees.
+
+import { writeError } from "./streams.ts";
+
+const CTRL_C = 3;
+const CTRL_D = 4;
+const CTRL_U = 21;
+const BACKSPACES: readonly number[] = [8, 127];
+const LINE_ENDS: readonly number[] = [10, 13];
+
+/** What was typed; null when the person pressed Ctrl-C, or Ctrl-D on an empty line. Throws when it cannot be read. */
+export async function readHidden(prompt: string): Promise<string | null> {
+  writeError(prompt);
+  Deno.stdin.setRaw(true);
+  try {
+    return await readLine();
+  } finally {
+    Deno.stdin.setRaw(false);
+    writeError("\n");
+  }
+}
+
+async function readLine(): Promise<string | null> {
+  const typed: number[] = [];
+  const piece = new Uint8Array(1024);
+  for (;;) {
+    const count = await Deno.stdin.read(piece);
+    if (count === null) return null;
+    for (const byte of piece.subarray(0, count)) {
+      if (byte === CTRL_C || (byte === CTRL_D && typed.length === 0)) return null;
+      if (byte === CTRL_D || LINE_ENDS.includes(byte)) return new TextDecoder().decode(new Uint8Array(typed));
+      if (byte === CTRL_U) typed.length = 0;
+      else if (BACKSPACES.includes(byte)) typed.pop();
+      else typed.push(byte);
+    }
+  }
+}

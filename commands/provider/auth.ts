@@ -1,0 +1,131 @@
+// `flemma auth`: keys in the keyring of the system. A key goes in and never comes out again here.
+
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
+import { sourceOf } from "../../providers/keys/sources.ts";
+import type { KeyKind } from "../../providers/keys/types.ts";
+import type { KnownProvider } from "../../providers/known.ts";
+import { knownProvider, providerNames, unknownProvider } from "../../providers/registry.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { readHidden } from "../io/hidden_line.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { switchOption } from "../line/options.ts";
+import { settingsOf } from "../line/overrides.ts";
+import { visible } from "../../base/visible.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment } = invocation;
+  const loaded = await settingsOf(given, environment, null);
+  if (!loaded.ok) return refuse(invocation, loaded.problem);
+  const { settings } = loaded.value;
+  const [name] = given.positionals;
+  if (given.command.name === "auth show") return await show(invocation, settings, name);
+  const provider = providerNamed(name ?? "", settings);
+  if (!provider.ok) return refuse(invocation, provider.problem);
+  const keyring = keyringFor(invocation, provider.value);
+  if (!keyring.ok) return refuse(invocation, keyring.problem);
+  return given.command.name === "auth set"
+    ? await set(invocation, provider.value, keyring.value)
+    : await remove(invocation, provider.value, keyring.value);
+}
+
+async function set(invocation: Invocation, provider: KnownProvider, keyring: Keyring): Promise<number> {
+  const { arguments: given, messages, environment } = invocation;
+  if (given.positionals.length > 1) return refuse(invocation, KEY_IN_ARGUMENTS);
+  const key = await keyFrom(invocation, provider);
+  if (key === null) return Exit.interrupted;
+  if (!key.ok) return refuse(invocation, key.problem);
+  const problem = await keyring.store(provider.name, kindOf(provider), key.value);
+  if (problem !== null) return refuse(invocation, problem);
+  messages.note(`flemma: ${keyring.name} holds the key of ${provider.display} now.`);
+  const variable = provider.keyVariables.find((name) => environment.variables[name]);
+  if (variable !== undefined) messages.note(`  The variable ${variable} is set too, and it comes first.`);
+  return Exit.ok;
+}
+
+async function remove(invocation: Invocation, provider: KnownProvider, keyring: Keyring): Promise<number> {
+  const removed = await keyring.remove(provider.name, kindOf(provider));
+  if (!removed.ok) return refuse(invocation, removed.problem);
+  const { messages } = invocation;
+  if (removed.value) messages.note(`flemma: ${keyring.name} holds no key of ${provider.display} any more.`);
+  else messages.say(`flemma: ${keyring.name} has no key of ${provider.display}.`);
+  return removed.value ? Exit.ok : Exit.failure;
+}
+
+/** Tells where keys come from, by names only. */
+async function show(invocation: Invocation, settings: Settings, name: string | undefined): Promise<number> {
+  const names = name === undefined ? providerNames(settings) : [name];
+  const found: Record<string, { readonly found: boolean; readonly detail: string }> = {};
+  for (const each of names) {
+    const provider = providerNamed(each, settings);
+    if (!provider.ok) return refuse(invocation, provider.problem);
+    const { environment } = invocation;
+    const source = await sourceOf({ provider: provider.value, environment, settings });
+    found[each] = source.ok
+      ? { found: true, detail: source.value }
+      : { found: false, detail: source.problem.message };
+  }
+  if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(found)}\n`);
+  else {
+    const width = Math.max(...names.map((each) => each.length));
+    const lines = Object.entries(found).map(([each, { found, detail }]) =>
+      `${each.padEnd(width)}  ${found ? `from ${detail}` : detail}`
+    );
+    writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  }
+  return name === undefined || found[name]!.found ? Exit.ok : Exit.failure;
+}
+
+function providerNamed(name: string, settings: Settings): Outcome<KnownProvider> {
+  const provider = knownProvider(name, settings);
+  return provider === null ? unknownProvider(name, settings) : success(provider);
+}
+
+function kindOf({ keyKind }: KnownProvider): KeyKind {
+  return keyKind ?? "api_key";
+}
+
+function keyringFor({ environment }: Invocation, provider: KnownProvider): Outcome<Keyring> {
+  const keyring = systemKeyring(environment);
+  if (keyring !== null) return success(keyring);
+  const { name, keyVariables: [variable = ""] } = provider;
+  return failure(
+    "keyring-missing",
+    Deno.build.os === "linux"
+      ? "There is no keyring here: the program secret-tool (of libsecret) was not found."
+      : "There is no keyring here that can be asked.",
+    `Set the variable ${variable}, or name a command that prints the key: providers.${name}.key_command`,
+  );
+}
+
+const KEY_IN_ARGUMENTS = failure(
+  "usage",
+  "A key on the command line stays in the shell's history.",
+  "Leave it out and type it when you are asked, or pipe it in.",
+).problem;
+
+/** The key, from a pipe or typed without being shown; null when the person stopped. */
+async function keyFrom({ input }: Invocation, provider: KnownProvider): Promise<Outcome<string> | null> {
+  let text: string | null;
+  try {
+    text = Deno.stdin.isTerminal()
+      ? await readHidden(`Key of ${provider.display} (not shown): `)
+      : new TextDecoder().decode(input.read().bytes);
+  } catch (thrown) {
+    return failure("key-unreadable", `The key cannot be read: ${thrownText(thrown)}.`);
+  }
+  if (text === null) return null;
+  const key = text.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return success(key);
+  return failure(
+    "usage",
+    key === ""
+      ? "No key was given."
+      : "That is no key: it holds blanks, line ends or other characters that no key has.",
+    `Pipe it in: printf %s KEY | flemma auth set ${provider.name}`,
+  );
+}

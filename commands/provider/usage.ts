@@ -1,0 +1,116 @@
+// `flemma usage`: tokens and money, of one document by model, or of all.
+
+import { visible } from "../../base/visible.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { knownPath } from "../../cycle/storage/read.ts";
+import { allRecords, recordsOf } from "../../cycle/usage/log.ts";
+import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
+import type { UsageRecord } from "../../cycle/types.ts";
+import type { Invocation } from "../invocation.ts";
+import { costWords, counted, percent } from "../io/amounts.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { usageJson } from "../io/usage_json.ts";
+import { switchOption, textOption } from "../line/options.ts";
+
+/** Records of one kind, under the name of their row. */
+interface Row {
+  readonly name: string;
+  readonly records: readonly UsageRecord[];
+}
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment, messages } = invocation;
+  const since = textOption(given, "since");
+  if (since !== undefined && !isDay(since)) {
+    const message = `--since needs a day such as 2026-11-28, not "${since}".`;
+    return refuse(invocation, { code: "usage", message });
+  }
+  const wanted = ({ time }: UsageRecord) => since === undefined || time >= since;
+  const [file] = given.positionals;
+  const asJson = switchOption(given, "json") === true;
+  if (file === undefined) {
+    const rows = [...await allRecords(environment)]
+      .map(([document, records]): Row => ({ name: document ?? UNSAVED, records: records.filter(wanted) }))
+      .filter(({ records }) => records.length > 0)
+      .sort((a, b) => totalOf(b.records).cost - totalOf(a.records).cost || (a.name < b.name ? -1 : 1));
+    if (asJson) writeOutput(`${safeJson(allJson(rows))}\n`);
+    else if (rows.length === 0) messages.note("flemma: Nothing was used so far.");
+    else writeOutput(visible(table("document", rows), { lines: true }));
+    return Exit.ok;
+  }
+  const path = await knownPath(environment, file);
+  const records = (await recordsOf(environment, path)).filter(wanted);
+  if (asJson) writeOutput(`${safeJson(documentJson(path, records))}\n`);
+  else if (records.length === 0) messages.note(`flemma: ${file} has used nothing so far.`);
+  else writeOutput(visible(table("model", byModel(records)), { lines: true }));
+  return records.length === 0 && !await isFile(absolutePath(environment, file))
+    ? refuse(invocation, { code: "document-missing", message: `There is no file ${file}.` })
+    : Exit.ok;
+}
+
+const UNSAVED = "(unsaved)";
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch {
+    // Whatever stands in the way, there is no document to tell of.
+    return false;
+  }
+}
+
+function byModel(records: readonly UsageRecord[]): readonly Row[] {
+  const rows = Map.groupBy(records, ({ provider, model }) => `${provider} ${model}`);
+  return [...rows].map(([name, records]) => ({ name, records }));
+}
+
+function documentJson(document: string, records: readonly UsageRecord[]): unknown {
+  const models = byModel(records).map(({ records }) => {
+    const [{ provider, model }] = records as [UsageRecord];
+    return { provider, model, ...totalOf(records) };
+  });
+  return { document, usage: usageJson(records), models, requests: records };
+}
+
+function allJson(rows: readonly Row[]): unknown {
+  const documents = rows.map(({ name, records }) => ({
+    document: name === UNSAVED ? null : name,
+    ...totalOf(records),
+  }));
+  return { usage: usageJson(rows.flatMap(({ records }) => records)), documents };
+}
+
+const COLUMNS = ["requests", "in", "cached", "out", "cost"];
+
+/** One line a row and their sum, numbers to the right. */
+function table(what: string, rows: readonly Row[]): string {
+  const all: Row = { name: "all", records: rows.flatMap(({ records }) => records) };
+  const cells = [...rows, ...(rows.length > 1 ? [all] : [])].map(({ name, records }) => {
+    const total = totalOf(records);
+    const sent = total.input + total.cache_read + total.cache_write;
+    const share = cacheShare(total);
+    return [
+      name,
+      counted(total.requests),
+      counted(sent),
+      share === null ? "" : percent(share),
+      counted(total.output),
+      costWords(total),
+    ];
+  });
+  const lines = [[what, ...COLUMNS], ...cells];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines.map((line) => {
+    const padded = line.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)
+    );
+    return `${padded.join("  ").trimEnd()}\n`;
+  }).join("");
+}

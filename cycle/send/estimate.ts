@@ -1,0 +1,112 @@
+// How many tokens a document would send and what they cost, by the provider's own count where it counts.
+
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import type { Prices } from "../../providers/models/types.ts";
+import { openNetwork, reachable } from "../../providers/http/network.ts";
+import { post } from "../../providers/http/post.ts";
+import { countedTokens, countRequest, roughTokens } from "../../providers/request/count.ts";
+import { resolveParameters } from "../../providers/request/parameters.ts";
+import type { Diagnostic } from "../../parser/types.ts";
+import { type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
+
+/** What a request would come to. */
+export interface Estimate {
+  /** Who was asked. */
+  readonly provider: string;
+  /** Which model. */
+  readonly model: string;
+  /** Tokens of the request. */
+  readonly tokens: number;
+  /** Whether nobody counted them: then they are a quarter of the bytes. */
+  readonly rough: boolean;
+  /** Tokens that the model's window holds; null where nobody knows. */
+  readonly context: number | null;
+  /** What the model costs today for a prompt of that length; null where nobody knows. */
+  readonly prices: Prices | null;
+  /** Dollars for sending it with nothing at hand; null without prices. */
+  readonly cost: number | null;
+}
+
+/** Estimates without sending. Fails like a send, or with `not-counted` when the answer holds no number. */
+export async function estimate(
+  options: RequestOptions & { readonly fetch?: typeof fetch; readonly signal?: AbortSignal },
+): Promise<Outcome<Estimate>> {
+  // Nothing is sent, so nothing is remembered of files.
+  const prepared = await prepareRequest({ ...options, files: undefined });
+  if (prepared.kind !== "ready") return { ok: false, problem: obstacleIn(prepared) };
+  const { provider } = options;
+  const counting = countRequest(provider.name, prepared.request);
+  if (counting === null) {
+    return success(estimateOf(options, prepared.model, roughTokens(prepared.request), true));
+  }
+  const answer = await ask(options, counting);
+  if (!answer.ok) return answer;
+  const tokens = countedTokens(provider.name, answer.value);
+  if (tokens !== null) return success(estimateOf(options, prepared.model, tokens, false));
+  const message = `${provider.display} answered without a number of tokens.`;
+  return { ok: false, problem: { code: "not-counted", message } };
+}
+
+function estimateOf(
+  { provider, settings, now }: RequestOptions,
+  model: string,
+  tokens: number,
+  rough: boolean,
+): Estimate {
+  const known = findModel(provider.name, model, settings);
+  const prices = known === null ? null : pricesAt(known, dayOf(now ?? new Date()), tokens);
+  const cost = prices === null ? null : tokens * prices.input / 1e6;
+  return { provider: provider.name, model, tokens, rough, context: known?.context ?? null, prices, cost };
+}
+
+async function ask(
+  { provider, settings, environment, fetch, signal = new AbortController().signal }: Parameters<
+    typeof estimate
+  >[0],
+  request: Extract<Prepared, { kind: "ready" }>["request"],
+): Promise<Outcome<unknown>> {
+  const network = fetch === undefined ? await openNetwork(request.url, environment) : success(null);
+  if (!network.ok) return network;
+  const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
+  try {
+    const exchange = await post({
+      request,
+      timeout,
+      connectTimeout,
+      signal,
+      fetch: network.value?.fetch ?? fetch,
+      proxy: network.value?.proxy ?? null,
+      reach: network.value === null ? undefined : reachable,
+      onEvent: () => "stop",
+      onUnreadable: () => {},
+    });
+    if (exchange.kind === "cancelled") return { ok: false, problem: STOPPED };
+    if (exchange.kind === "failed") return { ok: false, problem: exchange.error };
+    const text = exchange.kind === "body" ? exchange.text : exchange.lines.join("\n");
+    const body = decoded(text);
+    if (exchange.kind === "body" && exchange.status >= 400) {
+      return { ok: false, problem: provider.readError(body, exchange.headers, exchange.status) };
+    }
+    return success(body);
+  } finally {
+    network.value?.close();
+  }
+}
+
+const STOPPED: Problem = { code: "cancelled", message: "The counting was stopped." };
+
+function decoded(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Why nothing can be sent, as a send would say it. */
+function obstacleIn(prepared: Exclude<Prepared, { kind: "ready" }>): Problem {
+  if (prepared.kind === "failed") return prepared.problem;
+  const [first] = prepared.diagnostics.filter(({ severity }: Diagnostic) => severity === "error");
+  return { code: first?.code ?? "blocked", message: first?.message ?? "The request cannot be made." };
+}

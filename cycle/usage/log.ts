@@ -1,0 +1,73 @@
+// Where records of requests are kept: a file of lines for each document, in the state folder. They only ever grow.
+
+import type { Environment } from "../../base/environment.ts";
+import { readOrNull } from "../../base/files.ts";
+import { documentKey, stateFolder } from "../storage/state_files.ts";
+import { readRecord } from "./record.ts";
+import type { UsageRecord } from "../types.ts";
+
+/** What is kept of requests. */
+export interface UsageLog {
+  /** Adds a record to those of its document. */
+  record(record: UsageRecord): Promise<void>;
+}
+
+const UNSAVED = "unsaved";
+
+/** The log of this person. Nothing is made before there is a record. */
+export function openUsageLog(environment: Environment): UsageLog {
+  return {
+    async record(record) {
+      const folder = folderOf(environment);
+      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+      const name = record.document === null ? UNSAVED : await documentKey(record.document);
+      // One line in one write, since other runs add to the same file.
+      await Deno.writeTextFile(`${folder}/${name}.jsonl`, `${JSON.stringify(record)}\n`, {
+        append: true,
+        mode: 0o600,
+      });
+    },
+  };
+}
+
+/** The records of a document, oldest first; null stands for all that were unsaved. */
+export async function recordsOf(
+  environment: Environment,
+  document: string | null,
+): Promise<readonly UsageRecord[]> {
+  const name = document === null ? UNSAVED : await documentKey(document);
+  return await read(`${folderOf(environment)}/${name}.jsonl`);
+}
+
+/** All records by the document they name, the unsaved under null. */
+export async function allRecords(
+  environment: Environment,
+): Promise<ReadonlyMap<string | null, readonly UsageRecord[]>> {
+  const found = new Map<string | null, readonly UsageRecord[]>();
+  for (const name of await namesIn(folderOf(environment))) {
+    const records = await read(`${folderOf(environment)}/${name}`);
+    const [first] = records;
+    if (first !== undefined) found.set(first.document, records);
+  }
+  return found;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name } of Deno.readDir(folder)) if (name.endsWith(".jsonl")) names.push(name);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+  return names.sort();
+}
+
+async function read(path: string): Promise<readonly UsageRecord[]> {
+  const bytes = await readOrNull(path);
+  if (bytes === null) return [];
+  return new TextDecoder().decode(bytes).split("\n").map(readRecord).filter((record) => record !== null);
+}
+
+function folderOf(environment: Environment): string {
+  return `${stateFolder(environment)}/usage`;
+}

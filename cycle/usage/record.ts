@@ -1,0 +1,94 @@
+// What one request used and cost, as it is remembered, and sums of such records. Pure.
+
+import type { Settings } from "../../config/settings.ts";
+import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import type { Usage } from "../../providers/types.ts";
+import { costOf, promptTokens } from "../../providers/usage.ts";
+import type { UsageRecord } from "../types.ts";
+
+/** A request as its sender knows it. */
+export type UsedRequest = Omit<UsageRecord, "time" | "prices" | "cost" | "context"> & {
+  readonly begun: Date;
+};
+
+/** What the cost of a request depends on beside its tokens. */
+export interface Pricing {
+  /** Models of the person's own, and prices they know better. */
+  readonly settings: Pick<Settings, "providers">;
+  readonly outputIncludesThoughts: boolean;
+  readonly retention: "short" | "long" | "none";
+}
+
+/** The record of a request, at the prices of its day and of the length of its prompt. */
+export function recordOf({ begun, ...request }: UsedRequest, { settings, ...options }: Pricing): UsageRecord {
+  const { provider, model, usage } = request;
+  const known = findModel(provider, model, settings);
+  const prices = known === null ? null : pricesAt(known, dayOf(begun), promptTokens(usage));
+  return {
+    time: begun.toISOString(),
+    ...request,
+    seconds: Math.round(request.seconds * 1000) / 1000,
+    context: known?.context ?? null,
+    prices,
+    cost: prices === null ? null : costOf(usage, prices, options).total,
+  };
+}
+
+/** Requests taken together. */
+export interface UsageTotal extends Usage {
+  readonly requests: number;
+  /** Dollars of the requests whose price is known. */
+  readonly cost: number;
+  /** Requests whose price nobody knows. */
+  readonly unpriced: number;
+}
+
+export const NO_TOTAL: UsageTotal = {
+  requests: 0,
+  input: 0,
+  output: 0,
+  thoughts: 0,
+  cache_read: 0,
+  cache_write: 0,
+  cost: 0,
+  unpriced: 0,
+};
+
+/** The sum of records. */
+export function totalOf(records: readonly UsageRecord[]): UsageTotal {
+  return records.reduce<UsageTotal>((sum, { usage, cost }) => ({
+    requests: sum.requests + 1,
+    input: sum.input + usage.input,
+    output: sum.output + usage.output,
+    thoughts: sum.thoughts + usage.thoughts,
+    cache_read: sum.cache_read + usage.cache_read,
+    cache_write: sum.cache_write + usage.cache_write,
+    cost: sum.cost + (cost ?? 0),
+    unpriced: sum.unpriced + (cost === null ? 1 : 0),
+  }), NO_TOTAL);
+}
+
+/** The part of what was sent that the provider had at hand, from 0 to 1; null when nothing was sent. */
+export function cacheShare(usage: Usage): number | null {
+  const sent = promptTokens(usage);
+  return sent === 0 ? null : usage.cache_read / sent;
+}
+
+/** A line of a file as a record; null for one that is torn or none of ours. */
+export function readRecord(line: string): UsageRecord | null {
+  try {
+    const value = JSON.parse(line);
+    return isRecord(value) ? value : null;
+  } catch {
+    // A line that a full disk or a crash cut off.
+    return null;
+  }
+}
+
+const COUNTERS: readonly (keyof Usage)[] = ["input", "output", "thoughts", "cache_read", "cache_write"];
+
+function isRecord(value: UsageRecord | null): value is UsageRecord {
+  return typeof value?.time === "string" && typeof value.provider === "string" &&
+    typeof value.model === "string" && (value.cost === null || typeof value.cost === "number") &&
+    COUNTERS.every((name) => typeof value.usage?.[name] === "number");
+}

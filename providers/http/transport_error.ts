@@ -1,0 +1,171 @@
+// What went wrong on the way to a host, from what a runtime throws: Node gives codes in `cause`, Deno words in its message.
+
+import { thrownText } from "../../base/problem.ts";
+import type { ProviderError } from "../types.ts";
+import { CERTIFICATE_VARIABLES } from "./authorities.ts";
+import { type ErrorOptions, providerError } from "./errors.ts";
+import type { Proxy } from "./proxy.ts";
+
+/** The request that failed, and what stood between. */
+export interface FailedRequest {
+  readonly request: { readonly url: string };
+  readonly proxy?: Proxy | null;
+}
+
+interface Failure {
+  /** All words of what was thrown. */
+  readonly said: string;
+  /** The innermost reason, without a period. */
+  readonly why: string;
+  readonly host: string;
+  readonly url: string;
+  readonly proxy: Proxy | null;
+  /** Who was to take the connection, as the beginning of a sentence. */
+  readonly who: string;
+  /** The advice where the way itself is wrong. */
+  readonly advice: string | undefined;
+}
+
+/** A kind of failure: the words it is known by, and what is said about it. */
+type Kind = readonly [RegExp, (failure: Failure) => ProviderError | null];
+
+/** The provider did not answer, and nothing says that it never will. */
+const AGAIN: ErrorOptions = { retry: { after: null } };
+
+const KINDS: readonly Kind[] = [
+  [
+    /proxy authentication required/i,
+    ({ proxy }) =>
+      proxy === null ? null : providerError("network", `${named(proxy)} asks for a name and a password.`, {
+        next: `Put them into ${proxy.variable}: http://NAME:PASSWORD@${proxy.host}`,
+      }),
+  ],
+  [
+    /unsuccessful tunnel/i,
+    ({ proxy, host, advice }) =>
+      proxy === null
+        ? null
+        : providerError("network", `${named(proxy)} does not connect to ${host}.`, { next: advice }),
+  ],
+  [
+    /eof while tunneling/i,
+    ({ proxy, host }) =>
+      proxy === null
+        ? null
+        : providerError("network", `${named(proxy)} closed the connection to ${host}.`, AGAIN),
+  ],
+  [/invalid peer certificate/i, ({ said, host }) => certificateError(said, host)],
+  [/CERT_|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/, ({ why, host }) => certificateError(why, host)],
+  [
+    /InvalidContentType|wrong version number/i,
+    ({ host }) =>
+      providerError("network", `${host} does not speak https.`, {
+        next: "Write http:// in the base URL if it is a plain server.",
+      }),
+  ],
+  [/invalid HTTP version/i, ({ host, url }) =>
+    providerError("network", `${host} does not answer in HTTP.`, {
+      next: url.startsWith("http:")
+        ? "Check the base URL; perhaps it begins with https://."
+        : "Check the base URL.",
+    })],
+  [
+    /ENOTFOUND|EAI_AGAIN|dns error|failed to lookup/i,
+    ({ proxy, host, advice }) =>
+      providerError(
+        "network",
+        proxy === null
+          ? `The name of ${host} could not be resolved.`
+          : `The name of the proxy ${proxy.host} (from ${proxy.variable}) could not be resolved.`,
+        { next: advice },
+      ),
+  ],
+  [
+    /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|connection refused|unreachable|are blocked|tcp connect error/i,
+    ({ who, why, advice }) =>
+      providerError("network", `${who} could not be reached: ${why}.`, { next: advice }),
+  ],
+  [
+    /TimeoutError|ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i,
+    ({ host }) => providerError("timeout", `The connection to ${host} timed out.`),
+  ],
+  [
+    /reset|closed|eof|broken pipe|EPIPE|UND_ERR_SOCKET|hang up|incomplete|reading a body|GOAWAY|http2|stream error/i,
+    ({ host, why }) => providerError("network", `The connection to ${host} broke: ${why}.`, AGAIN),
+  ],
+];
+
+/** The error for what was thrown in place of an answer. */
+export function transportError(thrown: unknown, { request, proxy = null }: FailedRequest): ProviderError {
+  const host = URL.parse(request.url)?.host ?? request.url;
+  const failure: Failure = {
+    said: causes(thrown).join(" "),
+    why: lastCause(thrown),
+    host,
+    url: request.url,
+    proxy,
+    who: proxy === null ? host : named(proxy),
+    advice: proxy === null
+      ? (isOwn(request.url) ? "Start the server, or correct the base URL." : undefined)
+      : `Correct ${proxy.variable}, or put ${hostnameOf(request.url)} into NO_PROXY to go without a proxy.`,
+  };
+  for (const [words, say] of KINDS) {
+    const error = words.test(failure.said) ? say(failure) : null;
+    if (error !== null) return error;
+  }
+  return providerError("network", `The request to ${host} failed: ${failure.why}.`);
+}
+
+function named({ host, variable }: Proxy): string {
+  return `The proxy ${host} (from ${variable})`;
+}
+
+/** Whether an address is one of this machine. */
+function isOwn(url: string): boolean {
+  return /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostnameOf(url));
+}
+
+function hostnameOf(url: string): string {
+  return URL.parse(url)?.hostname ?? url;
+}
+
+/** The error about a certificate: a name, a date and an authority are mended in different places. */
+function certificateError(said: string, host: string): ProviderError {
+  if (/not valid for name|NotValidForName|ALTNAME/i.test(said)) {
+    return providerError("network", `The certificate of ${host} is for another name.`, {
+      next: "Check the base URL.",
+    });
+  }
+  if (/expired|not valid yet|NotValidYet|NOT_YET_VALID/i.test(said)) {
+    return providerError("network", `The certificate of ${host} is not valid today.`, {
+      next: "Check the date of this machine; otherwise whoever runs the server has to renew it.",
+    });
+  }
+  const variables = CERTIFICATE_VARIABLES.join(" or ");
+  const why = /peer certificate: (\w+)/.exec(said)?.[1];
+  const end = why === undefined ? "" : ` (${why})`;
+  return providerError("network", `The certificate of ${host} is from nobody this machine trusts${end}.`, {
+    next:
+      `If your network or your server has an authority of its own, name its certificate (PEM) in ${variables}.`,
+  });
+}
+
+function causes(thrown: unknown): string[] {
+  const said: string[] = [];
+  for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    said.push(at.name, "code" in at ? String(at.code) : "", at.message);
+  }
+  return said.length > 0 ? said : [String(thrown)];
+}
+
+/** The innermost reason, which is the one that helps, without the address that is named already. */
+function lastCause(thrown: unknown): string {
+  let innermost = thrown;
+  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+  const words = thrownText(innermost).replace(
+    /^error sending request (?:from \S+ )?for (?:url \([^)]*\)|\S+(?: \([^)]*\))?): /,
+    "",
+  )
+    .replace(/^client error \(\w+\): /, "");
+  return words.replace(/\.+$/, "");
+}

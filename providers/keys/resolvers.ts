@@ -1,0 +1,104 @@
+// The places where keys are looked for beyond variables, in their order: the person's own command, the keyring, gcloud.
+
+import type { Environment } from "../../base/environment.ts";
+import type { CredentialAnswer, CredentialQuery, CredentialResolver, KeyKind } from "./types.ts";
+import { askHelper, findHelper, type HelperAnswer } from "./helper.ts";
+import { type Keyring, systemKeyring } from "./keyring.ts";
+
+/** The kind of key that a provider takes. */
+export function kindOf({ provider }: CredentialQuery): KeyKind {
+  return provider.keyKind ?? "api_key";
+}
+
+/** The first line of what a command says: password stores keep more below it. */
+export const commandResolver: CredentialResolver = {
+  name: "key_command",
+  async resolve({ provider, environment, settings }) {
+    const command = settings?.providers[provider.name]?.key_command ?? null;
+    const key = `providers.${provider.name}.key_command`;
+    if (command === null || command.length === 0) return null;
+    const words = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
+    const answer = await askHelper(words, { environment });
+    if ("reason" in answer) return answer;
+    const [line = ""] = answer.output.split("\n");
+    return line.trim() === "" ? { reason: "it said nothing" } : { secret: line.trim(), source: key };
+  },
+};
+
+/** Asks the keyring of the system. */
+export function keyringResolver(
+  find: (environment: Environment) => Keyring | null = systemKeyring,
+): CredentialResolver {
+  return {
+    name: "keyring",
+    async resolve(query) {
+      const keyring = find(query.environment);
+      if (keyring === null) return { reason: "there is none here" };
+      return fromOutput(await keyring.lookup(query.provider.name, kindOf(query)), keyring.name);
+    },
+  };
+}
+
+/** Seconds for which a token of Google holds, less what a clock may be wrong by. */
+const TOKEN_SECONDS = 3330;
+
+/** Lets gcloud make a token: from a service account where one is known, else for whoever is logged in. */
+export function gcloudResolver(
+  find: (environment: Environment) => Keyring | null = systemKeyring,
+): CredentialResolver {
+  return {
+    name: "gcloud",
+    async resolve(query) {
+      if (kindOf(query) !== "access_token") return null;
+      const { environment, settings } = query;
+      const name = settings?.secrets.gcloud.path ?? "gcloud";
+      const program = findHelper(name, environment);
+      if (program === null) return { reason: `there is no program ${name}` };
+      const account = await serviceAccount(query, find(environment));
+      const words = [program, "auth", "print-access-token"];
+      const answer = account === null
+        ? await askHelper(words, { environment })
+        : await withAccountFile(account, (variables) => askHelper(words, { environment, variables }));
+      return fromOutput(answer, name, TOKEN_SECONDS);
+    },
+  };
+}
+
+/** The description of a service account, in a variable or in the keyring; null when there is none. */
+async function serviceAccount(
+  { provider, environment }: CredentialQuery,
+  keyring: Keyring | null,
+): Promise<string | null> {
+  const variable = environment.variables[`${provider.name.toUpperCase()}_SERVICE_ACCOUNT`] ?? "";
+  if (variable.includes("service_account")) return variable;
+  const kept = await keyring?.lookup(provider.name, "service_account") ?? null;
+  return kept !== null && "output" in kept && kept.output.includes("service_account") ? kept.output : null;
+}
+
+/** Keeps the account in a file of this person alone for as long as gcloud reads it. */
+async function withAccountFile(
+  account: string,
+  body: (variables: Record<string, string>) => Promise<HelperAnswer>,
+): Promise<HelperAnswer> {
+  const file = await Deno.makeTempFile({ prefix: "flemma-account-", suffix: ".json" });
+  try {
+    await Deno.writeTextFile(file, account, { mode: 0o600 });
+    return await body({ GOOGLE_APPLICATION_CREDENTIALS: file, CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE: file });
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+function fromOutput(answer: HelperAnswer, source: string, lifetime?: number): CredentialAnswer {
+  if ("reason" in answer) return answer;
+  const secret = answer.output.trimEnd();
+  if (secret === "") return { reason: "it said nothing" };
+  return { secret, source, ...(lifetime === undefined ? {} : { lifetime }) };
+}
+
+/** The places, the first that has a key wins. */
+export const RESOLVERS: readonly CredentialResolver[] = [
+  commandResolver,
+  keyringResolver(),
+  gcloudResolver(),
+];

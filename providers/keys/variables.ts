@@ -1,0 +1,16 @@
+// Keys in environment variables.
+
+import type { CredentialResolver } from "./types.ts";
+
+/** Looks at the provider's variables in their order; an empty one counts as unset. */
+export const environmentResolver: CredentialResolver = {
+  name: "environment",
+  resolve({ provider, environment }) {
+    for (const name of provider.keyVariables) {
+      const secret = (environment.variables[name] ?? "").trimEnd();
+      if (secret !== "") return Promise.resolve({ secret, source: name });
+    }
+    const names = provider.keyVariables.join(" and ");
+    return Promise.resolve({ reason: `${names} ${provider.keyVariables.length > 1 ? "are" : "is"} not set` });
+  },
+};

@@ -1,0 +1,91 @@
+// How providers count the tokens of a request without answering it (providers section 18): the request for that, and its answer.
+
+import { isObject } from "../../base/is_object.ts";
+import type { ProviderRequest } from "../types.ts";
+
+/** A way to count. */
+interface Counter {
+  /** The path of the method, from that of the request it counts. */
+  path(path: string): string;
+  /** The body, from that of the request. */
+  body(body: Readonly<Record<string, unknown>>, path: string): unknown;
+  /** The number in the answer; undefined when there is none. */
+  tokens(answer: Readonly<Record<string, unknown>>): unknown;
+}
+
+function without(body: Readonly<Record<string, unknown>>, ...names: readonly string[]): unknown {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+}
+
+const GOOGLE_PATH = (path: string) => path.replace(/:streamGenerateContent$/, ":countTokens");
+
+const COUNTERS: Readonly<Record<string, Counter>> = {
+  anthropic: {
+    path: (path) => `${path}/count_tokens`,
+    body: (body) => without(body, "max_tokens", "stream", "temperature"),
+    tokens: (answer) => answer.input_tokens,
+  },
+  openai: {
+    path: (path) => `${path}/input_tokens`,
+    body: (body) =>
+      without(
+        body,
+        ...["stream", "store", "max_output_tokens", "temperature", "include"],
+        ...["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"],
+      ),
+    tokens: (answer) => answer.input_tokens,
+  },
+  vertex: {
+    path: GOOGLE_PATH,
+    body: (body) => without(body, "generationConfig", "toolConfig"),
+    tokens: (answer) => answer.totalTokens,
+  },
+  gemini: {
+    path: GOOGLE_PATH,
+    // This door counts more than the conversation only where the whole request stands inside another.
+    body: (body, path) => ({
+      generateContentRequest: {
+        ...without(body, "generationConfig", "toolConfig") as object,
+        model: /models\/[^/:]+/.exec(path)?.[0] ?? "",
+      },
+    }),
+    tokens: (answer) => answer.totalTokens,
+  },
+  moonshot: {
+    path: (path) => path.replace(/\/chat\/completions$/, "/tokenizers/estimate-token-count"),
+    body: (body) =>
+      without(
+        body,
+        ...["stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "thinking"],
+        "reasoning_effort",
+      ),
+    tokens: ({ data }) => isObject(data) ? data.total_tokens : undefined,
+  },
+};
+
+/** The request that lets a provider count another one; null for a provider that does not count. */
+export function countRequest(provider: string, request: ProviderRequest): ProviderRequest | null {
+  const counter = COUNTERS[provider];
+  if (counter === undefined) return null;
+  const url = new URL(request.url);
+  const { pathname } = url;
+  url.pathname = counter.path(pathname);
+  // The word that asks for a stream.
+  if (url.searchParams.get("alt") === "sse") url.searchParams.delete("alt");
+  const body = JSON.parse(request.body) as Record<string, unknown>;
+  return { ...request, url: url.href, body: JSON.stringify(counter.body(body, pathname)) };
+}
+
+/** The number of tokens that a provider answered with; null when the answer holds none. */
+export function countedTokens(provider: string, answer: unknown): number | null {
+  const tokens = isObject(answer) ? COUNTERS[provider]?.tokens(answer) : undefined;
+  return typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0 ? tokens : null;
+}
+
+/** Bytes of a request that make a token, about, where nobody counts. */
+const BYTES_PER_TOKEN = 4;
+
+/** What a request may come to in tokens, roughly. */
+export function roughTokens(request: ProviderRequest): number {
+  return Math.ceil(new TextEncoder().encode(request.body).length / BYTES_PER_TOKEN);
+}

@@ -1,0 +1,106 @@
+// Keys in the keyring, as a person and a script hand them over. No output ever holds one.
+
+import assert from "node:assert/strict";
+import { SECRET_TOOL } from "../providers/key_helpers.ts";
+import { type Scene, withScene } from "./harness.ts";
+import { textReply, withServer } from "./replies.ts";
+
+/** Puts a `secret-tool` before all others; without one, a folder in which there is none. */
+function withRing(place: Scene, present = true): Record<string, string> {
+  const bin = `${place.folder}/bin`;
+  const ring = `${place.folder}/ring`;
+  for (const folder of [bin, ring]) Deno.mkdirSync(folder);
+  if (present) Deno.writeTextFileSync(`${bin}/secret-tool`, SECRET_TOOL, { mode: 0o755 });
+  const deno = Deno.execPath();
+  Deno.symlinkSync(deno, `${bin}/deno`);
+  for (const name of ["sh", "cat", "rm"]) Deno.symlinkSync(`/bin/${name}`, `${bin}/${name}`);
+  return { PATH: bin, RING: ring };
+}
+
+Deno.test("a key that was piped in is used by the next run, and removed again; only its name is ever shown", () =>
+  withScene((place) =>
+    withServer([textReply("Hello!")], async ({ env }) => {
+      const ring = { ...withRing(place), ...env };
+      const said: string[] = [];
+      const run = async (args: readonly string[], stdin?: string) => {
+        const finished = await place.run(args, { env: ring, ...(stdin === undefined ? {} : { stdin }) });
+        said.push(finished.stdout, finished.stderr);
+        return finished;
+      };
+      const set = await run(["auth", "set", "anthropic"], "sk-very-secret\n");
+      assert.deepEqual([set.code, set.stdout], [0, ""]);
+      assert.match(set.stderr, /^flemma: the keyring \(secret-tool\) holds the key of Anthropic now\.$/m);
+      place.write("a.chat", "@You:\nHi\n");
+      assert.equal((await run(["advance", "a.chat"])).code, 0);
+      assert.match(place.read("a.chat"), /Hello!/);
+      const shown = await run(["auth", "show", "anthropic", "--json"]);
+      assert.deepEqual(JSON.parse(shown.stdout), {
+        anthropic: { found: true, detail: "the keyring (secret-tool)" },
+      });
+      assert.equal((await run(["auth", "remove", "anthropic"])).code, 0);
+      const gone = await run(["auth", "show", "anthropic"]);
+      assert.equal(gone.code, 1);
+      assert.match(
+        gone.stdout,
+        /^anthropic {2}No key for Anthropic was found \(environment: ANTHROPIC_API_KEY is not set; keyring: it holds no such key\)/,
+      );
+      assert.equal((await run(["auth", "remove", "anthropic"])).code, 1);
+      assert.doesNotMatch(said.join("") + place.read("a.chat"), /very-secret/);
+    })
+  ));
+
+Deno.test("a key as an argument, none at all, one with blanks and an unknown provider are refused with what to do", () =>
+  withScene(async (place) => {
+    const env = withRing(place);
+    const rows = [
+      [["auth", "set", "anthropic", "sk-secret"], "", /history/],
+      [["auth", "set", "anthropic"], "", /No key was given.*\n.*printf/],
+      [["auth", "set", "anthropic"], "two words", /blanks/],
+      [["auth", "set", "antropic"], "k", /no provider.*\n.*anthropic/],
+    ] as const;
+    for (const [args, stdin, words] of rows) {
+      const { code, stderr } = await place.run(args, { stdin, env });
+      assert.deepEqual([code, words.test(stderr)], [2, true], stderr);
+      assert.doesNotMatch(stderr, /sk-secret/);
+    }
+  }));
+
+Deno.test("where there is no keyring, the two other ways are named", () =>
+  withScene(async (place) => {
+    const { code, stderr } = await place.run(["auth", "set", "anthropic"], {
+      stdin: "k",
+      env: withRing(place, false),
+    });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /no keyring here.*secret-tool[^]*ANTHROPIC_API_KEY[^]*providers\.anthropic\.key_command/,
+    );
+  }));
+
+Deno.test("a key that is typed at a terminal is not shown", () =>
+  withScene(async (place) => {
+    const env = withRing(place);
+    const words = [...place.program, "auth", "set", "anthropic"].map((word) => `'${word}'`).join(" ");
+    // A terminal of its own, which echoes what is typed unless somebody says otherwise.
+    const child = new Deno.Command("/usr/bin/script", {
+      args: ["-qec", words, "/dev/null"],
+      cwd: place.path(""),
+      clearEnv: true,
+      env: { ...place.env, ...env, SHELL: "/bin/sh" },
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const keyboard = child.stdin.getWriter();
+    let screen = "";
+    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
+      const asked = screen.includes("(not shown): ");
+      screen += piece;
+      if (asked || !screen.includes("(not shown): ")) continue;
+      await keyboard.write(new TextEncoder().encode("sk-wrong\x15sk-typex\x7fd\r"));
+    }
+    await keyboard.close().catch(() => {});
+    assert.equal((await child.status).code, 0, screen);
+    assert.doesNotMatch(screen, /sk-/);
+    assert.equal(Deno.readTextFileSync(`${place.folder}/ring/anthropic.api_key`), "sk-typed");
+  }));

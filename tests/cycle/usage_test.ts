@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import { dearModel } from "../../agent/views/settings_findings.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { allRecords, openUsageLog, recordsOf, type UsageLog } from "../../cycle/usage/log.ts";
+import { cacheShare, readRecord, recordOf, totalOf } from "../../cycle/usage/record.ts";
+import type { UsageRecord } from "../../cycle/types.ts";
+import { costWords, counted, money, percent, runWords, usageWords } from "../../commands/io/amounts.ts";
+import { anthropic } from "../../providers/anthropic/provider.ts";
+import { freshFolder } from "../folder.ts";
+import { type Answer, serve } from "../providers/loopback.ts";
+import { StoppedClock } from "../providers/stopped_clock.ts";
+
+const USAGE = { input: 1000, output: 2000, thoughts: 0, cache_read: 8000, cache_write: 1000 };
+
+function record(more: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    time: "2026-11-28T12:00:00.000Z",
+    seconds: 1.5,
+    document: "/a.chat",
+    provider: "anthropic",
+    model: "claude-sonnet-5-5",
+    ended: "completed",
+    usage: USAGE,
+    context: 1_000_000,
+    prices: { input: 3, output: 15 },
+    cost: 0.06,
+    ...more,
+  };
+}
+
+function used(day: string, model: string, input: number, provider = "anthropic"): UsageRecord {
+  const usage = { ...USAGE, input, cache_read: 0, cache_write: 0 };
+  return recordOf({
+    begun: new Date(`${day}T00:00:00Z`),
+    seconds: 1,
+    document: null,
+    provider,
+    model,
+    ended: "completed",
+    usage,
+  }, { settings: DEFAULT_SETTINGS, outputIncludesThoughts: true, retention: "short" });
+}
+
+Deno.test("a request costs what its day and the length of its prompt say", () => {
+  // Google doubles the price in December, OpenAI above 272,000 tokens.
+  const november = used("2026-11-30", "gemini-4-argon", 1_000_000, "gemini");
+  const december = used("2026-12-01", "gemini-4-argon", 1_000_000, "gemini");
+  assert.deepEqual([november.cost, december.cost], [2 + 0.02, 4 + 0.04]);
+  const short = used("2026-11-28", "gpt-6.1-sol", 272_000, "openai");
+  const long = used("2026-11-28", "gpt-6.1-sol", 272_001, "openai");
+  assert.equal(short.prices?.input, 2);
+  assert.equal(long.prices?.input, 4);
+  assert.equal(used("2026-11-28", "my-model", 5, "openai_chat").cost, null);
+});
+
+Deno.test("sums keep apart what has no price, and tell the share from the cache", () => {
+  const total = totalOf([record(), record({ cost: null, prices: null })]);
+  assert.deepEqual([total.requests, total.cost, total.unpriced, total.cache_read], [2, 0.06, 1, 16000]);
+  assert.equal(cacheShare(total), 0.8);
+  assert.equal(cacheShare(totalOf([])), null);
+  assert.equal(costWords(total), "$0.06 and 1 request of unknown price");
+  assert.equal(costWords(totalOf([record({ cost: null })])), "price unknown");
+});
+
+Deno.test("money, counts and shares are told as people write them", () => {
+  const rows = [
+    [0, "$0"],
+    [0.00001, "under $0.0001"],
+    [0.0012, "$0.0012"],
+    [0.001, "$0.001"],
+    [0.0312, "$0.031"],
+    [0.05, "$0.05"],
+    [0.5, "$0.50"],
+    [1, "$1"],
+    [1.5, "$1.50"],
+    [1234.567, "$1,234.57"],
+  ] as const;
+  for (const [dollars, words] of rows) assert.equal(money(dollars), words);
+  assert.equal(counted(1234567), "1,234,567");
+  assert.equal(percent(0.999), "99 %");
+  assert.equal(usageWords(totalOf([record()])), "10,000 tokens in (80 % from the cache), 2,000 out, $0.06");
+  assert.equal(
+    usageWords(totalOf([record()]), { prices: false }),
+    "10,000 tokens in (80 % from the cache), 2,000 out",
+  );
+});
+
+Deno.test("a run is told with its model, its cost, that of the document and how full the window is", () => {
+  const before = totalOf([record({ cost: 0.25 })]);
+  const prices = { prices: true };
+  assert.equal(
+    runWords([record()], before, prices),
+    "claude-sonnet-5-5: 10,000 tokens in (80 % from the cache), 2,000 out, $0.06; this document so far $0.31; " +
+      "1 % of the window",
+  );
+  assert.doesNotMatch(runWords([record()], null, prices) ?? "", /so far/);
+  assert.doesNotMatch(runWords([record()], before, { prices: false }) ?? "", /\$/);
+  assert.doesNotMatch(
+    runWords([record({ model: "mine", cost: null, context: null })], before, prices) ?? "",
+    /price|\$|window/,
+  );
+  assert.equal(runWords([], before, prices), null);
+});
+
+async function withState(
+  body: (environment: { cwd: string; home: string; variables: Record<string, string> }) => Promise<void>,
+) {
+  const folder = await freshFolder("flemma-usage-");
+  try {
+    await body({ cwd: folder, home: folder, variables: { XDG_STATE_HOME: folder } });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("records of many at once are all kept, by document; a torn line costs only itself", () =>
+  withState(async (environment) => {
+    const logs = [openUsageLog(environment), openUsageLog(environment)];
+    await Promise.all(Array.from({ length: 50 }, (_, at) => logs[at % 2]!.record(record({ seconds: at }))));
+    await logs[0]!.record(record({ document: null }));
+    const file = [...Deno.readDirSync(`${environment.home}/flemma/usage`)].find(({ name }) =>
+      name !== "unsaved.jsonl"
+    )!;
+    const path = `${environment.home}/flemma/usage/${file.name}`;
+    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+    await Deno.writeTextFile(path, '{"time": "2026', { append: true });
+    const kept = await recordsOf(environment, "/a.chat");
+    assert.deepEqual(kept.map(({ seconds }) => seconds).sort((a, b) => a - b), [...Array(50).keys()]);
+    assert.equal((await recordsOf(environment, null)).length, 1);
+    assert.deepEqual([...(await allRecords(environment)).keys()].sort(), ["/a.chat", null]);
+    assert.deepEqual(await recordsOf(environment, "/b.chat"), []);
+  }));
+
+Deno.test("what is no record of ours is passed over", () => {
+  assert.deepEqual(readRecord(JSON.stringify(record())), record());
+  const wrong = [
+    "",
+    "null",
+    "[]",
+    "x",
+    { ...record(), time: 1 },
+    { ...record(), provider: null },
+    { ...record(), model: undefined },
+    { ...record(), cost: "1" },
+    { ...record(), usage: null },
+    { ...record(), usage: { ...USAGE, thoughts: "1" } },
+  ];
+  for (const each of wrong) {
+    assert.equal(
+      readRecord(typeof each === "string" ? each : JSON.stringify(each)),
+      null,
+      JSON.stringify(each),
+    );
+  }
+});
+
+const START = {
+  type: "message_start",
+  message: { usage: { input_tokens: 100, output_tokens: 1, cache_read_input_tokens: 900 } },
+};
+const TEXT = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello" } };
+const END = [
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 50 } },
+  { type: "message_stop" },
+];
+
+function frames(...events: readonly object[]): Answer {
+  return {
+    headers: { "content-type": "text/event-stream" },
+    body: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""),
+  };
+}
+
+async function send(answer: Answer, usage: UsageLog): Promise<readonly CycleEvent[]> {
+  const server = serve(() => answer);
+  const events: CycleEvent[] = [];
+  try {
+    await createSend({
+      store: new MemoryStore(new TextEncoder().encode("@You:\nhi\n"), null),
+      settings: { ...DEFAULT_SETTINGS, model: "claude-sonnet-5-5" },
+      environment: {
+        cwd: "/",
+        home: "/",
+        variables: { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: server.url },
+      },
+      provider: anthropic,
+      tools: () => [],
+      emit: (event) => events.push(event),
+      clock: new StoppedClock(),
+      retry: false,
+      usage,
+    })(new AbortController().signal);
+  } finally {
+    await server.close();
+  }
+  return events;
+}
+
+Deno.test("every request that used something is recorded, a reply that broke too; one that used nothing is not", async () => {
+  const kept: UsageRecord[] = [];
+  const log: UsageLog = { record: (each) => Promise.resolve(void kept.push(each)) };
+  const finished = (await send(frames(START, TEXT, ...END), log)).find(({ event }) =>
+    event === "request:finished"
+  );
+  await send({ ...frames(START, TEXT), reset: true }, log);
+  await send({ status: 529, body: "{}" }, log);
+  assert.deepEqual(kept.map(({ ended, usage }) => [ended, usage.input, usage.cache_read, usage.output]), [
+    ["completed", 100, 900, 50],
+    ["errored", 100, 900, 0],
+  ]);
+  assert.equal(kept[0]!.time, "2026-11-28T12:00:00.000Z");
+  assert.ok(kept[0]!.cost! > 0);
+  assert.ok(finished?.event === "request:finished");
+  assert.deepEqual(finished.record, kept[0]);
+});
+
+Deno.test("a record that cannot be kept costs no reply, and is told", async () => {
+  const full: UsageLog = { record: () => Promise.reject(new Error("No space left on device")) };
+  const events = await send(frames(START, TEXT, ...END), full);
+  const notice = events.find(({ event }) => event === "notice");
+  assert.ok(notice?.event === "notice" && notice.code === "state-unwritable");
+  const finished = events.at(-1);
+  assert.ok(finished?.event === "request:finished" && finished.status === "completed");
+});
+
+Deno.test("a model above the person's limit of cost is told when it is chosen, one below is not", () => {
+  const chosen = (model: string | null, high_cost_threshold: number) =>
+    dearModel({
+      ...DEFAULT_SETTINGS,
+      provider: "openai",
+      model,
+      ui: { pricing: { enabled: true, high_cost_threshold } },
+    }, "2026-11-28");
+  assert.equal(
+    chosen("gpt-6-astra", 30),
+    "the model gpt-6-astra costs $10 in and $50 out per million tokens",
+  );
+  assert.equal(chosen("gpt-6-astra", 60), null);
+  assert.equal(chosen("gpt-6.1-sol", 30), null);
+  assert.equal(chosen("nobody-knows", 0), null);
+  assert.equal(chosen(null, 0), null);
+});

@@ -1,0 +1,249 @@
+// Keys from programs on the search path: fakes that keep what they are told in a folder, and refuse what real ones refuse.
+
+import assert from "node:assert/strict";
+import type { Environment } from "../../base/environment.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { resolveCredential } from "../../providers/keys/credentials.ts";
+import { askHelper, findHelper } from "../../providers/keys/helper.ts";
+import { systemKeyring } from "../../providers/keys/keyring.ts";
+import { KeyMemory } from "../../providers/keys/memory.ts";
+import { keyringResolver } from "../../providers/keys/resolvers.ts";
+import { sourceOf } from "../../providers/keys/sources.ts";
+import type { CredentialResolver, KeyOwner } from "../../providers/keys/types.ts";
+import { freshFolder } from "../folder.ts";
+import { GCLOUD, SECRET_TOOL, SECURITY } from "./key_helpers.ts";
+
+const CLAUDE: KeyOwner = { name: "anthropic", display: "Anthropic", keyVariables: ["ANTHROPIC_API_KEY"] };
+const VERTEX: KeyOwner = {
+  name: "vertex",
+  display: "Vertex AI",
+  keyVariables: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN"],
+  keyKind: "access_token",
+};
+
+interface Place {
+  readonly environment: Environment;
+  readonly ring: string;
+  with(variables: Record<string, string>): Environment;
+  settings(providers: Settings["providers"], gcloud?: string): Settings;
+}
+
+async function withHelpers(
+  helpers: Record<string, string>,
+  body: (place: Place) => Promise<void>,
+): Promise<void> {
+  const folder = await freshFolder("flemma-keys-");
+  try {
+    const ring = `${folder}/ring`;
+    await Deno.mkdir(ring);
+    await Deno.mkdir(`${folder}/bin`);
+    for (const [name, text] of Object.entries(helpers)) {
+      await Deno.writeTextFile(`${folder}/bin/${name}`, text, { mode: 0o755 });
+    }
+    const variables = { PATH: `${folder}/bin:/usr/bin:/bin`, RING: ring };
+    // The helpers of this machine must stay out of it.
+    for (const name of ["secret-tool", "security", "gcloud"]) {
+      if (helpers[name] === undefined) {
+        await Deno.writeTextFile(`${folder}/bin/${name}`, "#!/bin/sh\necho 'not here' >&2; exit 9\n", {
+          mode: 0o755,
+        });
+      }
+    }
+    const environment = { cwd: folder, home: folder, variables };
+    await body({
+      environment,
+      ring,
+      with: (more) => ({ ...environment, variables: { ...variables, ...more } }),
+      settings: (providers, gcloud = "gcloud") => ({
+        ...DEFAULT_SETTINGS,
+        providers,
+        secrets: { gcloud: { path: gcloud } },
+      }),
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function found(query: Parameters<typeof resolveCredential>[0]): Promise<string> {
+  const credential = await resolveCredential(query);
+  return credential.ok
+    ? `${credential.value.secret} from ${credential.value.source}`
+    : credential.problem.message;
+}
+
+Deno.test("a variable comes first, then the person's command, then the keyring", async () => {
+  await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
+    const keyring = systemKeyring(place.environment, "linux")!;
+    assert.equal(await keyring.store("anthropic", "api_key", "ring-key"), null);
+    const settings = place.settings({ anthropic: { key_command: "printf 'command-key\\nuser: me\\n'" } });
+    const environment = place.with({ ANTHROPIC_API_KEY: "variable-key" });
+    assert.equal(
+      await found({ provider: CLAUDE, environment, settings }),
+      "variable-key from ANTHROPIC_API_KEY",
+    );
+    assert.equal(
+      await found({ provider: CLAUDE, environment: place.environment, settings }),
+      "command-key from providers.anthropic.key_command",
+    );
+    assert.equal(
+      await found({ provider: CLAUDE, environment: place.environment, settings: place.settings({}) }),
+      "ring-key from the keyring (secret-tool)",
+    );
+  });
+});
+
+Deno.test("a command may be a list of words, and one that fails passes the question on with its reason", async () => {
+  await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
+    const { environment } = place;
+    const ask = (key_command: string | readonly string[]) =>
+      found({ provider: CLAUDE, environment, settings: place.settings({ anthropic: { key_command } }) });
+    assert.match(await ask(["printf", "%s", "$HOME is text"]), /holds blanks/);
+    assert.match(await ask(["printf", "%s", "$HOME"]), /^\$HOME from/);
+    assert.match(
+      await ask("echo no such entry >&2; exit 1"),
+      /key_command: no such entry; keyring: it holds no such key/,
+    );
+    assert.match(await ask("exit 3"), /key_command: it ended with 3/);
+    assert.match(await ask("true"), /key_command: it said nothing/);
+    assert.match(await ask(["/no/such/program"]), /key_command: .*(?:No such file|not found|failed)/i);
+  });
+});
+
+Deno.test("a helper that takes too long is ended", async () => {
+  await withHelpers({}, async ({ environment }) => {
+    assert.deepEqual(await askHelper(["/bin/sh", "-c", "exec sleep 60"], { environment, seconds: 0.05 }), {
+      reason: "no answer within 0.05 s",
+    });
+  });
+});
+
+Deno.test("a keyring gives back what it was given, under the older name too, and forgets all of it", async () => {
+  for (
+    const [system, helpers] of [["linux", { "secret-tool": SECRET_TOOL }], ["darwin", {
+      security: SECURITY,
+    }]] as const
+  ) {
+    await withHelpers(helpers, async ({ environment, ring }) => {
+      const keyring = systemKeyring(environment, system)!;
+      const key = `sk-"odd\\key'x`;
+      assert.deepEqual(await keyring.lookup("anthropic", "api_key"), { reason: "it holds no such key" });
+      assert.equal(await keyring.store("anthropic", "api_key", key), null);
+      const kept = await keyring.lookup("anthropic", "api_key");
+      assert.equal("output" in kept && kept.output.trimEnd(), key);
+      const calls = await Deno.readTextFile(`${ring}/calls`);
+      assert.doesNotMatch(calls, /odd/, "a key is never an argument");
+      assert.deepEqual(await keyring.remove("anthropic", "api_key"), { ok: true, value: true });
+      assert.deepEqual(await keyring.remove("anthropic", "api_key"), { ok: true, value: false });
+      await Deno.writeTextFile(`${ring}/anthropic.api`, "older-key\n");
+      const older = await keyring.lookup("anthropic", "api_key");
+      assert.equal("output" in older && older.output.trimEnd(), "older-key");
+      assert.deepEqual(await keyring.lookup("anthropic", "access_token"), { reason: "it holds no such key" });
+      assert.deepEqual(await keyring.remove("anthropic", "api_key"), { ok: true, value: true });
+    });
+  }
+  assert.equal(systemKeyring({ cwd: "/", home: "/", variables: { PATH: "/nowhere" } }, "linux"), null);
+  assert.equal(systemKeyring({ cwd: "/", home: "/", variables: { PATH: "/nowhere" } }, "darwin"), null);
+  assert.equal(systemKeyring({ cwd: "/", home: "/", variables: {} }, "windows"), null);
+});
+
+Deno.test("a keyring that is locked says so, and loses nothing", async () => {
+  await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
+    const keyring = systemKeyring(place.with({ LOCKED: "1" }), "linux")!;
+    const stored = await keyring.store("anthropic", "api_key", "k");
+    assert.match(stored?.message ?? "", /locked object/);
+    const removed = await keyring.remove("anthropic", "api_key");
+    assert.ok(!removed.ok && /locked object/.test(removed.problem.message));
+    const environment = place.with({ LOCKED: "1" });
+    assert.match(
+      await found({ provider: CLAUDE, environment }),
+      /keyring: secret-tool: Cannot get secret of a locked/,
+    );
+  });
+});
+
+Deno.test("gcloud makes tokens, of the service account where one is known, which lies in a file only meanwhile", async () => {
+  await withHelpers({ gcloud: GCLOUD, "secret-tool": SECRET_TOOL }, async (place) => {
+    const ask = (environment: Environment) =>
+      found({ provider: VERTEX, environment, settings: place.settings({}) });
+    assert.equal(await ask(place.environment), "token-of-me from gcloud");
+    const account = '{"type":"service_account","name":"robot"}';
+    assert.equal(await ask(place.with({ VERTEX_SERVICE_ACCOUNT: account })), "token-of-robot from gcloud");
+    assert.equal((await Deno.readTextFile(`${place.ring}/mode`)).trim(), "600");
+    assert.throws(() => Deno.statSync(Deno.readTextFileSync(`${place.ring}/file`)), Deno.errors.NotFound);
+    assert.equal(await ask(place.with({ VERTEX_SERVICE_ACCOUNT: "nonsense" })), "token-of-me from gcloud");
+    await Deno.writeTextFile(`${place.ring}/vertex.service_account`, account.replace("robot", "kept"));
+    assert.equal(await ask(place.environment), "token-of-kept from gcloud");
+    assert.match(await ask(place.with({ LOGGED_OUT: "1" })), /gcloud: ERROR: .* active account/);
+    assert.match(
+      await found({
+        provider: VERTEX,
+        environment: place.environment,
+        settings: place.settings({}, "/no/gcloud"),
+      }),
+      /gcloud: there is no program \/no\/gcloud/,
+    );
+    assert.equal(
+      await found({ provider: VERTEX, environment: place.with({ VERTEX_AI_ACCESS_TOKEN: "t" }) }),
+      "t from VERTEX_AI_ACCESS_TOKEN",
+    );
+    // Keys that hold for ever are not gcloud's.
+    assert.doesNotMatch(await found({ provider: CLAUDE, environment: place.environment }), /gcloud/);
+  });
+});
+
+Deno.test("a key is asked for once in a run, a token again when it ends, and after a refusal", async () => {
+  let asked = 0;
+  let now = 0;
+  const resolver: CredentialResolver = {
+    name: "counted",
+    resolve: () => Promise.resolve({ secret: `k${++asked}`, source: "counted", lifetime: 100 }),
+  };
+  const keys = new KeyMemory(() => now, [resolver]);
+  const get = async () => {
+    const key = await keys.get({ provider: CLAUDE, environment: { cwd: "/", home: "/", variables: {} } });
+    return key.ok ? key.value.secret : null;
+  };
+  assert.deepEqual([await get(), await get()], ["k1", "k1"]);
+  now = 99_999;
+  assert.equal(await get(), "k1");
+  now = 100_000;
+  assert.equal(await get(), "k2");
+  keys.forget("anthropic");
+  assert.equal(await get(), "k3");
+});
+
+Deno.test("a report names the place of a key and runs no command of the person", async () => {
+  await withHelpers({ "secret-tool": SECRET_TOOL, gcloud: GCLOUD }, async (place) => {
+    const { environment, ring } = place;
+    const source = async (provider: KeyOwner, providers: Settings["providers"] = {}) => {
+      const answer = await sourceOf(
+        { provider, environment, settings: place.settings(providers) },
+        keyringResolver(() => systemKeyring(environment, "linux")),
+      );
+      return answer.ok ? answer.value : answer.problem.code;
+    };
+    assert.equal(await source(CLAUDE), "credential-missing");
+    assert.equal(
+      await source(CLAUDE, { anthropic: { key_command: `touch ${ring}/ran` } }),
+      "the command of providers.anthropic.key_command",
+    );
+    assert.equal(await source(VERTEX), "gcloud");
+    assert.throws(() => Deno.statSync(`${ring}/ran`), Deno.errors.NotFound);
+    assert.doesNotMatch(await Deno.readTextFile(`${ring}/calls`), /print-access-token/);
+  });
+});
+
+Deno.test("helpers are found in absolute folders of the search path only, and must be programs", async () => {
+  await withHelpers({ gcloud: GCLOUD }, async ({ environment }) => {
+    await Deno.writeTextFile(`${environment.cwd}/bin/text`, "no program", { mode: 0o644 });
+    const find = (name: string, PATH: string) => findHelper(name, { ...environment, variables: { PATH } });
+    const bin = `${environment.cwd}/bin`;
+    assert.equal(find("gcloud", bin), `${bin}/gcloud`);
+    assert.equal(find("gcloud", "bin"), null);
+    assert.equal(find("gcloud", ""), null);
+    assert.equal(find("text", bin), null);
+    assert.equal(find("bin/gcloud", ""), `${bin}/gcloud`);
+    assert.equal(find(`${bin}/none`, bin), null);
+  });
+});

@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { openNetwork } from "../../providers/http/network.ts";
+import { transportError } from "../../providers/http/transport_error.ts";
+import { freshFolder } from "../folder.ts";
+import { makeAuthority } from "./authority.ts";
+import { type ProxyOptions, startProxy } from "./proxy_server.ts";
+
+const API = "api.example.test";
+
+/** What an answer said, or the error in place of one. */
+async function ask(url: string, variables: Record<string, string>): Promise<{
+  readonly text?: string;
+  readonly message?: string;
+  readonly next?: string;
+  readonly again?: boolean;
+}> {
+  const network = await openNetwork(url, { cwd: "/", home: "/", variables });
+  if (!network.ok) return network.problem;
+  const { proxy, close } = network.value;
+  try {
+    const response = await network.value.fetch(url, { signal: AbortSignal.timeout(20_000) });
+    return { text: await response.text() };
+  } catch (thrown) {
+    const { message, next, retry } = transportError(thrown, { request: { url }, proxy });
+    return { message, next, again: retry !== undefined };
+  } finally {
+    close();
+  }
+}
+
+async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await freshFolder("flemma-tls-");
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** A server for the names, over TLS when it has a certificate; its port is told. */
+function serve(tls: { cert: string; key: string } | null): { readonly port: number; close(): Promise<void> } {
+  const handler = () => new Response("the API");
+  const options = { port: 0, hostname: "127.0.0.1", onListen() {} };
+  const server = tls === null ? Deno.serve(options, handler) : Deno.serve({ ...options, ...tls }, handler);
+  return { port: server.addr.port, close: () => server.shutdown() };
+}
+
+async function withProxy(
+  options: ProxyOptions,
+  body: (url: string, requests: readonly string[]) => Promise<void>,
+) {
+  const proxy = startProxy(options);
+  try {
+    await body(proxy.url, proxy.requests);
+  } finally {
+    await proxy.close();
+  }
+}
+
+Deno.test("a request goes through a proxy, tunnelled where it is secured, with the login that the variable holds", async () => {
+  await withFolder(async (folder) => {
+    const authority = await makeAuthority(folder);
+    const secured = serve(await authority.sign(`DNS:${API}`));
+    const plain = serve(null);
+    const hosts = { [`${API}:443`]: `127.0.0.1:${secured.port}`, [API]: `127.0.0.1:${plain.port}` };
+    try {
+      await withProxy({ hosts, login: "me:p@ss" }, async (url, requests) => {
+        const proxy = url.replace("//", "//me:p%40ss@");
+        const variables = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy, SSL_CERT_FILE: authority.file };
+        assert.deepEqual(await ask(`https://${API}/`, variables), { text: "the API" });
+        assert.deepEqual(await ask(`http://${API}/`, variables), { text: "the API" });
+        assert.deepEqual(requests, [
+          `CONNECT ${API}:443 HTTP/1.1 as me:p@ss`,
+          `GET http://${API}/ HTTP/1.1 as me:p@ss`,
+        ]);
+        const refused = await ask(`https://${API}/`, { ...variables, HTTPS_PROXY: url });
+        assert.match(
+          refused.message ?? "",
+          /^The proxy 127\.0\.0\.1:\d+ \(from HTTPS_PROXY\) asks for a name/,
+        );
+        assert.match(refused.next ?? "", /HTTPS_PROXY: http:\/\/NAME:PASSWORD@127/);
+      });
+    } finally {
+      await Promise.all([secured.close(), plain.close()]);
+    }
+  });
+});
+
+Deno.test("the star and a host with its port keep a request from the proxy, addresses too", async () => {
+  const server = serve(null);
+  const saved = Deno.env.get("HTTP_PROXY");
+  try {
+    await withProxy({}, async (url, requests) => {
+      const target = `http://127.0.0.1:${server.port}/`;
+      // The runtime reads the variables of the process by itself, in its own way.
+      Deno.env.set("HTTP_PROXY", url);
+      for (const NO_PROXY of ["*", `127.0.0.1:${server.port}`]) {
+        assert.deepEqual(await ask(target, { HTTP_PROXY: url, NO_PROXY }), { text: "the API" });
+      }
+      assert.deepEqual(requests, []);
+      assert.equal(Deno.env.get("HTTP_PROXY"), url);
+      await ask(target, { HTTP_PROXY: url });
+      assert.equal(requests.length, 1);
+    });
+  } finally {
+    if (saved === undefined) Deno.env.delete("HTTP_PROXY");
+    else Deno.env.set("HTTP_PROXY", saved);
+    await server.close();
+  }
+});
+
+Deno.test("P9: what a proxy does wrong is told of the proxy, with its variable", async () => {
+  const url = `https://${API}/`;
+  await withProxy({ instead: "refuse" }, async (proxy) => {
+    const { message, next, again } = await ask(url, { HTTPS_PROXY: proxy });
+    assert.match(
+      message ?? "",
+      /^The proxy .* \(from HTTPS_PROXY\) does not connect to api\.example\.test\.$/,
+    );
+    assert.match(next ?? "", /NO_PROXY/);
+    assert.equal(again, false);
+  });
+  await withProxy({ instead: "hang-up" }, async (proxy) => {
+    const { message, again } = await ask(url, { ALL_PROXY: proxy });
+    assert.match(message ?? "", /^The proxy .* \(from ALL_PROXY\) closed the connection/);
+    assert.equal(again, true);
+  });
+  const gone = await ask(url, { https_proxy: "http://127.0.0.1:1" });
+  assert.match(gone.message ?? "", /^The proxy 127\.0\.0\.1:1 \(from https_proxy\) could not be reached/);
+  assert.match(gone.next ?? "", /Correct https_proxy, or put api\.example\.test into NO_PROXY/);
+  const nameless = await ask(url, { HTTPS_PROXY: "http://proxy.invalid:3128" });
+  assert.match(nameless.message ?? "", /^The name of the proxy proxy\.invalid:3128 \(from HTTPS_PROXY\)/);
+});
+
+Deno.test("an authority of one's own is believed by each of the variables, and a failure names them", async () => {
+  await withFolder(async (folder) => {
+    const authority = await makeAuthority(folder);
+    const server = serve(await authority.sign("DNS:localhost"));
+    const url = `https://localhost:${server.port}/`;
+    const certificates = `${folder}/certs`;
+    await Deno.mkdir(certificates);
+    await Deno.copyFile(authority.file, `${certificates}/own.crt`);
+    await Deno.symlink("/nowhere", `${certificates}/dead.pem`);
+    await Deno.writeTextFile(`${certificates}/README`, "no certificate");
+    try {
+      const named = [
+        ["SSL_CERT_FILE", authority.file],
+        ["DENO_CERT", authority.file],
+        ["SSL_CERT_DIR", certificates],
+        ["SSL_CERT_DIR", `${folder}:${certificates}`],
+      ] as const;
+      for (const [variable, path] of named) {
+        assert.deepEqual(await ask(url, { [variable]: path }), { text: "the API" }, variable);
+      }
+      const { message, next, again } = await ask(url, {});
+      assert.match(message ?? "", /^The certificate of localhost:\d+ is from nobody this machine trusts/);
+      for (const variable of ["SSL_CERT_FILE", "SSL_CERT_DIR", "DENO_CERT"]) {
+        assert.match(next ?? "", new RegExp(variable));
+      }
+      assert.equal(again, false);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+Deno.test("a certificate for another name, one of yesterday and a server without TLS are told apart", async () => {
+  await withFolder(async (folder) => {
+    const authority = await makeAuthority(folder);
+    const other = serve(await authority.sign("DNS:other.example"));
+    const plain = serve(null);
+    const variables = { SSL_CERT_FILE: authority.file };
+    try {
+      const named = await ask(`https://localhost:${other.port}/`, variables);
+      assert.match(named.message ?? "", /is for another name/);
+      const unsecured = await ask(`https://localhost:${plain.port}/`, variables);
+      assert.match(unsecured.message ?? "", /does not speak https/);
+      assert.match(unsecured.next ?? "", /http:\/\//);
+      const secured = await ask(`http://localhost:${other.port}/`, variables);
+      assert.match(secured.message ?? "", /does not answer in HTTP/);
+      assert.match(secured.next ?? "", /https:\/\//);
+    } finally {
+      await Promise.all([other.close(), plain.close()]);
+    }
+  });
+  const expired = new TypeError("x", {
+    cause: new Error(
+      "client error (Connect): invalid peer certificate: certificate expired: verification time 1",
+    ),
+  });
+  assert.match(
+    transportError(expired, { request: { url: "https://h/" } }).next ?? "",
+    /date of this machine/,
+  );
+});
+
+Deno.test("a variable that names no certificate is told before anything is asked", async () => {
+  await withFolder(async (folder) => {
+    const empty = `${folder}/empty.pem`;
+    const broken = `${folder}/broken.pem`;
+    await Deno.writeTextFile(empty, "nothing");
+    await Deno.writeTextFile(broken, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    const rows = [
+      [
+        "SSL_CERT_FILE",
+        `${folder}/none.pem`,
+        /^The variable SSL_CERT_FILE names .*none\.pem, which cannot be used/,
+      ],
+      ["DENO_CERT", empty, /^The variable DENO_CERT names .*holds no certificate/],
+      ["SSL_CERT_DIR", `${folder}/none`, /^The variable SSL_CERT_DIR names/],
+      ["SSL_CERT_FILE", broken, /cannot be used/],
+    ] as const;
+    for (const [variable, path, message] of rows) {
+      const problem = await ask("https://localhost:1/", { [variable]: path });
+      assert.match(problem.message ?? "", message);
+      assert.doesNotMatch(problem.message ?? "", /os error|readfile/);
+    }
+    // A plain address needs no certificate.
+    const plain = await ask("http://127.0.0.1:1/", { SSL_CERT_FILE: empty });
+    assert.match(plain.message ?? "", /could not be reached/);
+  });
+});

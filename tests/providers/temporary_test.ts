@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { answeredError } from "../../providers/http/errors.ts";
+import { isSpent, temporary, waitIn } from "../../providers/http/temporary.ts";
+
+const NONE = new Headers();
+const AFTER = new Headers({ "retry-after": "7" });
+
+function error(members: Record<string, unknown>): unknown {
+  return { error: members };
+}
+
+Deno.test("troubles of the server and of gateways may be over later, mistakes of the request are not", () => {
+  for (const status of [500, 502, 503, 504, 520, 521, 522, 523, 524, 529]) {
+    assert.deepEqual(temporary({ body: "", headers: NONE, status }), { after: null }, String(status));
+    assert.deepEqual(temporary({ body: "", headers: AFTER, status }), { after: 7 }, String(status));
+  }
+  for (const status of [400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 501, 505]) {
+    const body = error({ type: "overloaded_error", message: "m" });
+    assert.equal(temporary({ body, headers: AFTER, status }), undefined, String(status));
+  }
+});
+
+Deno.test("a rate limit is waited for where a time or a word of its own tells it from a limit of money", () => {
+  const rows = [
+    [error({ type: "rate_limit_error" }), AFTER, { after: 7 }],
+    [error({ type: "rate_limit_error" }), NONE, undefined],
+    ["slow down", NONE, undefined],
+    ["slow down", AFTER, { after: 7 }],
+    [error({ code: "rate_limit_exceeded" }), NONE, { after: null }],
+    [error({ code: "slow_down" }), NONE, { after: null }],
+    [error({ type: "rate_limit_reached_error" }), NONE, { after: null }],
+    [error({ type: "engine_overloaded_error" }), NONE, { after: null }],
+    [error({ message: "m" }), new Headers({ "x-should-retry": "true" }), { after: null }],
+    [
+      error({ status: "RESOURCE_EXHAUSTED", details: [{ "@type": "…RetryInfo", retryDelay: "14.5s" }] }),
+      NONE,
+      { after: 14.5 },
+    ],
+    [[error({ status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "3s" }] })], NONE, { after: 3 }],
+    [error({ status: "RESOURCE_EXHAUSTED" }), NONE, undefined],
+  ] as const;
+  for (const [body, headers, expected] of rows) {
+    assert.deepEqual(temporary({ body, headers, status: 429 }), expected, JSON.stringify(body));
+  }
+});
+
+Deno.test("what is spent stays spent, whatever status and headers say", () => {
+  const bodies = [
+    error({ type: "rate_limit_error", details: { error_code: "enforced_spend_limit_reached" } }),
+    error({ code: "insufficient_quota", message: "You exceeded your current quota" }),
+    error({ code: "credit_balance_exhausted" }),
+    error({ type: "billing_error" }),
+    error({ type: "exceeded_current_quota_error" }),
+    error({ status: "RESOURCE_EXHAUSTED", details: [{ reason: "quota_exceeded" }] }),
+    error({
+      status: "RESOURCE_EXHAUSTED",
+      details: [{ violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel" }] }],
+    }),
+    error({ type: "invalid_request_error", message: "You have reached your specified API usage limits." }),
+    error({ message: "Your credit balance is too low" }),
+    "Spending limit reached",
+  ];
+  for (const body of bodies) {
+    assert.ok(isSpent(body), JSON.stringify(body));
+    for (const status of [429, 503, undefined]) {
+      assert.equal(temporary({ body, headers: AFTER, status }), undefined, JSON.stringify(body));
+    }
+    assert.match(answeredError(body, AFTER, 429).next ?? "", /Waiting does not help/);
+  }
+  const perMinute = error({
+    status: "RESOURCE_EXHAUSTED",
+    message: "You exceeded your current quota, please check your plan and billing details.",
+    details: [{ violations: [{ quotaId: "RequestsPerMinute" }] }, { retryDelay: "20s" }],
+  });
+  assert.deepEqual(temporary({ body: perMinute, headers: NONE, status: 429 }), { after: 20 });
+});
+
+Deno.test("a server that says itself whether to try again is believed", () => {
+  const headers = new Headers({ "x-should-retry": "false", "retry-after": "1" });
+  assert.equal(temporary({ body: "", headers, status: 529 }), undefined);
+});
+
+Deno.test("an error inside of a stream goes by its code, for it has no status", () => {
+  const rows = [
+    [{ type: "error", error: { type: "overloaded_error" } }, { after: null }],
+    [{ type: "error", error: { type: "api_error" } }, { after: null }],
+    [{ type: "error", error: { type: "timeout_error" } }, { after: null }],
+    [{ type: "response.failed", response: { error: { code: "server_error" } } }, { after: null }],
+    [{ error: { status: "UNAVAILABLE" } }, { after: null }],
+    [{ type: "error", error: { type: "rate_limit_error" } }, undefined],
+    [{ type: "error", error: { type: "invalid_request_error" } }, undefined],
+    [{ response: { error: { code: "invalid_prompt" } } }, undefined],
+  ] as const;
+  for (const [body, expected] of rows) {
+    assert.deepEqual(temporary({ body, headers: null, status: undefined }), expected, JSON.stringify(body));
+  }
+  const limited = { type: "error", error: { type: "rate_limit_error" } };
+  assert.deepEqual(temporary({ body: limited, headers: AFTER, status: undefined }), { after: 7 });
+});
+
+Deno.test("the wait is read as seconds, as milliseconds and as a date; anything else is none", () => {
+  const now = Date.parse("2026-11-28T12:00:00Z");
+  const rows = [
+    [{ "retry-after": "12" }, 12],
+    [{ "retry-after": " 0.5 " }, 0.5],
+    [{ "retry-after": "Sat, 28 Nov 2026 12:00:30 GMT" }, 30],
+    [{ "retry-after": "Sat, 28 Nov 2026 11:00:00 GMT" }, 0],
+    [{ "retry-after": "soon" }, null],
+    [{ "retry-after": "-5" }, null],
+    [{ "retry-after": "1e9" }, null],
+    [{ "retry-after-ms": "250", "retry-after": "9" }, 0.25],
+    [{ "retry-after-ms": "x", "retry-after": "9" }, 9],
+    [{}, null],
+  ] as const;
+  for (const [headers, expected] of rows) {
+    assert.equal(
+      waitIn(new Headers(headers as Record<string, string>), now),
+      expected,
+      JSON.stringify(headers),
+    );
+  }
+  assert.equal(waitIn(null), null);
+});
+
+Deno.test("P9: the time to wait is shown for every status, and a request that is too large is advised about", () => {
+  for (const status of [500, 503, 429]) {
+    const { details } = answeredError({ error: { message: "m" } }, AFTER, status);
+    assert.deepEqual(details, ["retry-after: 7"], String(status));
+  }
+  assert.deepEqual(answeredError({ error: { message: "m" } }, AFTER, 401).details, []);
+  assert.match(answeredError({ error: { message: "m" } }, NONE, 413).next ?? "", /smaller/);
+  const limits = new Headers({ "anthropic-ratelimit-requests-remaining": "0" });
+  assert.deepEqual(answeredError("", limits, 500).details, []);
+  assert.equal(answeredError("", limits, 429).details.length, 1);
+});
