@@ -80,6 +80,7 @@ export class Conversation {
       provider: replayProvider(this.replay),
       tools: () => this.tools,
       emit: (event) => events.push(event),
+      retry: false,
       files: memory.value,
       thinking: memory.value,
     })(new AbortController().signal);

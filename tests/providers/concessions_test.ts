@@ -160,6 +160,7 @@ for (const [what, row] of Object.entries(ROWS)) {
         provider: provider.value,
         tools: () => [],
         emit: () => {},
+        retry: false,
       });
       const outcome = await send(new AbortController().signal);
       assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
@@ -194,6 +195,7 @@ Deno.test("what is refused again, or cannot be left out, ends with the refusal",
         provider: provider.value,
         tools: () => [],
         emit: () => {},
+        retry: false,
       })(new AbortController().signal);
       assert.ok(outcome.kind === "failed");
       assert.equal(outcome.problem.message, message);

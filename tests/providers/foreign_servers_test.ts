@@ -52,6 +52,7 @@ async function send(
     tools:
       () => [{ name: "weather", description: "Tells it.", input_schema: { type: "object", properties: {} } }],
     emit: () => {},
+    retry: false,
   })(new AbortController().signal);
   return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
 }

@@ -53,6 +53,7 @@ async function send(turn: Turn): Promise<{ after: string; body: string }> {
       provider: provider.value,
       tools: () => [],
       emit: () => {},
+      retry: false,
       thinking: turn.thinking,
     })(new AbortController().signal);
     assert.ok(outcome.kind === "completed", JSON.stringify(outcome));

@@ -263,6 +263,7 @@ async function checkStream(
       provider: used,
       tools: () => [],
       emit: (event) => events.push(event),
+      retry: false,
     });
     const outcome = await send(new AbortController().signal);
     const expected = { ...vector, ...change };

@@ -60,6 +60,7 @@ async function send(
     },
     provider: found.value,
     tools: () => TOOLS,
+    retry: false,
     emit: (event) => {
       if (event.event === "reply:progress") progress.add(event.name ?? event.block);
     },

@@ -314,6 +314,7 @@ async function sendTo(voice: Voice, url: string): Promise<{ outcome: SendOutcome
     provider: provider.value,
     tools: () => [{ name: "bash", description: "", input_schema: { type: "object" } }],
     emit: () => {},
+    retry: false,
   })(new AbortController().signal);
   return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
 }
