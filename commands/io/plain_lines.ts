@@ -49,6 +49,11 @@ export class PlainLines implements Display {
       case "text":
         if (this.#showsText) this.#text(event.text);
         break;
+      case "thinking":
+        if (!this.#showsText) break;
+        this.#endText();
+        this.#text(`thinks   ${event.text}\n`);
+        break;
       case "reply:progress":
         // Not in a log: it comes many times a second. A text before it is over.
         this.#endText();

@@ -68,6 +68,9 @@ export class Terminal implements Display {
         this.#relabel(this.#request);
         this.#text(event.text);
         break;
+      case "thinking":
+        this.#line(`\x1b[2m${visible(event.text, { lines: true })}\x1b[0m`);
+        break;
       case "reply:progress":
         // A text before it is over.
         this.#stepAside();

@@ -7,6 +7,7 @@ import { openTurn } from "../../parser/edits/turn.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import type { CredentialResolver } from "../../providers/keys/types.ts";
+import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import { quickHash } from "../../base/hash.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import { type Network, openNetwork, reachable } from "../../providers/http/network.ts";
@@ -366,6 +367,9 @@ class Sending {
       }
     }
     const error = this.#writer.apply(effect);
+    if (effect.kind === "thinking" && !isBlank(effect.content)) {
+      this.#options.emit({ event: "thinking", text: trimBlank(effect.content) });
+    }
     if (effect.kind === "text") this.#tell(effect.text);
     return error;
   }

@@ -86,6 +86,30 @@ Deno.test("text that pauses keeps its line: the spinner stands below it and goes
   assert.equal(world.written, "␛7␛[B\r␛[K␛8tence.\n");
 });
 
+Deno.test("who is asked stands on a line of its own, once and when it changes", () => {
+  const { world, show } = drawn();
+  show(sending, done, sending, done);
+  assert.equal(world.written.match(/anthropic m/g)?.length, 1);
+  show({ event: "request:sending", provider: "anthropic", model: "other" });
+  assert.match(world.written, /anthropic other/);
+});
+
+Deno.test("a block of thinking is shown once it is whole, apart from the text, and cannot move the cursor", () => {
+  const thought: CycleEvent = { event: "thinking", text: "I look\u001b[2J\nat it." };
+  const { world, show } = drawn();
+  show(sending, text("Half a line"));
+  world.written = "";
+  show(thought);
+  assert.match(world.written, /^\n␛\[2mI look\S+2J\nat it\.␛\[0m\n$/);
+  const plain = new World();
+  const read = new PlainLines(messages(), { text: true }, plain);
+  for (const event of [text("Half a line"), thought, text("Then")]) read.show(event);
+  assert.match(plain.written, /^Half a line\nthinks {3}I look\S+2J\nat it\.\nThen$/);
+  const log = new World();
+  new PlainLines(messages(), { text: false }, log).show(thought);
+  assert.equal(log.written, "");
+});
+
 Deno.test("a line of ours never stands inside streamed text, and what waits is shown with its line", () => {
   const { world, show } = drawn();
   show(sending, text("Half a line"));
