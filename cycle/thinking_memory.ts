@@ -51,25 +51,38 @@ export const NO_THINKING: ThinkingState = {
   notes: new Map(),
 };
 
-/** The state after one more entry. */
-export function afterThinking(state: ThinkingState, entry: ThinkingEntry): ThinkingState {
-  switch (entry.kind) {
-    case "thinking": {
-      const { kind: _kind, ...record } = entry;
-      return { ...state, records: new Map(state.records).set(entry.key, record) };
+/** What entries come to, in their order. */
+export function thinkingState(entries: readonly ThinkingEntry[]): ThinkingState {
+  const records = new Map<string, ThinkingRecord>();
+  const stale = new Set<string>();
+  const unread = new Set<string>();
+  const notes = new Map<string, string>();
+  let sent: string[] = [];
+  for (const entry of entries) {
+    switch (entry.kind) {
+      case "thinking": {
+        const { kind: _kind, ...record } = entry;
+        records.set(entry.key, record);
+        break;
+      }
+      case "stale":
+        for (const key of entry.keys) stale.add(key);
+        break;
+      case "unread":
+        for (const key of entry.keys) unread.add(key);
+        break;
+      case "note":
+        notes.set(entry.key, entry.value);
+        break;
+      case "sent":
+        sent = [...sent.slice(0, entry.from), ...entry.pieces];
+        break;
     }
-    case "stale":
-      return { ...state, stale: new Set([...state.stale, ...entry.keys]) };
-    case "unread":
-      return { ...state, unread: new Set([...state.unread, ...entry.keys]) };
-    case "note":
-      return { ...state, notes: new Map(state.notes).set(entry.key, entry.value) };
-    case "sent":
-      return { ...state, sent: [...state.sent.slice(0, entry.from), ...entry.pieces] };
   }
+  return { records, stale, unread, sent, notes };
 }
 
-/** Entries that lead to a state. */
+/** The fewest entries that lead to a state. */
 export function thinkingEntries(
   { records, stale, unread, sent, notes }: ThinkingState,
 ): readonly ThinkingEntry[] {
@@ -83,7 +96,8 @@ export function thinkingEntries(
 }
 
 /** Whether a line of a journal is such an entry, whole. */
-export function isThinkingEntry(entry: Readonly<Record<string, unknown>>): boolean {
+export function isThinkingEntry(value: object): value is ThinkingEntry {
+  const entry = value as Readonly<Record<string, unknown>>;
   const isText = (value: unknown) => typeof value === "string";
   const isTextOrNull = (value: unknown) => value === null || isText(value);
   const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);

@@ -149,6 +149,8 @@ export type Effect =
   /** Something that the document cannot hold and that has to come back with it; the model's name without a value. */
   | { readonly kind: "note"; readonly about: string; readonly value?: string }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
+  /** Which model answers, as the provider names it. */
+  | { readonly kind: "answering"; readonly model: string }
   /** Who was asked, as the provider knows them. */
   | { readonly kind: "account"; readonly id: string }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }

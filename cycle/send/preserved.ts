@@ -5,7 +5,7 @@
 // is left out from the first such block on, the whole of an open loop of calls with it, and stays out for good: putting
 // it back would spoil the thinking that was made without it. What nothing is known of goes out, and the provider decides.
 
-import { sha256 } from "../../base/hash.ts";
+import { quickHash } from "../../base/hash.ts";
 import type { Outline, PrefixPiece, ThinkingPart } from "../../providers/types.ts";
 import type { ThinkingEntry, ThinkingState } from "../thinking_memory.ts";
 
@@ -37,41 +37,27 @@ export interface Judgement {
   readonly last: string | null;
 }
 
-/** Digits of a digest: enough that no two pieces of a document meet by chance. */
-const DIGITS = 24;
-
-async function digest(text: string): Promise<string> {
-  return (await sha256(text)).slice(0, DIGITS);
-}
-
 /** What stands for a block of thinking: a digest of its signature, of which there is no second. */
-export function keyOf(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): Promise<string> {
-  return digest(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
+export function keyOf(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): string {
+  return quickHash(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
 }
 
 /** The digest of a block's text, which its signature vouches for. */
-export function textOf(part: Pick<ThinkingPart, "content">): Promise<string> {
-  return digest(part.content);
+export function textOf(part: Pick<ThinkingPart, "content">): string {
+  return quickHash(part.content);
 }
 
 /** Reads an outline into digests. */
-export async function digestsOf(outline: Outline): Promise<Digests> {
-  const pieces = await Promise.all(outline.pieces.map(({ text }) => digest(text)));
-  const prefixes = [await digest("")];
+export function digestsOf(outline: Outline): Digests {
+  const pieces = outline.pieces.map(({ text }) => quickHash(text));
+  const prefixes = [quickHash("")];
   for (const [index, piece] of pieces.entries()) {
     const before = prefixes.at(-1)!;
     // What is sent for its thinking only is no part of what later thinking belongs to.
-    prefixes.push(outline.pieces[index]!.text === "" ? before : await digest(before + piece));
+    prefixes.push(outline.pieces[index]!.text === "" ? before : quickHash(before + piece));
   }
-  const thinking = await Promise.all(
-    outline.pieces.flatMap((piece, index) =>
-      piece.thinking.map(async (part) => ({
-        part,
-        piece: index,
-        key: await keyOf(part),
-        text: await textOf(part),
-      }))
-    ),
+  const thinking = outline.pieces.flatMap((piece, index) =>
+    piece.thinking.map((part) => ({ part, piece: index, key: keyOf(part), text: textOf(part) }))
   );
   return { pieces, prefixes, thinking };
 }

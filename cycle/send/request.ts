@@ -127,7 +127,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   const recall = (about: string) => notes?.get(quickHash(about)) ?? null;
   const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day, recall };
   const outline = provider.outline?.(input) ?? null;
-  const preserved = outline === null ? null : await preserve(outline, options.thinking);
+  const preserved = outline === null ? null : preserve(outline, options.thinking);
   if (preserved?.outline.mismatch === "error" && preserved.judgement.lost.length > 0) {
     return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.judgement) };
   }

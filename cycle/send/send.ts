@@ -13,6 +13,7 @@ import { providerError } from "../../providers/http/errors.ts";
 import { type Network, openNetwork, reachable } from "../../providers/http/network.ts";
 import { type Clock, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
+import { otherModel } from "../../providers/models/warnings.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type {
   Concession,
@@ -358,7 +359,10 @@ class Sending {
     else if (effect.kind === "note") {
       this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
     } else if (effect.kind === "notice") this.#notices.push(effect.message);
-    else {
+    else if (effect.kind === "answering") {
+      const other = otherModel(this.#options.provider.name, this.#prepared.model, effect.model);
+      if (other !== null) this.#notices.push(other);
+    } else if (effect.kind !== "dropped") {
       // A reply that thinks or writes a call has begun, whatever of it is in the document yet.
       this.#came = true;
       if (effect.kind === "progress") {

@@ -14,8 +14,8 @@ export interface Preserved {
 }
 
 /** Looks at the thinking that a request could hold; without memory nothing is known of any. */
-export async function preserve(outline: Outline, memory: ThinkingMemory | undefined): Promise<Preserved> {
-  const digests = await digestsOf(outline);
+export function preserve(outline: Outline, memory: ThinkingMemory | undefined): Preserved {
+  const digests = digestsOf(outline);
   return { outline, digests, judgement: judge(outline, digests, memory?.thinking ?? NO_THINKING) };
 }
 
@@ -50,15 +50,15 @@ export class ThinkingLog {
   /** Remembers what the reply showed; answers with what the person is to be told. */
   async finish(memory: ThinkingMemory | undefined): Promise<readonly string[]> {
     const { unread } = memory?.thinking ?? NO_THINKING;
-    const known = await Promise.all(this.#dropped.flatMap(({ path, why }) => {
+    const known = this.#dropped.flatMap(({ path, why }) => {
       const part = this.#sent.get(path);
-      return part === undefined ? [] : [keyOf(part).then((key) => ({ part, why, key }))];
-    }));
+      return part === undefined ? [] : [{ part, why, key: keyOf(part) }];
+    });
     const news = known.filter(({ key }) => !unread.has(key));
     const notices = droppedNotices(news, this.#model);
     if (memory === undefined) return notices;
     try {
-      await memory.recordThinking(await this.#entries(memory, news));
+      await memory.recordThinking(this.#entries(memory, news));
       return notices;
     } catch (thrown) {
       const told =
@@ -68,10 +68,10 @@ export class ThinkingLog {
     }
   }
 
-  async #entries(
+  #entries(
     memory: ThinkingMemory,
     dropped: readonly { readonly why: DroppedThinking["why"]; readonly key: string }[],
-  ): Promise<readonly ThinkingEntry[]> {
+  ): readonly ThinkingEntry[] {
     const { digests, judgement, outline } = this.#preserved;
     const keysOf = (isMeant: (why: DroppedThinking["why"]) => boolean) =>
       dropped.filter(({ why }) => isMeant(why)).map(({ key }) => key);
@@ -81,11 +81,11 @@ export class ThinkingLog {
     const records: ThinkingEntry[] = [];
     let before = this.#lastSent(new Set(stale));
     for (const part of this.#came) {
-      const key = await keyOf(part);
+      const key = keyOf(part);
       records.push({
         kind: "thinking",
         key,
-        text: await textOf(part),
+        text: textOf(part),
         prefix: outline.mismatch === null ? null : digests.prefixes.at(-1)!,
         before,
         model: this.#model,

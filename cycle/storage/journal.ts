@@ -17,13 +17,12 @@ import type {
 } from "../types.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 import {
-  afterThinking,
   isThinkingEntry,
-  NO_THINKING,
   thinkingEntries,
   type ThinkingEntry,
   type ThinkingMemory,
   type ThinkingState,
+  thinkingState,
 } from "../thinking_memory.ts";
 import {
   afterEntry,
@@ -85,7 +84,9 @@ class RunJournal implements DocumentMemory {
   readonly #files = new Map<string, string>();
   readonly #unfinished = new Set<string>();
   #unsettled = NOTHING_UNSETTLED;
-  #thinking = NO_THINKING;
+  readonly #thinkingEntries: ThinkingEntry[] = [];
+  /** What they come to; null when that has to be found out anew. */
+  #thinking: ThinkingState | null = null;
   /** The file is to be rewritten before the next record. */
   #overgrown: boolean;
 
@@ -149,7 +150,7 @@ class RunJournal implements DocumentMemory {
   }
 
   get thinking(): ThinkingState {
-    return this.#thinking;
+    return this.#thinking ??= thinkingState(this.#thinkingEntries);
   }
 
   async recordThinking(entries: readonly ThinkingEntry[]): Promise<void> {
@@ -239,7 +240,8 @@ class RunJournal implements DocumentMemory {
       case "unread":
       case "note":
       case "sent":
-        this.#thinking = afterThinking(this.#thinking, entry);
+        this.#thinkingEntries.push(entry);
+        this.#thinking = null;
         break;
       case "exposed":
       case "settled":
@@ -318,7 +320,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const files = new Map<string, Entry>();
   const unfinished = new Set<string>();
   let unsettled = NOTHING_UNSETTLED;
-  let thinking = NO_THINKING;
+  const thinking: ThinkingEntry[] = [];
   for (const entry of entries) {
     if (entry.kind === "approval" || entry.kind === "exposed" || entry.kind === "settled") {
       unsettled = afterEntry(unsettled, entry);
@@ -336,24 +338,20 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
       results.delete(entry.id);
     }
     if (entry.kind === "file") files.set(entry.path, entry);
-    if (isThinking(entry)) thinking = afterThinking(thinking, entry);
+    if (isThinkingEntry(entry)) thinking.push(entry);
   }
   const kept: Entry[] = [
     ...approvals.values(),
     ...started.values(),
     ...results.values(),
     ...files.values(),
-    ...thinkingEntries(thinking),
+    ...thinkingEntries(thinkingState(thinking)),
     // Below the approvals, which would change what is unsettled.
     ...entriesOf(unsettled),
     ...(unfinished.size === 0 ? [] : [{ kind: "unfinished" as const, ids: [...unfinished] }]),
   ];
   const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });
-}
-
-function isThinking(entry: Entry): entry is ThinkingEntry {
-  return ["thinking", "stale", "unread", "note", "sent"].includes(entry.kind);
 }
 
 async function readIfThere(path: string): Promise<string> {

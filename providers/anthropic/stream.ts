@@ -78,7 +78,13 @@ export class AnthropicReader implements StreamReader {
     if (typeof output === "number") effects.push({ kind: "usage", usage: { output } });
     switch (data.type) {
       case "message_start":
-        return [...effects, ...startUsage(data.message), ...account(headers), ...dropped(data.message)];
+        return [
+          ...effects,
+          ...answering(data.message),
+          ...startUsage(data.message),
+          ...account(headers),
+          ...dropped(data.message),
+        ];
       case "content_block_start":
         return [...effects, ...this.#start(indexOf(data), data.content_block)];
       case "content_block_delta":
@@ -238,6 +244,11 @@ function startUsage(message: unknown): Effect[] {
     counts.cache_write = usage.cache_creation_input_tokens;
   }
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
+}
+
+function answering(message: unknown): Effect[] {
+  const model = isObject(message) ? text(message.model) : "";
+  return model === "" ? [] : [{ kind: "answering", model }];
 }
 
 function account(headers: Headers | null): Effect[] {

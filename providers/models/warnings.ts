@@ -1,7 +1,7 @@
 // What a person should hear about the model they chose before it is asked.
 
 import { nearest } from "../../base/nearest.ts";
-import { isGone, modelsOf } from "./find.ts";
+import { findModel, isGone, modelsOf } from "./find.ts";
 import type { Day, Model } from "./types.ts";
 
 /** Days before its end in which a model is told of. */
@@ -35,6 +35,16 @@ export function modelWarnings(
   }
   if (ends === undefined || daysBetween(day, ends) > NOTICE) return [];
   return [`The model ${name} ends on ${ends}.${instead}`];
+}
+
+/**
+ * One sentence where another model answered than was asked: gateways and fallbacks do that, and it is paid for. Null for
+ * the same one under another of its names.
+ */
+export function otherModel(provider: string, asked: string, answering: string): string | null {
+  const same = answering === asked || answering.startsWith(`${asked}-`) ||
+    findModel(provider, asked)?.id === (findModel(provider, answering)?.id ?? answering);
+  return same ? null : `The reply is ${answering}'s, and not ${asked}'s, which was asked.`;
 }
 
 function daysBetween(from: Day, to: Day): number {

@@ -7,7 +7,7 @@ import {
   modelsOf,
   pricesAt,
 } from "../../providers/models/find.ts";
-import { modelWarnings } from "../../providers/models/warnings.ts";
+import { modelWarnings, otherModel } from "../../providers/models/warnings.ts";
 import { LEVELS } from "../../providers/models/types.ts";
 
 const TODAY = "2026-11-28";
@@ -93,4 +93,20 @@ Deno.test("a model that is unknown, gone or about to end is told of, with the on
   assert.match(said("anthropic", "claude-sonnet-4-5", "2026-10-31"), /ends on/);
   assert.match(said("vertex", "gemini-2.5-pro"), /no longer served since 2026-10-20/);
   assert.equal(said("gemini", "gemini-2.5-pro"), "");
+});
+
+Deno.test("a reply of another model than was asked is told, and other names of the same one are not", () => {
+  const rows = [
+    ["claude-sonnet-5-5", "claude-sonnet-5-5", false],
+    ["claude-haiku-4-5", "claude-haiku-4-5-20251001", false],
+    ["claude-haiku-4-5-20251001", "claude-haiku-4-5", false],
+    ["claude-next", "claude-next-20270101", false],
+    ["claude-sonnet-5-5", "claude-haiku-5-5", true],
+    ["claude-next", "claude-nextish", true],
+    ["claude-fable-5-2", "unheard-of", true],
+  ] as const;
+  for (const [asked, answering, told] of rows) {
+    assert.equal(otherModel("anthropic", asked, answering) !== null, told, `${asked} ${answering}`);
+  }
+  assert.match(otherModel("anthropic", "a", "b") ?? "", /^The reply is b's, and not a's, which was asked\.$/);
 });

@@ -1,0 +1,86 @@
+// What is remembered of thinking outlives the run, a torn line and the folding of a long journal.
+
+import assert from "node:assert/strict";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import {
+  isThinkingEntry,
+  thinkingEntries,
+  type ThinkingEntry,
+  thinkingState,
+} from "../../cycle/thinking_memory.ts";
+
+const RECORD = { key: "k", text: "t", prefix: "p", before: null, model: "m", account: null };
+const ENTRIES: readonly ThinkingEntry[] = [
+  { kind: "thinking", ...RECORD },
+  { kind: "sent", from: 0, pieces: ["a", "b", "c"] },
+  { kind: "stale", keys: ["k"] },
+  { kind: "sent", from: 2, pieces: ["d", "e"] },
+  { kind: "unread", keys: ["u"] },
+  { kind: "thinking", ...RECORD, key: "l", before: "k" },
+  { kind: "sent", from: 3, pieces: [] },
+];
+
+Deno.test("entries come to what was sent last, what is stale and where each block was made", () => {
+  const state = thinkingState(ENTRIES);
+  assert.deepEqual(state.sent, ["a", "b", "d"]);
+  assert.deepEqual([...state.stale, ...state.unread, ...state.records.keys()], ["k", "u", "k", "l"]);
+  assert.deepEqual(state.records.get("l"), { ...RECORD, key: "l", before: "k" });
+  assert.deepEqual(thinkingState(thinkingEntries(state)), state);
+  assert.deepEqual(thinkingEntries(thinkingState([])), []);
+});
+
+Deno.test("an entry that lacks something, or has it in another shape, is none", () => {
+  for (const entry of ENTRIES) {
+    assert.ok(isThinkingEntry(entry));
+    for (const name of Object.keys(entry)) {
+      const { [name as keyof ThinkingEntry]: _gone, ...rest } = entry;
+      assert.ok(!isThinkingEntry(rest), `${entry.kind} ${name}`);
+      assert.ok(!isThinkingEntry({ ...entry, [name]: { x: 1 } }), `${entry.kind} ${name}`);
+    }
+  }
+  assert.ok(!isThinkingEntry({ kind: "sent", from: -1, pieces: [] }));
+  assert.ok(!isThinkingEntry({ kind: "sent", from: 0.5, pieces: [] }));
+  assert.ok(!isThinkingEntry({ kind: "stale", keys: ["k", 1] }));
+});
+
+Deno.test("it is read again by the next run, and outlives a torn line and the folding of a long journal", async () => {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-thinking-" }));
+  try {
+    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+    const open = async () => {
+      const opened = await openJournal({ environment, path: `${folder}/a.chat` });
+      assert.ok(opened.ok);
+      return opened.value;
+    };
+    const first = await open();
+    assert.deepEqual(first.thinking, thinkingState([]));
+    await first.recordThinking(ENTRIES.slice(0, 3));
+    await first.recordThinking(ENTRIES.slice(3));
+    assert.deepEqual(first.thinking, thinkingState(ENTRIES));
+    assert.deepEqual((await open()).thinking, thinkingState(ENTRIES));
+    const [name] = [...Deno.readDirSync(`${folder}/state/flemma/journal`)].map((entry) => entry.name);
+    const path = `${folder}/state/flemma/journal/${name}`;
+    await Deno.writeTextFile(path, '{"kind":"stale","ke', { append: true });
+    await (await open()).recordThinking([{ kind: "stale", keys: ["later"] }]);
+    assert.deepEqual([...(await open()).thinking.stale], ["k", "later"]);
+    // Long enough to be folded at the next record.
+    const many = Array.from(
+      { length: 4000 },
+      (_, index) => ({ kind: "stale" as const, keys: [`stale ${index % 7}`] }),
+    );
+    await (await open()).recordThinking(many);
+    await (await open()).recordThinking(many);
+    const { size } = await Deno.stat(path);
+    await (await open()).recordThinking([{ kind: "stale", keys: ["last"] }]);
+    assert.ok((await Deno.stat(path)).size < size / 10);
+    const { thinking } = await open();
+    assert.deepEqual(
+      [...thinking.stale].sort(),
+      ["k", "last", "later", ...many.slice(0, 7).map(({ keys }) => keys[0]!)].sort(),
+    );
+    assert.deepEqual(thinking.sent, ["a", "b", "d"]);
+    assert.equal(thinking.records.size, 2);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
