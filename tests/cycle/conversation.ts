@@ -13,6 +13,7 @@ import {
   type ScriptedReply,
   startReplay,
 } from "../../providers/replay/server.ts";
+import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 
 export interface ConversationOptions extends ReplayOptions {
@@ -46,6 +47,12 @@ export class Conversation {
     this.settings = { ...DEFAULT_SETTINGS, model, parameters };
   }
 
+  /** Asks another provider, which the same server plays. */
+  ask(provider: string, model: string): void {
+    this.use(model);
+    this.settings = { ...this.settings, provider };
+  }
+
   /** Adds a person's words below the document. */
   say(words: string): void {
     this.text = `${this.text.trimEnd()}\n`.replace(/\n@You:\n$/, "\n") + `\n@You:\n${words}\n`;
@@ -64,11 +71,18 @@ export class Conversation {
 
   /** Sends; answers with what a person is told. */
   async send(): Promise<{ readonly outcome: SendOutcome; readonly told: readonly string[] }> {
+    const { provider: name } = this.settings;
     const environment = {
       cwd: this.folder,
       home: this.folder,
-      variables: { XDG_STATE_HOME: `${this.folder}/state` },
+      variables: {
+        XDG_STATE_HOME: `${this.folder}/state`,
+        [`${name.toUpperCase()}_API_KEY`]: "key",
+        [`FLEMMA_${name.toUpperCase()}_BASE_URL`]: this.replay.url,
+      },
     };
+    const other = await getProvider(name, this.settings);
+    assert.ok(other.ok);
     const memory = await openJournal({ environment, path: this.document });
     assert.ok(memory.ok);
     const store = new MemoryStore(new TextEncoder().encode(this.text), this.document);
@@ -77,7 +91,7 @@ export class Conversation {
       store,
       settings: this.settings,
       environment,
-      provider: replayProvider(this.replay),
+      provider: name === "anthropic" ? replayProvider(this.replay) : other.value,
       tools: () => this.tools,
       emit: (event) => events.push(event),
       retry: false,
@@ -105,6 +119,11 @@ export class Conversation {
   /** The body of the last request. */
   get body(): Readonly<Record<string, unknown>> {
     return JSON.parse(this.replay.requests.at(-1)!.body);
+  }
+
+  /** Whether the last request was one to Anthropic. */
+  get isAnthropic(): boolean {
+    return this.replay.requests.at(-1)?.path === "/v1/messages";
   }
 
   /** The text of all thinking in the last request, in order. */

@@ -1,5 +1,5 @@
-// Conversations as people have them, over real sockets against the strict server: with tools, edits of what was said,
-// other models and files. Whatever is done, no refusal reaches the person, and no thinking is lost without a word.
+// Conversations as people have them, over real sockets against the strict servers: with tools, edits of what was said,
+// other providers and files. Whatever is done, no refusal reaches the person, and no thinking is lost without a word.
 
 import assert from "node:assert/strict";
 import type { ScriptedReply } from "../../providers/replay/server.ts";
@@ -8,7 +8,7 @@ import { type Conversation, converse } from "./conversation.ts";
 const CONVERSATIONS = 20;
 const TURNS = 12;
 
-const MODELS = [
+const CLAUDES = [
   "claude-sonnet-5-5",
   "claude-opus-5-5",
   "claude-fable-5-2",
@@ -16,7 +16,16 @@ const MODELS = [
   "claude-opus-4-8",
   "claude-sonnet-4-6",
   "claude-haiku-4-5",
-];
+].map((model) => ["anthropic", model] as const);
+
+const OTHERS = [
+  ["openai", "gpt-6.1-sol"],
+  ["openai", "gpt-5.4"],
+  ["gemini", "gemini-4-argon"],
+  ["gemini", "gemini-3.8-flash"],
+  ["moonshot", "kimi-k3.1-pro"],
+  ["openai_chat", "qwen3"],
+] as const;
 
 /** Numbers that look random and are the same in every run. */
 function numbers(seed: number): (below: number) => number {
@@ -88,12 +97,14 @@ function lost(talk: Conversation, before: readonly string[]): readonly string[] 
 }
 
 for (let number = 1; number <= CONVERSATIONS; number++) {
-  Deno.test(`conversation ${number} of ${CONVERSATIONS}: ${TURNS} turns with tools, edits and two other models`, async () => {
+  Deno.test(`conversation ${number} of ${CONVERSATIONS}: ${TURNS} turns with tools, edits and two changes of the provider`, async () => {
     const pick = numbers(number);
     const turns = Array.from({ length: TURNS }, (): Turn => ({ calls: pick(3), interleaved: pick(2) === 0 }));
     const names = turns.map((_, index) => `${number}x${index}`);
     const replies = turns.flatMap((turn, index) => replyOf(turn, names[index]!));
-    const models = [MODELS[pick(MODELS.length)]!, MODELS[pick(MODELS.length)]!, MODELS[pick(MODELS.length)]!];
+    // The provider changes twice: away and back in one half of them, and on to Anthropic and away in the other.
+    const [first, second] = number % 2 === 0 ? [CLAUDES, OTHERS] : [OTHERS, CLAUDES];
+    const models = [first, second, first].map((list) => list[pick(list.length)]!);
     const text = "@System:\nBe brief.\n";
     await converse({ replies, text }, async (talk) => {
       talk.write("notes.md", "Notes.\n");
@@ -103,13 +114,14 @@ for (let number = 1; number <= CONVERSATIONS; number++) {
         const { outcome, told } = await talk.send();
         assert.equal(outcome.kind, "completed", outcome.kind === "failed" ? outcome.problem.message : "");
         assert.ok(!told.some((words) => words.includes("did not fit")), "it was known before it was sent");
-        const gone = lost(talk, before);
+        const gone = talk.isAnthropic ? lost(talk, before) : [];
         // A model that is told nothing of its own thinking gets none; everything else is said.
         if (gone.length > 0) assert.ok(told.some((words) => words.includes("thinking")), `${gone} ${told}`);
-        before = talk.thinking;
+        if (talk.isAnthropic) before = talk.thinking;
       };
       for (const [index, turn] of turns.entries()) {
-        talk.use(models[Math.floor(index * models.length / TURNS)]!);
+        const [provider, model] = models[Math.floor(index * models.length / TURNS)]!;
+        talk.ask(provider, model);
         if (index > 0 && pick(2) === 0) {
           const kinds = Object.values(EDITS);
           kinds[pick(kinds.length)]!(talk, pick);
