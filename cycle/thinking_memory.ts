@@ -13,8 +13,6 @@ export interface ThinkingRecord {
   readonly before: string | null;
   /** Who made it. */
   readonly model: string;
-  /** The account, as the provider calls it; null when it did not say. */
-  readonly account: string | null;
 }
 
 /** Entries of a document's journal. */
@@ -104,7 +102,7 @@ export function isThinkingEntry(value: object): value is ThinkingEntry {
   switch (entry.kind) {
     case "thinking":
       return [entry.key, entry.text, entry.model].every(isText) &&
-        [entry.prefix, entry.before, entry.account].every(isTextOrNull);
+        [entry.prefix, entry.before].every(isTextOrNull);
     case "stale":
     case "unread":
       return isTexts(entry.keys);

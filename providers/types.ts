@@ -105,6 +105,8 @@ export interface Outline {
    * ever. Null for a model that does not look.
    */
   readonly mismatch: "drop" | "error" | "off" | null;
+  /** Whether the model that is asked can read thinking of another one; what it cannot is passed over without a word. */
+  canRead(writer: string): boolean;
 }
 
 /** Thinking that the provider did not use, told with its answer. */
@@ -151,8 +153,6 @@ export type Effect =
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
   /** Which model answers, as the provider names it. */
   | { readonly kind: "answering"; readonly model: string }
-  /** Who was asked, as the provider knows them. */
-  | { readonly kind: "account"; readonly id: string }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
   /** Something of the reply that cannot stand in the document; one sentence for the person. */
   | { readonly kind: "notice"; readonly message: string }

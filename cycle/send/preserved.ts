@@ -33,8 +33,8 @@ export interface Judgement {
   readonly stale: readonly string[];
   /** The first piece that is not what it was in the last request; null when none is, or nothing is known. */
   readonly changed: number | null;
-  /** The key of the last thinking that is sent. */
-  readonly last: string | null;
+  /** What is sent although the model cannot read it, and nobody was told of. */
+  readonly unread: readonly { readonly part: ThinkingPart; readonly key: string }[];
 }
 
 /** What stands for a block of thinking: a digest of its signature, of which there is no second. */
@@ -79,7 +79,10 @@ export function judge(outline: Outline, digests: Digests, state: ThinkingState):
     lost: news.map((index) => thinking[index]!.part),
     stale: news.map((index) => thinking[index]!.key),
     changed: firstChange(digests.pieces, state.sent),
-    last: sent.at(-1)?.key ?? null,
+    unread: sent.filter(({ key }) => {
+      const record = state.records.get(key);
+      return record !== undefined && !outline.canRead(record.model) && !state.unread.has(key);
+    }).map(({ part, key }) => ({ part, key })),
   };
 }
 

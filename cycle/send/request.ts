@@ -14,7 +14,7 @@ import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
 import { preserve, ThinkingLog } from "./thinking_log.ts";
-import { type CacheFacts, changeNotice, mismatchProblem } from "./thinking_notices.ts";
+import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking_notices.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../refusals.ts";
 import type { ThinkingMemory } from "../thinking_memory.ts";
@@ -136,15 +136,15 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   const { conceded = new Set() } = options;
   const { request, warnings, thinking = new Map() } = build(conceded);
   const model = settings.model ?? provider.defaultModel ?? "";
-  const notice = preserved === null
-    ? null
-    : changeNotice(preserved.outline, preserved.judgement, cacheFacts(provider.name, model, settings, day));
+  const notices = preserved === null
+    ? []
+    : earlierNotices(preserved, model, cacheFacts(provider.name, model, settings, day));
   return {
     kind: "ready",
     request,
     model,
     diagnostics,
-    warnings: notice === null ? warnings : [notice, ...warnings],
+    warnings: [...notices, ...warnings],
     files: prompt.files,
     log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),
     mayConcede: (concession) =>

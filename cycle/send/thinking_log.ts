@@ -28,7 +28,6 @@ export class ThinkingLog {
   /** The thinking that came, in order. */
   readonly #came: ThinkingPart[] = [];
   readonly #dropped: DroppedThinking[] = [];
-  #account: string | null = null;
 
   constructor(preserved: Preserved, model: string, sent: ReadonlyMap<string, ThinkingPart>) {
     this.#preserved = preserved;
@@ -43,8 +42,7 @@ export class ThinkingLog {
       this.#came.push({ kind: "thinking", content, signature, redacted: false });
     } else if (effect.kind === "redacted") {
       this.#came.push({ kind: "thinking", content: effect.data, redacted: true });
-    } else if (effect.kind === "account") this.#account = effect.id;
-    else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
+    } else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
   }
 
   /** Remembers what the reply showed; answers with what the person is to be told. */
@@ -54,7 +52,8 @@ export class ThinkingLog {
       const part = this.#sent.get(path);
       return part === undefined ? [] : [{ part, why, key: keyOf(part) }];
     });
-    const news = known.filter(({ key }) => !unread.has(key));
+    const told = new Set(this.#preserved.judgement.unread.map(({ key }) => key));
+    const news = known.filter(({ key }) => !unread.has(key) && !told.has(key));
     const notices = droppedNotices(news, this.#model);
     if (memory === undefined) return notices;
     try {
@@ -76,7 +75,7 @@ export class ThinkingLog {
     const keysOf = (isMeant: (why: DroppedThinking["why"]) => boolean) =>
       dropped.filter(({ why }) => isMeant(why)).map(({ key }) => key);
     const stale = [...judgement.stale, ...this.#conceded(), ...keysOf((why) => why === "prefix")];
-    const unread = keysOf((why) => why !== "prefix");
+    const unread = [...judgement.unread.map(({ key }) => key), ...keysOf((why) => why !== "prefix")];
     const sent = sentEntry(digests.pieces, memory.thinking.sent);
     const records: ThinkingEntry[] = [];
     let before = this.#lastSent(new Set(stale));
@@ -89,7 +88,6 @@ export class ThinkingLog {
         prefix: outline.mismatch === null ? null : digests.prefixes.at(-1)!,
         before,
         model: this.#model,
-        account: this.#account,
       });
       before = key;
     }

@@ -21,6 +21,17 @@ export interface CacheFacts {
   readonly prices: Prices | null;
 }
 
+/** What is to be said of earlier thinking before a request: what it lost, and what the model cannot read. */
+export function earlierNotices(
+  { outline, judgement }: { readonly outline: Outline; readonly judgement: Judgement },
+  model: string,
+  cache: CacheFacts | null,
+): readonly string[] {
+  const change = changeNotice(outline, judgement, cache);
+  const unread = judgement.unread.map(({ part }) => ({ part, why: "model" as const }));
+  return [...(change === null ? [] : [change]), ...droppedNotices(unread, model)];
+}
+
 /** One sentence about what a change of earlier text costs, or null when it costs nothing. */
 export function changeNotice(
   outline: Outline,

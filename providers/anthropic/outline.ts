@@ -4,7 +4,7 @@ import type { Outline, PrefixPiece, RequestInput } from "../types.ts";
 import { writeJson } from "../request/json.ts";
 import { resolveParameters } from "../request/parameters.ts";
 import { type Block, type WireMessage, wireMessages } from "./messages.ts";
-import { bindingOf } from "./binding.ts";
+import { bindingOf, canRead } from "./binding.ts";
 import { wireTools } from "./tools.ts";
 
 /** The pieces before the conversation: tools and system prompt. */
@@ -31,6 +31,7 @@ export function outline(input: RequestInput): Outline {
     pieces: [tools, system, ...messages.map(pieceOf)],
     whole: BEFORE_MESSAGES + wholeFrom(messages),
     mismatch: bindingOf(settings),
+    canRead: (writer) => canRead(settings, writer),
   };
 }
 

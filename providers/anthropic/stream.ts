@@ -82,7 +82,6 @@ export class AnthropicReader implements StreamReader {
           ...effects,
           ...answering(data.message),
           ...startUsage(data.message),
-          ...account(headers),
           ...dropped(data.message),
         ];
       case "content_block_start":
@@ -249,11 +248,6 @@ function startUsage(message: unknown): Effect[] {
 function answering(message: unknown): Effect[] {
   const model = isObject(message) ? text(message.model) : "";
   return model === "" ? [] : [{ kind: "answering", model }];
-}
-
-function account(headers: Headers | null): Effect[] {
-  const id = headers?.get("anthropic-organization-id") ?? "";
-  return id === "" ? [] : [{ kind: "account", id }];
 }
 
 /** Reasons why thinking was not used; unknown ones must be passed over, and so must thinking that was used all the same. */

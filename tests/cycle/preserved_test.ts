@@ -286,13 +286,16 @@ Deno.test("thinking that belongs to another account is told, and stays in the fi
   });
 });
 
-Deno.test("an older model that does not look at the text before gets all thinking after an edit, and nothing is said", async () => {
+Deno.test("an older model that does not look at the text before gets all thinking after an edit, and only that it cannot read it is said", async () => {
   await threeTurns(async (talk) => {
     talk.use("claude-opus-4-8");
     talk.edit("Two?", "Two, really?");
-    await talk.sent();
+    await talk.sent(/3 blocks .*cannot be read by claude-opus-4-8; it stays in the file/);
     assert.deepEqual(talk.thinking, ["a", "b", "c"]);
     assert.equal(talk.replay.requests.at(-1)!.headers["anthropic-beta"], undefined);
+    talk.say("Five?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "b", "c", "d"]);
   });
 });
 
@@ -303,6 +306,7 @@ Deno.test("a large text that changes is told with what reading it anew costs, al
     talk.edit(long, `${long}!`);
     await talk.sent(
       /first change: the @You: message at line 4\); about 10,\d00 tokens from there on are read anew/,
+      /cannot be read by/,
     );
     talk.say("Five?");
     await talk.sent();
@@ -317,8 +321,9 @@ Deno.test("what is read anew is told in dollars where the price is known, and no
         pieces: [{ what: "user", line: 3, text: "x".repeat(letters), thinking: [] }],
         whole: 0,
         mismatch: null,
+        canRead: () => true,
       },
-      { leftOut: new Set(), lost: [], stale: [], changed: 0, last: null },
+      { leftOut: new Set(), lost: [], stale: [], changed: 0, unread: [] },
       { least, prices: price ? prices : null },
     );
   assert.match(

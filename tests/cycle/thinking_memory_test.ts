@@ -9,7 +9,7 @@ import {
   thinkingState,
 } from "../../cycle/thinking_memory.ts";
 
-const RECORD = { key: "k", text: "t", prefix: "p", before: null, model: "m", account: null };
+const RECORD = { key: "k", text: "t", prefix: "p", before: null, model: "m" };
 const ENTRIES: readonly ThinkingEntry[] = [
   { kind: "thinking", ...RECORD },
   { kind: "sent", from: 0, pieces: ["a", "b", "c"] },

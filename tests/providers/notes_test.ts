@@ -5,19 +5,19 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { afterThinking, NO_THINKING, type ThinkingMemory } from "../../cycle/thinking_memory.ts";
+import { type ThinkingEntry, type ThinkingMemory, thinkingState } from "../../cycle/thinking_memory.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
 
 /** A memory that forgets with the test. */
 function memory(): ThinkingMemory {
-  let state = NO_THINKING;
+  const recorded: ThinkingEntry[] = [];
   return {
     get thinking() {
-      return state;
+      return thinkingState(recorded);
     },
     recordThinking(entries) {
-      state = entries.reduce(afterThinking, state);
+      recorded.push(...entries);
       return Promise.resolve();
     },
   };
