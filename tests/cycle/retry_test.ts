@@ -15,6 +15,16 @@ function frames(...events: readonly object[]): Answer {
 }
 
 const START = { type: "message_start", message: { usage: { input_tokens: 1 } } };
+/** What the provider says of itself and of the request before any word of a reply. */
+const TOLD = {
+  type: "message_start",
+  message: {
+    model: "claude-sonnet-5-5",
+    input_transformations: [
+      { type: "thinking_dropped", path: "messages.0.content.0", reason: "prefix_binding_mismatch" },
+    ],
+  },
+};
 const OVERLOADED = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
 const delta = (text: string) => ({
   type: "content_block_delta",
@@ -149,10 +159,11 @@ Deno.test("a connection that breaks before the first word is made again", async 
   const run = await send([
     { headers: SSE, body: "data: {", reset: true },
     { ...frames(START), reset: true },
+    { ...frames(TOLD), reset: true },
     GOOD,
   ]);
   assert.equal(run.outcome.kind, "completed");
-  assert.equal(run.bodies.length, 3);
+  assert.equal(run.bodies.length, 4);
 });
 
 Deno.test("what is wrong with the request, the key or the account is asked once", async () => {
