@@ -13,6 +13,8 @@ interface Row {
   readonly provider: string;
   /** What the server says to every request that has it. */
   readonly refusal: string;
+  /** @default 400 */
+  readonly status?: number;
   /** Whether a request has what is refused. */
   has(body: Body, text: string): boolean;
   readonly parameters?: Body;
@@ -107,6 +109,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a template without a system role": {
     provider: "openai_chat",
     refusal: "Jinja Exception: System role not supported",
+    // llama.cpp takes an error of a template for one of its own, and would be asked the same again and again.
+    status: 500,
     has: (_, text) => text.includes('"role":"system"') || !text.includes("Be brief."),
     document: "@System:\nBe brief.\n\n@You:\nhi\n",
   },
@@ -136,7 +140,7 @@ for (const [what, row] of Object.entries(ROWS)) {
     const server = serve((text) =>
       row.has(JSON.parse(text), text)
         ? {
-          status: 400,
+          status: row.status ?? 400,
           headers: { "content-type": "application/json" },
           body: JSON.stringify({ error: { message: row.refusal, type: "invalid_request_error" } }),
         }
@@ -160,7 +164,6 @@ for (const [what, row] of Object.entries(ROWS)) {
         provider: provider.value,
         tools: () => [],
         emit: () => {},
-        retry: false,
       });
       const outcome = await send(new AbortController().signal);
       assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
@@ -195,7 +198,6 @@ Deno.test("what is refused again, or cannot be left out, ends with the refusal",
         provider: provider.value,
         tools: () => [],
         emit: () => {},
-        retry: false,
       })(new AbortController().signal);
       assert.ok(outcome.kind === "failed");
       assert.equal(outcome.problem.message, message);
