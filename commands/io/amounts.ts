@@ -21,7 +21,7 @@ export function money(dollars: number): string {
 
 /** A part as whole percent, never more than it is. */
 export function percent(share: number): string {
-  return `${Math.floor(share * 100)} %`;
+  return share > 0 && share < 0.01 ? "under 1 %" : `${Math.floor(share * 100)} %`;
 }
 
 /** `12,345 tokens in (87 % from the cache), 234 out, $0.05`. */
@@ -30,7 +30,7 @@ export function usageWords(total: UsageTotal, { prices = true } = {}): string {
   const share = cacheShare(total);
   const cached = share === null || total.cache_read === 0 ? "" : ` (${percent(share)} from the cache)`;
   return [
-    `${counted(sent)} tokens in${cached}`,
+    `${counted(sent)} ${sent === 1 ? "token" : "tokens"} in${cached}`,
     `${counted(total.output)} out`,
     ...(prices ? [costWords(total)] : []),
   ].join(", ");

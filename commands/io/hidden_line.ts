@@ -10,9 +10,10 @@ const LINE_ENDS: readonly number[] = [10, 13];
 
 /** What was typed; null when the person pressed Ctrl-C, or Ctrl-D on an empty line. Throws when it cannot be read. */
 export async function readHidden(prompt: string): Promise<string | null> {
-  writeError(prompt);
+  // The other way round, who types at once would be shown.
   Deno.stdin.setRaw(true);
   try {
+    writeError(prompt);
     return await readLine();
   } finally {
     Deno.stdin.setRaw(false);

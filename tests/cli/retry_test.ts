@@ -26,7 +26,7 @@ Deno.test("a busy provider is asked again, and each wait is told in a line", () 
       assert.equal(requests.length, 3);
       assert.match(
         stderr,
-        /^flemma: overloaded_error — Overloaded\. Asking again in 0 s \(try 2 of 6\)\.\nflemma: .* \(try 3 of 6\)\.$/m,
+        /^flemma: overloaded_error — Overloaded\. Asking again in 0 s \(try 2 of 6\)\.\nrequest .*\nflemma: .* \(try 3 of 6\)\.$/m,
       );
     })
   ));

@@ -81,6 +81,8 @@ Deno.test("money, counts and shares are told as people write them", () => {
   for (const [dollars, words] of rows) assert.equal(money(dollars), words);
   assert.equal(counted(1234567), "1,234,567");
   assert.equal(percent(0.999), "99 %");
+  assert.equal(percent(0.001), "under 1 %");
+  assert.equal(percent(0), "0 %");
   assert.equal(usageWords(totalOf([record()])), "10,000 tokens in (80 % from the cache), 2,000 out, $0.06");
   assert.equal(
     usageWords(totalOf([record()]), { prices: false }),
