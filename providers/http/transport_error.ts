@@ -166,6 +166,9 @@ function lastCause(thrown: unknown): string {
     /^error sending request (?:from \S+ )?for (?:url \([^)]*\)|\S+(?: \([^)]*\))?): /,
     "",
   )
-    .replace(/^client error \(\w+\): /, "");
+    .replace(/^client error \(\w+\): /, "").replace(/^tcp connect error: /, "").replace(
+      / \(os error \d+\)$/,
+      "",
+    );
   return words.replace(/\.+$/, "");
 }
