@@ -61,11 +61,12 @@ export interface PathBase {
  */
 export function resolvePath(path: string, base: PathBase): string {
   if (path === "") throw new Error("The path is empty.");
-  if (path === "~" || path.startsWith("~/")) return normalise(base.home + path.slice(1));
-  return normalise(path.startsWith("/") ? path : `${base.folder}/${path}`);
+  if (path === "~" || path.startsWith("~/")) return normalPath(base.home + path.slice(1));
+  return normalPath(path.startsWith("/") ? path : `${base.folder}/${path}`);
 }
 
-function normalise(absolute: string): string {
+/** An absolute path without `.`, `..` and doubled slashes, by its text alone. */
+export function normalPath(absolute: string): string {
   const parts: string[] = [];
   for (const part of absolute.split("/")) {
     if (part === "..") parts.pop();

@@ -1,0 +1,123 @@
+// Patterns of commands in approval rules: words with wildcards, as a person writes them (approval 9, 10).
+
+import { failed, type Outcome, success } from "../../base/problem.ts";
+
+/** One word of a pattern. */
+export interface PatternWord {
+  /** Literal pieces, with any characters between them; one piece means exactly this word. */
+  readonly pieces: readonly string[];
+}
+
+/** A pattern of commands. */
+export interface CommandPattern {
+  /** As it was written. */
+  readonly text: string;
+  /** The words in order, without the final `**`. */
+  readonly words: readonly PatternWord[];
+  /** Whether it ends in `**`: any number of words may follow. */
+  readonly open: boolean;
+}
+
+/**
+ * Reads a pattern. Words are separated by blanks; `*` stands for any characters of a word, the word `*` for one word,
+ * and `**` at the end for any number of words. Quotes and backslashes take characters literally, as in a shell.
+ *
+ * Fails with what is wrong, as the end of a sentence.
+ */
+export function readCommandPattern(text: string): Outcome<CommandPattern, string> {
+  const words: PatternWord[] = [];
+  let open = false;
+  let at = 0;
+  const isBlank = (character: string | undefined) => character === " " || character === "\t";
+  while (true) {
+    while (isBlank(text[at])) at += 1;
+    if (at >= text.length) break;
+    if (open) return failed("** stands only at the end");
+    const word = readWord(text, at);
+    if (!word.ok) return word;
+    at = word.value.end;
+    if (word.value.source === "**") open = true;
+    else if (word.value.doubled) return failed("** stands only at the end, as a word of its own");
+    else words.push({ pieces: word.value.pieces });
+  }
+  if (words.length === 0) return failed(open ? "it begins with a wildcard" : "it is empty");
+  return success({ text, words, open });
+}
+
+interface ReadWord {
+  readonly pieces: readonly string[];
+  readonly source: string;
+  /** Whether two wildcards stand beside each other. */
+  readonly doubled: boolean;
+  readonly end: number;
+}
+
+function readWord(text: string, start: number): Outcome<ReadWord, string> {
+  const pieces = [""];
+  let doubled = false;
+  let at = start;
+  const add = (character: string) => pieces[pieces.length - 1] += character;
+  for (; at < text.length && text[at] !== " " && text[at] !== "\t"; at++) {
+    const character = text[at]!;
+    if (character === "*") {
+      doubled ||= text[at - 1] === "*" && at > start;
+      pieces.push("");
+    } else if (character === "\\") {
+      at += 1;
+      if (at >= text.length) return failed("a backslash stands at its end");
+      add(text[at]!);
+    } else if (character === "'" || character === '"') {
+      const end = closing(text, at);
+      if (end === -1) return failed(`a quote ${character} is not closed`);
+      for (let inner = at + 1; inner < end; inner++) {
+        if (character === '"' && text[inner] === "\\" && /["\\]/.test(text[inner + 1] ?? "")) inner += 1;
+        add(text[inner]!);
+      }
+      at = end;
+    } else add(character);
+  }
+  return success({ pieces, source: text.slice(start, at), doubled, end: at });
+}
+
+/** Where the quote that opens at `at` is closed; -1 when it is not. */
+function closing(text: string, at: number): number {
+  const quote = text[at];
+  for (let end = at + 1; end < text.length; end++) {
+    if (quote === '"' && text[end] === "\\") end += 1;
+    else if (text[end] === quote) return end;
+  }
+  return -1;
+}
+
+/** The word as the one text it stands for; null when it has a wildcard. */
+export function literalOf(word: PatternWord | undefined): string | null {
+  return word?.pieces.length === 1 ? word.pieces[0]! : null;
+}
+
+/** Whether a pattern matches more than one command. */
+export function hasWildcard({ words, open }: CommandPattern): boolean {
+  return open || words.some((word) => literalOf(word) === null);
+}
+
+/** Whether a text fits a word of a pattern. */
+export function fitsWord({ pieces }: PatternWord, text: string): boolean {
+  if (pieces.length === 1) return pieces[0] === text;
+  const first = pieces[0]!;
+  const last = pieces.at(-1)!;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) {
+    return false;
+  }
+  let at = first.length;
+  const end = text.length - last.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = text.indexOf(piece, at);
+    if (found === -1 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
+}
+
+/** A word of a command as a pattern that means exactly this word. */
+export function quoted(word: string): string {
+  return word !== "" && /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
+}

@@ -1,0 +1,141 @@
+// The policy that lists of attacks and of harmless commands are judged under, and the judge for it.
+
+import { resolvePath } from "../../../base/paths.ts";
+import { readRule } from "../../../config/rules/read_rule.ts";
+import type { PlacedRule } from "../../../config/rules/rule.ts";
+import { judgeCall, type RuledTool } from "../../../tools/approval/rules/judge.ts";
+import type { RuleJudgement } from "../../../tools/approval/rules/types.ts";
+import { realWorld, type RuleWorld } from "../../../tools/approval/rules/world.ts";
+import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";
+
+/** Fourteen programs that read, some of them with options that write. */
+export const READ_ONLY: readonly string[] = [
+  "echo **",
+  "cat **",
+  "ls **",
+  "head **",
+  "tail **",
+  "wc **",
+  "grep **",
+  "rg **",
+  "sort **",
+  "cut **",
+  "pwd",
+  "cd **",
+  "git status **",
+  "git log **",
+  "git diff **",
+  "git grep **",
+  "[ **",
+  "printf **",
+];
+
+/** A rule as settings have it. */
+export function placed(
+  value: Readonly<Record<string, unknown>>,
+  layer: PlacedRule["layer"] = "G",
+): PlacedRule {
+  const rule = readRule(value);
+  if (!rule.ok) throw new Error(JSON.stringify(rule.problem));
+  return { rule: rule.value, written: value, key: "tools.rules", layer };
+}
+
+const TOOLS: Readonly<Record<string, RuledTool>> = {
+  bash: { command_input: "command" },
+  read: { path_input: "path", files: "read" },
+  write: { path_input: "path", files: "write" },
+  edit: { path_input: "path", files: "write" },
+  grep: { path_input: "path", files: "read" },
+  find: { path_input: "path", files: "read" },
+  ls: { path_input: "path", files: "read" },
+};
+
+let library: ShellLibrary | null = null;
+
+export interface Where {
+  /** Working folder, and what relative patterns belong to. */
+  readonly folder: string;
+  /** @default that of this process */
+  readonly path?: string;
+  /** Real paths that commands may write. @default the folder */
+  readonly writable?: readonly string[];
+  readonly protect?: readonly string[];
+  readonly home?: string;
+  readonly world?: Partial<RuleWorld>;
+  readonly otherShell?: string;
+}
+
+/** Judges one call by rules. */
+export async function judge(
+  rules: readonly Readonly<Record<string, unknown>>[],
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+  where: Where,
+): Promise<RuleJudgement> {
+  const { folder, home = "/home/nobody" } = where;
+  const environment = { cwd: folder, home, variables: {} };
+  const world = realWorld({
+    environment,
+    path: where.path ?? Deno.env.get("PATH") ?? "",
+    writable: () => where.writable ?? [folder],
+    protect: () => where.protect ?? [],
+  });
+  return await judgeCall(tool, input, {
+    rules: rules.map((rule) => placed(rule)),
+    world: { ...world, ...where.world },
+    cwd: folder,
+    folder,
+    baseOf: () => ({
+      folder,
+      expand: (front) => (front === "$HOME" ? home : resolvePath(front, { folder, home })),
+    }),
+    tool: (name) => TOOLS[name],
+    otherShell: where.otherShell ?? null,
+    loadShell: async () => library ??= await import("unbash"),
+  });
+}
+
+/** Judges a command under the policy above. */
+export function judgeCommand(command: string, where: Where): Promise<RuleJudgement> {
+  return judge([{ approve: "bash", command: READ_ONLY }], "bash", { command }, where);
+}
+
+/** Runs a test in a folder of its own, which is a repository of git as far as one looks at it. */
+export async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-rules-" }));
+  try {
+    await Deno.mkdir(`${folder}/.git`);
+    await Deno.mkdir(`${folder}/src`);
+    await Deno.mkdir(`${folder}/docs`);
+    await Deno.mkdir(`${folder}/other/.git`, { recursive: true });
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** One line of a list: a command, with `\n` and the like as in JavaScript, and why it is there. */
+export interface ListedCommand {
+  readonly command: string;
+  readonly reason: string;
+}
+
+/** Reads a list: `COMMAND  ## REASON` a line; `\n`, `\r`, `\t`, `\0`, `\\` and `\u{…}` stand for characters. */
+export function readList(name: string): ListedCommand[] {
+  return Deno.readTextFileSync(new URL(name, import.meta.url)).split("\n")
+    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const at = line.lastIndexOf("  ## ");
+      if (at === -1) throw new Error(`no reason in the line: ${line}`);
+      return { command: unescaped(line.slice(0, at)), reason: line.slice(at + 5) };
+    });
+}
+
+function unescaped(text: string): string {
+  const letters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", 0: "\0", e: "\x1b" };
+  return text.replace(
+    /␛(?:u\{([0-9a-f]+)\}|(.))/gu,
+    (_, code: string | undefined, letter: string) =>
+      code === undefined ? letters[letter] ?? letter : String.fromCodePoint(parseInt(code, 16)),
+  );
+}

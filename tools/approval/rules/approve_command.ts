@@ -1,0 +1,300 @@
+// Whether rules approve a command: each simple command in it must be matched by one of them (approval 10, 14).
+
+import { normalPath } from "../../../base/paths.ts";
+import {
+  type CommandPattern,
+  fitsWord,
+  hasWildcard,
+  literalOf,
+} from "../../../config/rules/command_pattern.ts";
+import type { PlacedRule, Rule } from "../../../config/rules/rule.ts";
+import { programName } from "../../../config/rules/runners.ts";
+import type { ShellCommand, ShellRedirect, ShellScript, ShellWord, StrictReading } from "../shell/types.ts";
+import { isBuiltin } from "./builtins.ts";
+import { hazardIn, isHazardous } from "./hazards.ts";
+import { fitsPatterns, neverApproved, type PatternBase } from "./paths.ts";
+import type { JudgedCommand } from "./types.ts";
+import type { RuleWorld } from "./world.ts";
+
+/** What a command is judged by. */
+export interface CommandQuestion {
+  /** Rules that approve by patterns of commands. */
+  readonly rules: readonly PlacedRule[];
+  /** Absolute folder the command starts in. */
+  readonly cwd: string;
+  readonly world: RuleWorld;
+  /** What relative patterns of a rule belong to. */
+  baseOf(rule: PlacedRule): PatternBase;
+}
+
+/** More folders a command could be in than are worth following. */
+const MOST_FOLDERS = 8;
+
+/** What may change the folder of the commands after it, in ways that are not followed. */
+const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
+
+/** Judges every simple command of a reading. */
+export function judgeCommands(reading: StrictReading, question: CommandQuestion): JudgedCommand[] {
+  const found: JudgedCommand[] = [];
+  new Walk(question, found).script(reading.script, [normalPath(question.cwd)]);
+  return found;
+}
+
+/** The folders that a command may start in, links kept; null when nobody knows. */
+type Folders = readonly string[] | null;
+
+/** Goes through a list in the order in which it runs, and keeps an eye on where `cd` leads. */
+class Walk {
+  readonly #question: CommandQuestion;
+  readonly #found: JudgedCommand[];
+
+  constructor(question: CommandQuestion, found: JudgedCommand[]) {
+    this.#question = question;
+    this.#found = found;
+  }
+
+  script({ steps }: ShellScript, start: Folders): void {
+    let folders = start;
+    /** The folders outside of the list that runs in the background. */
+    let outside: { readonly folders: Folders } | null = null;
+    let isChain = true;
+    for (const { join, background, commands } of steps) {
+      if (join === ";" && outside !== null) {
+        folders = outside.folders;
+        outside = null;
+      }
+      if (background && outside === null) outside = { folders };
+      if (join === ";" || join === "||") isChain = false;
+      for (const command of commands) {
+        for (const inner of command.inner) this.script(inner, folders);
+        this.#found.push(this.#judge(command, folders));
+      }
+      if (commands.length === 1) folders = this.#moved(commands[0]!, folders, isChain && !background);
+    }
+  }
+
+  /** Where the commands after this one start. */
+  #moved({ words }: ShellCommand, folders: Folders, isChain: boolean): Folders {
+    const program = words[0]?.value;
+    if (MOVERS.has(program ?? "")) return null;
+    if (program !== "cd" || folders === null) return folders;
+    const operands = words.slice(words[1]?.value === "--" ? 2 : 1);
+    const target = operands.length === 1 ? operands[0]!.value : null;
+    if (
+      target === null || target === "" || (target.startsWith("-") && words[1]?.value !== "--") ||
+      target === "-"
+    ) {
+      return null;
+    }
+    const moved = folders.map((folder) =>
+      normalPath(target.startsWith("/") ? target : `${folder}/${target}`)
+    );
+    const { world } = this.#question;
+    if (isChain && moved.every((folder) => world.kind(folder) === "folder")) return moved;
+    const all = [...new Set([...folders, ...moved])];
+    return all.length > MOST_FOLDERS ? null : all;
+  }
+
+  #judge(command: ShellCommand, folders: Folders): JudgedCommand {
+    const { text, words, opaque } = command;
+    const told = { text, words: words.map(({ value }) => value), opaque };
+    const reason = opaque ?? (words.length === 0 ? "no program" : null);
+    if (reason !== null) return { ...told, opaque: reason, rule: null, why: `it holds ${reason}` };
+    let nearest: string | null = null;
+    for (const rule of this.#question.rules) {
+      const why = new RuleMatch(this.#question, rule, folders).obstacle(command);
+      if (why === null) return { ...told, rule, why: null };
+      nearest ??= why.isNear ? why.message : null;
+    }
+    return { ...told, rule: null, why: nearest ?? "no rule approves it" };
+  }
+}
+
+/** Why a rule does not match; `isNear` when its pattern does, but something else is in the way. */
+interface Obstacle {
+  readonly message: string;
+  readonly isNear: boolean;
+}
+
+/** One rule held against one simple command. */
+class RuleMatch {
+  readonly #rule: Rule;
+  readonly #placed: PlacedRule;
+  readonly #question: CommandQuestion;
+  readonly #folders: Folders;
+
+  constructor(question: CommandQuestion, placed: PlacedRule, folders: Folders) {
+    this.#question = question;
+    this.#placed = placed;
+    this.#rule = placed.rule;
+    this.#folders = folders;
+  }
+
+  obstacle(command: ShellCommand): Obstacle | null {
+    let nearest: Obstacle | null = null;
+    for (const pattern of this.#rule.command ?? []) {
+      const found = this.#patternObstacle(pattern, command);
+      if (found === null) return null;
+      if (nearest === null || (found.isNear && !nearest.isNear)) nearest = found;
+    }
+    return nearest ?? { message: "it has no pattern", isNear: false };
+  }
+
+  #patternObstacle(
+    pattern: CommandPattern,
+    { words, assignments, redirects }: ShellCommand,
+  ): Obstacle | null {
+    const near = (message: string): Obstacle => ({ message, isNear: true });
+    const mismatch = wordMismatch(pattern, words);
+    if (mismatch !== null) return mismatch;
+    const values = words.map(({ value }) => value ?? "");
+    const hazard = hasWildcard(pattern)
+      ? hazardIn(values, (at) => literalOf(pattern.words[at]) !== null)
+      : null;
+    if (hazard !== null) {
+      return near(`"${hazard}" may write a file or run a program; a rule has to spell it out`);
+    }
+    const program = words[0]!.value!;
+    if (isHazardous(program) && words.some(({ value }) => value === null)) {
+      return near(`a word that only the shell knows could become an option of ${program}`);
+    }
+    const unset = assignments.find(({ name }) => this.#rule.env?.includes(name) !== true);
+    if (unset !== undefined) return near(`it sets ${unset.name}, which the rule does not list in env`);
+    return this.#redirectObstacle(redirects) ?? this.#programObstacle(program, pattern) ??
+      this.#withinObstacle(words);
+  }
+
+  /** Redirections to another descriptor or to `/dev/null` are harmless; others must stay `within`. */
+  #redirectObstacle(redirects: readonly ShellRedirect[]): Obstacle | null {
+    for (const { text, operator, descriptor, target } of redirects) {
+      if (operator === ">&" && /^[12]$/.test(target?.value ?? "") && isOutput(descriptor)) continue;
+      const isPlain = operator !== null && [">", ">>", "<", "&>", "&>>", ">|"].includes(operator) &&
+        (descriptor === null || isOutput(descriptor) || (operator === "<" && descriptor === 0));
+      if (isPlain && target?.value === "/dev/null") continue;
+      const mayStay = isPlain && operator !== "&>" && operator !== "&>>" && operator !== ">|";
+      if (mayStay && this.#rule.within !== undefined && target?.value != null) {
+        const why = this.#outside(target.value, operator !== "<");
+        if (why === null) continue;
+        return { message: `${text} ${why}`, isNear: true };
+      }
+      return { message: `the redirection ${text} is not allowed by the rule`, isNear: true };
+    }
+    return null;
+  }
+
+  #programObstacle(program: string, pattern: CommandPattern): Obstacle | null {
+    const { world } = this.#question;
+    const near = (message: string): Obstacle => ({ message, isNear: true });
+    if (program.includes("/")) return this.#fileObstacle(program, literalOf(pattern.words[0])!);
+    const planted = isBuiltin(program) ? null : world.plantable(program);
+    if (planted !== null) return near(`${program} may be a file that a command put into ${planted}`);
+    return programName(program) === "git" ? this.#repositoryObstacle() : null;
+  }
+
+  /** A program named by its path must be the very file that the pattern names. */
+  #fileObstacle(program: string, named: string): Obstacle | null {
+    const { world } = this.#question;
+    const near = (message: string): Obstacle => ({ message, isNear: true });
+    if (this.#folders === null) return near(`nobody knows the folder that ${program} is looked up in`);
+    const folder = this.#question.baseOf(this.#placed).folder;
+    const meant = named.startsWith("/")
+      ? world.real(named, "/")
+      : folder === null
+      ? null
+      : world.real(named, folder);
+    for (const base of this.#folders) {
+      const real = world.real(program, base);
+      if (real === null || meant === null || real !== meant) {
+        return near(`${program} is another file there than the rule names`);
+      }
+      const why = neverApproved({ asked: normalPath(`${base}/${program}`), real }, world, false);
+      if (why !== null) return near(`${program} ${why}`);
+    }
+    return null;
+  }
+
+  /** Git obeys the configuration of the repository it is in. */
+  #repositoryObstacle(): Obstacle | null {
+    const { world, cwd } = this.#question;
+    const home = repositoryOf(cwd, world);
+    const isSame = this.#folders?.every((folder) => repositoryOf(folder, world) === home) ?? false;
+    return isSame ? null : { message: "git would work in another repository", isNear: true };
+  }
+
+  #withinObstacle(words: readonly ShellWord[]): Obstacle | null {
+    if (this.#rule.within === undefined) return null;
+    const near = (message: string): Obstacle => ({ message, isNear: true });
+    let isOperand = false;
+    for (const { text, value } of words.slice(1)) {
+      if (value === null) return near(`only the shell knows where ${text} leads`);
+      const isOption = !isOperand && value.startsWith("-") && value !== "-";
+      if (value === "--") isOperand = true;
+      if (isOption && /[/~]|\.\./.test(value.split(/[=@:]/, 1)[0]!)) return near(`${text} may hold a path`);
+      for (const path of pathsIn(value, isOption)) {
+        const why = this.#outside(path, false);
+        if (why !== null) return near(`${text} ${why}`);
+      }
+    }
+    return null;
+  }
+
+  /** Why a path does not stay within the rule, from every folder it may be taken from. */
+  #outside(path: string, writes: boolean): string | null {
+    if (path === "") return null;
+    const { world } = this.#question;
+    if (this.#folders === null) return "is taken from a folder that nobody knows";
+    if (path.startsWith("~")) return "leads to a home folder";
+    for (const folder of this.#folders) {
+      const asked = normalPath(path.startsWith("/") ? path : `${folder}/${path}`);
+      const real = world.real(path, folder);
+      if (real === null) return "leads nowhere";
+      const judged = { asked, real };
+      const base = this.#question.baseOf(this.#placed);
+      const never = neverApproved(judged, world, writes);
+      if (never !== null) return never;
+      if (!fitsPatterns(this.#rule.within ?? [], judged, { base, reading: "approve", world })) {
+        return "does not stay within the rule";
+      }
+    }
+    return null;
+  }
+}
+
+/** Why words do not fit a pattern; null when they do. */
+function wordMismatch(pattern: CommandPattern, words: readonly ShellWord[]): Obstacle | null {
+  const far = (message: string): Obstacle => ({ message, isNear: false });
+  for (const [at, expected] of pattern.words.entries()) {
+    const word = words[at];
+    if (word === undefined) return far("it has fewer words");
+    const isAny = expected.pieces.length === 2 && expected.pieces.every((piece) => piece === "");
+    const fits = word.value === null ? isAny && word.count === "one" : fitsWord(expected, word.value);
+    if (!fits) return far("its words are others");
+  }
+  if (words.length > pattern.words.length && !pattern.open) return far("it has more words");
+  return null;
+}
+
+function isOutput(descriptor: number | null): boolean {
+  return descriptor === null || descriptor === 1 || descriptor === 2;
+}
+
+/** What of a word may be a path. */
+function pathsIn(word: string, isOption: boolean): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < word.length; at++) {
+    if ("=@:".includes(word[at]!)) parts.push(word.slice(at + 1));
+  }
+  if (!isOption) return [word, ...parts];
+  // A value may stand right behind the letter of a short option.
+  return word.startsWith("--") ? parts : [...parts, ...(word.length > 2 ? [word.slice(2)] : [])];
+}
+
+/** The folder of the repository around a folder; null when there is none. */
+function repositoryOf(folder: string, world: RuleWorld): string | null {
+  let at = world.real(folder, "/") ?? folder;
+  while (true) {
+    if (world.kind(at === "/" ? "/.git" : `${at}/.git`) !== "missing") return at;
+    if (at === "/") return null;
+    at = at.slice(0, at.lastIndexOf("/")) || "/";
+  }
+}

@@ -1,0 +1,180 @@
+// Options that make a program write a file or run another one: what a wildcard of an approval does not give away. Data.
+//
+// The table is never complete: a program that is not in it is judged by the pattern alone. What programs write or run by
+// their operands makes them runners (config/rules/runners.ts).
+
+import { programName } from "../../../config/rules/runners.ts";
+
+/** What of a program's words is a hazard. */
+interface Hazard {
+  /** Letters of short options; any letter of a word with one dash counts. */
+  readonly letters?: string;
+  /** Long options, whole. Their abbreviations count too. */
+  readonly long?: readonly string[];
+  /** Words that are one, wherever they stand. */
+  readonly words?: readonly string[];
+}
+
+/** Options of programs. */
+const PROGRAMS: Readonly<Record<string, Hazard>> = {
+  rg: { letters: "z", long: ["--pre", "--hostname-bin", "--search-zip"] },
+  ag: { long: ["--pager"] },
+  ack: { long: ["--pager", "--output"] },
+  bat: { long: ["--pager"] },
+  sort: { letters: "oT", long: ["--output", "--compress-program", "--temporary-directory"] },
+  tree: { letters: "oR", long: ["--output"] },
+  file: { letters: "Cz", long: ["--compile", "--uncompress"] },
+  diff: { letters: "l", long: ["--paginate"] },
+  sdiff: { letters: "o", long: ["--output", "--diff-program"] },
+  diff3: { long: ["--diff-program"] },
+  date: { letters: "s", long: ["--set"] },
+  dmesg: { letters: "cCDEn", long: ["--clear", "--read-clear", "--console-off", "--console-on"] },
+  journalctl: {
+    long: ["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush", "--cursor-file"],
+  },
+  printf: { letters: "v" },
+  test: { letters: "v" },
+  "[": { letters: "v" },
+  yq: { letters: "is", long: ["--inplace", "--split-exp"] },
+  xmllint: { long: ["--output", "--shell"] },
+  gofmt: { letters: "wr" },
+  nm: { long: ["--plugin"] },
+  objdump: { long: ["--plugin"] },
+  ip: { letters: "b", words: ["exec"], long: ["-batch", "--batch"] },
+  gh: { words: ["alias", "extension", "codespace"], long: ["--web"] },
+  tsc: { long: ["--outFile", "--outDir", "--build", "--init"] },
+  eslint: { letters: "o", long: ["--fix", "--output-file", "--init", "--plugin"] },
+  prettier: { letters: "w", long: ["--write", "--plugin"] },
+  ctags: { letters: "fo", long: ["--output"] },
+  curl: {
+    letters: "oOJTKdFDc",
+    long: [
+      ..."--output --output-dir --remote-name --remote-name-all --remote-header-name --upload-file --config"
+        .split(" "),
+      ..."--data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string --json".split(
+        " ",
+      ),
+      ..."--dump-header --cookie-jar --trace --trace-ascii --stderr --hsts --alt-svc --etag-save".split(" "),
+      ..."--libcurl --engine".split(" "),
+    ],
+  },
+  wget: {
+    letters: "OoaePi",
+    long: [
+      ..."--output-document --output-file --append-output --execute --post-file --body-file".split(" "),
+      ..."--post-data --body-data --use-askpass --config --directory-prefix --save-cookies".split(" "),
+    ],
+  },
+  tar: {
+    letters: "IF",
+    long: [
+      ..."--to-command --checkpoint-action --use-compress-program --rsh-command --info-script".split(" "),
+      ..."--new-volume-script --rmt-command".split(" "),
+    ],
+  },
+};
+
+/** Options of git before its subcommand. */
+const GIT_GLOBAL: Hazard = {
+  letters: "cCp",
+  long: [
+    "--git-dir",
+    "--work-tree",
+    "--exec-path",
+    "--config-env",
+    "--paginate",
+    "--namespace",
+    "--super-prefix",
+  ],
+};
+/** Options of any subcommand of git. */
+const GIT_ANY: Hazard = {
+  long: [
+    ..."--output --output-directory --ext-diff --textconv --filters --open-files-in-pager".split(" "),
+    ..."--upload-pack --receive-pack --exec --config --template --extcmd --unsafe-paths".split(" "),
+    ..."--gpg-sign --show-signature".split(" "),
+  ],
+};
+/** An option that is whole, although it begins like one of those. */
+const GIT_WHOLE: ReadonlySet<string> = new Set(["--text"]);
+/** Letters and words of single subcommands of git. */
+const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
+  grep: { letters: "O" },
+  archive: { letters: "o", long: ["--remote"] },
+  "format-patch": { letters: "o" },
+  clone: { letters: "uc" },
+  rebase: { letters: "x" },
+  commit: { letters: "S" },
+  tag: { letters: "su" },
+  difftool: { letters: "xt" },
+  "ls-remote": { letters: "u" },
+};
+/** Subcommands of git that a wildcard may stand for: they run nothing but git itself. */
+const GIT_PLAIN: ReadonlySet<string> = new Set(
+  ("status log diff show branch tag describe rev-parse rev-list ls-files ls-tree cat-file blame shortlog reflog grep " +
+    "merge-base name-rev show-ref for-each-ref symbolic-ref diff-tree diff-index diff-files show-branch whatchanged " +
+    "cherry count-objects var version help-all add commit checkout switch restore reset stash merge cherry-pick revert " +
+    "rm mv init clean apply fetch pull push").split(" "),
+);
+
+/** Whether a program has options that write or run. */
+export function isHazardous(program: string): boolean {
+  const name = programName(program);
+  return name === "git" || hazardOf(name) !== undefined;
+}
+
+function hazardOf(name: string): Hazard | undefined {
+  return Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+}
+
+/**
+ * The first word of a command that writes or runs something by an option, among those that only a wildcard matched; null
+ * when there is none.
+ *
+ * @param words the program and its arguments
+ * @param isSpelled whether the pattern spells out the word at an index
+ */
+export function hazardIn(words: readonly string[], isSpelled: (at: number) => boolean): string | null {
+  const [program = ""] = words;
+  const name = programName(program);
+  if (name === "git") return gitHazard(words, isSpelled);
+  const hazard = hazardOf(name);
+  if (hazard === undefined) return null;
+  const end = endOfOptions(words);
+  return words.find((word, at) => at > 0 && !isSpelled(at) && isHazard(word, hazard, at < end)) ?? null;
+}
+
+function gitHazard(words: readonly string[], isSpelled: (at: number) => boolean): string | null {
+  const end = endOfOptions(words);
+  const subcommandAt = words.findIndex((word, at) => at > 0 && !word.startsWith("-"));
+  const subcommand = words[subcommandAt] ?? "";
+  if (subcommandAt > 0 && !isSpelled(subcommandAt) && !GIT_PLAIN.has(subcommand)) return subcommand;
+  const own = Object.hasOwn(GIT_SUBCOMMANDS, subcommand) ? GIT_SUBCOMMANDS[subcommand]! : {};
+  return words.find((word, at) => {
+    if (at === 0 || at === subcommandAt || isSpelled(at)) return false;
+    const isOption = at < end;
+    if (subcommandAt === -1 || at < subcommandAt) return isHazard(word, GIT_GLOBAL, isOption);
+    const any = !GIT_WHOLE.has(word) && isHazard(word, GIT_ANY, isOption);
+    return any || isHazard(word, own, isOption) || word.startsWith("ext::");
+  }) ?? null;
+}
+
+function isHazard(
+  word: string,
+  { letters = "", long = [], words = [] }: Hazard,
+  mayBeOption: boolean,
+): boolean {
+  if (words.includes(word)) return true;
+  if (!mayBeOption || !word.startsWith("-") || word === "-") return false;
+  if (!word.startsWith("--")) {
+    return [...word.slice(1)].some((letter) => letters.includes(letter)) || long.includes(word);
+  }
+  const name = word.split("=", 1)[0]!;
+  return name.length > 2 && long.some((option) => option.startsWith(name));
+}
+
+/** The index of `--`, behind which nothing is an option. */
+function endOfOptions(words: readonly string[]): number {
+  const at = words.indexOf("--");
+  return at === -1 ? words.length : at;
+}

@@ -1,0 +1,220 @@
+// Judges one call by all rules: what asks or denies, and what approves (approval 9).
+
+import { resolvePath } from "../../../base/paths.ts";
+import { sameValue } from "../../../config/layers/log.ts";
+import type { PlacedRule, Rule } from "../../../config/rules/rule.ts";
+import { everyCommand, type ShellLibrary } from "../shell/every_command.ts";
+import { readStrictly } from "../shell/read.ts";
+import { judgeCommands } from "./approve_command.ts";
+import { fitsPatterns, type JudgedPath, neverApproved, type PatternBase, reachesBelow } from "./paths.ts";
+import { matchCommand } from "./restrict_command.ts";
+import type { JudgedCommand, RuleJudgement } from "./types.ts";
+import type { RuleWorld } from "./world.ts";
+
+/** What rules need to know of a tool. */
+export interface RuledTool {
+  /** Input member that holds a shell command. */
+  readonly command_input?: string;
+  /** Input member that holds a path. */
+  readonly path_input?: string;
+  /** Whether it writes files. */
+  readonly files?: "read" | "write" | string;
+}
+
+/** What rules are judged with. */
+export interface RuleParts {
+  readonly rules: readonly PlacedRule[];
+  readonly world: RuleWorld;
+  /** Absolute folder that commands start in. */
+  readonly cwd: string;
+  /** Absolute folder that paths of inputs are relative to. */
+  readonly folder: string;
+  /** What patterns of a rule are relative to. */
+  baseOf(rule: PlacedRule): PatternBase;
+  /** What is known of a tool; undefined when there is none of that name. */
+  tool(name: string): RuledTool | undefined;
+  /** The shell that commands are given to, where it is not bash. */
+  readonly otherShell: string | null;
+  /** Loads what reads commands. */
+  loadShell(): Promise<ShellLibrary>;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** Tools that look through the working folder when their input names no path. */
+const SEARCHES: ReadonlySet<string> = new Set(["find", "grep", "ls"]);
+
+/** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
+export async function judgeCall(name: string, input: Input, parts: RuleParts): Promise<RuleJudgement> {
+  const rules = parts.rules.filter(({ rule }) =>
+    (rule.tools.includes(name) || rule.tools.includes("*")) && fitsInput(rule, input)
+  );
+  const call = callOf(name, input, parts);
+  const shell = call.command !== null && rules.some(({ rule }) => rule.command !== undefined)
+    ? await parts.loadShell()
+    : null;
+  const restriction = restrictionOf(rules, call, shell, parts);
+  const approval = approvalOf(rules, call, shell, parts);
+  return { restriction, path: call.path, ...approval };
+}
+
+/** A call as rules see it. */
+interface Call {
+  readonly name: string;
+  readonly tool: RuledTool;
+  readonly command: string | null;
+  readonly path: { readonly asked: string; readonly real: string | null } | null;
+}
+
+function callOf(name: string, input: Input, { tool: find, folder, world }: RuleParts): Call {
+  const tool = find(name) ?? {};
+  const command = tool.command_input === undefined ? null : input[tool.command_input];
+  const named = tool.path_input === undefined
+    ? null
+    : input[tool.path_input] ?? (SEARCHES.has(name) ? "." : null);
+  const asked = typeof named === "string" && named !== ""
+    ? resolvePath(named, { folder, home: world.home })
+    : null;
+  return {
+    name,
+    tool,
+    command: typeof command === "string" ? command : null,
+    path: asked === null ? null : { asked, real: world.real(asked, "/") },
+  };
+}
+
+function fitsInput({ input }: Rule, given: Input): boolean {
+  return Object.entries(input ?? {}).every(([name, values]) =>
+    Object.hasOwn(given, name) && values.some((value) => sameValue(value, given[name]))
+  );
+}
+
+/** The strictest rule that asks or denies. */
+function restrictionOf(
+  rules: readonly PlacedRule[],
+  call: Call,
+  shell: ShellLibrary | null,
+  parts: RuleParts,
+): RuleJudgement["restriction"] {
+  const reading = shell === null || call.command === null ? null : everyCommand(call.command, shell);
+  let found: RuleJudgement["restriction"] = null;
+  for (const placed of rules) {
+    const { rule } = placed;
+    if (rule.decision === "approve") continue;
+    let part = call.name;
+    let unsure: string | null = null;
+    if (rule.command !== undefined) {
+      if (reading === null || call.command === null) continue;
+      const match = matchCommand(rule.command, call.command, reading);
+      if (match === null) continue;
+      part = match.part;
+      if (!match.sure) unsure = "the command cannot be read far enough to be sure";
+    } else if (rule.path !== undefined) {
+      if (call.path === null) continue;
+      const judged = { asked: call.path.asked, real: call.path.real ?? call.path.asked };
+      const how = { base: parts.baseOf(placed), reading: "restrict", world: parts.world } as const;
+      if (!fitsPatterns(rule.path, judged, how)) continue;
+      part = call.path.asked;
+    }
+    const denies = rule.decision === "deny" && unsure === null;
+    const decision = denies ? "deny" : "require_approval";
+    if (found === null || (denies && found.decision !== "deny")) {
+      found = { decision, rule: placed, part, unsure: rule.decision === "deny" ? unsure : null };
+    }
+    if (denies) break;
+  }
+  return found;
+}
+
+type Approval = Pick<RuleJudgement, "approved" | "approval" | "commands" | "why">;
+
+function approvalOf(
+  rules: readonly PlacedRule[],
+  call: Call,
+  shell: ShellLibrary | null,
+  parts: RuleParts,
+): Approval {
+  const approving = rules.filter(({ rule }) => rule.decision === "approve");
+  const byRule = (approval: PlacedRule): Approval => ({ approved: true, approval, commands: [], why: null });
+  const none = (why: string, commands: readonly JudgedCommand[] = []): Approval => ({
+    approved: false,
+    approval: null,
+    commands,
+    why,
+  });
+  const whole = approving.find(({ rule }) => rule.command === undefined && rule.path === undefined);
+  if (whole !== undefined) return byRule(whole);
+  const aboutPaths = approving.filter(({ rule }) => rule.path !== undefined);
+  const aboutCommands = approving.filter(({ rule }) => rule.command !== undefined);
+  if (call.command !== null && shell !== null && aboutCommands.length > 0) {
+    return commandApproval(aboutCommands, call.command, shell, parts, none);
+  }
+  if (call.path !== null && aboutPaths.length > 0) {
+    return pathApproval(aboutPaths, rules, call, parts, byRule, none);
+  }
+  return none("no rule approves it");
+}
+
+function commandApproval(
+  approving: readonly PlacedRule[],
+  command: string,
+  shell: ShellLibrary,
+  parts: RuleParts,
+  none: (why: string, commands?: readonly JudgedCommand[]) => Approval,
+): Approval {
+  if (parts.otherShell !== null) return none(`rules read bash, and tools.bash.shell is ${parts.otherShell}`);
+  const reading = readStrictly(command, shell.parse);
+  const commands = judgeCommands(reading, { ...parts, rules: approving });
+  if (reading.opaque !== null) return none(`the command holds ${reading.opaque}`, commands);
+  if (commands.length === 0) return none("there is no command in it");
+  const stopped = commands.find(({ rule }) => rule === null);
+  if (stopped !== undefined) return none(`"${stopped.text}": ${stopped.why}`, commands);
+  return { approved: true, approval: commands[0]!.rule, commands, why: null };
+}
+
+function pathApproval(
+  approving: readonly PlacedRule[],
+  rules: readonly PlacedRule[],
+  { path, tool }: Call,
+  parts: RuleParts,
+  byRule: (rule: PlacedRule) => Approval,
+  none: (why: string) => Approval,
+): Approval {
+  const { world } = parts;
+  if (path === null || path.real === null) return none("the path leads nowhere");
+  const judged: JudgedPath = { asked: path.asked, real: path.real };
+  const never = neverApproved(judged, world, tool.files === "write");
+  if (never !== null) return none(`${judged.asked} ${never}`);
+  const isFolder = world.kind(judged.real) === "folder";
+  let hidden: string | null = null;
+  for (const placed of approving) {
+    const base = parts.baseOf(placed);
+    if (!fitsPatterns(placed.rule.path ?? [], judged, { base, reading: "approve", world })) continue;
+    hidden = isFolder ? takenOutBelow(judged.real, placed, rules, parts) : null;
+    if (hidden === null) return byRule(placed);
+  }
+  return none(hidden ?? `no rule approves ${judged.real}`);
+}
+
+/** What looking through a folder could show although a pattern takes it out; null when there is nothing. */
+function takenOutBelow(
+  folder: string,
+  placed: PlacedRule,
+  rules: readonly PlacedRule[],
+  parts: RuleParts,
+): string | null {
+  const reading = new Set(["read", "grep", "find", "ls", "*"]);
+  const restricting = [...rules, ...parts.rules].filter(({ rule }) =>
+    rule.decision !== "approve" && rule.tools.some((name) => reading.has(name))
+  );
+  const taken = [
+    ...(placed.rule.path ?? []).filter(({ excludes }) => excludes).map((pattern) => ({
+      pattern,
+      of: placed,
+    })),
+    ...restricting.flatMap((of) => (of.rule.path ?? []).map((pattern) => ({ pattern, of })))
+      .filter(({ pattern }) => !pattern.excludes),
+  ];
+  const found = taken.find(({ pattern, of }) => reachesBelow(pattern, folder, parts.baseOf(of), parts.world));
+  return found === undefined ? null : `${folder} may hold what "${found.pattern.text}" takes out`;
+}

@@ -1,0 +1,141 @@
+// Whether a path fits the patterns of a rule: real paths against patterns whose fixed front is made real too (approval 11).
+
+import { expandHome, isInside, normalPath } from "../../../base/paths.ts";
+import { fixedFront, globRegExp, type PathPattern } from "../../../config/rules/path_pattern.ts";
+import type { RuleWorld } from "./world.ts";
+
+/** What patterns are about. */
+export interface PatternBase {
+  /** The folder that relative patterns belong to; null when there is none: then they match nothing. */
+  readonly folder: string | null;
+  /** Makes a pattern's forms such as `urn:flemma:cwd` and `$NAME` a path; null when it stands for none. */
+  expand(front: string): string | null;
+}
+
+/** A path as it was asked for, absolute, and where it leads. */
+export interface JudgedPath {
+  readonly asked: string;
+  readonly real: string;
+}
+
+/** How a rule reads its patterns: approvals by the real path alone, the others by both and anywhere. */
+export type Reading = "approve" | "restrict";
+
+/** Whether a path fits patterns: one of them, and none of those that take paths out. */
+export function fitsPatterns(
+  patterns: readonly PathPattern[],
+  path: JudgedPath,
+  how: { readonly base: PatternBase; readonly reading: Reading; readonly world: RuleWorld },
+): boolean {
+  const { reading } = how;
+  // Taking out is to an approval what denying is: it must not be got around by another spelling.
+  const opposite: Reading = reading === "approve" ? "restrict" : "approve";
+  return patterns.some((pattern) => !pattern.excludes && fits(pattern, path, { ...how, reading })) &&
+    !patterns.some((pattern) => pattern.excludes && fits(pattern, path, { ...how, reading: opposite }));
+}
+
+function fits(
+  pattern: PathPattern,
+  { asked, real }: JudgedPath,
+  { base, reading, world }: {
+    readonly base: PatternBase;
+    readonly reading: Reading;
+    readonly world: RuleWorld;
+  },
+): boolean {
+  const paths = reading === "approve" ? [real] : [real, asked];
+  const anyCase = reading === "restrict" && world.ignoresCase(real);
+  return placesOf(pattern, base, reading, world).some(({ front, rest }) => {
+    const expression = globRegExp(rest, anyCase ? "iu" : "u");
+    if (!expression.ok) return false;
+    return paths.some((path) => {
+      const fold = (text: string) => (anyCase ? text.toLowerCase() : text);
+      const below = front === "/" ? path : path.slice(front.length);
+      const starts = front === "/" || fold(path).startsWith(fold(front));
+      return starts && expression.value.test(below);
+    });
+  });
+}
+
+/** A pattern as a fixed folder, real and as written, and what follows it. */
+interface Place {
+  readonly front: string;
+  readonly rest: string;
+}
+
+function placesOf({ glob }: PathPattern, base: PatternBase, reading: Reading, world: RuleWorld): Place[] {
+  const floating = isFloating(glob);
+  if (floating) {
+    const rest = glob.includes("/") || glob.startsWith("**")
+      ? `/${glob.replace(/^\*\*\//, "**/")}`
+      : `/**/${glob}`;
+    if (reading === "restrict") return [{ front: "/", rest }];
+    if (base.folder === null) return [];
+    const front = world.real(base.folder, "/");
+    return front === null ? [] : [{ front: withoutSlash(front), rest }];
+  }
+  const expanded = absolute(glob, base, world);
+  if (expanded === null) return [];
+  const fixed = fixedFront(expanded);
+  const rest = expanded.slice(fixed.length);
+  const real = world.real(fixed, "/");
+  const fronts = [...(real === null ? [] : [real]), ...(reading === "restrict" ? [normalPath(fixed)] : [])];
+  return [...new Set(fronts)].map((front) => ({
+    front: withoutSlash(front),
+    rest: rest === "" ? "" : `/${rest}`,
+  }));
+}
+
+/** Whether a pattern holds at any depth: it has no slash, or begins with `**`. */
+function isFloating(glob: string): boolean {
+  return glob.startsWith("**") || (!glob.includes("/") && !/^(?:~|\.{1,2}|\$.*|urn:.*)$/.test(glob));
+}
+
+function absolute(glob: string, base: PatternBase, world: RuleWorld): string | null {
+  if (glob.startsWith("/")) return glob;
+  if (glob === "~" || glob.startsWith("~/")) return expandHome(glob, world.home);
+  if (glob.startsWith("$") || glob.startsWith("urn:")) {
+    const slash = glob.indexOf("/");
+    const front = base.expand(slash === -1 ? glob : glob.slice(0, slash));
+    return front === null ? null : `${front}${slash === -1 ? "" : glob.slice(slash)}`;
+  }
+  return base.folder === null ? null : `${base.folder}/${glob.replace(/^(?:\.\/)+/, "")}`;
+}
+
+function withoutSlash(path: string): string {
+  return path !== "/" && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** Folders of the system whose files are no files: nothing below them is ever approved. */
+const SYSTEM: readonly string[] = ["/proc", "/sys", "/dev"];
+
+/**
+ * Why no rule may approve a path, as the end of a sentence about it; null when one may.
+ *
+ * @param writes whether the tool writes there
+ */
+export function neverApproved(
+  { asked, real }: JudgedPath,
+  world: RuleWorld,
+  writes: boolean,
+): string | null {
+  for (const folder of SYSTEM) {
+    if (isInside(asked, folder) || isInside(real, folder)) return `lies below ${folder}`;
+  }
+  const kind = world.kind(real);
+  if (kind === "other") return "is neither a file nor a folder";
+  if (!writes) return null;
+  if (kind === "file" && world.links(real) > 1) return "has other names too (hard links)";
+  return world.isProtected(real) ? "is protected" : null;
+}
+
+/** Whether a pattern could match something below a folder. Says yes where it is not sure. */
+export function reachesBelow(
+  pattern: PathPattern,
+  folder: string,
+  base: PatternBase,
+  world: RuleWorld,
+): boolean {
+  return placesOf(pattern, base, "restrict", world)
+    .some(({ front }) => front === "/" || isInside(front, folder) || isInside(folder, front));
+}

@@ -1,0 +1,87 @@
+// What rules have to look up outside of a call: files, folders and programs as they are now.
+
+import type { Environment } from "../../../base/environment.ts";
+import { isInside, nameOf, parentOf } from "../../../base/paths.ts";
+import { realPath } from "../../../sandbox/paths/real_path.ts";
+
+/** The files and programs that rules are judged against. */
+export interface RuleWorld {
+  /** Absolute path without links, seen from a folder; null when it leads nowhere. */
+  real(path: string, from: string): string | null;
+  /** What stands at a path, links followed. */
+  kind(path: string): "file" | "folder" | "other" | "missing";
+  /** How many names the file has. */
+  links(path: string): number;
+  /** Whether a path stays read-only for tools. */
+  isProtected(path: string): boolean;
+  /** Whether names that differ in case alone are one file there. */
+  ignoresCase(path: string): boolean;
+  /**
+   * Where a program of `PATH` could have been put by a command: the folder or file; null when the one that runs is out
+   * of their reach.
+   */
+  plantable(program: string): string | null;
+  /** The home folder. */
+  readonly home: string;
+}
+
+/** The world as it is. */
+export function realWorld(options: {
+  readonly environment: Environment;
+  /** `PATH` of commands. */
+  readonly path: string;
+  /** Real paths that commands may write. */
+  writable(): readonly string[];
+  /** Real paths that stay read-only inside of them. */
+  protect(): readonly string[];
+}): RuleWorld {
+  const { environment } = options;
+  const stat = (path: string): Deno.FileInfo | null => {
+    try {
+      return Deno.statSync(path);
+    } catch {
+      // What cannot be looked at is not there for whoever asks either.
+      return null;
+    }
+  };
+  return {
+    home: environment.home,
+    real: (path, from) => realPath(path, from),
+    kind(path) {
+      try {
+        const { isFile, isDirectory } = Deno.statSync(path);
+        return isFile ? "file" : isDirectory ? "folder" : "other";
+      } catch (thrown) {
+        return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory
+          ? "missing"
+          : "other";
+      }
+    },
+    isProtected: (path) => options.protect().some((root) => isInside(path, root)),
+    links: (path) => stat(path)?.nlink ?? 1,
+    ignoresCase(path) {
+      let at = path;
+      while (at !== "/" && (stat(at) === null || !/[a-z]/i.test(nameOf(at)))) at = parentOf(at);
+      if (at === "/") return false;
+      const name = nameOf(at);
+      const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
+      const [one, two] = [stat(at), stat(`${parentOf(at)}/${other}`)];
+      return one !== null && two !== null && one.ino !== null && one.ino === two.ino && one.dev === two.dev;
+    },
+    plantable(program) {
+      const writable = options.writable().filter((root) => root !== "/");
+      const reachable = (path: string) => {
+        const real = realPath(path, environment.cwd);
+        return real === null || writable.some((root) => isInside(real, root));
+      };
+      for (const folder of options.path.split(":")) {
+        if (!folder.startsWith("/")) return folder === "" ? "an empty entry of PATH" : folder;
+        if (reachable(folder)) return folder;
+        const file = `${folder}/${program}`;
+        const found = stat(file);
+        if (found?.isFile && (found.mode ?? 0) & 0o111) return reachable(file) ? file : null;
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Holds a reading against the text: every byte between two pieces of a command must be what is said to stand there.
+
+/** What is said to stand between two pieces. `end` is one or more ends of a command: `;` or line feeds. */
+export type Separator = "blank" | "|" | "|&" | "&&" | "||" | "end" | "&";
+
+/** A piece of a command: a word, a redirection, an assignment. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+  /** What stands before it. */
+  readonly before: Separator | "start";
+  /** Whether it may follow a piece without a blank, as `>file` may. */
+  readonly joins?: boolean;
+}
+
+/**
+ * Whether the text between `start` and `end` is these pieces with these separators, blanks and comments, and nothing
+ * else.
+ *
+ * @param last what may stand after the last piece: `&` where it runs in the background
+ */
+export function accountsFor(
+  source: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  pieces: readonly Piece[],
+  last: "end" | "&",
+): boolean {
+  let at = start;
+  for (const piece of pieces) {
+    const gap = source.slice(at, piece.start);
+    if (piece.start < at || piece.end <= piece.start || !isGap(gap, piece)) return false;
+    at = piece.end;
+  }
+  if (at > end) return false;
+  const rest = source.slice(at, end);
+  if (pieces.length === 0) return tokensOf(rest, true)?.every((token) => token === "\n") ?? false;
+  const tokens = tokensOf(rest, false);
+  if (tokens === null) return false;
+  const ends = tokens.filter((token) => token !== "\n");
+  return last === "&"
+    ? ends.length === 1 && ends[0] === "&" && tokens[0] === "&"
+    : ends.length === 0 || (ends.length === 1 && ends[0] === ";" && tokens[0] === ";");
+}
+
+function isGap(gap: string, { before, joins = false }: Piece): boolean {
+  const tokens = tokensOf(gap, before === "start");
+  if (tokens === null) return false;
+  const [first, ...others] = tokens;
+  switch (before) {
+    case "start":
+      return tokens.every((token) => token === "\n");
+    case "blank":
+      return tokens.length === 0 && (gap !== "" || joins);
+    case "end":
+      return (first === ";" || first === "\n") && others.every((token) => token === "\n");
+    default:
+      return first === before && others.every((token) => token === "\n");
+  }
+}
+
+/**
+ * The operators and line feeds of a gap, blanks and comments passed over; null when anything else stands there.
+ *
+ * @param opens whether a comment may begin with its first character
+ */
+function tokensOf(gap: string, opens: boolean): string[] | null {
+  const tokens: string[] = [];
+  let at = 0;
+  let mayComment = opens;
+  while (at < gap.length) {
+    const rest = gap.slice(at);
+    const operator = /^(?:&&|\|\||\|&|[;&|\n])/.exec(rest)?.[0];
+    const skipped = operator ?? /^(?:[ \t]+|\\\n)/.exec(rest)?.[0] ??
+      (mayComment ? /^#[^\n]*/.exec(rest)?.[0] : undefined);
+    if (skipped === undefined) return null;
+    if (operator !== undefined) tokens.push(operator);
+    mayComment = operator !== undefined || /[ \t]$/.test(skipped);
+    at += skipped.length;
+  }
+  return tokens;
+}
