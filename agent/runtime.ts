@@ -16,6 +16,7 @@ import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
 import { authorityIn } from "./trust/agreement.ts";
 import { noticing } from "./notices.ts";
+import { rulesOf } from "./rules.ts";
 import { sandboxOf } from "./sandbox.ts";
 import { providerOf, sender } from "./sender.ts";
 import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";
@@ -82,7 +83,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const { tools, warnings } = registered.value;
   for (const { code, message } of warnings) tell({ event: "notice", code, message });
   const seen = await openSeenFiles(environment, path);
-  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen };
+  const rules = await rulesOf({ tools, settings, sandbox, environment, document: path, loaded });
+  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
   const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({

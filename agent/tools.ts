@@ -8,7 +8,7 @@ import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { askForWatched, createApproval } from "../tools/approval/mod.ts";
+import { askForWatched, createApproval, type RuleJudge } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
@@ -16,6 +16,7 @@ import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
+import { rulesOf } from "./rules.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import type { OwnResolver, OwnTool } from "./types.ts";
 
@@ -55,18 +56,27 @@ export interface ToolsSubject {
   readonly document: string | null;
   /** What calls of the document last saw of files. */
   readonly seen: SeenFiles;
+  /** The rules over inputs; null when there are none. */
+  readonly rules: RuleJudge | null;
 }
+
+/** Asks who decides about a call; with `explain` the verdict tells what each of them said. */
+export type Judge = (
+  call: Parameters<CycleParts["decide"]>[0],
+  options?: { readonly explain?: boolean },
+) => ReturnType<CycleParts["decide"]>;
 
 /** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */
 export function judgeOf(
-  { tools, settings, sandbox, environment, document }: ToolsSubject,
+  { tools, settings, sandbox, environment, document, rules }: ToolsSubject,
   resolvers: readonly OwnResolver[],
   emit: Emit,
-): Outcome<CycleParts["decide"]> {
+): Outcome<Judge> {
   const approval = createApproval({
     settings: settings.tools,
     sandbox,
     tools,
+    rules,
     onFault: ({ resolver, message }) => {
       const told = `The resolver ${resolver} failed: ${message}`;
       emit({ event: "notice", code: "resolver-fault", message: told });
@@ -81,9 +91,9 @@ export function judgeOf(
   }
   const dirname = document === null ? null : parentOf(document);
   const base = { folder: dirname ?? environment.cwd, home: environment.home };
-  return success(async ({ id, name, input }) => {
+  return success(async ({ id, name, input }, options) => {
     const asked = { toolId: id, document, dirname, cwd: environment.cwd };
-    const verdict = await approval.resolveWithSource(name, input, asked);
+    const verdict = await approval.resolveWithSource(name, input, asked, options);
     const resolve = (path: string) => resolvePath(path, base);
     return askForWatched(verdict, { definition: tools.get(name), input, sandbox, resolve });
   });
@@ -98,12 +108,16 @@ export function personOf(
   paths: DocumentPaths,
   loaded: Loaded,
   resolvers: readonly OwnResolver[],
-): CycleParts["decide"] {
-  let made: Outcome<CycleParts["decide"]> | null = null;
+): Judge {
+  let made: Outcome<Judge> | null = null;
   return async (call) => {
     const { settings } = loaded;
     const sandbox = sandboxOf(subject.environment, paths, { settings, loaded });
-    made ??= judgeOf({ ...subject, settings, sandbox }, resolvers, () => {});
+    made ??= judgeOf(
+      { ...subject, settings, sandbox, rules: await rulesOf({ ...subject, settings, sandbox, loaded }) },
+      resolvers,
+      () => {},
+    );
     // The names of the resolvers were good enough for the document's own judge.
     if (!made.ok) throw new Error(made.problem.message);
     return await made.value(call);

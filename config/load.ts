@@ -24,6 +24,7 @@ export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded
     settings: DEFAULT_SETTINGS,
     files: [],
     code: [],
+    project: null,
     notices: [],
     warnings: [],
     logs: [],

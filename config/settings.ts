@@ -1,5 +1,7 @@
 // The tree of settings every room reads, and its defaults. How values get here is the business of layers.
 
+import type { PlacedRule } from "./rules/rule.ts";
+
 /** Unified thinking level; a number is a token budget, `false` and `0` switch thinking off. */
 export type ThinkingLevel = "minimal" | "low" | "medium" | "high" | "max" | number | false;
 
@@ -120,8 +122,10 @@ export interface ToolSettings {
   readonly excluded: readonly string[];
   /** Tools that a project file denies which nobody trusted yet. */
   readonly denied: readonly string[];
-  /** Names and `$presets` approved for this run only. */
+  /** Names, `$presets` and rules in their short form approved for this run only. */
   readonly approved: readonly string[];
+  /** The rules over inputs that are in force, those in lists and presets among them. */
+  readonly rules: readonly PlacedRule[];
   /** What the document says about `auto_approve`; null when it does not touch it. */
   readonly document: DocumentApproval | null;
   /** The tool list that layers made; null = every tool that is not disabled by default. */
@@ -340,6 +344,7 @@ export const DEFAULT_SETTINGS: Settings = {
     excluded: [],
     denied: [],
     approved: [],
+    rules: [],
     document: null,
     offered: null,
     auto_approve_sandboxed: true,

@@ -196,7 +196,14 @@ class CallContext implements PluginContext {
 }
 
 /** `tools.NAME.cwd` as one whole value; unset, or standing for nothing here, means where the program was started. */
-function workingFolder(setting: unknown, { definition, document, environment }: ContextOptions): string {
+export function workingFolder(
+  setting: unknown,
+  { definition, document, environment }: {
+    readonly definition: Pick<ToolDefinition, "name">;
+    readonly document: string | null;
+    readonly environment: Environment;
+  },
+): string {
   if (typeof setting !== "string" || setting === "") return environment.cwd;
   const expansion = expandPath(setting, { environment, document });
   if (expansion.kind === "unknown-urn") {

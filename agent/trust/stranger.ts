@@ -9,13 +9,16 @@ import type { Emit, Journal } from "../../cycle/types.ts";
 import type { Call } from "../../parser/types.ts";
 import { reachesFurther } from "../../sandbox/mod.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import type { Verdict } from "../../tools/approval/mod.ts";
+import { type Verdict, withChain } from "../../tools/approval/mod.ts";
 import { isAgreed } from "./agreement.ts";
 
 /** Name of the source in verdicts that this rule lowered. */
 export const WITHOUT_AGREEMENT = "urn:flemma:approval:trust";
 
-export type Decide = (call: Pick<Call, "id" | "name" | "input">) => Promise<Verdict>;
+export type Decide = (
+  call: Pick<Call, "id" | "name" | "input">,
+  options?: { readonly explain?: boolean },
+) => Promise<Verdict>;
 
 export interface StrangerQuestion {
   readonly environment: Environment;
@@ -97,8 +100,8 @@ export function wary(
 ): Decide {
   const { detail, sentence, all, onlyItsOwn } = distrust;
   let told = false;
-  return async (call) => {
-    const verdict = await decide(call);
+  return async (call, options) => {
+    const verdict = await decide(call, options);
     if (verdict.decision !== "approve" || (!all && HARMLESS.has(call.name))) return verdict;
     if (onlyItsOwn && (await person(call)).decision === "approve") return verdict;
     if (!told) {
@@ -106,7 +109,8 @@ export function wary(
       emit({ event: "notice", code: "document-not-trusted", message: sentence });
     }
     // A document that is not believed could bring the word `approved` along; from here on it is the person's.
-    return { decision: "require_approval", source: WITHOUT_AGREEMENT, detail, bound: true };
+    const source = WITHOUT_AGREEMENT;
+    return { decision: "require_approval", source, detail, bound: true, ...withChain(verdict) };
   };
 }
 

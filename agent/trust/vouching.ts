@@ -3,6 +3,7 @@
 import { operands } from "../../base/shell_word.ts";
 import type { Emit, Journal, ReplyMemory, Suspects } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
+import { withChain } from "../../tools/approval/mod.ts";
 import { hashOf } from "./exposure.ts";
 import type { DocumentGuard } from "./guard.ts";
 import { type Decide, type Distrust, overlaid } from "./stranger.ts";
@@ -20,14 +21,14 @@ export function vouchedJournal(journal: Journal, guard: DocumentGuard): Journal 
 
 /** Says of such an approval why it is not taken for the person's. */
 export function confirming(decide: Decide, guard: DocumentGuard): Decide {
-  return async (call) => {
-    const verdict = await decide(call);
+  return async (call, options) => {
+    const verdict = await decide(call, options);
     const { suspects } = guard;
     if (verdict.decision !== "require_approval" || suspects === null || !isSuspect(suspects, call.id)) {
       return verdict;
     }
     const detail = `a command could have written its approval, because ${suspects.why}`;
-    return { decision: "require_approval", source: UNCONFIRMED, detail };
+    return { decision: "require_approval", source: UNCONFIRMED, detail, ...withChain(verdict) };
   };
 }
 

@@ -6,6 +6,7 @@ import { type SandboxStatus, sandboxStatus, withheldVariables } from "../../sand
 import { createApproval, sandboxObstacle, type Verdict } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
+import { rulesOf } from "../rules.ts";
 import { sandboxOf } from "../sandbox.ts";
 import type { SubjectSettings } from "../settings.ts";
 
@@ -65,7 +66,9 @@ export async function toolRows({ environment, path, named, subject }: ConfinedSu
   const tools = new ToolRegistry();
   tools.register(builtinTools(subject.settings.tools));
   const sandbox = sandboxOf(environment, { path, named }, subject);
-  const approval = createApproval({ settings: subject.settings.tools, sandbox, tools });
+  const { settings, loaded } = subject;
+  const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
+  const approval = createApproval({ settings: settings.tools, sandbox, tools, rules });
   const context = { toolId: "", document: path, dirname: null, cwd: environment.cwd };
   const rows: ToolRow[] = [];
   for (const { name } of tools.getAll({ includeDisabled: true })) {

@@ -168,8 +168,10 @@ class Draft implements LayerDraft {
     return faults;
   }
 
-  #writeKey(op: Op, path: readonly string[], key: Key, given: unknown): readonly Fault[] {
+  #writeKey(op: Op, path: readonly string[], key: Key, written: unknown): readonly Fault[] {
     const name = path.join(".");
+    const given = this.#withoutGrants(op, name, key, written);
+    if (given === undefined) return [];
     const refusal = this.#authority(op, name, key, given);
     if (refusal !== null) {
       if (this.layer === "C") return [{ ...refusal, code: "config_invalid_value", severity: "error" }];
@@ -260,6 +262,22 @@ class Draft implements LayerDraft {
     return key.callable || (key.loads && key.awaits === undefined) ? this.#withModules(name, items) : items;
   }
 
+  /** Of a list whose items restrict or grant each by itself, a document's grants are left out, and told. */
+  #withoutGrants(op: Op, name: string, key: Key, given: unknown): unknown {
+    if (key.narrows !== "restrict" || this.layer !== "M" || op === "remove" || !Array.isArray(given)) {
+      return given;
+    }
+    const kept = given.filter((item) => narrows("append", key, item, () => null));
+    if (kept.length === given.length) return given;
+    this.#warn({
+      code: "config_ignored_value",
+      severity: "warning",
+      key: name,
+      message: `"${name}" of a document may ask and deny, not approve; put approvals into your own settings`,
+    });
+    return kept.length === 0 ? undefined : kept;
+  }
+
   #warn(fault: Fault): void {
     if (this.warnings.length < MOST_FINDINGS) this.warnings.push(fault);
   }
@@ -311,6 +329,8 @@ class Draft implements LayerDraft {
       `may only be narrowed by a document${
         key.narrows === "append"
           ? ": append to it"
+          : key.narrows === "restrict"
+          ? ": ask and deny"
           : key.narrows === "lower"
           ? ": lower it"
           : ` to ${key.narrows}`

@@ -10,6 +10,7 @@ import { type Fault, type Layer, LAYER_NAMES } from "../types.ts";
 import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
+import { rulesInForce } from "./rules.ts";
 import type { Presets } from "../settings.ts";
 import { ownServers } from "./references.ts";
 import { PROVIDER_TABLES } from "../schema/schema.ts";
@@ -156,13 +157,14 @@ function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
         .flatMap(({ value }) => [value as string, ...expandList([value as string], presets).approve]),
     };
   }
-  return {
+  const approval = {
     auto_approve: own.value as AutoApprove | null,
     excluded: own.excluded,
     denied: options.denied ?? [],
     approved: options.approved ?? [],
     document,
   };
+  return { ...approval, rules: rulesInForce(logs, approval) };
 }
 
 interface ResolvedModel {

@@ -52,6 +52,9 @@ export interface Scalar {
 /** The keys for which the session is stronger than the document (2.1). */
 const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
 
+/** Lists to which every layer adds and from which none takes what another says. */
+const ACCUMULATING: ReadonlySet<string> = new Set(["tools.rules"]);
+
 /** The layers in the order that holds for a key, weakest first. */
 export function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   if (!SESSION_FIRST.has(key)) return logs;
@@ -96,7 +99,18 @@ export function resolveList(
   let layers: Layer[] = ["D"];
   const excluded = new Set<string>();
   for (const log of logs) {
+    // What another layer said stays: no place undoes what another forbids.
+    const kept = ACCUMULATING.has(key) ? [...items ?? []] : [];
     for (const { op, value } of log.on(key)) {
+      if (ACCUMULATING.has(key) && (op === "set" || op === "remove")) {
+        const now = (items ?? []).slice(kept.length);
+        const own = op === "set"
+          ? (Array.isArray(value) ? value : [])
+          : now.filter((item) => !sameItem(item, value));
+        items = [...kept, ...own];
+        if (own.length > 0 && !layers.includes(log.layer)) layers.push(log.layer);
+        continue;
+      }
       if (op === "set") {
         callable = typeof value === "function" ? value : null;
         items = Array.isArray(value) ? [...value] : null;

@@ -16,6 +16,8 @@ export function narrows(op: Op, key: Key, value: unknown, current: () => unknown
       return op === "remove";
     case "append":
       return op === "append" || op === "prepend";
+    case "restrict":
+      return op !== "remove" && [value].flat().every((rule) => isObject(rule) && rule.approve === undefined);
     case "lower": {
       const size = (number: unknown) => (number === 0 && key.zeroIsUnlimited ? Infinity : Number(number));
       if (op !== "set") return false;

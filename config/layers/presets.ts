@@ -3,6 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { kindOf } from "../schema/check.ts";
 import type { LayerLog } from "./log.ts";
+import { isShortRule, readShortRule } from "../rules/read_rule.ts";
 import { readModeline } from "../schema/modeline.ts";
 import type { Fault } from "../types.ts";
 import type { ApprovalPreset, Presets } from "../settings.ts";
@@ -87,14 +88,10 @@ export function readPreset(
     if (list === undefined || list === null) return [];
     if (Array.isArray(list) && list.every((item) => typeof item === "string" && item !== "")) {
       for (const item of list as string[]) {
-        if (/[()]/.test(item)) {
-          faults.push({
-            ...wrong(
-              `${key}.${member}`,
-              `"${item}" in "${key}.${member}" needs approval rules, which do not exist yet`,
-            ),
-            code: "config_unavailable",
-          });
+        const rule = isShortRule(item) ? readShortRule(item, member === "deny" ? "deny" : "approve") : null;
+        if (rule !== null && !rule.ok) {
+          const why = rule.problem.map(({ message }) => message).join("; ");
+          faults.push(wrong(`${key}.${member}`, `"${item}" in "${key}.${member}" is no rule: ${why}`));
         }
       }
       return list as string[];

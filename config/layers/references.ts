@@ -5,6 +5,7 @@ import { foreignTool } from "../schema/hints.ts";
 import { isModulePath, modulesIn } from "../schema/module_path.ts";
 import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";
+import { readRule } from "../rules/read_rule.ts";
 import { nearest } from "../../base/nearest.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
 import { allPresets } from "./presets.ts";
@@ -54,7 +55,7 @@ export function referenceFaults(
     }
   }
   /** A name that is no tool: without effect where it would grant; where it takes away, a slip is an error. */
-  const tell = (key: string, name: string, takesAway: boolean): void => {
+  const tell = (key: string, name: string, takesAway: boolean, item: unknown = name): void => {
     const what = name.startsWith("$") ? "the preset" : "the tool";
     const suggestion = near(name);
     const isSlip = takesAway && (suggestion !== null || !/^[\w:.$-]+$/.test(name));
@@ -65,14 +66,25 @@ export function referenceFaults(
       message: `"${key}" names ${what} "${name}", which does not exist${hint(suggestion)}`,
       ...(suggestion === null ? {} : { suggestion }),
       written: key.split("."),
-      item: name,
+      item,
     });
   };
   for (const { op, value } of log.on("tools.auto_approve")) {
-    for (const name of [value].flat()) {
+    for (const item of [value].flat()) {
       if (isFull()) return faults;
-      if (typeof name !== "string" || isKnown(name) || modulesIn(name).length > 0) continue;
-      tell("tools.auto_approve", name, op === "remove");
+      if (typeof item !== "string" || modulesIn(item).length > 0) continue;
+      const name = toolOf(item);
+      if (!isKnown(name)) tell("tools.auto_approve", name, op === "remove", item);
+    }
+  }
+  for (const { op, value } of log.on("tools.rules")) {
+    for (const item of op === "remove" ? [] : [value].flat()) {
+      const rule = readRule(item);
+      for (const name of rule.ok ? rule.value.tools : []) {
+        if (isFull()) return faults;
+        if (name === "*" || isKnown(name)) continue;
+        tell("tools.rules", name, rule.ok && rule.value.decision !== "approve", item);
+      }
     }
   }
   for (const home of [["presets"], ["tools", "presets"]]) {
@@ -93,7 +105,7 @@ export function referenceFaults(
             written: path,
             item: name,
           });
-        } else if (!isKnown(name)) tell(path.join("."), name, takesAway);
+        } else if (!isKnown(toolOf(name))) tell(path.join("."), toolOf(name), takesAway, name);
       }
       if (preset.provider !== undefined) faults.push(...providerFaults(path.join("."), preset.provider));
     }
@@ -150,4 +162,9 @@ function unknownTable(path: readonly string[], at: number, what: string, known: 
   const key = path.slice(0, at + 1);
   return unknownName(key.join("."), path[at]!, what, known)
     .map(({ item: _item, ...fault }) => ({ ...fault, written: key, atKey: true }));
+}
+
+/** The tool that an item of a list is about: a rule in its short form names it before its parenthesis. */
+function toolOf(item: string): string {
+  return /^([\w:.-]+)\(.*\)$/s.exec(item)?.[1] ?? item;
 }

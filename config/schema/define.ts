@@ -29,7 +29,7 @@ export type Type =
   };
 
 /** The direction that only takes rights away; anything else widens. */
-export type Narrowing = "true" | "false" | "lower" | "remove" | "append";
+export type Narrowing = "true" | "false" | "lower" | "remove" | "append" | "restrict";
 
 export interface Key {
   readonly node: "key";

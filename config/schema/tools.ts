@@ -1,6 +1,7 @@
 // Settings of tools: which are offered, which run unasked, how they run.
 
 import { isObject } from "../../base/is_object.ts";
+import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
 import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,
@@ -18,18 +19,59 @@ import {
 import { presets } from "./presets.ts";
 import { asEnabled, switchHint } from "./values.ts";
 
-/** An item of `auto_approve`: a tool name, a `$preset`, or a module path. */
+/** An item of `auto_approve`: a tool name, a `$preset`, a rule in its short form, or a module path. */
 const approvalItem: Type = {
   is: "custom",
-  expected: "a tool name, a $preset or a path to a module",
-  accepts: (value) =>
-    typeof value === "string" && value !== "" &&
-    (value.startsWith("$") || isModulePath(value) || !value.includes(".")),
-  hint: (value) =>
-    typeof value === "string" && value.includes(".")
+  expected: "a tool name, a $preset, a rule such as bash(git status **), or a path to a module",
+  accepts(value) {
+    if (typeof value !== "string" || value === "") return false;
+    if (value.startsWith("$") || isModulePath(value)) return true;
+    return isShortRule(value) ? readShortRule(value, "approve").ok : !value.includes(".");
+  },
+  hint(value) {
+    if (typeof value !== "string") return undefined;
+    const rule = isShortRule(value) ? readShortRule(value, "approve") : null;
+    if (rule !== null && !rule.ok) return rule.problem.map(({ message }) => message).join("; ");
+    return value.includes(".")
       ? "a dotted word is a Lua module of the editor plugin; name a TypeScript file, for example ./approve.ts"
-      : undefined,
+      : undefined;
+  },
   json: { type: "string" },
+};
+
+const texts = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
+
+/** An item of `tools.rules`. */
+const ruleItem: Type = {
+  is: "custom",
+  expected: "rules { approve, ask or deny: TOOL, command, path, within, input, env, allow_runner, reason }",
+  accepts: (value) => readRule(value).ok,
+  hint(value) {
+    const rule = readRule(value);
+    if (rule.ok) return undefined;
+    return rule.problem.map(({ member, message, suggestion }) =>
+      `${member === null ? "" : `${member} `}${message}${
+        suggestion === undefined ? "" : `; did you mean ${suggestion}?`
+      }`
+    ).join("; ");
+  },
+  json: {
+    type: "object",
+    properties: {
+      approve: texts,
+      ask: texts,
+      deny: texts,
+      command: texts,
+      path: texts,
+      within: texts,
+      input: { type: "object" },
+      env: texts,
+      allow_runner: { type: "boolean" },
+      reason: { type: "string" },
+    },
+    oneOf: [{ required: ["approve"] }, { required: ["ask"] }, { required: ["deny"] }],
+    additionalProperties: false,
+  },
 };
 
 /** An item of `tools.resolvers`. */
@@ -67,12 +109,12 @@ const resolverItem: Type = {
 
 /** A lone `$name` or module path stands for a list of one. */
 function approvalList(value: unknown): unknown {
-  return typeof value === "string" && (value.startsWith("$") || isModulePath(value) || value.includes("."))
+  return typeof value === "string" &&
+      (value.startsWith("$") || isModulePath(value) || value.includes(".") || isShortRule(value))
     ? [value]
     : value;
 }
 
-const RULES = "approval rules";
 const cwd = (rest: { readonly unread?: true } = {}) =>
   key(STRING, "Where the tool works; expanded like a sandbox path, empty means the process's directory.", {
     default: "urn:flemma:buffer:path",
@@ -92,15 +134,14 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   }),
   auto_approve: key(
     { is: "list", item: approvalItem },
-    "Calls that run unasked: tool names, `$presets`, paths to modules; in Lua also a function.",
+    "Calls that run unasked: tool names, `$presets`, rules such as `bash(git status **)`, paths to modules; in Lua also a " +
+      "function.",
     {
       default: ["$default"],
       optional: true,
       callable: true,
       narrows: "remove",
       long: approvalList,
-      awaits: "approval rules",
-      awaitsWhen: (value) => [value].flat().some((item) => typeof item === "string" && /[()]/.test(item)),
     },
   ),
   auto_approve_sandboxed: key(
@@ -129,7 +170,12 @@ export const tools = group("Tools: which are offered, which run unasked, how the
       awaits: "tool files and their risk levels",
     },
   ),
-  rules: policyKey({ is: "list", item: { is: "any" } }, "Rules over inputs.", { default: [], awaits: RULES }),
+  rules: key(
+    { is: "list", item: ruleItem },
+    "Rules over inputs of tools: commands and paths that are approved, asked about or denied. Those of all layers count; " +
+      "a document's may ask and deny.",
+    { default: [], narrows: "restrict", documentNarrows: true },
+  ),
   dirs: hostKey(STRINGS, "Further folders of tool files.", {
     default: [],
     loads: true,

@@ -156,6 +156,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
       ],
       environment.home,
     ),
+    project: sources.project === null ? null : parentOf(parentOf(sources.project.path)),
     notices,
     warnings,
     logs,

@@ -48,6 +48,8 @@ export interface LoadedSettings {
   readonly files: readonly string[];
   /** Modules that decide about approval, and what they import by path; as far out of reach as the files that name them. */
   readonly code: readonly string[];
+  /** The folder of the project whose settings were read; null when none were. */
+  readonly project: string | null;
   /** Things to tell a person once: settings of a project without effect, unknown presets. */
   readonly notices: readonly Problem[];
   /** Findings that only `config check` tells, one full line each. */

@@ -87,6 +87,12 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
       operations.push(operation);
       continue;
     }
+    if (op === "set" && node.narrows === "restrict" && Array.isArray(value)) {
+      const restricting = value.filter((item) => narrows("append", node, item, current));
+      operations.push({ op, path, value: restricting });
+      ignored.add(key);
+      continue;
+    }
     if (op === "set" && node.narrows === "remove" && Array.isArray(value)) {
       operations.push(...leftOut(path, value, below, log, catalog));
       if (value.length > 0) ignored.add(key);

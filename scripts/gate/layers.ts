@@ -56,6 +56,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["layers"],
     ["schema"],
     ["settings.ts"],
+    ["rules"],
     ["types.ts"],
   ],
   sandbox: [

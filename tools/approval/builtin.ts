@@ -50,6 +50,10 @@ export function sandboxResolver(
   return {
     priority: 25,
     description: "a working sandbox",
+    explain: async (tool) => {
+      const obstacle = await sandboxObstacle(tool, settings, sandbox, facts);
+      return obstacle === null ? ["a working sandbox stands around it"] : [obstacle.replace(/\.$/, "")];
+    },
     resolve: async (tool) =>
       (await sandboxObstacle(tool, settings, sandbox, facts)) === null ? "approve" : null,
   };

@@ -6,12 +6,23 @@ import { catchAllResolver, type SandboxFacts, sandboxResolver } from "./builtin.
 import { moduleResolver } from "./module.ts";
 import { configResolver, frontmatterResolver, policyModules, runResolver } from "./policy.ts";
 import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
+import { approvingRules, restrictingRules, type RuleJudge } from "./rules/resolvers.ts";
 
 export { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
 export { askForWatched, WATCHED_FILE } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
-export type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
+export { withChain } from "./types.ts";
+export { type RuleJudge } from "./rules/resolvers.ts";
+export type { RuleJudgement } from "./rules/types.ts";
+export type {
+  ApprovalContext,
+  ChainLink,
+  Decision,
+  ResolverDefinition,
+  ResolverEntry,
+  Verdict,
+} from "./types.ts";
 
 /** What the built-in resolvers go by. */
 export interface ApprovalParts {
@@ -23,6 +34,8 @@ export interface ApprovalParts {
   readonly tools: { hasCapability(tool: string, capability: string): boolean };
   /** Whether this process is the superuser. @default asks the system */
   readonly root?: boolean;
+  /** The rules over inputs. @default none */
+  readonly rules?: RuleJudge | null;
   /** Told once of each way a resolver failed. */
   readonly onFault?: (fault: ResolverFault) => void;
 }
@@ -34,10 +47,12 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
     hasCapability: (tool, capability) => parts.tools.hasCapability(tool, capability),
     root: parts.root ?? Deno.uid() === 0,
   };
+  const rules = parts.rules ?? null;
+  if (rules?.restricts) registry.register("urn:flemma:approval:rules", restrictingRules(rules));
   registry.register("urn:flemma:approval:config", configResolver(parts.settings));
   const document = frontmatterResolver(parts.settings);
   if (document !== null) registry.register("urn:flemma:approval:frontmatter", document);
-  const run = runResolver(parts.settings);
+  const run = runResolver(parts.settings, rules?.approves ? approvingRules(rules) : null);
   if (run !== null) registry.register("urn:flemma:approval:approve-rules", run);
   const strict = parts.settings.approval_strict;
   for (const path of policyModules(parts.settings)) {

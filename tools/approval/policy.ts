@@ -29,6 +29,11 @@ export function configResolver(settings: ToolSettings): ResolverDefinition {
   return {
     priority: 100,
     description: "the auto_approve setting",
+    explain: (tool) => [
+      ...(silent && document !== null ? ["the document has a list of its own; here only denials count"] : []),
+      ...listLines(tool, settings.auto_approve, presetsOf(settings), settings.excluded),
+      ...(denied.has(tool) ? [`the project denies ${tool}`] : []),
+    ],
     async resolve(tool, input, context) {
       if (denied.has(tool)) return "deny";
       if (!silent) return await own.answer(tool, input, context);
@@ -50,24 +55,36 @@ export function frontmatterResolver(settings: ToolSettings): ResolverDefinition 
   const { document, approval_profile } = settings;
   if (document === null || approval_profile !== "founding") return null;
   const policy = policyOf(presetsOf({ approval_profile, presets: document.presets }), document, "throw");
+  const presets = presetsOf({ approval_profile, presets: document.presets });
   return {
     priority: 90,
     description: "the document's auto_approve",
+    explain: (tool) => listLines(tool, document.auto_approve, presets, document.excluded),
     resolve: (tool, input, context) => policy.answer(tool, input, context),
   };
 }
 
 /**
- * Approves what the command line names for this run, below everybody who could deny or ask (approval 9). Exists only
- * when something is named.
+ * Approves what the command line names for this run, and what rules approve, below everybody who could deny or ask
+ * (approval 9). Exists only when something is named or there is such a rule.
  */
-export function runResolver(settings: ToolSettings): ResolverDefinition | null {
-  if (settings.approved.length === 0) return null;
+export function runResolver(
+  settings: ToolSettings,
+  rules: ResolverDefinition | null,
+): ResolverDefinition | null {
+  if (settings.approved.length === 0) return rules;
   const names = expandList(settings.approved, presetsOf(settings));
   return {
     priority: 80,
-    description: "approved for this run",
-    resolve: (tool) => (names.deny.has(tool) ? "deny" : names.approve.has(tool) ? "approve" : null),
+    description: "approved for this run, or by rules",
+    resolve: (tool, input, context) => {
+      if (names.deny.has(tool)) return "deny";
+      return names.approve.has(tool) ? "approve" : rules?.resolve(tool, input, context) ?? null;
+    },
+    explain: async (tool, input, context) => [
+      ...(names.approve.has(tool) || names.deny.has(tool) ? ["named for this run"] : []),
+      ...await rules?.explain?.(tool, input, context) ?? [],
+    ],
   };
 }
 
@@ -107,4 +124,21 @@ function policyOf(
       return answer === "deny" ? "deny" : null;
     },
   };
+}
+
+/** What a list comes to for a tool, for a person. */
+function listLines(
+  tool: string,
+  list: AutoApprove | null,
+  presets: Presets,
+  excluded: readonly string[],
+): readonly string[] {
+  if (list === null) return ["no tools.auto_approve is set"];
+  if (typeof list === "function") return ["a function decides"];
+  const { approve, deny } = expandList(list, presets, excluded);
+  const names = (found: ReadonlySet<string>) => [...found].join(", ") || "nothing";
+  const written = JSON.stringify(list);
+  if (deny.has(tool)) return [`${tool} is denied by ${written}`];
+  const without = excluded.includes(tool) ? ` without ${tool}` : "";
+  return [`${tool} ${approve.has(tool) ? "in" : "not in"} ${written}${without} = ${names(approve)}`];
 }

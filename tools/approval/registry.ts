@@ -2,7 +2,16 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import type { ApprovalContext, Decision, ResolverDefinition, ResolverEntry, Verdict } from "./types.ts";
+import {
+  type ApprovalContext,
+  type ChainLink,
+  type Decision,
+  ExplainedAnswer,
+  type Explanation,
+  type ResolverDefinition,
+  type ResolverEntry,
+  type Verdict,
+} from "./types.ts";
 
 /** Something a resolver did wrong; the chain went on without it. */
 export interface ResolverFault {
@@ -66,6 +75,7 @@ export class ApprovalRegistry {
       ...definition,
       priority: priorityOf(definition),
       resolve: definition.resolve.bind(definition),
+      ...(definition.explain === undefined ? {} : { explain: definition.explain.bind(definition) }),
       name: known,
     });
     return success(undefined);
@@ -122,39 +132,86 @@ export class ApprovalRegistry {
    * Asks one resolver after the other until one answers. Nobody answering means `require_approval` by `default`.
    * A resolver that throws or answers nonsense passes, but then nothing below may approve by circumstance alone
    * (sandbox, risk level, catch-all): a broken guard must not open the door.
+   *
+   * @param options `explain`: the verdict tells what each resolver said; behind the one that decided, only those that
+   * come with the program are asked
    */
   async resolveWithSource(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
+    { explain = false }: { readonly explain?: boolean } = {},
   ): Promise<Verdict> {
     const frozen = deepFreeze(structuredClone(input));
+    const question = { tool, input: frozen, context };
+    const chain: ChainLink[] = [];
     let faulty: string | null = null;
+    let verdict: Verdict | null = null;
     for (const entry of this.getAll()) {
-      let answer: unknown;
-      try {
-        answer = await withPatience(entry.resolve(tool, frozen, context));
-      } catch (thrown) {
-        this.#onFault({ resolver: entry.name, message: thrownText(thrown) });
-        if (entry.priority > GUARDS_ABOVE) faulty = entry.name;
-        continue;
-      }
-      if (answer === null || answer === undefined) continue;
-      if (!DECISIONS.has(answer)) {
-        this.#onFault({
-          resolver: entry.name,
-          message: `answered ${describe(answer)}, which is no decision`,
-        });
-        if (entry.priority > GUARDS_ABOVE) faulty = entry.name;
-        continue;
-      }
-      if (answer === "approve" && faulty !== null && CIRCUMSTANTIAL.has(entry.name)) {
-        return { decision: "require_approval", source: entry.name, detail: `${faulty} failed before it` };
-      }
-      return { decision: answer as Decision, source: entry.name };
+      if (verdict !== null && !(explain && isBuiltin(entry.name))) continue;
+      const said = await this.#ask(entry, question);
+      if (explain) chain.push(await linkOf(entry, said, question));
+      if (verdict !== null) continue;
+      if (said.failed && entry.priority > GUARDS_ABOVE) faulty = entry.name;
+      if (said.decision === null) continue;
+      verdict = said.decision === "approve" && faulty !== null && CIRCUMSTANTIAL.has(entry.name)
+        ? { decision: "require_approval", source: entry.name, detail: `${faulty} failed before it` }
+        : { decision: said.decision, source: entry.name, ...said.explanation };
     }
-    return { decision: "require_approval", source: "default" };
+    const decided: Verdict = verdict ?? { decision: "require_approval", source: "default" };
+    return explain ? { ...decided, chain } : decided;
   }
+
+  /** The answer of one resolver; what it does wrong is told, and passes. */
+  async #ask(entry: ResolverEntry, { tool, input, context }: Question): Promise<Said> {
+    let answer: unknown;
+    try {
+      answer = await withPatience(entry.resolve(tool, input, context));
+    } catch (thrown) {
+      this.#onFault({ resolver: entry.name, message: thrownText(thrown) });
+      return { decision: null, failed: true };
+    }
+    if (answer === null || answer === undefined) return { decision: null, failed: false };
+    if (answer instanceof ExplainedAnswer && isBuiltin(entry.name)) {
+      return { decision: answer.decision, explanation: answer.explanation, failed: false };
+    }
+    if (DECISIONS.has(answer)) return { decision: answer as Decision, failed: false };
+    this.#onFault({ resolver: entry.name, message: `answered ${describe(answer)}, which is no decision` });
+    return { decision: null, failed: true };
+  }
+}
+
+/** One question to the chain. */
+interface Question {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly context: ApprovalContext;
+}
+
+/** What a resolver said. */
+interface Said {
+  /** Null when it passed. */
+  readonly decision: Decision | null;
+  readonly explanation?: Explanation;
+  /** Whether it threw or answered nonsense. */
+  readonly failed: boolean;
+}
+
+async function linkOf(
+  entry: ResolverEntry,
+  said: Said,
+  { tool, input, context }: Question,
+): Promise<ChainLink> {
+  const { name, priority } = entry;
+  const answer = said.failed ? "error" : said.decision ?? "pass";
+  const own = said.explanation === undefined ? [] : [said.explanation.detail];
+  const more = said.failed ? [] : await entry.explain?.(tool, input, context) ?? [];
+  return { name, priority, answer, detail: [...own, ...more.filter((line) => !own.includes(line))] };
+}
+
+/** Whether a resolver comes with the program. */
+function isBuiltin(name: string): boolean {
+  return name.startsWith("urn:flemma:approval:");
 }
 
 /** What is no number would compare as neither above nor below the guards, so that a broken guard opened the door. */

@@ -1,7 +1,12 @@
 // The words of the approval chain (approval sections 1 and 2).
 
+import type { PlacedRule } from "../../config/rules/rule.ts";
+
 /** What a resolver may answer; null or undefined passes the question on. */
 export type Decision = "approve" | "require_approval" | "deny";
+
+/** What a resolver gives; null or undefined passes the question on. */
+type Answer = Decision | ExplainedAnswer | null | undefined;
 
 /** Where a call stands. */
 export interface ApprovalContext {
@@ -22,11 +27,50 @@ export interface ResolverDefinition {
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
-  ): Decision | null | undefined | Promise<Decision | null | undefined>;
+  ): Answer | Promise<Answer>;
   /** Who is asked first; higher goes before lower. @default 50 */
   readonly priority?: number;
   /** One sentence for status. */
   readonly description?: string;
+  /** What it goes by for a call, in lines for a person who asks why. Resolvers that come with the program have it. */
+  explain?(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    context: ApprovalContext,
+  ): readonly string[] | Promise<readonly string[]>;
+}
+
+/** Why a resolver that comes with the program decided. */
+export interface Explanation {
+  /** Why, in one line. */
+  readonly detail: string;
+  /** The rule that it went by. */
+  readonly rule?: PlacedRule;
+  /** What the model is told of a denial. @default that policy denied it */
+  readonly forModel?: string;
+}
+
+/** A decision with its explanation, which only resolvers that come with the program give. */
+export class ExplainedAnswer {
+  /**
+   * Wraps a decision.
+   *
+   * @param decision what becomes of the call
+   * @param explanation why
+   */
+  constructor(readonly decision: Decision, readonly explanation: Explanation) {}
+}
+
+/** What one resolver of the chain said about a call. */
+export interface ChainLink {
+  /** Its name. */
+  readonly name: string;
+  /** Who is asked first; higher goes before lower. */
+  readonly priority: number;
+  /** Its answer: `pass` for none, `error` when it failed, `absent` when there is nothing that it could go by. */
+  readonly answer: Decision | "pass" | "error" | "absent";
+  /** Why, in lines. */
+  readonly detail: readonly string[];
 }
 
 /** A resolver as it is registered. */
@@ -47,4 +91,15 @@ export interface Verdict {
   readonly detail?: string;
   /** A word in the text counts only for the text of the call as the person was asked about it. @default false */
   readonly bound?: boolean;
+  /** The rule that decided. */
+  readonly rule?: PlacedRule;
+  /** What the model is told of a denial. @default that policy denied it */
+  readonly forModel?: string;
+  /** What each resolver said, where somebody asked why. */
+  readonly chain?: readonly ChainLink[];
+}
+
+/** What of a verdict stays when somebody lowers it: what each resolver said. */
+export function withChain({ chain }: Verdict): Pick<Verdict, "chain"> {
+  return chain === undefined ? {} : { chain };
 }

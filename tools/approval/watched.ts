@@ -3,7 +3,7 @@
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../definition.ts";
-import type { Verdict } from "./types.ts";
+import { type Verdict, withChain } from "./types.ts";
 
 /** Name of the source in verdicts that this rule lowered. */
 export const WATCHED_FILE = "urn:flemma:approval:watched-file";
@@ -28,5 +28,6 @@ export function askForWatched(
   const real = realPath(resolve(path), "/");
   const obeyedBy = real === null ? null : sandbox.watchedBy?.(real) ?? null;
   if (obeyedBy === null) return verdict;
-  return { decision: "require_approval", source: WATCHED_FILE, detail: `${obeyedBy} would obey ${path}` };
+  const detail = `${obeyedBy} would obey ${path}`;
+  return { decision: "require_approval", source: WATCHED_FILE, detail, ...withChain(verdict) };
 }

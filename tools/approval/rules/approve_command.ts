@@ -172,7 +172,7 @@ class RuleMatch {
         (descriptor === null || isOutput(descriptor) || (operator === "<" && descriptor === 0));
       if (isPlain && target?.value === "/dev/null") continue;
       const mayStay = isPlain && operator !== "&>" && operator !== "&>>" && operator !== ">|";
-      if (mayStay && this.#rule.within !== undefined && target?.value != null) {
+      if (mayStay && this.#rule.within !== undefined && typeof target?.value === "string") {
         const why = this.#outside(target.value, operator !== "<");
         if (why === null) continue;
         return { message: `${text} ${why}`, isNear: true };

@@ -30,8 +30,8 @@ export function realWorld(options: {
   readonly environment: Environment;
   /** `PATH` of commands. */
   readonly path: string;
-  /** Real paths that commands may write. */
-  writable(): readonly string[];
+  /** Real paths that commands may write; null when nobody knows. */
+  writable(): readonly string[] | null;
   /** Real paths that stay read-only inside of them. */
   protect(): readonly string[];
 }): RuleWorld {
@@ -69,7 +69,11 @@ export function realWorld(options: {
       return one !== null && two !== null && one.ino !== null && one.ino === two.ino && one.dev === two.dev;
     },
     plantable(program) {
-      const writable = options.writable().filter((root) => root !== "/");
+      const roots = options.writable();
+      if (roots === null) {
+        return "a folder that the sandbox's policy, which cannot be read, may make writable";
+      }
+      const writable = roots.filter((root) => root !== "/");
       const reachable = (path: string) => {
         const real = realPath(path, environment.cwd);
         return real === null || writable.some((root) => isInside(real, root));

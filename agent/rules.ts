@@ -1,0 +1,91 @@
+// The approval rules of one document, ready to be asked: what they are relative to, and what they look up.
+
+import type { Environment } from "../base/environment.ts";
+import { nameOf, parentOf } from "../base/paths.ts";
+import { byLayer } from "../config/rules/place.ts";
+import type { PlacedRule } from "../config/rules/rule.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Loaded } from "../config/sources/find.ts";
+import { expandPath } from "../sandbox/paths/expand.ts";
+import type { Sandbox } from "../sandbox/types.ts";
+import type { RuleJudge } from "../tools/approval/mod.ts";
+import { workingFolder } from "../tools/context.ts";
+import type { ToolRegistry } from "../tools/registry.ts";
+
+/** Whose rules are judged. */
+export interface RuleSubject {
+  readonly settings: Settings;
+  readonly tools: ToolRegistry;
+  readonly sandbox: Pick<Sandbox, "policy">;
+  readonly environment: Environment;
+  /** Absolute path of the document, or null when unsaved. */
+  readonly document: string | null;
+  readonly loaded: Pick<Loaded, "project" | "placeOf">;
+}
+
+/** The judge of a document's rules; null when there are none, so that nothing of them is loaded. */
+export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
+  const { settings, tools, environment, document, loaded } = subject;
+  const { rules } = settings.tools;
+  if (rules.length === 0) return null;
+  const { judgeCall, realWorld } = await import("../tools/approval/rules/mod.ts");
+  const dirname = document === null ? null : parentOf(document);
+  const folder = dirname ?? environment.cwd;
+  const { shell, env, cwd } = settings.tools.named.bash ?? {};
+  const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};
+  const path = typeof own.PATH === "string" ? own.PATH : environment.variables.PATH ?? "";
+  const policy = subject.sandbox.policy();
+  const world = realWorld({
+    environment,
+    path,
+    // Nobody knows what commands may write under a policy that cannot be read.
+    writable: () => (policy.ok ? policy.value.rw_paths : null),
+    protect: () => (policy.ok ? policy.value.protect : []),
+  });
+  const folders = {
+    G: environment.cwd,
+    C: environment.cwd,
+    R: environment.cwd,
+    P: loaded.project,
+    M: folder,
+  };
+  const expand = (front: string): string | null => {
+    const expansion = expandPath(front, { environment, document });
+    return expansion.kind === "path" ? expansion.path : null;
+  };
+  const parts = {
+    rules,
+    world,
+    cwd: commandFolder(cwd, { document, environment }),
+    folder,
+    baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),
+    tool: (name: string) => tools.get(name),
+    otherShell: typeof shell === "string" && shell !== "" && nameOf(shell) !== "bash" ? shell : null,
+    loadShell: () => import("unbash"),
+  };
+  const judged = new WeakMap<object, ReturnType<typeof judgeCall>>();
+  return {
+    restricts: rules.some(({ rule }) => rule.decision !== "approve"),
+    approves: rules.some(({ rule }) => rule.decision === "approve"),
+    judge(tool, input) {
+      const known = judged.get(input) ?? judgeCall(tool, input, parts);
+      judged.set(input, known);
+      return known;
+    },
+    placeOf: (placed) => loaded.placeOf(placed.key, placed.written) ?? byLayer(placed.layer),
+  };
+}
+
+/** Where commands start; a setting that stands for no folder stops them when they run. */
+function commandFolder(
+  setting: unknown,
+  place: { readonly document: string | null; readonly environment: Environment },
+): string {
+  const given = setting === undefined ? "urn:flemma:buffer:path" : setting;
+  try {
+    return workingFolder(given, { definition: { name: "bash" }, ...place });
+  } catch {
+    // The same error is told by the call itself, which then does not run.
+    return place.environment.cwd;
+  }
+}

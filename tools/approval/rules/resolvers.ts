@@ -1,0 +1,84 @@
+// Rules in the chain of approval: what asks or denies stands above lists, what approves below them (approval 9).
+
+import type { PlacedRule } from "../../../config/rules/rule.ts";
+import { ruleText } from "../../../config/rules/read_rule.ts";
+import { ExplainedAnswer, type ResolverDefinition } from "../types.ts";
+import type { RuleJudgement } from "./types.ts";
+
+/** Rules that are ready to be asked. */
+export interface RuleJudge {
+  /** Whether some rule asks or denies. */
+  readonly restricts: boolean;
+  /** Whether some rule approves. */
+  readonly approves: boolean;
+  /** Judges a call; asked twice about the same input, it answers the same. */
+  judge(tool: string, input: Readonly<Record<string, unknown>>): Promise<RuleJudgement>;
+  /** Where a rule stands, for a person: `FILE:LINE`, or whose it is. */
+  placeOf(rule: PlacedRule): string;
+}
+
+/** Answers where a rule asks or denies. A rule that cannot be judged might have, so a person is asked. */
+export function restrictingRules(rules: RuleJudge): ResolverDefinition {
+  return {
+    priority: 110,
+    description: "rules that ask or deny",
+    async resolve(tool, input) {
+      let found: RuleJudgement["restriction"];
+      try {
+        found = (await rules.judge(tool, input)).restriction;
+      } catch {
+        return new ExplainedAnswer("require_approval", { detail: "the rules could not be judged" });
+      }
+      if (found === null) return null;
+      const { decision, rule, part, unsure } = found;
+      const reason = rule.rule.reason === undefined ? "" : `: ${rule.rule.reason}`;
+      const doubt = unsure === null ? "" : `; it only asks, because ${unsure}`;
+      return new ExplainedAnswer(decision, {
+        detail: `${rules.placeOf(rule)} says ${ruleText(rule.rule)}${doubt}${reason}`,
+        rule,
+        ...(decision === "deny" ? { forModel: toldModel(rule, part) } : {}),
+      });
+    },
+    explain: async (tool, input) =>
+      (await rules.judge(tool, input)).restriction === null ? ["no ask or deny rule matches"] : [],
+  };
+}
+
+/** Answers where every part of a call is approved by a rule. */
+export function approvingRules(rules: RuleJudge): ResolverDefinition {
+  return {
+    priority: 80,
+    description: "rules that approve",
+    async resolve(tool, input) {
+      if (!rules.approves) return null;
+      const { approved, approval } = await rules.judge(tool, input);
+      if (!approved || approval === null) return null;
+      return new ExplainedAnswer("approve", {
+        detail: `${rules.placeOf(approval)} says ${ruleText(approval.rule)}`,
+        rule: approval,
+      });
+    },
+    async explain(tool, input) {
+      const { commands, approval, why } = await rules.judge(tool, input);
+      if (commands.length === 0) {
+        return [approval === null ? why ?? "no rule approves it" : said(rules, approval)];
+      }
+      const parts = commands.map(({ text, rule, why: obstacle }, at) =>
+        `part ${at + 1} "${text}": ${rule === null ? obstacle : said(rules, rule)}`
+      );
+      return commands.every(({ rule }) => rule !== null) && why !== null ? [...parts, why] : parts;
+    },
+  };
+}
+
+function said(rules: RuleJudge, rule: PlacedRule): string {
+  return `${rules.placeOf(rule)} ${ruleText(rule.rule)}`;
+}
+
+/** What the model is told of a denial: which part, by which rule, and why if the rule says so. */
+function toldModel({ rule }: PlacedRule, part: string): string {
+  const reason = rule.reason === undefined ? "" : ` ${rule.reason.replace(/[.\s]*$/, "")}.`;
+  const patterns = rule.command ?? rule.path;
+  const what = patterns === undefined ? rule.tools.join(", ") : patterns.map(({ text }) => text).join(", ");
+  return `This call was denied by policy and did not run: "${part}" is not allowed (${what}).${reason}`;
+}
