@@ -25,6 +25,9 @@ export interface CommandPattern {
  * Fails with what is wrong, as the end of a sentence.
  */
 export function readCommandPattern(text: string): Outcome<CommandPattern, string> {
+  const colon = /^(.*\S):\*$/s.exec(text);
+  // Elsewhere "git log:*" means what follows; here it would be a word that nobody writes, and forbid nothing.
+  if (colon !== null) return failed(`write "${colon[1]} **" for whatever follows`);
   const words: PatternWord[] = [];
   let open = false;
   let at = 0;

@@ -151,7 +151,7 @@ export type TakesCommand = (tool: string) => boolean;
 export function readShortRule(
   item: string,
   decision: Decision,
-  takesCommand: TakesCommand = (tool) => tool === "bash",
+  takesCommand: TakesCommand = (tool) => tool.toLowerCase() === "bash",
 ): Outcome<Rule, readonly RuleFault[]> {
   const found = /^([\w:.-]+)\((.*)\)$/s.exec(item);
   if (found === null) return failed([whole("a rule is written tool(pattern, pattern)")]);

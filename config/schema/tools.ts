@@ -44,7 +44,7 @@ const texts = { anyOf: [{ type: "string" }, { type: "array", items: { type: "str
 /** An item of `tools.rules`. */
 const ruleItem: Type = {
   is: "custom",
-  expected: "rules { approve, ask or deny: TOOL, command, path, within, input, env, allow_runner, reason }",
+  expected: "a rule such as { approve: bash, command: [git status] }",
   accepts: (value) => readRule(value).ok,
   hint(value) {
     const rule = readRule(value);

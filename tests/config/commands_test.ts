@@ -16,7 +16,7 @@ Deno.test("config check lists all ten mistakes of a file with line, column and s
       "  $remove: raed", // 7 unknown tool, near one
       "  max_concurrent: -1", // 8 out of range
       "  presets: { yolo: { approve: [bash] } }", // 9 name without $
-      "  rules: [{ deny: bash }]", // 10 feature that is not there
+      "  rules: [{ deny: bash, comand: ls }]", // 10 member that is not there
       "rw_paths: []", // 11 known leaf at the wrong depth
       "sandbox: { policy: { $append: x } }", // 12 operator on what is no list
       "",
@@ -33,7 +33,7 @@ Deno.test("config check lists all ten mistakes of a file with line, column and s
       `${path}:7:12: "tools" names the tool "raed", which does not exist; did you mean "read"?`,
       `${path}:8:19: "tools.max_concurrent" expects a whole number of at least 0, found -1`,
       `${path}:9:14: "tools.presets" holds the name "yolo", which must begin with $; did you mean "$yolo"?`,
-      `${path}:10:10: "tools.rules" needs approval rules, which this version does not have; it would have no effect`,
+      `${path}:10:11: "tools.rules" expects items that are a rule such as { approve: bash, command: [git status] }, found a mapping: comand is no member of a rule; did you mean command?`,
       `${path}:11:1: unknown key "rw_paths"; it belongs to "sandbox.policy.rw_paths"`,
       `${path}:12:31: "sandbox.policy" is a table of settings, not a list`,
     ]);

@@ -38,8 +38,6 @@ Deno.test("every default is a value its own key accepts, in every layer that may
 
 Deno.test("a key whose feature does not exist yet is refused with a sentence instead of doing nothing", () => {
   const waiting: Record<string, unknown> = {
-    "tools.rules": [{ deny: "bash" }],
-    "tools.auto_approve": ["bash(git status)"],
     "tools.auto_approve_risk": "high",
     "tools.dirs": ["/x"],
     "tools.override": ["bash"],
