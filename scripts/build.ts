@@ -19,6 +19,7 @@ interface Graph {
 const LATE: Readonly<Record<string, string>> = {
   "commands/load.ts": "commands",
   "lua/interpreter.generated.ts": "lua",
+  "unbash": "unbash",
   "yaml": "yaml",
   "ajv": "ajv",
   "ajv/dist/2020.js": "ajv2020",

@@ -214,7 +214,13 @@ class Planner {
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     const verdict = this.#verdict(call.id);
     if (verdict.decision === "deny") {
-      this.#resolve({ do: "resolve", id: call.id, because: "denied", text: verdict.forModel ?? DENIED, verdict });
+      this.#resolve({
+        do: "resolve",
+        id: call.id,
+        because: "denied",
+        text: verdict.forModel ?? DENIED,
+        verdict,
+      });
       return;
     }
     if (verdict.decision !== "approve") {
@@ -268,7 +274,13 @@ class Planner {
       return true;
     }
     if (verdict?.decision === "deny") {
-      this.#resolve({ do: "resolve", id: call.id, because: "denied", text: verdict.forModel ?? DENIED, verdict });
+      this.#resolve({
+        do: "resolve",
+        id: call.id,
+        because: "denied",
+        text: verdict.forModel ?? DENIED,
+        verdict,
+      });
       return false;
     }
     this.#demote(call.id, verdict?.source ?? "call-changed");

@@ -43,6 +43,12 @@ export function judgeCommands(reading: StrictReading, question: CommandQuestion)
 /** The folders that a command may start in, links kept; null when nobody knows. */
 type Folders = readonly string[] | null;
 
+function union(one: Folders, other: Folders): Folders {
+  if (one === null || other === null) return null;
+  const all = [...new Set([...one, ...other])];
+  return all.length > MOST_FOLDERS ? null : all;
+}
+
 /** Goes through a list in the order in which it runs, and keeps an eye on where `cd` leads. */
 class Walk {
   readonly #question: CommandQuestion;
@@ -57,24 +63,27 @@ class Walk {
     let folders = start;
     /** The folders outside of the list that runs in the background. */
     let outside: { readonly folders: Folders } | null = null;
-    let isChain = true;
+    /** Every folder that the list could have come to so far: any of its commands may fail and end it. */
+    let met = start;
     for (const { join, background, commands } of steps) {
       if (join === ";" && outside !== null) {
         folders = outside.folders;
+        met = folders;
         outside = null;
       }
       if (background && outside === null) outside = { folders };
-      if (join === ";" || join === "||") isChain = false;
+      if (join === ";" || join === "||") folders = met;
       for (const command of commands) {
         for (const inner of command.inner) this.script(inner, folders);
         this.#found.push(this.#judge(command, folders));
       }
-      if (commands.length === 1) folders = this.#moved(commands[0]!, folders, isChain && !background);
+      if (commands.length === 1) folders = this.#moved(commands[0]!, folders);
+      met = union(met, folders);
     }
   }
 
   /** Where the commands after this one start. */
-  #moved({ words }: ShellCommand, folders: Folders, isChain: boolean): Folders {
+  #moved({ words }: ShellCommand, folders: Folders): Folders {
     const program = words[0]?.value;
     if (MOVERS.has(program ?? "")) return null;
     if (program !== "cd" || folders === null) return folders;
@@ -89,10 +98,8 @@ class Walk {
     const moved = folders.map((folder) =>
       normalPath(target.startsWith("/") ? target : `${folder}/${target}`)
     );
-    const { world } = this.#question;
-    if (isChain && moved.every((folder) => world.kind(folder) === "folder")) return moved;
-    const all = [...new Set([...folders, ...moved])];
-    return all.length > MOST_FOLDERS ? null : all;
+    // What is no folder now may become anything until then, a link to elsewhere too.
+    return moved.every((folder) => this.#question.world.kind(folder) === "folder") ? moved : null;
   }
 
   #judge(command: ShellCommand, folders: Folders): JudgedCommand {

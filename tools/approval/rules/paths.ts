@@ -52,7 +52,8 @@ function fits(
       const fold = (text: string) => (anyCase ? text.toLowerCase() : text);
       const below = front === "/" ? path : path.slice(front.length);
       const starts = front === "/" || fold(path).startsWith(fold(front));
-      return starts && expression.value.test(below);
+      if (!starts || !expression.value.test(below)) return false;
+      return reading === "restrict" || !world.crossesMount(front, path);
     });
   });
 }

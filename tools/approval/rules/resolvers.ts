@@ -77,7 +77,8 @@ function said(rules: RuleJudge, rule: PlacedRule): string {
 
 /** What the model is told of a denial: which part, by which rule, and why if the rule says so. */
 function toldModel({ rule }: PlacedRule, part: string): string {
-  const reason = rule.reason === undefined ? "" : ` ${rule.reason.replace(/[.\s]*$/, "")}.`;
+  const said = rule.reason?.replace(/[.\s]*$/, "");
+  const reason = said === undefined ? "" : ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)}.`;
   const patterns = rule.command ?? rule.path;
   const what = patterns === undefined ? rule.tools.join(", ") : patterns.map(({ text }) => text).join(", ");
   return `This call was denied by policy and did not run: "${part}" is not allowed (${what}).${reason}`;

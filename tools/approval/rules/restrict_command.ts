@@ -17,10 +17,10 @@ export function matchCommand(
 ): CommandMatch | null {
   let possible: CommandMatch | null = null;
   for (const pattern of patterns) {
-    for (const { text, words } of commands) {
+    for (const { text, words, guessed } of commands) {
       const match = fits(pattern, words);
-      if (match === "yes") return { sure: true, part: text };
-      if (match === "maybe") possible ??= { sure: false, part: text };
+      if (match === "yes" && !guessed) return { sure: true, part: text };
+      if (match !== "no") possible ??= { sure: false, part: text };
     }
     if (unread && occursIn(pattern, source)) possible ??= { sure: false, part: source };
   }

@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../../base/environment.ts";
 import { isInside, nameOf, parentOf } from "../../../base/paths.ts";
+import { parseMountTable } from "../../../sandbox/paths/mount_table.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
 
 /** The files and programs that rules are judged against. */
@@ -12,6 +13,8 @@ export interface RuleWorld {
   kind(path: string): "file" | "folder" | "other" | "missing";
   /** How many names the file has. */
   links(path: string): number;
+  /** Whether something is mounted between a folder and a path below it, so that other files stand there. */
+  crossesMount(folder: string, path: string): boolean;
   /** Whether a path stays read-only for tools. */
   isProtected(path: string): boolean;
   /** Whether names that differ in case alone are one file there. */
@@ -44,8 +47,13 @@ export function realWorld(options: {
       return null;
     }
   };
+  let points: readonly string[] | null = null;
   return {
     home: environment.home,
+    crossesMount(folder, path) {
+      points ??= mountPoints();
+      return points.some((point) => point !== folder && isInside(point, folder) && isInside(path, point));
+    },
     real: (path, from) => realPath(path, from),
     kind(path) {
       try {
@@ -88,4 +96,14 @@ export function realWorld(options: {
       return null;
     },
   };
+}
+
+/** Where something is mounted; none where the system has no such table. */
+function mountPoints(): string[] {
+  try {
+    return parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")).map(({ point }) => point);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
 }

@@ -51,7 +51,7 @@ class Search {
         ) => (each.type === "Word" ? each : { ...each, value: each.text, parts: undefined })),
       ].map((word) => this.#word(word as Word));
       if (words.length > 0) {
-        this.#command({ text: source.slice(node.pos, node.end), words }, depth);
+        this.#command({ text: source.slice(node.pos, node.end), words, guessed: false }, depth);
         if (isShell(words[0]!.value ?? "")) this.#fed(node.redirects, depth);
       }
     }
@@ -64,9 +64,11 @@ class Search {
       return;
     }
     this.commands.push(command);
-    const { commands, scripts, unread } = peel(command.words);
+    const { commands, scripts, unread, guessed = false } = peel(command.words);
     if (unread) this.unread = true;
-    for (const words of commands) this.#command({ text: command.text, words }, depth + 1);
+    for (const words of commands) {
+      this.#command({ text: command.text, words, guessed: guessed || command.guessed }, depth + 1);
+    }
     for (const script of scripts) this.text(script, depth + 1);
   }
 

@@ -7,6 +7,8 @@ import type { ShellWord } from "./types.ts";
 export interface Peeled {
   /** Commands by their words. */
   readonly commands: readonly (readonly ShellWord[])[];
+  /** Whether it is only guessed where the commands begin. */
+  readonly guessed?: boolean;
   /** Texts that a shell reads as commands. */
   readonly scripts: readonly string[];
   /** Whether it may run what nobody can tell from its words. */
@@ -126,11 +128,8 @@ export function peel(words: readonly ShellWord[]): Peeled {
   if (name === "git") return peelGit(words[0]!, rest);
   if (LANGUAGES.has(name)) return UNREAD;
   if (ANYWHERE.has(name)) {
-    return {
-      ...NOTHING,
-      commands: rest.map((_, at) => rest.slice(at)).filter(([first]) => !isOption(first)),
-      unread: true,
-    };
+    const commands = rest.map((_, at) => rest.slice(at)).filter(([first]) => !isOption(first));
+    return { ...NOTHING, commands, guessed: true, unread: true };
   }
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
   return wrapper === undefined ? NOTHING : peelWrapper(wrapper, rest);

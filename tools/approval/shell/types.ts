@@ -68,6 +68,8 @@ export interface StrictReading {
 export interface PossibleCommand {
   readonly text: string;
   readonly words: readonly ShellWord[];
+  /** Whether it is only guessed that these words are a command: they stand among the arguments of another one. */
+  readonly guessed: boolean;
 }
 
 /** Everything that a command may run. */

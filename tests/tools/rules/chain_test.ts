@@ -1,0 +1,239 @@
+// Rules in the chain of approval: which layers may say them, what they outrank and what outranks them.
+
+import assert from "node:assert/strict";
+import { chatInMemory, type ChatSession } from "../../../agent/mod.ts";
+import { recordTrust } from "../../../config/sources/trust.ts";
+import { inWorld, type World } from "../../config/world.ts";
+
+const FENCE = "```";
+
+/** A document with one call a line of `calls`: `TOOL JSON`, and a first block before them. */
+function documentOf(calls: readonly string[], block = ""): string {
+  const written = calls.map((call, at) => {
+    const space = call.indexOf(" ");
+    return `**Tool Use:** \`${call.slice(0, space)}\` (\`c${at + 1}\`)\n\n${FENCE}json\n${
+      call.slice(space + 1)
+    }\n${FENCE}\n`;
+  });
+  return `${block}@You:\nGo.\n\n@Assistant:\n${written.join("\n")}`;
+}
+
+interface Asked {
+  /** The user's settings below `tools`, as YAML on one line. */
+  readonly settings?: string;
+  readonly project?: string;
+  readonly trusted?: boolean;
+  readonly block?: string;
+  readonly approve?: readonly string[];
+}
+
+const bash = (command: string) => `bash ${JSON.stringify({ command })}`;
+
+async function open(world: World, calls: readonly string[], asked: Asked): Promise<ChatSession> {
+  const tools = asked.settings ?? "{}";
+  await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: ${tools}\nsandbox: false\n`);
+  if (asked.project !== undefined) {
+    const path = `${world.project}/.flemma/config.yaml`;
+    await world.write(path, `tools: ${asked.project}\n`);
+    const text = await Deno.readTextFile(path);
+    if (asked.trusted) await recordTrust(world.environment(), path, text, [], new Date());
+  }
+  const opened = await chatInMemory(new TextEncoder().encode(documentOf(calls, asked.block)), {
+    environment: world.environment(),
+    path: `${world.project}/talk.chat`,
+    settings: { approve: asked.approve },
+  });
+  if (!opened.ok) throw new Error(opened.problem.message);
+  return opened.value;
+}
+
+/** What becomes of each call, and who says so: `approve by approve-rules`. */
+async function verdicts(calls: readonly string[], asked: Asked): Promise<string[]> {
+  const found: string[] = [];
+  await inWorld(async (world) => {
+    await using session = await open(world, calls, asked);
+    assert.deepEqual(session.blockers, []);
+    for (const { verdict: { decision, source } } of await session.calls()) {
+      found.push(`${decision} by ${source.replace("urn:flemma:approval:", "")}`);
+    }
+  });
+  return found;
+}
+
+Deno.test("rules of the person's settings approve, ask and deny", async () => {
+  const settings = "{ auto_approve: [], rules: [{ approve: bash, command: git log ** }, " +
+    "{ ask: bash, command: git push ** }, { deny: bash, command: sudo **, reason: not here }, { deny: write }] }";
+  assert.deepEqual(
+    await verdicts([
+      bash("git log -1"),
+      bash("git push"),
+      bash("sudo ls"),
+      bash("ls"),
+      'write {"path":"a","content":""}',
+      'read {"path":"a"}',
+    ], { settings }),
+    [
+      "approve by approve-rules",
+      "require_approval by rules",
+      "deny by rules",
+      "require_approval by default",
+      "deny by rules",
+      "require_approval by default",
+    ],
+  );
+});
+
+Deno.test("a question or a denial by a rule outranks every list, preset, name for this run and the catch-all", async () => {
+  const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
+    "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
+  assert.deepEqual(
+    await verdicts([
+      bash("git push --dry-run"),
+      bash("ls"),
+      'write {"path":"secret/a","content":""}',
+      'write {"path":"a","content":""}',
+    ], {
+      settings,
+      approve: ["bash"],
+      block: `${FENCE}json\n{"flemma":{"tools":{"auto_approve":["bash","write"]}}}\n${FENCE}\n\n`,
+    }),
+    [
+      "require_approval by rules",
+      "approve by frontmatter",
+      "deny by rules",
+      "approve by frontmatter",
+    ],
+  );
+});
+
+Deno.test("an approval by a rule never outranks a denial by a list or a preset", async () => {
+  const settings =
+    "{ auto_approve: [$no], presets: { $no: { deny: [bash] } }, rules: [{ approve: bash, command: ls }] }";
+  assert.deepEqual(await verdicts([bash("ls")], { settings }), ["deny by config"]);
+});
+
+Deno.test("short forms stand in lists, in presets and after --approve", async () => {
+  const settings = '{ auto_approve: ["bash(git log **, git status)", "read(src/**)", $more], ' +
+    'presets: { $more: { approve: ["bash(ls **)"], deny: ["bash(ls /etc)"] } } }';
+  assert.deepEqual(
+    await verdicts([
+      bash("git log -1 && git status && ls -l"),
+      bash("ls /etc"),
+      'read {"path":"src/a"}',
+      'read {"path":"b"}',
+      bash("pwd"),
+      bash("pwd; rm x"),
+    ], { settings, approve: ["bash(pwd)"] }),
+    [
+      "approve by approve-rules",
+      "deny by rules",
+      "approve by approve-rules",
+      "require_approval by default",
+      "approve by approve-rules",
+      "require_approval by default",
+    ],
+  );
+});
+
+Deno.test("a document's rules ask and deny; what they approve is left out and told", async () => {
+  const block = `${FENCE}yaml\nflemma:\n  tools:\n    rules:\n      - { approve: bash, command: rm ** }\n` +
+    `      - { deny: bash, command: ls ** }\n${FENCE}\n\n`;
+  await inWorld(async (world) => {
+    await using session = await open(world, [bash("rm x"), bash("ls")], {
+      settings: "{ auto_approve: [bash] }",
+      block,
+    });
+    const calls = await session.calls();
+    assert.deepEqual(calls.map(({ verdict }) => verdict.decision), ["approve", "deny"]);
+    const told = session.document.diagnostics.map(({ message, severity }) => `${severity}: ${message}`);
+    assert.deepEqual(told, [
+      'warning: "tools.rules" of a document may ask and deny, not approve; put approvals into your own settings.',
+    ]);
+  });
+});
+
+Deno.test("a document can neither take a rule of the person away nor set the list anew", async () => {
+  for (const op of ['{"$remove":{"deny":"bash","command":"ls **"}}', "[]", '{"$remove":[{"deny":"bash"}]}']) {
+    const block = `${FENCE}json\n{"flemma":{"tools":{"rules":${op}}}}\n${FENCE}\n\n`;
+    assert.deepEqual(
+      await verdicts([bash("ls")], {
+        settings: "{ auto_approve: [bash], rules: [{ deny: bash, command: ls ** }] }",
+        block,
+      }),
+      ["deny by rules"],
+      op,
+    );
+  }
+});
+
+Deno.test("a project's rules only restrict until somebody trusts it", async () => {
+  const project = "{ rules: [{ approve: bash, command: pwd }, { deny: bash, command: ls ** }] }";
+  const calls = [bash("pwd"), bash("ls")];
+  const settings = "{ auto_approve: [] }";
+  assert.deepEqual(await verdicts(calls, { settings, project }), [
+    "require_approval by default",
+    "deny by rules",
+  ]);
+  assert.deepEqual(
+    await verdicts(calls, { settings, project, trusted: true }),
+    ["approve by approve-rules", "deny by rules"],
+  );
+});
+
+Deno.test("rules of every layer count together", async () => {
+  const settings = "{ auto_approve: [], rules: [{ approve: bash, command: pwd }] }";
+  const project = "{ rules: [{ approve: bash, command: ls }, { deny: bash, command: rm ** }] }";
+  const block =
+    `${FENCE}json\n{"flemma":{"tools":{"rules":{"$append":{"ask":"bash","command":"pwd"}}}}}\n${FENCE}\n\n`;
+  assert.deepEqual(
+    await verdicts([bash("pwd"), bash("ls"), bash("rm x")], { settings, project, block, trusted: true }),
+    ["require_approval by rules", "approve by approve-rules", "deny by rules"],
+  );
+});
+
+Deno.test("where the document has a list of its own or took the tool out, rules of files approve nothing for it", async () => {
+  const settings = "{ auto_approve: [read], rules: [{ approve: bash, command: pwd }] }";
+  const said = (value: string) =>
+    `${FENCE}json\n{"flemma":{"tools":{"auto_approve":${value}}}}\n${FENCE}\n\n`;
+  const calls = [bash("pwd")];
+  const asked = (block: string, approve: string[] = []) => verdicts(calls, { settings, block, approve });
+  assert.deepEqual(await asked(said('["read"]')), ["require_approval by default"]);
+  assert.deepEqual(await asked(said('{"$remove":"bash"}')), ["require_approval by default"]);
+  assert.deepEqual(await asked(said('{"$remove":"read"}')), ["approve by approve-rules"]);
+  assert.deepEqual(await asked(said('["read"]'), ["bash(pwd)"]), ["approve by approve-rules"]);
+});
+
+Deno.test("relative patterns belong to the project's folder, the document's folder or the working folder", async () => {
+  const settings = "{ auto_approve: [], rules: [{ approve: read, path: mine/** }] }";
+  const project = "{ rules: [{ approve: read, path: theirs/** }] }";
+  assert.deepEqual(
+    await verdicts(['read {"path":"mine/a"}', 'read {"path":"theirs/a"}', 'read {"path":"others/a"}'], {
+      settings,
+      project,
+      trusted: true,
+    }),
+    ["approve by approve-rules", "approve by approve-rules", "require_approval by default"],
+  );
+});
+
+Deno.test("a denial tells the model which part and why, and who decided stands in the verdict", async () => {
+  await inWorld(async (world) => {
+    await using session = await open(world, [bash("ls && git push origin")], {
+      settings: "{ rules: [{ deny: bash, command: git push **, reason: pushing is done by hand }] }",
+    });
+    const [call] = await session.calls();
+    const path = `${world.home}/.config/flemma/config.yaml`;
+    assert.equal(
+      call?.verdict.detail,
+      `${path}:1:18 says deny bash(git push **): pushing is done by hand`,
+    );
+    assert.equal(
+      call?.verdict.forModel,
+      'This call was denied by policy and did not run: "git push origin" is not allowed (git push **). ' +
+        "Pushing is done by hand.",
+    );
+    await session.advance();
+    const { bytes } = session.chat;
+    assert.match(new TextDecoder().decode(bytes), /"git push origin" is not allowed/);
+  });
+});

@@ -1,0 +1,245 @@
+// Rules about paths: what is judged is where a path really leads.
+
+import assert from "node:assert/strict";
+import { inFolder, judge, type Where } from "./policy.ts";
+
+const INSIDE = [{ approve: ["read", "write", "ls", "grep"], path: ["./src/**"] }];
+
+/** Whether rules approve reading a path. */
+async function reads(
+  path: string,
+  where: Where,
+  rules: Parameters<typeof judge>[0] = INSIDE,
+): Promise<boolean> {
+  return (await judge(rules, "read", { path }, where)).approved;
+}
+
+Deno.test("a path is approved by where it leads, however it is spelled", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/src/a.ts`, "");
+    await Deno.symlink("src", `${folder}/link`);
+    // The tool takes `..` by the text: this one leads to src, not to where the link leads.
+    await Deno.symlink("/etc", `${folder}/src/etc`);
+    assert.ok(await reads("src/etc/../a.ts", { folder }));
+    for (
+      const path of [
+        "src/a.ts",
+        "./src/a.ts",
+        "src//a.ts",
+        "src/../src/a.ts",
+        "link/a.ts",
+        "src",
+        "src/new/b.ts",
+      ]
+    ) {
+      assert.ok(await reads(path, { folder }), path);
+      assert.ok(await reads(`${folder}/${path}`, { folder }), `${folder}/${path}`);
+    }
+  });
+});
+
+Deno.test("no path attack is approved outside of the folder of a rule", async () => {
+  await inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/out`);
+    await Deno.writeTextFile(`${folder}/out/secret`, "");
+    await Deno.symlink("../out", `${folder}/src/link`);
+    await Deno.symlink("../out/secret", `${folder}/src/file`);
+    await Deno.symlink("link", `${folder}/src/chain`);
+    await Deno.symlink("/proc/self", `${folder}/src/self`);
+    await Deno.symlink(`../out/not-there`, `${folder}/src/dangling`);
+    const attacks: Readonly<Record<string, string>> = {
+      "src/link/secret": "a link to a folder",
+      "src/file": "a link to a file",
+      "src/chain/secret": "a link to a link",
+      "src/dangling": "a link to a file that is not there yet",
+      "src/../out/secret": "up and down again",
+      "src/./../out/secret": "with a dot",
+      "out/secret": "beside it",
+      "srcs/x": "a name that only begins alike",
+      "SRC/a.ts": "other letters",
+      "out/secret/": "a slash behind a file",
+      "src/self/cwd/out/secret": "the working folder by way of the process",
+      "/proc/self/cwd/src/a.ts": "the same, which would be inside",
+      "/proc/self/root/etc/passwd": "the root by way of the process",
+      "/dev/null": "a device",
+      "/dev/stdin": "what is piped in",
+      "/sys/kernel/notes": "the kernel",
+      "/etc/passwd": "elsewhere",
+      "~/x": "at home",
+      "src/\0": "a character that ends a path",
+    };
+    for (const [path, reason] of Object.entries(attacks)) {
+      assert.equal(await reads(path, { folder }), false, `${path}: ${reason}`);
+    }
+  });
+});
+
+Deno.test("a pipe or a socket below the folder is not approved", async () => {
+  await inFolder(async (folder) => {
+    await new Deno.Command("mkfifo", { args: [`${folder}/src/pipe`] }).output();
+    assert.equal(await reads("src/pipe", { folder }), false);
+  });
+});
+
+Deno.test("a file with another name is not written by a rule, but read", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/src/a.ts`, "");
+    await Deno.link(`${folder}/src/a.ts`, `${folder}/twin`);
+    const writes = await judge(INSIDE, "write", { path: "src/a.ts" }, { folder });
+    assert.equal(writes.approved, false);
+    assert.match(writes.why ?? "", /other names too/);
+    assert.ok(await reads("src/a.ts", { folder }));
+  });
+});
+
+Deno.test("a protected path is not written by a rule, but read", async () => {
+  await inFolder(async (folder) => {
+    const where = { folder, protect: [`${folder}/src/hooks`] };
+    assert.equal((await judge(INSIDE, "write", { path: "src/hooks/x" }, where)).approved, false);
+    assert.ok((await judge(INSIDE, "write", { path: "src/other/x" }, where)).approved);
+    assert.ok(await reads("src/hooks/x", where));
+  });
+});
+
+Deno.test("what is mounted below the folder is not part of it", async () => {
+  await inFolder(async (folder) => {
+    const world = {
+      crossesMount: (front: string, path: string) =>
+        front === `${folder}/src` && path.startsWith(`${folder}/src/bind/`),
+    };
+    assert.equal(await reads("src/bind/out/secret", { folder, world }), false);
+    assert.ok(await reads("src/a.ts", { folder, world }));
+  });
+});
+
+Deno.test("the parent mounted below the folder is found in the table of the system", async () => {
+  await inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/src/bind`);
+    const script = new URL("./judge_path.ts", import.meta.url).pathname;
+    const args = [
+      "--dev-bind",
+      "/",
+      "/",
+      "--bind",
+      folder,
+      `${folder}/src/bind`,
+      Deno.execPath(),
+      "run",
+      "-A",
+    ];
+    const { code, stdout, stderr } = await new Deno.Command("bwrap", {
+      args: [...args, "--no-check", "--quiet", script, folder, "src/bind/docs/x", "src/a.ts"],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const said = new TextDecoder().decode(stderr);
+    assert.equal(code, 0, said);
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), [false, true]);
+  });
+});
+
+Deno.test("patterns that take paths out win, whatever their order and by whatever way the path leads there", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/src/.env`, "");
+    await Deno.symlink(".env", `${folder}/src/plain`);
+    for (
+      const path of [["./**", "!**/.env*"], ["!**/.env*", "./**"], ["./**", "!.env*"], ["./**", "!src/.env"]]
+    ) {
+      const rules = [{ approve: "read", path }];
+      assert.equal(await reads("src/.env", { folder }, rules), false, JSON.stringify(path));
+      assert.equal(await reads("src/plain", { folder }, rules), false, JSON.stringify(path));
+      assert.ok(await reads("src/a.ts", { folder }, rules), JSON.stringify(path));
+    }
+  });
+});
+
+Deno.test("patterns: wildcards, brackets, braces, names at any depth, folders with all below them", async () => {
+  await inFolder(async (folder) => {
+    const rows: [pattern: string, path: string, fits: boolean][] = [
+      ["src/**", "src", true],
+      ["src/**", "src/a/b/.c", true],
+      ["src/*", "src/a", true],
+      ["src/*", "src/.a", true],
+      ["src/*", "src/a/b", false],
+      ["src/*.ts", "src/a.ts", true],
+      ["src/?.ts", "src/ab.ts", false],
+      ["src/[ab].ts", "src/b.ts", true],
+      ["src/[!ab].ts", "src/b.ts", false],
+      ["src/{a,b}.ts", "src/b.ts", true],
+      ["src/{a,b}.ts", "src/c.ts", false],
+      ["**/x/*.ts", "src/deep/x/a.ts", true],
+      ["*.ts", "src/deep/a.ts", true],
+      ["*.ts", "/elsewhere/a.ts", false],
+      ["Makefile", "src/Makefile", true],
+      ["./Makefile", "src/Makefile", false],
+      ["../*", "../other-file", true],
+      ["src/**/b.ts", "src/b.ts", true],
+      ["src/a\\*b", "src/a*b", true],
+      ["src/a\\*b", "src/axb", false],
+      ["$HOME/**", "/home/nobody/x", true],
+      ["~/**", "/home/nobody/x", true],
+      ["/tmp/**", "/tmp/x", true],
+      ["src/(a)+", "src/(a)+", true],
+      ["src/a.ts", "src/axts", false],
+    ];
+    for (const [pattern, path, fits] of rows) {
+      const rules = [{ approve: "read", path: pattern }];
+      assert.equal(await reads(path, { folder }, rules), fits, `${pattern} of ${path}`);
+    }
+  });
+});
+
+Deno.test("ask and deny hold for the path as it was written and where it leads, at any depth and anywhere", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/.env`, "");
+    await Deno.symlink("../.env", `${folder}/src/plain`);
+    await Deno.symlink("docs", `${folder}/papers`);
+    const denied = async (path: string, pattern: string | string[]) =>
+      (await judge([{ deny: "read", path: pattern }], "read", { path }, { folder })).restriction?.decision;
+    assert.equal(await denied(".env", "**/.env*"), "deny");
+    assert.equal(await denied("src/plain", "**/.env*"), "deny");
+    assert.equal(await denied("/elsewhere/.env", ".env"), "deny");
+    assert.equal(await denied("papers/x", "papers/**"), "deny");
+    assert.equal(await denied("papers/x", "docs/**"), "deny");
+    assert.equal(await denied("src/a.ts", "**/.env*"), undefined);
+    assert.equal(await denied("src/x", ["src/**", "!src/x"]), undefined);
+    assert.equal(await denied("src/y", ["src/**", "!src/x"]), "deny");
+  });
+});
+
+Deno.test("where letters of both sizes name one file, a denial holds for both", async () => {
+  await inFolder(async (folder) => {
+    const where = { folder, world: { ignoresCase: () => true } };
+    const found = await judge([{ deny: "read", path: "./Secret/**" }], "read", { path: "secret/x" }, where);
+    assert.equal(found.restriction?.decision, "deny");
+    assert.equal(await reads("SRC/a.ts", where), false, "an approval goes by the very name");
+  });
+});
+
+Deno.test("a folder is looked through only where nothing below it is taken out or denied", async () => {
+  await inFolder(async (folder) => {
+    const plain = [{ approve: ["grep", "ls"], path: "./**" }];
+    const asks = async (rules: Parameters<typeof judge>[0], path: string | null = ".") =>
+      (await judge(rules, "grep", { path }, { folder })).approved;
+    assert.ok(await asks(plain));
+    assert.ok(await asks(plain, null), "no path is the working folder");
+    assert.equal(await asks([{ approve: "grep", path: ["./**", "!**/.env*"] }]), false);
+    assert.equal(await asks([{ approve: "grep", path: ["./**", "!docs/**"] }]), false);
+    assert.ok(
+      await asks([{ approve: "grep", path: ["./**", "!docs/**"] }], "src"),
+      "nothing of docs lies below src",
+    );
+    assert.equal(await asks([...plain, { deny: "read", path: "./docs/secret/**" }]), false);
+    assert.equal(await asks([...plain, { deny: "read", path: "./docs/secret/**" }], "docs"), false);
+    assert.ok(await asks([...plain, { deny: "read", path: "./docs/secret/**" }], "src"));
+    assert.ok(await asks([...plain, { deny: "write", path: "./docs/**" }]), "writing is something else");
+  });
+});
+
+Deno.test("a call without the input that a rule is about is not approved by it", async () => {
+  await inFolder(async (folder) => {
+    for (const input of [{}, { path: "" }, { path: 5 }, { path: null }]) {
+      assert.equal((await judge(INSIDE, "read", input, { folder })).approved, false, JSON.stringify(input));
+    }
+    assert.equal((await judge(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
+  });
+});
