@@ -152,13 +152,21 @@ export {
   type ApprovalContext,
   type ApprovalParts,
   ApprovalRegistry,
+  type ChainLink,
   createApproval,
   type Decision,
+  type Explanation,
+  type JudgedCommand,
   type ResolverDefinition,
   type ResolverEntry,
   type ResolverFault,
+  type RuleJudge,
+  type RuleJudgement,
   type Verdict,
 } from "./tools/approval/mod.ts";
+export type { CommandPattern, PatternWord } from "./config/rules/command_pattern.ts";
+export type { PathPattern } from "./config/rules/path_pattern.ts";
+export type { PlacedRule, Rule } from "./config/rules/rule.ts";
 export type { PluginSandbox, PluginTruncate, WrappedCommand } from "./tools/context.ts";
 export type { InputValidator, Limits, Truncate, Truncation } from "./tools/definition.ts";
 export type { Previewed } from "./tools/preview.ts";

@@ -14,11 +14,12 @@ export { askForWatched, WATCHED_FILE } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export { withChain } from "./types.ts";
 export { type RuleJudge } from "./rules/resolvers.ts";
-export type { RuleJudgement } from "./rules/types.ts";
+export type { JudgedCommand, RuleJudgement } from "./rules/types.ts";
 export type {
   ApprovalContext,
   ChainLink,
   Decision,
+  Explanation,
   ResolverDefinition,
   ResolverEntry,
   Verdict,

@@ -81,6 +81,8 @@ export function runResolver(
       if (names.deny.has(tool)) return "deny";
       return names.approve.has(tool) ? "approve" : rules?.resolve(tool, input, context) ?? null;
     },
+    why: (tool, input, context) =>
+      names.deny.has(tool) || names.approve.has(tool) ? null : rules?.why?.(tool, input, context) ?? null,
     explain: async (tool, input, context) => [
       ...(names.approve.has(tool) || names.deny.has(tool) ? ["named for this run"] : []),
       ...await rules?.explain?.(tool, input, context) ?? [],

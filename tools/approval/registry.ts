@@ -6,7 +6,6 @@ import {
   type ApprovalContext,
   type ChainLink,
   type Decision,
-  ExplainedAnswer,
   type Explanation,
   type ResolverDefinition,
   type ResolverEntry,
@@ -75,6 +74,7 @@ export class ApprovalRegistry {
       ...definition,
       priority: priorityOf(definition),
       resolve: definition.resolve.bind(definition),
+      ...(definition.why === undefined ? {} : { why: definition.why.bind(definition) }),
       ...(definition.explain === undefined ? {} : { explain: definition.explain.bind(definition) }),
       name: known,
     });
@@ -163,7 +163,8 @@ export class ApprovalRegistry {
   }
 
   /** The answer of one resolver; what it does wrong is told, and passes. */
-  async #ask(entry: ResolverEntry, { tool, input, context }: Question): Promise<Said> {
+  async #ask(entry: ResolverEntry, question: Question): Promise<Said> {
+    const { tool, input, context } = question;
     let answer: unknown;
     try {
       answer = await withPatience(entry.resolve(tool, input, context));
@@ -172,10 +173,9 @@ export class ApprovalRegistry {
       return { decision: null, failed: true };
     }
     if (answer === null || answer === undefined) return { decision: null, failed: false };
-    if (answer instanceof ExplainedAnswer && isBuiltin(entry.name)) {
-      return { decision: answer.decision, explanation: answer.explanation, failed: false };
+    if (DECISIONS.has(answer)) {
+      return { decision: answer as Decision, ...await explanationOf(entry, question), failed: false };
     }
-    if (DECISIONS.has(answer)) return { decision: answer as Decision, failed: false };
     this.#onFault({ resolver: entry.name, message: `answered ${describe(answer)}, which is no decision` });
     return { decision: null, failed: true };
   }
@@ -195,6 +195,20 @@ interface Said {
   readonly explanation?: Explanation;
   /** Whether it threw or answered nonsense. */
   readonly failed: boolean;
+}
+
+/** Why a resolver decided; nothing where it does not say. The decision stands either way. */
+async function explanationOf(
+  entry: ResolverEntry,
+  { tool, input, context }: Question,
+): Promise<{ readonly explanation?: Explanation }> {
+  if (entry.why === undefined) return {};
+  try {
+    const said = await withPatience(entry.why(tool, input, context));
+    return said === null ? {} : { explanation: said };
+  } catch (thrown) {
+    return { explanation: { detail: `it failed to say why: ${thrownText(thrown)}` } };
+  }
 }
 
 async function linkOf(

@@ -5,9 +5,6 @@ import type { PlacedRule } from "../../config/rules/rule.ts";
 /** What a resolver may answer; null or undefined passes the question on. */
 export type Decision = "approve" | "require_approval" | "deny";
 
-/** What a resolver gives; null or undefined passes the question on. */
-type Answer = Decision | ExplainedAnswer | null | undefined;
-
 /** Where a call stands. */
 export interface ApprovalContext {
   /** Id of the call. */
@@ -27,12 +24,18 @@ export interface ResolverDefinition {
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
-  ): Answer | Promise<Answer>;
+  ): Decision | null | undefined | Promise<Decision | null | undefined>;
   /** Who is asked first; higher goes before lower. @default 50 */
   readonly priority?: number;
   /** One sentence for status. */
   readonly description?: string;
-  /** What it goes by for a call, in lines for a person who asks why. Resolvers that come with the program have it. */
+  /** Why it decided about a call as it did; asked after it decided, about the same input. */
+  why?(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    context: ApprovalContext,
+  ): Explanation | null | Promise<Explanation | null>;
+  /** What it goes by for a call, whether it decides or passes, in lines for a person who asks. */
   explain?(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -40,7 +43,7 @@ export interface ResolverDefinition {
   ): readonly string[] | Promise<readonly string[]>;
 }
 
-/** Why a resolver that comes with the program decided. */
+/** Why a resolver decided. */
 export interface Explanation {
   /** Why, in one line. */
   readonly detail: string;
@@ -48,17 +51,6 @@ export interface Explanation {
   readonly rule?: PlacedRule;
   /** What the model is told of a denial. @default that policy denied it */
   readonly forModel?: string;
-}
-
-/** A decision with its explanation, which only resolvers that come with the program give. */
-export class ExplainedAnswer {
-  /**
-   * Wraps a decision.
-   *
-   * @param decision what becomes of the call
-   * @param explanation why
-   */
-  constructor(readonly decision: Decision, readonly explanation: Explanation) {}
 }
 
 /** What one resolver of the chain said about a call. */

@@ -2,7 +2,7 @@
 
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { ruleText } from "../../../config/rules/read_rule.ts";
-import { ExplainedAnswer, type ResolverDefinition } from "../types.ts";
+import type { ResolverDefinition } from "../types.ts";
 import type { RuleJudgement } from "./types.ts";
 
 /** Rules that are ready to be asked. */
@@ -23,21 +23,23 @@ export function restrictingRules(rules: RuleJudge): ResolverDefinition {
     priority: 110,
     description: "rules that ask or deny",
     async resolve(tool, input) {
-      let found: RuleJudgement["restriction"];
       try {
-        found = (await rules.judge(tool, input)).restriction;
+        return (await rules.judge(tool, input)).restriction?.decision ?? null;
       } catch {
-        return new ExplainedAnswer("require_approval", { detail: "the rules could not be judged" });
+        return "require_approval"; // `why` says what failed.
       }
-      if (found === null) return null;
-      const { decision, rule, part, unsure } = found;
+    },
+    async why(tool, input) {
+      const { restriction } = await rules.judge(tool, input);
+      if (restriction === null) return null;
+      const { decision, rule, part, unsure } = restriction;
       const reason = rule.rule.reason === undefined ? "" : `: ${rule.rule.reason}`;
       const doubt = unsure === null ? "" : `; it only asks, because ${unsure}`;
-      return new ExplainedAnswer(decision, {
+      return {
         detail: `${rules.placeOf(rule)} says ${ruleText(rule.rule)}${doubt}${reason}`,
         rule,
         ...(decision === "deny" ? { forModel: toldModel(rule, part) } : {}),
-      });
+      };
     },
     explain: async (tool, input) =>
       (await rules.judge(tool, input)).restriction === null ? ["no ask or deny rule matches"] : [],
@@ -49,14 +51,11 @@ export function approvingRules(rules: RuleJudge): ResolverDefinition {
   return {
     priority: 80,
     description: "rules that approve",
-    async resolve(tool, input) {
-      if (!rules.approves) return null;
-      const { approved, approval } = await rules.judge(tool, input);
-      if (!approved || approval === null) return null;
-      return new ExplainedAnswer("approve", {
-        detail: `${rules.placeOf(approval)} says ${ruleText(approval.rule)}`,
-        rule: approval,
-      });
+    resolve: async (tool, input) => ((await rules.judge(tool, input)).approved ? "approve" : null),
+    async why(tool, input) {
+      const { approval } = await rules.judge(tool, input);
+      if (approval === null) return null;
+      return { detail: `${rules.placeOf(approval)} says ${ruleText(approval.rule)}`, rule: approval };
     },
     async explain(tool, input) {
       const { commands, approval, why } = await rules.judge(tool, input);
