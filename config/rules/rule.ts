@@ -27,6 +27,7 @@ export interface Rule {
 
 /** A rule with the place it was said at. */
 export interface PlacedRule {
+  /** The rule itself. */
   readonly rule: Rule;
   /** The rule as it was written: a table, or the short form. */
   readonly written: unknown;
