@@ -2,14 +2,14 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import {
-  type ApprovalContext,
-  type ChainLink,
-  type Decision,
-  type Explanation,
-  type ResolverDefinition,
-  type ResolverEntry,
-  type Verdict,
+import type {
+  ApprovalContext,
+  ChainLink,
+  Decision,
+  Explanation,
+  ResolverDefinition,
+  ResolverEntry,
+  Verdict,
 } from "./types.ts";
 
 /** Something a resolver did wrong; the chain went on without it. */
