@@ -11,6 +11,7 @@ import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../c
 import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
+import type { RuleJudge } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
@@ -48,6 +49,8 @@ export interface Runtime {
   /** The tools a request offers, by name. */
   offered(): readonly ToolDefinition[];
   decide: Decide;
+  /** The rules over inputs; null when there are none. */
+  readonly rules: RuleJudge | null;
   /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
@@ -166,6 +169,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     blockers,
     offered,
     decide,
+    rules,
     doubts: [
       ...(distrusted === null ? [] : [distrusted.sentence]),
       ...(path === null ? [] : callDoubts(guard.suspects, path)),

@@ -26,8 +26,9 @@ import { sendOnly } from "./send_only.ts";
 import { blocksOf } from "./settings.ts";
 import { providerOf } from "./sender.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
-import type { Agreement, CallTarget, ChatSession, Diagnosis, OpenCall } from "./types.ts";
+import type { Agreement, CallTarget, ChatSession, Diagnosis, ExplainedCall, OpenCall } from "./types.ts";
 import { openCalls } from "./views/calls.ts";
+import { explainCalls } from "./views/explain.ts";
 
 /** A document that is open, and how it is closed. */
 export interface Opened {
@@ -178,6 +179,16 @@ export class Session implements ChatSession {
       decide: runtime.ok ? decide : () => undecided(runtime.problem),
       isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
     });
+  }
+
+  async explain(...targets: readonly CallTarget[]): Promise<Outcome<readonly ExplainedCall[]>> {
+    const runtime = await this.#current();
+    if (!runtime.ok) return runtime;
+    const { decide, preview, rules, subject: { settings } } = runtime.value;
+    const [blocker] = runtime.value.blockers;
+    if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
+    const sources = { decide, preview, rules, settings: settings.tools };
+    return await explainCalls(this.chat, targets.map(specOf), sources);
   }
 
   async request(): Promise<Prepared> {

@@ -31,6 +31,8 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
   "config path": config,
   "config get": config,
   "trust": () => import("./settings/trust.ts"),
+  "approval explain": () => import("./approval/explain.ts"),
+  "approval test": () => import("./approval/test.ts"),
   "session set": session,
   "session switch": session,
   "session show": session,

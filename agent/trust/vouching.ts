@@ -38,8 +38,8 @@ export const UNFINISHED = "urn:flemma:approval:unfinished";
 /** Asks the person about calls of a reply in the middle of which the program was killed: more was to follow them. */
 export function wholeReplies(decide: Decide, replies: Pick<ReplyMemory, "unfinished">, emit: Emit): Decide {
   const told = new Set<string>();
-  return async (call) => {
-    const verdict = await decide(call);
+  return async (call, options) => {
+    const verdict = await decide(call, options);
     const { id, name } = call;
     if (verdict.decision !== "approve" || !replies.unfinished().has(id)) return verdict;
     const detail = "the program ended before the reply was complete";
@@ -52,7 +52,7 @@ export function wholeReplies(decide: Decide, replies: Pick<ReplyMemory, "unfinis
         id,
       });
     }
-    return { decision: "require_approval", source: UNFINISHED, detail };
+    return { decision: "require_approval", source: UNFINISHED, detail, ...withChain(verdict) };
   };
 }
 

@@ -4,7 +4,9 @@
 const WORDS: Readonly<Record<string, string>> = {
   "config": "your settings",
   "frontmatter": "the first block",
+  "rules": "a rule",
   "approve-rules": "--approve",
+  "unfinished": "an unfinished reply",
   "sandbox": "the sandbox",
   "catch-all": "tools.require_approval: false",
   "watched-file": "a watched file",
@@ -12,8 +14,13 @@ const WORDS: Readonly<Record<string, string>> = {
   "trust": "not agreed to by you",
 };
 
-/** A resolver of this program by what it stands for, any other by its name. */
-export function decidedBy(source: string): string {
+/**
+ * A resolver of this program by what it stands for, any other by its name.
+ *
+ * @param byRule whether it went by a rule
+ */
+export function decidedBy(source: string, byRule = false): string {
+  if (byRule) return "a rule";
   const [, own] = /^urn:flemma:approval:(.+)$/.exec(source) ?? [];
   return own === undefined ? source : WORDS[own] ?? own;
 }

@@ -25,6 +25,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { counted, usageWords, windowWords } from "../io/amounts.ts";
 import { usageJson } from "../io/usage_json.ts";
+import { reasonJson } from "../io/explanation.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { lastWordSentence } from "../line/way_on.ts";
@@ -48,13 +49,15 @@ export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(session);
     const document = session.path ?? label;
+    const explained = await session.explain();
+    const reasons = new Map((explained.ok ? explained.value : []).map((call) => [call.id, reasonJson(call)]));
     const files_changed = (await session.fileChanges())
       .map(({ path, change, obeyedBy }) => ({ path, change, obeyed_by: obeyedBy }));
     const report = {
       document,
       provider: session.settings.provider,
       model: modelInForce(session.settings),
-      calls: calls.map(callJson),
+      calls: calls.map((call) => ({ ...callJson(call), ...reasons.get(call.id) })),
       next,
       next_step: nextSentence(next, calls, file, steps, blockers),
       problems: blockers.map(diagnosticJson),
@@ -115,7 +118,7 @@ async function showLast({ arguments: given, environment, messages, input }: Invo
 }
 
 /** A call as JSON has it. */
-function callJson({ id, name, status, line, preview, verdict: { decision, source } }: OpenCall): unknown {
+function callJson({ id, name, status, line, preview, verdict: { decision, source } }: OpenCall) {
   return { id, name, status, line, preview, decision, source };
 }
 
@@ -123,7 +126,7 @@ const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable
 
 /** What becomes of a call, and who says so; empty where its status says it all. */
 function fate(
-  { id, status, hasText, verdict: { decision, source } }: OpenCall,
+  { id, status, hasText, verdict: { decision, source, rule } }: OpenCall,
   steps: readonly Step[],
 ): string {
   const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
@@ -131,7 +134,7 @@ function fate(
   if (hasText && status === "pending") return "your text becomes its result";
   if (hasText && status === "approved") return "does not run: there is text in its block";
   if (status !== "open") return "";
-  const who = decidedBy(source);
+  const who = decidedBy(source, rule !== undefined);
   if (decision === "approve") return `will run (${who})`;
   if (decision === "deny") return `will be denied (${who})`;
   return who === "default" ? "will wait for you" : `will wait for you (${who})`;

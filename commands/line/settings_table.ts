@@ -45,6 +45,55 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     example: "flemma config check",
   },
   {
+    name: "approval explain",
+    usage: "[FILE] [TARGET…]",
+    summary: "why each call is approved, asked about or denied: who said what, by which rule",
+    details:
+      "A TARGET is the id of a call or the beginning of one. Without any, all calls that are open are explained. Nothing\n" +
+      "runs and nothing is written.",
+    kind: "report",
+    arity: [0, Infinity],
+    takesTarget: true,
+    options: [
+      JSON_REPORT,
+      {
+        name: "name",
+        value: "PATH",
+        help: "The path a piped document is known by. That file is not touched.",
+      },
+      SANDBOX,
+      APPROVE,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma approval explain notes.chat call_1",
+  },
+  {
+    name: "approval test",
+    usage: "[COMMAND…]",
+    summary: "what policy says of commands, under the settings in force and rules to try",
+    details:
+      "Without COMMAND, each line of standard input is one. A RULE is bash(git log **), deny bash(git push **) or a table\n" +
+      "in JSON. Exit code 0 when all are approved, 3 when one would be asked about, 1 when one is denied.",
+    kind: "none",
+    arity: [0, Infinity],
+    options: [
+      { name: "rule", value: "RULE", many: true, help: "A rule on top of the settings." },
+      {
+        name: "tool",
+        value: "NAME",
+        help: "The tool that is called (default bash); others are given a path.",
+      },
+      { name: "cwd", value: "DIR", help: "The folder that the command starts in." },
+      JSON_REPORT,
+      SANDBOX,
+      APPROVE,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma approval test --rule 'bash(git log **)' 'git log -1; git push'",
+  },
+  {
     name: "config path",
     usage: "[FILE]",
     summary: "where the settings files are",

@@ -1,0 +1,92 @@
+// What policy says of commands and paths that stand in no document: the settings in force, and rules to try.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { readRule, readShortRule } from "../../config/rules/read_rule.ts";
+import type { PlacedRule, Rule } from "../../config/rules/rule.ts";
+import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
+import { rulesOf } from "../rules.ts";
+import { sandboxOf } from "../sandbox.ts";
+import { blocksOf, type SettingsHost, subjectSettings } from "../settings.ts";
+import { judgeOf, registerTools } from "../tools.ts";
+import type { ExplainedCall } from "../types.ts";
+import { explainCall } from "./explain.ts";
+
+/** What is tried. */
+export interface CommandTrial {
+  readonly host: SettingsHost;
+  readonly environment: Environment;
+  /** The tool that would be called. */
+  readonly tool: string;
+  /** Rules on top of the settings: the short form, or a table. */
+  readonly rules: readonly string[];
+}
+
+/** Judges one text after the other as the command, or the path, of a call. */
+export type JudgeText = (text: string) => Promise<ExplainedCall>;
+
+/** Gets ready to judge. Fails with what is wrong in the settings or the rules, or with a tool that takes neither. */
+export async function commandJudge(
+  { host, environment, tool, rules: tried }: CommandTrial,
+): Promise<Outcome<JudgeText>> {
+  const subject = await subjectSettings(host, { path: null, ...blocksOf(null) });
+  if (!subject.ok) return subject;
+  const added: PlacedRule[] = [];
+  for (const text of tried) {
+    const rule = ruleOf(text);
+    if (!rule.ok) return rule;
+    added.push({ rule: rule.value, written: text, key: "--rule", layer: "C" });
+  }
+  const { loaded } = subject.value;
+  const settings = {
+    ...subject.value.settings,
+    tools: { ...subject.value.settings.tools, rules: [...subject.value.settings.tools.rules, ...added] },
+  };
+  const registered = await registerTools(settings.tools, host.tools);
+  if (!registered.ok) return registered;
+  const { tools } = registered.value;
+  const definition = tools.get(tool);
+  const member = definition?.command_input ?? definition?.path_input;
+  if (member === undefined) {
+    const what = definition === undefined
+      ? "There is no tool"
+      : "Neither a command nor a path is given to the tool";
+    return failure("usage", `${what} ${tool}.`);
+  }
+  const sandbox = sandboxOf(environment, { path: null }, { settings, loaded });
+  const rules = await rulesOf({ settings, tools, sandbox, environment, document: null, loaded });
+  const seen = await openSeenFiles(environment, null);
+  const judge = judgeOf({ tools, settings, sandbox, environment, document: null, seen, rules }, [], () => {});
+  if (!judge.ok) return judge;
+  return success((text) =>
+    explainCall({ id: "", name: tool, input: { [member]: text } }, {
+      decide: judge.value,
+      rules,
+      settings: settings.tools,
+      preview: () => text,
+    })
+  );
+}
+
+/** A rule on the command line: `bash(git log **)`, `deny bash(git push **)`, or a table as JSON. */
+function ruleOf(text: string): Outcome<Rule> {
+  const [, word = "approve", short = text] = /^(approve|ask|deny)\s+(.*)$/s.exec(text) ?? [];
+  const read = text.trimStart().startsWith("{")
+    ? tableOf(text)
+    : readShortRule(short, word as Rule["decision"]);
+  if (read.ok) return read;
+  const why = read.problem.map(({ member, message }) => (member === null ? message : `${member} ${message}`));
+  return failure(
+    "usage",
+    `"${text}" is no rule: ${why.join("; ")}.`,
+    "Write it like bash(git log **), deny bash(git push **), or as a table in JSON.",
+  );
+}
+
+function tableOf(text: string): ReturnType<typeof readRule> {
+  try {
+    return readRule(JSON.parse(text));
+  } catch {
+    return { ok: false, problem: [{ member: null, message: "it is no JSON" }] };
+  }
+}

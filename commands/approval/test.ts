@@ -1,0 +1,89 @@
+// `flemma approval test`: what policy says of commands that nobody has called yet, under the settings and rules to try.
+
+import type { ExplainedCall } from "../../agent/types.ts";
+import { commandJudge } from "../../agent/views/judge_commands.ts";
+import { visible } from "../../base/visible.ts";
+import { absolutePath, normalPath } from "../../base/paths.ts";
+import { hostOptions } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { listOption, switchOption, textOption } from "../line/options.ts";
+import { decidedBy } from "../../agent/views/decided_by.ts";
+import { explanationJson } from "../io/explanation.ts";
+
+type Decision = ExplainedCall["decision"];
+
+/** The strictest of several decides about the exit code. */
+const EXITS: readonly (readonly [Decision, number])[] = [
+  ["deny", Exit.failure],
+  ["require_approval", Exit.person],
+  ["approve", Exit.ok],
+];
+const WORDS: Readonly<Record<Decision, string>> = {
+  approve: "approve",
+  require_approval: "ask",
+  deny: "deny",
+};
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given } = invocation;
+  const folder = textOption(given, "cwd");
+  const cwd = folder === undefined
+    ? invocation.environment.cwd
+    : normalPath(absolutePath(invocation.environment, folder));
+  if (!isFolder(cwd)) return refuse(invocation, { code: "usage", message: `There is no folder ${folder}.` });
+  const environment = { ...invocation.environment, cwd };
+  const host = hostOptions({ ...invocation, environment });
+  if (!host.ok) return refuse(invocation, host.problem);
+  const judge = await commandJudge({
+    host: host.value,
+    environment,
+    tool: textOption(given, "tool") ?? "bash",
+    rules: listOption(given, "rule"),
+  });
+  if (!judge.ok) return refuse(invocation, judge.problem);
+  const commands = given.positionals.length > 0 ? given.positionals : linesOf(invocation);
+  const found: ExplainedCall[] = [];
+  const asJson = switchOption(given, "json") === true;
+  for (const command of commands) {
+    const explained = await judge.value(command);
+    found.push(explained);
+    if (!asJson) writeOutput(visible(`${lineOf(command, explained)}\n`, { lines: true }));
+  }
+  if (asJson) {
+    writeOutput(
+      `${safeJson(found.map((each, at) => ({ command: commands[at], ...explanationJson(each) })))}\n`,
+    );
+  }
+  return EXITS.find(([decision]) => found.some((each) => each.decision === decision))?.[1] ?? Exit.ok;
+}
+
+/** One command a line of standard input. */
+function linesOf({ input }: Invocation): string[] {
+  return new TextDecoder().decode(input.read().bytes).split("\n").filter((line) => line.trim() !== "");
+}
+
+/** The decision, the command, and the rule or the part that decided. */
+function lineOf(command: string, { decision, source, detail, commands, rule }: ExplainedCall): string {
+  const stopped = commands.find((part) => part.rule === null);
+  const why = rule !== null || detail !== null
+    ? detail ?? ""
+    : stopped !== undefined
+    ? `"${stopped.text}": ${stopped.why}`
+    : source === "default"
+    ? "nobody decided"
+    : `by ${decidedBy(source)}`;
+  return `${WORDS[decision].padEnd(7)}  ${command.replaceAll("\n", "↵")}   ${why}`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    // Whatever keeps it from being looked at keeps commands from starting there.
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+// Why calls are decided as they are, as text for people and as JSON.
+
+import type { ExplainedCall } from "../../agent/types.ts";
+import { decidedBy } from "../../agent/views/decided_by.ts";
+
+/** What JSON has of the reasons of a decision, beside the call and the decision. */
+export function reasonJson({ rule, chain, commands, path, profile, detail }: ExplainedCall) {
+  const links = chain.map(({ detail, ...link }) => ({ ...link, detail: detail.join("\n") }));
+  return { detail, rule, chain: links, commands, path, profile };
+}
+
+/** An explanation as JSON has it. */
+export function explanationJson(call: ExplainedCall) {
+  const { id, tool, decision, source } = call;
+  return { id, tool, decision, source, ...reasonJson(call) };
+}
+
+/** An explanation as lines, the call first. */
+export function explanationLines(call: ExplainedCall): string[] {
+  const { id, preview, decision, source, detail, rule, chain, path } = call;
+  const said = source === "default" ? "by default: nobody decided" : `by ${decidedBy(source, rule !== null)}`;
+  const asked = path === null || path.real === path.asked ? "" : ` (asked ${path.asked})`;
+  const lines = [
+    `${id === "" ? "" : `${id}  `}${preview}`,
+    `  decision  ${decision}, ${said}`,
+    ...(detail === null ? [] : [`  because   ${detail}`]),
+    ...(path === null ? [] : [`  path      ${path.real ?? "leads nowhere"}${asked}`]),
+  ];
+  const widest = Math.max(...chain.map(({ name }) => nameOf(name).length));
+  for (const { name, priority, answer, detail } of chain) {
+    const place = priority < 0 ? "   " : String(priority).padStart(3);
+    const front = `  ${place} ${nameOf(name).padEnd(widest)}  ${
+      (answer === "absent" ? "-" : answer).padEnd(16)
+    }  `;
+    const [first = "", ...more] = detail;
+    lines.push(`${front}${first}`.trimEnd(), ...more.map((line) => `${" ".repeat(front.length)}${line}`));
+  }
+  return lines;
+}
+
+/** A resolver's name without what only programs need. */
+export function nameOf(source: string): string {
+  return source.replace(/^urn:flemma:approval:/, "");
+}

@@ -1,0 +1,154 @@
+// `flemma approval explain`, `flemma approval test` and the reasons in `flemma status --json`, as a person runs them.
+
+import assert from "node:assert/strict";
+import { inWorld, type World } from "../config/world.ts";
+
+const FENCE = "```";
+const SETTINGS = `tools:
+  auto_approve_sandboxed: false
+  rules:
+    - { approve: bash, command: ["git log **", "cat **"] }
+    - { deny: bash, command: "git push **", reason: pushing is done by hand }
+    - { ask: [write, edit], path: "**/package.json" }
+`;
+
+async function inProject(test: (world: World, settings: string) => Promise<void>): Promise<void> {
+  await inWorld(async (world) => {
+    const settings = `${world.home}/.config/flemma/config.yaml`;
+    await world.write(settings, SETTINGS);
+    const call = (id: string, tool: string, input: unknown) =>
+      `**Tool Use:** \`${tool}\` (\`${id}\`)\n\n${FENCE}json\n${JSON.stringify(input)}\n${FENCE}\n\n`;
+    await world.write(
+      `${world.project}/talk.chat`,
+      `@You:\nGo.\n\n@Assistant:\n${call("one", "bash", { command: "git log -1; touch /tmp/x" })}` +
+        call("two", "bash", { command: "ls && git push origin" }) +
+        call("three", "write", { path: "package.json", content: "" }),
+    );
+    await test(world, settings);
+  });
+}
+
+Deno.test("explain tells each resolver's answer, each part of a command, and the line of the rule", async () => {
+  await inProject(async (world, settings) => {
+    const { code, out, err } = await world.run("approval", "explain", "talk.chat", "one");
+    assert.equal(err, "");
+    assert.equal(code, 0);
+    assert.deepEqual(
+      out.split("\n").map((line) => line.replaceAll(/ +/g, " ").trim()).filter((line) => line !== ""),
+      [
+        "one bash: $ git log -1; touch /tmp/x",
+        "decision require_approval, by default: nobody decided",
+        "110 rules pass no ask or deny rule matches",
+        '100 config pass bash not in ["$default"] = read, write, edit',
+        "90 frontmatter - the document does not set tools.auto_approve",
+        `80 approve-rules pass part 1 "git log -1": ${settings}:4:7 approve bash(git log **, cat **)`,
+        'part 2 "touch /tmp/x": no rule approves it',
+        "25 sandbox pass tools.auto_approve_sandboxed is false",
+      ],
+    );
+    assert.doesNotMatch(out, /urn:/, "no name that only programs need");
+  });
+});
+
+Deno.test("explain --json and status --json tell the same, with file and line of the rule", async () => {
+  await inProject(async (world, settings) => {
+    const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
+    const { calls } = JSON.parse((await world.run("status", "talk.chat", "--json")).out);
+    assert.deepEqual(explained.map(({ id }: { id: string }) => id), ["one", "two", "three"]);
+    for (const [at, { tool, ...reasons }] of explained.entries()) {
+      const { name, ...call } = calls[at];
+      assert.equal(name, tool);
+      for (const [member, value] of Object.entries(reasons)) assert.deepEqual(call[member], value, member);
+    }
+    const [one, two, three] = explained;
+    assert.deepEqual(two.rule, {
+      place: `${settings}:5:7`,
+      file: settings,
+      line: 5,
+      text: "deny bash(git push **)",
+      reason: "pushing is done by hand",
+    });
+    assert.equal(two.decision, "deny");
+    assert.deepEqual(
+      one.commands.map(({ text, rule }: { text: string; rule: unknown }) => [text, rule !== null]),
+      [
+        ["git log -1", true],
+        ["touch /tmp/x", false],
+      ],
+    );
+    assert.deepEqual(one.commands[1].words, ["touch", "/tmp/x"]);
+    assert.deepEqual(three.path, {
+      asked: `${world.project}/package.json`,
+      real: `${world.project}/package.json`,
+    });
+    assert.equal(three.rule.line, 6);
+    assert.equal(one.profile, "founding");
+    assert.deepEqual(
+      one.chain.map(({ priority, answer }: { priority: number; answer: string }) => [priority, answer]),
+      [
+        [110, "pass"],
+        [100, "pass"],
+        [90, "absent"],
+        [80, "pass"],
+        [25, "pass"],
+      ],
+    );
+  });
+});
+
+Deno.test("explain says which id it does not know, and writes nothing", async () => {
+  await inProject(async (world) => {
+    const before = await Deno.readTextFile(`${world.project}/talk.chat`);
+    const { code, err } = await world.run("approval", "explain", "talk.chat", "nonesuch");
+    assert.notEqual(code, 0);
+    assert.match(err, /nonesuch/);
+    assert.equal(await Deno.readTextFile(`${world.project}/talk.chat`), before);
+  });
+});
+
+Deno.test("test judges commands by the settings and the rules to try; the strictest decides about the exit code", async () => {
+  await inProject(async (world, settings) => {
+    const tried = (...words: string[]) => world.run("approval", "test", ...words);
+    const approved = await tried("git log -1 | cat");
+    assert.deepEqual([approved.code, approved.err], [0, ""]);
+    assert.match(approved.out, new RegExp(`^approve {2}git log -1 \\| cat {3}${settings}:4:7 says approve`));
+    const asked = await tried("git log", "git log; ls");
+    assert.equal(asked.code, 3);
+    assert.match(asked.out, /^ask {6}git log; ls {3}"ls": no rule approves it$/m);
+    const denied = await tried("git log", "ls", "git push");
+    assert.equal(denied.code, 1);
+    assert.match(denied.out, /^deny {5}git push {3}.*pushing is done by hand$/m);
+    assert.equal((await tried("--rule", "bash(ls **)", "ls -l")).code, 0);
+    assert.equal((await tried("--rule", "deny bash(cat **)", "cat a")).code, 1);
+    assert.equal((await tried("--rule", '{"ask":"bash","command":"git log **"}', "git log")).code, 3);
+    assert.equal((await tried("--tool", "write", "package.json")).code, 3);
+    assert.equal((await tried("--tool", "write", "other")).code, 0);
+  });
+});
+
+Deno.test("test refuses what is no rule, no tool and no folder, with what to write", async () => {
+  await inProject(async (world) => {
+    const rows: [words: string[], said: RegExp][] = [
+      [["--rule", "bash(sudo **)", "ls"], /approves whatever sudo runs/],
+      [["--rule", "bash", "ls"], /is no rule[^]*Write it like bash\(git log \*\*\)/],
+      [["--rule", "{", "ls"], /it is no JSON/],
+      [["--tool", "nonesuch", "ls"], /There is no tool nonesuch/],
+      [["--cwd", "missing", "ls"], /There is no folder missing/],
+    ];
+    for (const [words, said] of rows) {
+      const { code, err } = await world.run("approval", "test", ...words);
+      assert.equal(code, 2, words.join(" "));
+      assert.match(err, said);
+    }
+  });
+});
+
+Deno.test("test --json tells the same as explain, for each command", async () => {
+  await inProject(async (world) => {
+    const { out, code } = await world.run("approval", "test", "--json", "git log", "ls");
+    const [first, second] = JSON.parse(out);
+    assert.equal(code, 3);
+    assert.deepEqual([first.command, first.decision, first.rule.line], ["git log", "approve", 4]);
+    assert.deepEqual([second.command, second.decision, second.rule], ["ls", "require_approval", null]);
+  });
+});
