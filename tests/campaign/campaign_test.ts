@@ -1,5 +1,8 @@
-// The short forms of the campaigns; the long ones are `deno task campaign saves|replies|kills`.
+// The short forms of the campaigns; the long ones are `deno task campaign saves|replies|kills|approvals`.
 
+import assert from "node:assert/strict";
+import { inFolder } from "../tools/rules/policy.ts";
+import { approvedCommands, checkApproved } from "./approved_commands.ts";
 import { kills } from "./kills.ts";
 import { replies } from "./replies.ts";
 import { saves } from "./saves.ts";
@@ -14,4 +17,20 @@ Deno.test("a few saves by editors' habits while replies stream lose nothing and 
 
 Deno.test("a few kills lose nothing, double nothing and leave nothing behind", async () => {
   await kills(3, 1);
+});
+
+Deno.test("what rules approve of a few hundred random commands starts only what they name, and writes nothing", async () => {
+  const told = await approvedCommands(400, 1);
+  const [, ran = "0", started = "0"] = /^(\d+) of \d+ commands were approved and started (\d+)/.exec(told) ??
+    [];
+  assert.ok(Number(ran) > 20 && Number(started) > 20, `hardly anything was tried: ${told}`);
+});
+
+Deno.test("a command that starts something else, or leaves a file behind, would be found", async () => {
+  await inFolder(async (folder) => {
+    await assert.rejects(checkApproved("cat a; rm b", folder), /started \["rm","b"\]/);
+    await assert.rejects(checkApproved("sort -o c a", folder), /it may write or run|started/);
+    await assert.rejects(checkApproved("echo x > f", folder), /changed the folder/);
+    await checkApproved("cat a | sort", folder);
+  });
 });
