@@ -28,20 +28,20 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
   const { settings, tools, environment, document, loaded } = subject;
   const { rules } = settings.tools;
   if (rules.length === 0) return null;
-  const { judgeCall, realWorld } = await import("../tools/approval/rules/mod.ts");
+  const { judgeCall, worldNow } = await import("../tools/approval/rules/mod.ts");
   const dirname = document === null ? null : parentOf(document);
   const folder = dirname ?? environment.cwd;
   const { shell, env, cwd } = settings.tools.named.bash ?? {};
   const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};
   const path = typeof own.PATH === "string" ? own.PATH : environment.variables.PATH ?? "";
   const policy = subject.sandbox.policy();
-  const world = realWorld({
+  const looked = {
     environment,
     path,
     // Nobody knows what commands may write under a policy that cannot be read.
     writable: () => (policy.ok ? policy.value.rw_paths : null),
     protect: () => (policy.ok ? policy.value.protect : []),
-  });
+  };
   const folders = {
     G: environment.cwd,
     C: environment.cwd,
@@ -55,7 +55,7 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
   };
   const parts = {
     rules,
-    world,
+    worldNow: () => worldNow(looked),
     cwd: commandFolder(cwd, { document, environment }),
     folder,
     baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),

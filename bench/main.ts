@@ -5,6 +5,7 @@ import { type Bench, rowsOf, table } from "./harness.ts";
 import { PAIRS } from "./pairs.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
+  approval: () => import("./approval.ts"),
   parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),

@@ -1,7 +1,7 @@
 // What a first block holds as if it set something, where it can only be a variable or nothing at all.
 
 import { isObject } from "../../base/is_object.ts";
-import { holdsSettings, settingsIn, type SettingsWord, settingsWord } from "../schema/words.ts";
+import { holdsRules, holdsSettings, settingsIn, type SettingsWord, settingsWord } from "../schema/words.ts";
 import type { ChunkProblem } from "../types.ts";
 
 /**
@@ -15,7 +15,7 @@ export function idleSettings(
   isLua: boolean,
 ): ChunkProblem[] {
   return Object.entries(variables).flatMap(([name, value]) => {
-    const word = settingsWord(name);
+    const word = holdsRules(value) ? { path: "tools.rules", sure: true } : settingsWord(name);
     const whole = isObject(value) && holdsSettings(name, Object.keys(value));
     if (word === null && !whole) return [];
     const line = lineOf(name, code);

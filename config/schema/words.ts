@@ -1,6 +1,7 @@
 // Names that say a person means settings, wherever they stand: how a text that was meant to restrict is told from a
 // variable.
 
+import { isObject } from "../../base/is_object.ts";
 import { distance } from "../../base/nearest.ts";
 import type { Group, Node } from "./define.ts";
 import { foreignRestriction } from "./hints.ts";
@@ -17,7 +18,7 @@ export interface SettingsWord {
 /** Names at the top of the tree that other texts are full of too. */
 const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
 /** Too common a word to say anything: many a document has a variable of that name. */
-const COMMON: ReadonlySet<string> = new Set(["enabled", "files"]);
+const COMMON: ReadonlySet<string> = new Set(["enabled", "files", "rules"]);
 /** What a person may call the whole tree. */
 const WHOLE: ReadonlySet<string> = new Set([
   "config",
@@ -51,6 +52,14 @@ export function settingsWord(name: string): SettingsWord | null {
 /** Whether a value that stands under a name for the whole tree (`config`, `opt`) holds settings. */
 export function holdsSettings(name: string, members: Iterable<string>): boolean {
   return WHOLE.has(plainly(name)) && [...members].some((member) => settingsWord(member)?.sure === true);
+}
+
+/** Whether a value is a list of approval rules, under whatever name it stands. */
+export function holdsRules(value: unknown): boolean {
+  const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  return items.some((item) =>
+    isObject(item) && ["approve", "ask", "deny"].some((word) => Object.hasOwn(item, word))
+  );
 }
 
 /** Where a text reads as settings: a word and a sign of assignment or member behind it. */

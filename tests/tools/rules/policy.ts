@@ -5,7 +5,7 @@ import { readRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { judgeCall, type RuledTool } from "../../../tools/approval/rules/judge.ts";
 import type { RuleJudgement } from "../../../tools/approval/rules/types.ts";
-import { realWorld, type RuleWorld } from "../../../tools/approval/rules/world.ts";
+import { type RuleWorld, worldNow } from "../../../tools/approval/rules/world.ts";
 import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";
 
 /** Fourteen programs that read, some of them with options that write. */
@@ -74,7 +74,7 @@ export async function judge(
 ): Promise<RuleJudgement> {
   const { folder, home = "/home/nobody" } = where;
   const environment = { cwd: folder, home, variables: {} };
-  const world = realWorld({
+  const world = worldNow({
     environment,
     path: where.path ?? Deno.env.get("PATH") ?? "",
     writable: () => where.writable ?? [folder],
@@ -82,7 +82,7 @@ export async function judge(
   });
   return await judgeCall(tool, input, {
     rules: rules.map((rule) => placed(rule)),
-    world: { ...world, ...where.world },
+    worldNow: () => ({ ...world, ...where.world }),
     cwd: folder,
     folder,
     baseOf: () => ({

@@ -24,7 +24,8 @@ export interface RuledTool {
 /** What rules are judged with. */
 export interface RuleParts {
   readonly rules: readonly PlacedRule[];
-  readonly world: RuleWorld;
+  /** Looks at the world; asked once for each call. */
+  worldNow(): RuleWorld;
   /** Absolute folder that commands start in. */
   readonly cwd: string;
   /** Absolute folder that paths of inputs are relative to. */
@@ -39,13 +40,19 @@ export interface RuleParts {
   loadShell(): Promise<ShellLibrary>;
 }
 
+/** The same for one call. */
+interface Judging extends RuleParts {
+  readonly world: RuleWorld;
+}
+
 type Input = Readonly<Record<string, unknown>>;
 
 /** Tools that look through the working folder when their input names no path. */
 const SEARCHES: ReadonlySet<string> = new Set(["find", "grep", "ls"]);
 
 /** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
-export async function judgeCall(name: string, input: Input, parts: RuleParts): Promise<RuleJudgement> {
+export async function judgeCall(name: string, input: Input, given: RuleParts): Promise<RuleJudgement> {
+  const parts: Judging = { ...given, world: given.worldNow() };
   const rules = parts.rules.filter(({ rule }) =>
     (rule.tools.includes(name) || rule.tools.includes("*")) && fitsInput(rule, input)
   );
@@ -66,7 +73,7 @@ interface Call {
   readonly path: { readonly asked: string; readonly real: string | null } | null;
 }
 
-function callOf(name: string, input: Input, { tool: find, folder, world }: RuleParts): Call {
+function callOf(name: string, input: Input, { tool: find, folder, world }: Judging): Call {
   const tool = find(name) ?? {};
   const command = tool.command_input === undefined ? null : input[tool.command_input];
   const named = tool.path_input === undefined
@@ -94,9 +101,12 @@ function restrictionOf(
   rules: readonly PlacedRule[],
   call: Call,
   shell: ShellLibrary | null,
-  parts: RuleParts,
+  parts: Judging,
 ): RuleJudgement["restriction"] {
-  const reading = shell === null || call.command === null ? null : everyCommand(call.command, shell);
+  const isAsked = rules.some(({ rule }) => rule.decision !== "approve" && rule.command !== undefined);
+  const reading = !isAsked || shell === null || call.command === null
+    ? null
+    : everyCommand(call.command, shell);
   let found: RuleJudgement["restriction"] = null;
   for (const placed of rules) {
     const { rule } = placed;
@@ -132,7 +142,7 @@ function approvalOf(
   rules: readonly PlacedRule[],
   call: Call,
   shell: ShellLibrary | null,
-  parts: RuleParts,
+  parts: Judging,
 ): Approval {
   const approving = rules.filter(({ rule }) => rule.decision === "approve");
   const byRule = (approval: PlacedRule): Approval => ({ approved: true, approval, commands: [], why: null });
@@ -159,7 +169,7 @@ function commandApproval(
   approving: readonly PlacedRule[],
   command: string,
   shell: ShellLibrary,
-  parts: RuleParts,
+  parts: Judging,
   none: (why: string, commands?: readonly JudgedCommand[]) => Approval,
 ): Approval {
   if (parts.otherShell !== null) return none(`rules read bash, and tools.bash.shell is ${parts.otherShell}`);
@@ -176,7 +186,7 @@ function pathApproval(
   approving: readonly PlacedRule[],
   rules: readonly PlacedRule[],
   { path, tool }: Call,
-  parts: RuleParts,
+  parts: Judging,
   byRule: (rule: PlacedRule) => Approval,
   none: (why: string) => Approval,
 ): Approval {
@@ -201,7 +211,7 @@ function takenOutBelow(
   folder: string,
   placed: PlacedRule,
   rules: readonly PlacedRule[],
-  parts: RuleParts,
+  parts: Judging,
 ): string | null {
   const reading = new Set(["read", "grep", "find", "ls", "*"]);
   const restricting = [...rules, ...parts.rules].filter(({ rule }) =>

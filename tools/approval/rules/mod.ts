@@ -1,4 +1,4 @@
 // What judges rules, loaded only where there are any.
 
 export { judgeCall, type RuleParts } from "./judge.ts";
-export { realWorld } from "./world.ts";
+export { worldNow } from "./world.ts";

@@ -3,6 +3,7 @@
 import type { Environment } from "../../../base/environment.ts";
 import { isInside, nameOf, parentOf } from "../../../base/paths.ts";
 import { parseMountTable } from "../../../sandbox/paths/mount_table.ts";
+import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
 
 /** The files and programs that rules are judged against. */
@@ -28,8 +29,8 @@ export interface RuleWorld {
   readonly home: string;
 }
 
-/** The world as it is. */
-export function realWorld(options: {
+/** What the world is looked at from. */
+export interface WorldOptions {
   readonly environment: Environment;
   /** `PATH` of commands. */
   readonly path: string;
@@ -37,36 +38,49 @@ export function realWorld(options: {
   writable(): readonly string[] | null;
   /** Real paths that stay read-only inside of them. */
   protect(): readonly string[];
-}): RuleWorld {
+}
+
+/** The world as it is now: each thing is looked up once, so that all parts of a call are judged by one moment. */
+export function worldNow(options: WorldOptions): RuleWorld {
   const { environment } = options;
+  const snapshot = new FsSnapshot();
+  const real = (path: string, from: string) => realPath(path, from, snapshot);
   const stat = (path: string): Deno.FileInfo | null => {
-    try {
-      return Deno.statSync(path);
-    } catch {
-      // What cannot be looked at is not there for whoever asks either.
-      return null;
-    }
+    const at = real(path, "/");
+    return at === null ? null : snapshot.lstat(at);
   };
+  const plantable = (program: string): string | null => {
+    const roots = options.writable();
+    if (roots === null) return "a folder that the sandbox's policy, which cannot be read, may make writable";
+    const writable = roots.filter((root) => root !== "/");
+    const reachable = (path: string) => {
+      const place = real(path, environment.cwd);
+      return place === null || writable.some((root) => isInside(place, root));
+    };
+    for (const folder of options.path.split(":")) {
+      if (!folder.startsWith("/")) return folder === "" ? "an empty entry of PATH" : folder;
+      if (reachable(folder)) return folder;
+      const file = `${folder}/${program}`;
+      const found = stat(file);
+      if (found?.isFile && (found.mode ?? 0) & 0o111) return reachable(file) ? file : null;
+    }
+    return null;
+  };
+  const programs = new Map<string, string | null>();
   let points: readonly string[] | null = null;
   return {
     home: environment.home,
+    real,
+    kind(path) {
+      const found = stat(path);
+      return found === null ? "missing" : found.isFile ? "file" : found.isDirectory ? "folder" : "other";
+    },
+    links: (path) => stat(path)?.nlink ?? 1,
     crossesMount(folder, path) {
       points ??= mountPoints();
       return points.some((point) => point !== folder && isInside(point, folder) && isInside(path, point));
     },
-    real: (path, from) => realPath(path, from),
-    kind(path) {
-      try {
-        const { isFile, isDirectory } = Deno.statSync(path);
-        return isFile ? "file" : isDirectory ? "folder" : "other";
-      } catch (thrown) {
-        return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory
-          ? "missing"
-          : "other";
-      }
-    },
     isProtected: (path) => options.protect().some((root) => isInside(path, root)),
-    links: (path) => stat(path)?.nlink ?? 1,
     ignoresCase(path) {
       let at = path;
       while (at !== "/" && (stat(at) === null || !/[a-z]/i.test(nameOf(at)))) at = parentOf(at);
@@ -77,23 +91,11 @@ export function realWorld(options: {
       return one !== null && two !== null && one.ino !== null && one.ino === two.ino && one.dev === two.dev;
     },
     plantable(program) {
-      const roots = options.writable();
-      if (roots === null) {
-        return "a folder that the sandbox's policy, which cannot be read, may make writable";
-      }
-      const writable = roots.filter((root) => root !== "/");
-      const reachable = (path: string) => {
-        const real = realPath(path, environment.cwd);
-        return real === null || writable.some((root) => isInside(real, root));
-      };
-      for (const folder of options.path.split(":")) {
-        if (!folder.startsWith("/")) return folder === "" ? "an empty entry of PATH" : folder;
-        if (reachable(folder)) return folder;
-        const file = `${folder}/${program}`;
-        const found = stat(file);
-        if (found?.isFile && (found.mode ?? 0) & 0o111) return reachable(file) ? file : null;
-      }
-      return null;
+      const known = programs.get(program);
+      if (known !== undefined) return known;
+      const found = plantable(program);
+      programs.set(program, found);
+      return found;
     },
   };
 }
