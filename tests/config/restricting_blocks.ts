@@ -16,6 +16,12 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /:2:1: .*write it below "flemma:" as tools/,
   ],
   ["YAML with a setting at the top", "```yaml\nauto_approve: []\n```\n", /:2:1: .*as tools\.auto_approve/],
+  ["a list of rules", "```yaml\nrules: [{ deny: bash }]\n```\n", /:2:1: .*as tools\.rules/],
+  [
+    "a table of rules in Lua",
+    '```lua\nmine = { { ask = "bash" } }\n```\n',
+    /write flemma\.opt\.tools\.rules/,
+  ],
   ["YAML with nothing behind the name", "```yaml\ntools:\n```\n", /:2:1: .*write it below "flemma:"/],
   [
     "JSON without flemma",
