@@ -39,101 +39,149 @@ export function readRule(value: unknown): Outcome<Rule, readonly RuleFault[]> {
   if (!isObject(value)) {
     return failed([whole("it must be a table such as { approve: bash, command: [git status] }")]);
   }
-  const faults: RuleFault[] = [];
-  const wrong = (member: string, message: string) => faults.push({ member, message });
-  for (const name of Object.keys(value)) {
-    if (RULE_MEMBERS.includes(name)) continue;
-    const suggestion = nearest(name, RULE_MEMBERS) ?? undefined;
-    faults.push({ member: name, isUnknown: true, message: "is no member of a rule", suggestion });
+  return new RuleReader(value).read();
+}
+
+/** One rule in the reading, with everything that is wrong with it so far. */
+class RuleReader {
+  readonly #value: Readonly<Record<string, unknown>>;
+  readonly #faults: RuleFault[] = [];
+
+  constructor(value: Readonly<Record<string, unknown>>) {
+    this.#value = value;
   }
-  const said = DECISIONS.filter((decision) => value[decision] !== undefined);
-  if (said.length !== 1) {
-    faults.push(
-      whole(`it needs exactly one of approve, ask and deny, found ${said.join(" and ") || "none"}`),
-    );
+
+  read(): Outcome<Rule, readonly RuleFault[]> {
+    this.#unknownMembers();
+    const decision = this.#decision();
+    const { command, path, within } = this.#patterns(decision);
+    const rule: Rule = {
+      decision,
+      tools: this.#tools(decision),
+      ...(command === undefined ? {} : { command }),
+      ...(path === undefined ? {} : { path }),
+      ...(within === undefined ? {} : { within }),
+      ...this.#input(),
+      ...this.#env(),
+      ...this.#allowance(decision),
+      ...this.#reason(),
+    };
+    return this.#faults.length > 0 ? failed(this.#faults) : success(rule);
   }
-  const [decision = "ask"] = said;
-  const texts = (member: string): readonly string[] | undefined => {
-    const given = value[member];
+
+  #wrong(message: string, member: string): void {
+    this.#faults.push({ member, message });
+  }
+
+  #unknownMembers(): void {
+    for (const member of Object.keys(this.#value)) {
+      if (RULE_MEMBERS.includes(member)) continue;
+      const suggestion = nearest(member, RULE_MEMBERS) ?? undefined;
+      this.#faults.push({ member, isUnknown: true, message: "is no member of a rule", suggestion });
+    }
+  }
+
+  #decision(): Decision {
+    const said = DECISIONS.filter((decision) => this.#value[decision] !== undefined);
+    if (said.length !== 1) {
+      const found = said.join(" and ") || "none";
+      this.#faults.push(whole(`it needs exactly one of approve, ask and deny, found ${found}`));
+    }
+    return said[0] ?? "ask";
+  }
+
+  #tools(decision: Decision): readonly string[] {
+    const tools = this.#texts(decision) ?? [];
+    for (const name of tools) {
+      if (name === "*" && decision === "approve") {
+        this.#wrong("takes names of tools; * would approve everything", decision);
+      } else if (name !== "*" && !/^[\w:.-]+$/.test(name)) {
+        this.#wrong(`"${name}" is no name of a tool`, decision);
+      }
+    }
+    return tools;
+  }
+
+  /** A text or a list of texts; undefined when it is not given, or wrong. */
+  #texts(member: string): readonly string[] | undefined {
+    const given = this.#value[member];
     if (given === undefined || given === null) return undefined;
-    const list = typeof given === "string" ? [given] : given;
-    if (
-      Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === "string" && item !== "")
-    ) {
-      return list as string[];
-    }
-    wrong(member, "must be a text or a list of texts that are not empty");
+    const list: unknown = typeof given === "string" ? [given] : given;
+    const isText = (item: unknown) => typeof item === "string" && item !== "";
+    if (Array.isArray(list) && list.length > 0 && list.every(isText)) return list as string[];
+    this.#wrong("must be a text or a list of texts that are not empty", member);
     return undefined;
-  };
-  const tools = texts(decision) ?? [];
-  for (const name of tools) {
-    if (name === "*" && decision !== "approve") continue;
-    if (!/^[\w:.-]+$/.test(name)) {
-      wrong(
-        decision,
-        name === "*" ? "takes names of tools; * would approve everything" : `"${name}" is no name of a tool`,
-      );
+  }
+
+  #patterns(decision: Decision) {
+    const command = this.#read("command", readCommandPattern);
+    const path = this.#read("path", readPathPattern);
+    const within = this.#read("within", readPathPattern);
+    for (const pattern of command ?? []) {
+      const refused = refusal(pattern, decision, this.#value.allow_runner === true);
+      if (refused !== null) this.#wrong(refused, "command");
     }
-  }
-  const allowRunner = value.allow_runner === true;
-  const command = patterns(
-    texts("command"),
-    readCommandPattern,
-    (text, message) => wrong("command", `"${text}" is no pattern: ${message}`),
-  );
-  const path = patterns(
-    texts("path"),
-    readPathPattern,
-    (text, message) => wrong("path", `"${text}" is no pattern: ${message}`),
-  );
-  const within = patterns(
-    texts("within"),
-    readPathPattern,
-    (text, message) => wrong("within", `"${text}" is no pattern: ${message}`),
-  );
-  for (const pattern of command ?? []) {
-    const refused = refusal(pattern, decision, allowRunner);
-    if (refused !== null) wrong("command", refused);
-  }
-  for (const [member, found] of [["path", path], ["within", within]] as const) {
-    if (found !== undefined && found.every(({ excludes }) => excludes)) {
-      wrong(member, "only takes paths out; name first what it holds, for example ./**");
+    for (const [member, found] of [["path", path], ["within", within]] as const) {
+      if (found !== undefined && found.every(({ excludes }) => excludes)) {
+        this.#wrong("only takes paths out; name first what it holds, for example ./**", member);
+      }
     }
+    if (within !== undefined && this.#value.command === undefined) {
+      this.#wrong("stands beside command", "within");
+    }
+    if (command !== undefined && path !== undefined) {
+      this.#faults.push(whole("command and path belong to different tools; write two rules"));
+    }
+    return { command, path, within };
   }
-  for (const member of ["within", "env", "allow_runner"]) {
-    if (decision !== "approve" && value[member] !== undefined) wrong(member, "belongs to rules that approve");
+
+  #read<T>(member: string, read: (text: string) => Outcome<T, string>): readonly T[] | undefined {
+    return this.#texts(member)?.flatMap((text) => {
+      const found = read(text);
+      if (found.ok) return [found.value];
+      this.#wrong(`"${text}" is no pattern: ${found.problem}`, member);
+      return [];
+    });
   }
-  if (value.allow_runner !== undefined && typeof value.allow_runner !== "boolean") {
-    wrong("allow_runner", "must be true or false");
+
+  #input(): Pick<Rule, "input"> {
+    const { input } = this.#value;
+    if (input === undefined || input === null) return {};
+    if (isObject(input)) {
+      return { input: Object.fromEntries(Object.entries(input).map(([name, one]) => [name, [one].flat()])) };
+    }
+    this.#wrong("must be a table of members and their values", "input");
+    return {};
   }
-  if (value.reason !== undefined && (typeof value.reason !== "string" || value.reason === "")) {
-    wrong("reason", "must be a text");
+
+  #env(): Pick<Rule, "env"> {
+    const env = this.#texts("env");
+    for (const name of env ?? []) {
+      if (!/^[A-Za-z_]\w*$/.test(name)) this.#wrong(`"${name}" is no name of a variable`, "env");
+    }
+    return env === undefined ? {} : { env };
   }
-  const env = texts("env");
-  for (const name of env ?? []) {
-    if (!/^[A-Za-z_]\w*$/.test(name)) wrong("env", `"${name}" is no name of a variable`);
+
+  /** What loosens a rule belongs to approvals. */
+  #allowance(decision: Decision): Pick<Rule, "allow_runner"> {
+    for (const member of ["within", "env", "allow_runner"]) {
+      const isGiven = this.#value[member] !== undefined;
+      if (decision !== "approve" && isGiven) this.#wrong("belongs to rules that approve", member);
+    }
+    const { allow_runner } = this.#value;
+    if (allow_runner !== undefined && typeof allow_runner !== "boolean") {
+      this.#wrong("must be true or false", "allow_runner");
+    }
+    return allow_runner === true ? { allow_runner } : {};
   }
-  if (value.input !== undefined && !isObject(value.input)) {
-    wrong("input", "must be a table of members and their values");
+
+  #reason(): Pick<Rule, "reason"> {
+    const { reason } = this.#value;
+    if (reason === undefined || reason === null) return {};
+    if (typeof reason === "string" && reason !== "") return { reason };
+    this.#wrong("must be a text", "reason");
+    return {};
   }
-  if (within !== undefined && value.command === undefined) wrong("within", "stands beside command");
-  if (command !== undefined && path !== undefined) {
-    faults.push(whole("command and path belong to different tools; write two rules"));
-  }
-  if (faults.length > 0) return failed(faults);
-  return success({
-    decision,
-    tools,
-    ...(command === undefined ? {} : { command }),
-    ...(path === undefined ? {} : { path }),
-    ...(within === undefined ? {} : { within }),
-    ...(isObject(value.input)
-      ? { input: Object.fromEntries(Object.entries(value.input).map(([name, one]) => [name, [one].flat()])) }
-      : {}),
-    ...(env === undefined ? {} : { env }),
-    ...(allowRunner ? { allow_runner: true } : {}),
-    ...(typeof value.reason === "string" ? { reason: value.reason } : {}),
-  });
 }
 
 /** Whether an item of a list of tools is a rule in its short form. */
@@ -174,18 +222,6 @@ function refusal(pattern: CommandPattern, decision: Decision, allowRunner: boole
   if (!hasWildcard(pattern) || allowRunner || !isRunner(first)) return null;
   return `"${pattern.text}" approves whatever ${first} runs; write the whole command without a wildcard, ` +
     "or allow_runner: true beside it";
-}
-
-function patterns<T>(
-  texts: readonly string[] | undefined,
-  read: (text: string) => Outcome<T, string>,
-  wrong: (text: string, message: string) => void,
-): readonly T[] | undefined {
-  return texts?.flatMap((text) => {
-    const found = read(text);
-    if (!found.ok) wrong(text, found.problem);
-    return found.ok ? [found.value] : [];
-  });
 }
 
 function whole(message: string): RuleFault {

@@ -84,6 +84,9 @@ async function prepare(folder: string): Promise<void> {
   for (const place of [`${folder}/work`, `${folder}/template`]) {
     await Deno.mkdir(`${place}/src`, { recursive: true });
     await Deno.mkdir(`${place}/.git`);
+    // What runs where PATH is made to lead into the folder.
+    await Deno.mkdir(`${place}/3`);
+    await Deno.writeTextFile(`${place}/3/ls`, "#!/bin/sh\n: >pwned\n", { mode: 0o755 });
     for (const name of ["a", "b.txt", "--output=pwned", "-opwned", "src/a.ts"]) {
       await Deno.writeTextFile(`${place}/${name}`, "x");
     }

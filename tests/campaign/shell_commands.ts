@@ -138,6 +138,8 @@ function compound(random: Chance, depth: number): string {
     `cat <<'E'\n$(touch pwned)\nE\n${inner}`,
     `[[ -v a[$(touch pwned)] ]]`,
     `((a[$(touch pwned)]))`,
+    `printf 'abc%n' PATH; ls`,
+    `printf -v PATH 3; ls`,
     `case x in x) ${inner};; esac`,
     `coproc ${inner}`,
   ]);

@@ -13,6 +13,8 @@ interface Hazard {
   readonly long?: readonly string[];
   /** Words that are one, wherever they stand. */
   readonly words?: readonly string[];
+  /** Texts that are one, as a part of any word. */
+  readonly text?: RegExp;
 }
 
 /** Options of programs. */
@@ -32,7 +34,9 @@ const PROGRAMS: Readonly<Record<string, Hazard>> = {
   journalctl: {
     long: ["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush", "--cursor-file"],
   },
-  printf: { letters: "v" },
+  // `%n` in a format assigns to the variable that is named next: to PATH, say.
+  printf: { letters: "v", text: /%[-+ #0'*.\d]*[hjlLtz]*n/ },
+  jobs: { letters: "x" },
   test: { letters: "v" },
   "[": { letters: "v" },
   yq: { letters: "is", long: ["--inplace", "--split-exp"] },
@@ -92,7 +96,7 @@ const GIT_ANY: Hazard = {
   long: [
     ..."--output --output-directory --ext-diff --textconv --filters --open-files-in-pager".split(" "),
     ..."--upload-pack --receive-pack --exec --config --template --extcmd --unsafe-paths".split(" "),
-    ..."--gpg-sign --show-signature".split(" "),
+    ..."--gpg-sign --show-signature --help".split(" "),
   ],
 };
 /** An option that is whole, although it begins like one of those. */
@@ -161,10 +165,10 @@ function gitHazard(words: readonly string[], isSpelled: (at: number) => boolean)
 
 function isHazard(
   word: string,
-  { letters = "", long = [], words = [] }: Hazard,
+  { letters = "", long = [], words = [], text }: Hazard,
   mayBeOption: boolean,
 ): boolean {
-  if (words.includes(word)) return true;
+  if (words.includes(word) || text?.test(word) === true) return true;
   if (!mayBeOption || !word.startsWith("-") || word === "-") return false;
   if (!word.startsWith("--")) {
     return [...word.slice(1)].some((letter) => letters.includes(letter)) || long.includes(word);
