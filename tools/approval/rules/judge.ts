@@ -58,11 +58,24 @@ export async function judgeCall(name: string, input: Input, given: RuleParts): P
   );
   const call = callOf(name, input, parts);
   const shell = call.command !== null && rules.some(({ rule }) => rule.command !== undefined)
-    ? await parts.loadShell()
+    ? parsingOnce(await parts.loadShell())
     : null;
   const restriction = restrictionOf(rules, call, shell, parts);
   const approval = approvalOf(rules, call, shell, parts);
   return { restriction, path: call.path, ...approval };
+}
+
+/** The library with texts parsed once: a command is read twice, for approvals and for what asks or denies. */
+function parsingOnce({ parse, forEachChild }: ShellLibrary): ShellLibrary {
+  const known = new Map<string, ReturnType<typeof parse>>();
+  return {
+    forEachChild,
+    parse(source) {
+      const tree = known.get(source) ?? parse(source);
+      known.set(source, tree);
+      return tree;
+    },
+  };
 }
 
 /** A call as rules see it. */

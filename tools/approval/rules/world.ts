@@ -60,6 +60,7 @@ export function worldNow(options: WorldOptions): RuleWorld {
     for (const folder of options.path.split(":")) {
       if (!folder.startsWith("/")) return folder === "" ? "an empty entry of PATH" : folder;
       if (reachable(folder)) return folder;
+      if (!mayHold(folder, program)) continue;
       const file = `${folder}/${program}`;
       const found = stat(file);
       if (found?.isFile && (found.mode ?? 0) & 0o111) return reachable(file) ? file : null;
@@ -108,4 +109,30 @@ function mountPoints(): string[] {
     if (thrown instanceof Deno.errors.NotFound) return [];
     throw thrown;
   }
+}
+
+/** Names in folders of `PATH`, by folder and the time of its last change. */
+const LISTED = new Map<string, { readonly changed: number; readonly names: ReadonlySet<string> }>();
+/** Milliseconds since its last change after which a folder's time can be trusted to differ at the next change. */
+const SETTLED = 2500;
+
+/** Whether a folder of `PATH` may hold a name. Asking for what is missing is dear, and most programs lie in one of them. */
+function mayHold(folder: string, name: string): boolean {
+  let changed: number | undefined;
+  try {
+    changed = Deno.statSync(folder).mtime?.getTime();
+  } catch {
+    return false; // What is not there, or may not be looked at, is passed over by the shell too.
+  }
+  if (changed === undefined || Date.now() - changed < SETTLED || Deno.build.os !== "linux") return true;
+  let listed = LISTED.get(folder);
+  if (listed?.changed !== changed) {
+    try {
+      listed = { changed, names: new Set([...Deno.readDirSync(folder)].map((entry) => entry.name)) };
+    } catch {
+      return true; // A folder may let programs run that it does not list.
+    }
+    LISTED.set(folder, listed);
+  }
+  return listed.names.has(name);
 }
