@@ -17,7 +17,7 @@ import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
 import { authorityIn } from "./trust/agreement.ts";
 import { noticing } from "./notices.ts";
-import { rulesOf } from "./rules.ts";
+import { rulesOf } from "../tools/approval/rules_of.ts";
 import { sandboxOf } from "./sandbox.ts";
 import { providerOf, sender } from "./sender.ts";
 import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";

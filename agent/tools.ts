@@ -16,7 +16,7 @@ import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
-import { rulesOf } from "./rules.ts";
+import { rulesOf } from "../tools/approval/rules_of.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import type { OwnResolver, OwnTool } from "./types.ts";
 

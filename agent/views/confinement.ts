@@ -6,7 +6,7 @@ import { type SandboxStatus, sandboxStatus, withheldVariables } from "../../sand
 import { createApproval, sandboxObstacle, type Verdict } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
-import { rulesOf } from "../rules.ts";
+import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { sandboxOf } from "../sandbox.ts";
 import type { SubjectSettings } from "../settings.ts";
 

@@ -5,7 +5,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import { readRule, readShortRule } from "../../config/rules/read_rule.ts";
 import type { PlacedRule, Rule } from "../../config/rules/rule.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
-import { rulesOf } from "../rules.ts";
+import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { blocksOf, type SettingsHost, subjectSettings } from "../settings.ts";
 import { judgeOf, registerTools } from "../tools.ts";

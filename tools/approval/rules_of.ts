@@ -1,16 +1,16 @@
 // The approval rules of one document, ready to be asked: what they are relative to, and what they look up.
 
-import type { Environment } from "../base/environment.ts";
-import { nameOf, parentOf } from "../base/paths.ts";
-import { byLayer } from "../config/rules/place.ts";
-import type { PlacedRule } from "../config/rules/rule.ts";
-import type { Settings } from "../config/settings.ts";
-import type { Loaded } from "../config/sources/find.ts";
-import { expandPath } from "../sandbox/paths/expand.ts";
-import type { Sandbox } from "../sandbox/types.ts";
-import type { RuleJudge } from "../tools/approval/mod.ts";
-import { workingFolder } from "../tools/context.ts";
-import type { ToolRegistry } from "../tools/registry.ts";
+import type { Environment } from "../../base/environment.ts";
+import { nameOf, parentOf } from "../../base/paths.ts";
+import { byLayer } from "../../config/rules/place.ts";
+import type { PlacedRule } from "../../config/rules/rule.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Loaded } from "../../config/sources/find.ts";
+import { expandPath } from "../../sandbox/paths/expand.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
+import { workingFolder } from "../context.ts";
+import type { ToolRegistry } from "../registry.ts";
+import type { RuleJudge } from "./rules/resolvers.ts";
 
 /** Whose rules are judged. */
 export interface RuleSubject {
@@ -28,7 +28,7 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
   const { settings, tools, environment, document, loaded } = subject;
   const { rules } = settings.tools;
   if (rules.length === 0) return null;
-  const { judgeCall, worldNow } = await import("../tools/approval/rules/mod.ts");
+  const { judgeCall, worldNow } = await import("./rules/mod.ts");
   const dirname = document === null ? null : parentOf(document);
   const folder = dirname ?? environment.cwd;
   const { shell, env, cwd } = settings.tools.named.bash ?? {};
