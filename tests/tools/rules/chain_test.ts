@@ -1,64 +1,8 @@
 // Rules in the chain of approval: which layers may say them, what they outrank and what outranks them.
 
 import assert from "node:assert/strict";
-import { chatInMemory, type ChatSession } from "../../../agent/mod.ts";
-import { recordTrust } from "../../../config/sources/trust.ts";
-import { inWorld, type World } from "../../config/world.ts";
-
-const FENCE = "```";
-
-/** A document with one call a line of `calls`: `TOOL JSON`, and a first block before them. */
-function documentOf(calls: readonly string[], block = ""): string {
-  const written = calls.map((call, at) => {
-    const space = call.indexOf(" ");
-    return `**Tool Use:** \`${call.slice(0, space)}\` (\`c${at + 1}\`)\n\n${FENCE}json\n${
-      call.slice(space + 1)
-    }\n${FENCE}\n`;
-  });
-  return `${block}@You:\nGo.\n\n@Assistant:\n${written.join("\n")}`;
-}
-
-interface Asked {
-  /** The user's settings below `tools`, as YAML on one line. */
-  readonly settings?: string;
-  readonly project?: string;
-  readonly trusted?: boolean;
-  readonly block?: string;
-  readonly approve?: readonly string[];
-}
-
-const bash = (command: string) => `bash ${JSON.stringify({ command })}`;
-
-async function open(world: World, calls: readonly string[], asked: Asked): Promise<ChatSession> {
-  const tools = asked.settings ?? "{}";
-  await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: ${tools}\nsandbox: false\n`);
-  if (asked.project !== undefined) {
-    const path = `${world.project}/.flemma/config.yaml`;
-    await world.write(path, `tools: ${asked.project}\n`);
-    const text = await Deno.readTextFile(path);
-    if (asked.trusted) await recordTrust(world.environment(), path, text, [], new Date());
-  }
-  const opened = await chatInMemory(new TextEncoder().encode(documentOf(calls, asked.block)), {
-    environment: world.environment(),
-    path: `${world.project}/talk.chat`,
-    settings: { approve: asked.approve },
-  });
-  if (!opened.ok) throw new Error(opened.problem.message);
-  return opened.value;
-}
-
-/** What becomes of each call, and who says so: `approve by approve-rules`. */
-async function verdicts(calls: readonly string[], asked: Asked): Promise<string[]> {
-  const found: string[] = [];
-  await inWorld(async (world) => {
-    await using session = await open(world, calls, asked);
-    assert.deepEqual(session.blockers, []);
-    for (const { verdict: { decision, source } } of await session.calls()) {
-      found.push(`${decision} by ${source.replace("urn:flemma:approval:", "")}`);
-    }
-  });
-  return found;
-}
+import { inWorld } from "../../config/world.ts";
+import { bash, FENCE, open, verdicts } from "./calls.ts";
 
 Deno.test("rules of the person's settings approve, ask and deny", async () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: git log ** }, " +

@@ -1,0 +1,95 @@
+// Faults that people reported on programs of this kind, each as it would show here.
+
+import assert from "node:assert/strict";
+import { bash, FENCE, verdicts } from "./calls.ts";
+import { inFolder, judge, judgeCommand } from "./policy.ts";
+
+type Rules = Parameters<typeof judge>[0];
+
+async function approved(rules: Rules, commands: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  await inFolder(async (folder) => {
+    for (const command of commands) {
+      if ((await judge(rules, "bash", { command }, { folder })).approved) found.push(command);
+    }
+  });
+  return found;
+}
+
+const rule = (...command: string[]): Rules => [{ approve: "bash", command }];
+
+Deno.test("fault 1: a compound command is not judged as one string", async () => {
+  const separators = ["; ", " && ", " || ", " | ", " |& ", " & ", "\n"];
+  const commands = separators.map((between) => `git log -1${between}touch /tmp/pwned`);
+  assert.deepEqual(await approved(rule("git log **"), commands), []);
+  assert.deepEqual(await approved(rule("git log **"), ["git log -1"]), ["git log -1"]);
+});
+
+Deno.test("fault 2: a harmless head lends its approval to nothing behind it", async () => {
+  const commands = ["cd /tmp && python3 s.py", "cd /tmp; python3 s.py", "cd /tmp\npython3 s.py"];
+  assert.deepEqual(await approved(rule("cd **"), commands), []);
+});
+
+Deno.test("fault 4: the text that is judged is the text that runs, whatever characters it holds", async () => {
+  const between = ["\n", "\r", "\r\n", "\0", "\u2028", "\u2029", "\u0085", "\v", "\f"];
+  assert.deepEqual(await approved(rule("pwd", "pwd **"), between.map((c) => `pwd${c}touch made`)), []);
+});
+
+Deno.test("fault 5: nothing that was recognised is no approval", async () => {
+  const nothing = ["git diff --", "-", "", " ", "\n", "# only a comment", "\t# x\n\n"];
+  assert.deepEqual(await approved(rule("pwd"), nothing), []);
+  const settings = "{ auto_approve: [], rules: [{ ask: '*' }] }";
+  assert.deepEqual(
+    await verdicts(nothing.map(bash), { settings }),
+    nothing.map(() => "require_approval by rules"),
+  );
+});
+
+Deno.test("fault 7: where a redirection leads is looked at", async () => {
+  const commands = [">", ">>", ">|", "&>", "2>", "1>", "&>>", "<>"].map((to) => `env ${to} ../outside.txt`);
+  const others = ["env | tee ../outside.txt", "env; cat > ../outside.txt << E\nx\nE"];
+  assert.deepEqual(await approved(rule("env", "cat **"), [...commands, ...others]), []);
+  assert.deepEqual(await approved(rule("env"), ["env", "env 2>/dev/null"]), ["env", "env 2>/dev/null"]);
+});
+
+Deno.test("fault 8: the strictest rule wins, whatever the order", async () => {
+  await inFolder(async (folder) => {
+    const rules: Rules = [{ approve: "bash", command: "ls **" }, { deny: "bash", command: "ls /root **" }];
+    for (const order of [rules, [...rules].reverse()]) {
+      const { restriction } = await judge(order, "bash", { command: "ls /root" }, { folder });
+      assert.equal(restriction?.decision, "deny");
+    }
+  });
+});
+
+Deno.test("fault 10: ordinary substitutions are not refused outright, and a refusal says what is in the way", async () => {
+  await inFolder(async (folder) => {
+    assert.ok((await judgeCommand("echo $(git log -1)", { folder })).approved);
+    const { why } = await judgeCommand("git log | tee x; echo", { folder });
+    assert.equal(why, '"tee x": no rule approves it');
+  });
+});
+
+Deno.test("fault 11: programs that run others stand on no list by themselves", async () => {
+  const commands = [
+    "find . -exec touch /tmp/p {} +",
+    "env touch /tmp/p",
+    'eval "$x"',
+    "sh -c ls",
+    "ls | xargs touch",
+  ];
+  assert.deepEqual(await approved(rule("find", "env", "ls **", "echo **"), commands), []);
+  await inFolder(async (folder) => {
+    assert.equal((await judgeCommand(commands[0]!, { folder })).approved, false);
+  });
+});
+
+Deno.test("fault 86: a question of the person outranks the sandbox, and says which rule it was", async () => {
+  const settings = "{ rules: [{ ask: bash, command: git push ** }] }";
+  const block =
+    `${FENCE}json\n{"flemma":{"tools":{"rules":[{"ask":"bash","command":"git pull **"}]}}}\n${FENCE}\n\n`;
+  assert.deepEqual(
+    await verdicts([bash("git push --dry-run"), bash("ls && git pull")], { settings, block, sandbox: true }),
+    ["require_approval by rules", "require_approval by rules"],
+  );
+});
