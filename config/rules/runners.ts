@@ -38,9 +38,10 @@ export function isRunner(program: string): boolean {
   return RUNNERS.has(programName(program));
 }
 
-/** The name of a program without folder, version and case: `/usr/bin/python3.11` is `python`. */
+/** The name of a program without folder and case, of a runner without its version: `/usr/bin/python3.11` is `python`. */
 export function programName(program: string): string {
   const name = program.slice(program.lastIndexOf("/") + 1).toLowerCase();
-  if (RUNNERS.has(name)) return name;
-  return name.replace(/[-.]?\d[\d.]*$/, "") || name;
+  // Only where it is one of these: `diff3` is no version of `diff`.
+  const bare = name.replace(/[-.]?\d[\d.]*$/, "");
+  return RUNNERS.has(bare) ? bare : name;
 }

@@ -63,6 +63,8 @@ export interface Where {
   readonly home?: string;
   readonly world?: Partial<RuleWorld>;
   readonly otherShell?: string;
+  /** @default the library */
+  readonly loadShell?: () => Promise<ShellLibrary>;
 }
 
 /** Judges one call by rules. */
@@ -91,7 +93,7 @@ export async function judge(
     }),
     tool: (name) => TOOLS[name],
     otherShell: where.otherShell ?? null,
-    loadShell: async () => library ??= await import("unbash"),
+    loadShell: where.loadShell ?? (async () => library ??= await import("unbash")),
   });
 }
 

@@ -6,7 +6,7 @@
 import { programName } from "../../../config/rules/runners.ts";
 
 /** What of a program's words is a hazard. */
-interface Hazard {
+export interface Hazard {
   /** Letters of short options; any letter of a word with one dash counts. */
   readonly letters?: string;
   /** Long options, whole. Their abbreviations count too. */
@@ -18,7 +18,7 @@ interface Hazard {
 }
 
 /** Options of programs. */
-const PROGRAMS: Readonly<Record<string, Hazard>> = {
+export const HAZARDS: Readonly<Record<string, Hazard>> = {
   rg: { letters: "z", long: ["--pre", "--hostname-bin", "--search-zip"] },
   ag: { long: ["--pager"] },
   ack: { long: ["--pager", "--output"] },
@@ -128,7 +128,7 @@ export function isHazardous(program: string): boolean {
 }
 
 function hazardOf(name: string): Hazard | undefined {
-  return Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+  return Object.hasOwn(HAZARDS, name) ? HAZARDS[name] : undefined;
 }
 
 /**

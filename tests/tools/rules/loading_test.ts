@@ -1,0 +1,80 @@
+// What reads commands is loaded only where a rule is about commands, and a rule that cannot be judged opens nothing.
+
+import assert from "node:assert/strict";
+import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
+import { DEFAULT_SETTINGS } from "../../../config/settings.ts";
+import { ApprovalRegistry, createApproval, type RuleJudge } from "../../../tools/approval/mod.ts";
+import { rulesOf } from "../../../tools/approval/rules_of.ts";
+import { ToolRegistry } from "../../../tools/registry.ts";
+import { workingSandbox } from "../../config/sandbox.ts";
+import { inFolder, judge, placed } from "./policy.ts";
+
+const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
+
+Deno.test("without a rule about commands the parser of the shell is not loaded", async () => {
+  await inFolder(async (folder) => {
+    const where = { folder, loadShell: () => Promise.reject(new Error("it was loaded")) };
+    const rules = [{ approve: "read", path: "./**" }, { ask: "bash", input: { timeout: 600 } }, {
+      deny: "write",
+    }];
+    for (
+      const [tool, input] of [["bash", { command: "ls" }], ["read", { path: "a" }], ["write", {
+        path: "a",
+      }]] as const
+    ) {
+      await judge(rules, tool, input, where);
+    }
+    await judge([...rules, { deny: "bash", command: "rm **" }], "read", { path: "a" }, where);
+    await assert.rejects(
+      judge([{ deny: "bash", command: "rm **" }], "bash", { command: "ls" }, where),
+      /it was loaded/,
+    );
+  });
+});
+
+Deno.test("without rules there is nothing to judge by", async () => {
+  const found = await rulesOf({
+    settings: DEFAULT_SETTINGS,
+    tools: new ToolRegistry(),
+    sandbox: workingSandbox(true),
+    environment: { cwd: "/", home: "/", variables: {} },
+    document: null,
+    loaded: { project: null, placeOf: () => null },
+  });
+  assert.equal(found, null);
+  assert.ok(BUILTIN_CATALOG.tools.length > 0);
+});
+
+Deno.test("rules that cannot be judged ask a person where one of them may ask or deny, and approve nothing else", async () => {
+  const broken: RuleJudge = {
+    restricts: true,
+    approves: true,
+    judge: () => Promise.reject(new Error("no parser")),
+    placeOf: () => "here",
+  };
+  const ask = async (rules: RuleJudge) => {
+    const faults: string[] = [];
+    const approval: ApprovalRegistry = createApproval({
+      settings: {
+        ...DEFAULT_SETTINGS.tools,
+        auto_approve: ["bash"],
+        rules: [placed({ deny: "bash", command: "rm **" })],
+      },
+      sandbox: workingSandbox(true),
+      tools: { hasCapability: () => true },
+      root: false,
+      rules,
+      onFault: ({ message }) => faults.push(message),
+    });
+    const verdict = await approval.resolveWithSource("bash", { command: "ls" }, CONTEXT);
+    const other = await approval.resolveWithSource("other", {}, CONTEXT);
+    return { decision: verdict.decision, detail: verdict.detail, other: other.decision, faults };
+  };
+  const asked = await ask(broken);
+  assert.equal(asked.decision, "require_approval");
+  assert.match(asked.detail ?? "", /no parser/);
+  // Only approvals are lost: a list that names the tool decides, and the sandbox below does not any more.
+  const granting = await ask({ ...broken, restricts: false });
+  assert.deepEqual([granting.decision, granting.other], ["approve", "require_approval"]);
+  assert.deepEqual(granting.faults, ["no parser"]);
+});
