@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
 import { DEFAULT_SETTINGS } from "../../../config/settings.ts";
-import { ApprovalRegistry, createApproval, type RuleJudge } from "../../../tools/approval/mod.ts";
+import { createApproval, type RuleJudge } from "../../../tools/approval/mod.ts";
 import { rulesOf } from "../../../tools/approval/rules_of.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
 import { workingSandbox } from "../../config/sandbox.ts";
@@ -54,7 +54,7 @@ Deno.test("rules that cannot be judged ask a person where one of them may ask or
   };
   const ask = async (rules: RuleJudge) => {
     const faults: string[] = [];
-    const approval: ApprovalRegistry = createApproval({
+    const approval = createApproval({
       settings: {
         ...DEFAULT_SETTINGS.tools,
         auto_approve: ["bash"],
