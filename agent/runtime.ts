@@ -1,6 +1,7 @@
 // Puts the rooms together for one document as its first block is now: sandbox, tools, approval, provider, cycle.
 
 import type { Environment } from "../base/environment.ts";
+import { parentOf, resolvePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
@@ -11,7 +12,7 @@ import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../c
 import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import type { RuleJudge } from "../tools/approval/mod.ts";
+import { JudgedPaths, type RuleJudge } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
@@ -87,7 +88,9 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   for (const { code, message } of warnings) tell({ event: "notice", code, message });
   const seen = await openSeenFiles(environment, path);
   const rules = await rulesOf({ tools, settings, sandbox, environment, document: path, loaded });
-  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules };
+  const base = { folder: path === null ? environment.cwd : parentOf(path), home: environment.home };
+  const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
+  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules, paths };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
   const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({

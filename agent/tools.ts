@@ -8,7 +8,7 @@ import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { askForWatched, createApproval, type RuleJudge } from "../tools/approval/mod.ts";
+import { askForWatched, createApproval, type JudgedPaths, type RuleJudge } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
@@ -58,6 +58,8 @@ export interface ToolsSubject {
   readonly seen: SeenFiles;
   /** The rules over inputs; null when there are none. */
   readonly rules: RuleJudge | null;
+  /** Where paths of calls led when they were decided about; null where no rule looks at them. */
+  readonly paths: JudgedPaths | null;
 }
 
 /** Asks who decides about a call; with `explain` the verdict tells what each of them said. */
@@ -68,10 +70,11 @@ export type Judge = (
 
 /** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */
 export function judgeOf(
-  { tools, settings, sandbox, environment, document, rules }: ToolsSubject,
+  subject: ToolsSubject,
   resolvers: readonly OwnResolver[],
   emit: Emit,
 ): Outcome<Judge> {
+  const { tools, settings, sandbox, environment, document, rules } = subject;
   const approval = createApproval({
     settings: settings.tools,
     sandbox,
@@ -93,6 +96,7 @@ export function judgeOf(
   const base = { folder: dirname ?? environment.cwd, home: environment.home };
   return success(async ({ id, name, input }, options) => {
     const asked = { toolId: id, document, dirname, cwd: environment.cwd };
+    subject.paths?.note(id, tools.get(name), input);
     const verdict = await approval.resolveWithSource(name, input, asked, options);
     const resolve = (path: string) => resolvePath(path, base);
     return askForWatched(verdict, { definition: tools.get(name), input, sandbox, resolve });
@@ -148,7 +152,8 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       onWait,
       onFileChanged,
     });
-    const run = () => runTool(definition, completeInput(definition, call.input), context);
+    const guarded = subject.paths?.guarded(id, definition) ?? definition;
+    const run = () => runTool(guarded, completeInput(definition, call.input), context);
     if (definition.command_input === undefined) return await run();
     // What a command changes of files that are as this document saw them is a change of its own.
     const before = await unchanged(seen);

@@ -56,7 +56,11 @@ export async function commandJudge(
   const sandbox = sandboxOf(environment, { path: null }, { settings, loaded });
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: null, loaded });
   const seen = await openSeenFiles(environment, null);
-  const judge = judgeOf({ tools, settings, sandbox, environment, document: null, seen, rules }, [], () => {});
+  const judge = judgeOf(
+    { tools, settings, sandbox, environment, document: null, seen, rules, paths: null },
+    [],
+    () => {},
+  );
   if (!judge.ok) return judge;
   return success((text) =>
     explainCall({ id: "", name: tool, input: { [member]: text } }, {
