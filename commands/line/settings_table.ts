@@ -91,7 +91,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
       ...CONFIG,
       HELP,
     ],
-    example: "flemma approval test --rule 'bash(git log **)' 'git log -1; git push'",
+    example: 'flemma approval test "git push"',
   },
   {
     name: "config path",

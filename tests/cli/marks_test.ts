@@ -175,7 +175,8 @@ Deno.test("status says what each call is, what the next advance would do, and wh
     };
     const open = await next(callsDocument([{ id: "c1", command: "true" }]));
     assert.equal(open.next, "categorise");
-    const { line: _, ...call } = open.calls[0];
+    const { line: _, chain, ...call } = open.calls[0];
+    assert.deepEqual(chain.map(({ priority }: { priority: number }) => priority), [110, 100, 90, 80, 25]);
     assert.deepEqual(call, {
       id: "c1",
       name: "bash",
@@ -183,6 +184,11 @@ Deno.test("status says what each call is, what the next advance would do, and wh
       preview: "bash: $ true",
       decision: "require_approval",
       source: "default",
+      detail: null,
+      rule: null,
+      commands: [],
+      path: null,
+      profile: "founding",
     });
     assert.equal(open.document, place.path("a.chat"));
     assert.equal(
