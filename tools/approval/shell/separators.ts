@@ -50,7 +50,8 @@ function isGap(gap: string, { before, joins = false }: Piece): boolean {
     case "start":
       return tokens.every((token) => token === "\n");
     case "blank":
-      return tokens.length === 0 && (gap !== "" || joins);
+      // The shell takes a line that goes on away before it looks for words, so a blank must stand beside it.
+      return tokens.length === 0 && (gap === "" ? joins : /[ \t]/.test(gap));
     case "end":
       return (first === ";" || first === "\n") && others.every((token) => token === "\n");
     default:
