@@ -2,6 +2,7 @@
 
 import type { Problem } from "../base/problem.ts";
 import type { CycleEvent, Emit } from "../cycle/types.ts";
+import type { CallReasons } from "../tools/approval/mod.ts";
 import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 
 const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
@@ -13,12 +14,13 @@ const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
 
 /**
  * Passes events on, and before each that concerns tools the new notices of the sandbox; before the end of a tool also which
- * watched files commands have changed, which `remember` is told too.
+ * watched files commands have changed, which `remember` is told too. A call that waits is told with its reasons.
  */
 export function noticing(
   emit: Emit,
   sandbox: RunSandbox,
   remember: (changes: readonly FileChange[]) => void,
+  reasons: (id: string) => CallReasons | undefined,
 ): Emit {
   let told = 0;
   let changes = 0;
@@ -39,6 +41,6 @@ export function noticing(
         emit({ event: "file:changed", path, id: event.id, change, obeyed_by: obeyedBy });
       }
     }
-    emit(event);
+    emit(event.event === "approval:pending" ? { ...event, ...reasons(event.id) } : event);
   };
 }

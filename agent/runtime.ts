@@ -12,7 +12,7 @@ import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../c
 import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { JudgedPaths, type RuleJudge } from "../tools/approval/mod.ts";
+import { type CallReasons, JudgedPaths, reasonsOf, type RuleJudge } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
@@ -120,8 +120,14 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   });
   const preview = (call: Call) =>
     previewCall(tools.get(call.name), call.name, call.input, undefined, written.note(call));
+  const reasons = new Map<string, CallReasons>();
+  const decideInRun: Decide = async (call) => {
+    const verdict = await decide(call, { explain: "waiting" });
+    if (verdict.decision === "require_approval") reasons.set(call.id, await reasonsOf(verdict, call, rules));
+    return verdict;
+  };
   const changes = new FileChanges(environment, path, tell);
-  const emit = noticing(tell, sandbox, (news) => changes.add(news));
+  const emit = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
   const offered = () => offeredTools(tools, settings.tools.offered);
   const send = sender({
     store,
@@ -143,7 +149,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     journal,
     settings,
     tools,
-    decide,
+    decide: decideInRun,
     run: runnerOf(toolsSubject, emit),
     checkInput,
     preview,

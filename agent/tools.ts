@@ -65,7 +65,7 @@ export interface ToolsSubject {
 /** Asks who decides about a call; with `explain` the verdict tells what each of them said. */
 export type Judge = (
   call: Parameters<CycleParts["decide"]>[0],
-  options?: { readonly explain?: boolean },
+  options?: { readonly explain?: boolean | "waiting" },
 ) => ReturnType<CycleParts["decide"]>;
 
 /** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */

@@ -15,7 +15,8 @@ import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic, Lifecycle } from "../parser/types.ts";
 import type { Provider } from "../providers/types.ts";
 import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
-import type { ChainLink, ResolverDefinition, Verdict } from "../tools/approval/types.ts";
+import type { CallReasons } from "../tools/approval/reasons.ts";
+import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
 import type { Registration } from "../tools/registry.ts";
 
 /** A tool beside the built-in ones. */
@@ -94,22 +95,8 @@ export interface OpenCall {
   readonly verdict: Verdict;
 }
 
-/** A rule as a person finds it again. */
-export interface ExplainedRule {
-  /** `FILE:LINE:COL`, or whose it is where no line of a file says it. */
-  readonly place: string;
-  /** The settings file; null where no line of one says it. */
-  readonly file: string | null;
-  /** The line of that file, 1-based. */
-  readonly line: number | null;
-  /** The rule in one line. */
-  readonly text: string;
-  /** Why, if the rule says so. */
-  readonly reason: string | null;
-}
-
 /** Why a call is decided as it is. */
-export interface ExplainedCall {
+export interface ExplainedCall extends CallReasons {
   /** The id of the call. */
   readonly id: string;
   /** The tool it asks for. */
@@ -120,27 +107,6 @@ export interface ExplainedCall {
   readonly decision: Verdict["decision"];
   /** Who says so; `default` when nobody decided. */
   readonly source: string;
-  /** Why, in one line, where that says more. */
-  readonly detail: string | null;
-  /** The rule that decided. */
-  readonly rule: ExplainedRule | null;
-  /** What each resolver said, in the order they are asked; after the one that decided only those of the program. */
-  readonly chain: readonly ChainLink[];
-  /** The simple commands of a command, where rules about commands exist. */
-  readonly commands: readonly {
-    /** As it stands. */
-    readonly text: string;
-    /** Its words; null for those that only the shell knows. */
-    readonly words: readonly (string | null)[];
-    /** Why it could not be read for an approval. */
-    readonly opaque: string | null;
-    /** The rule that approves it. */
-    readonly rule: ExplainedRule | null;
-    /** Why none does. */
-    readonly why: string | null;
-  }[];
-  /** The path of the call, where rules exist: as it was asked for, absolute, and where it leads. */
-  readonly path: { readonly asked: string; readonly real: string | null } | null;
   /** Whose order of approval holds. */
   readonly profile: Settings["tools"]["approval_profile"];
 }

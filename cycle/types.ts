@@ -6,6 +6,7 @@ import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { FileRead } from "../prompt/types.ts";
 import type { ProviderError, Usage } from "../providers/types.ts";
 import type { Prices } from "../providers/models/types.ts";
+import type { CallReasons } from "../tools/approval/reasons.ts";
 
 /** Holds the current text of one document. In place it is a file, in filter mode memory. */
 export interface DocumentStore {
@@ -161,7 +162,7 @@ export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
 /** What happens, as it happens; printed as JSON lines or drawn on a terminal. */
 export type CycleEvent =
-  | {
+  | Partial<CallReasons> & {
     readonly event: "approval:pending";
     readonly id: string;
     readonly name: string;

@@ -17,7 +17,7 @@ export const WITHOUT_AGREEMENT = "urn:flemma:approval:trust";
 
 export type Decide = (
   call: Pick<Call, "id" | "name" | "input">,
-  options?: { readonly explain?: boolean },
+  options?: { readonly explain?: boolean | "waiting" },
 ) => Promise<Verdict>;
 
 export interface StrangerQuestion {

@@ -5,8 +5,7 @@ import { decidedBy } from "../../agent/views/decided_by.ts";
 
 /** What JSON has of the reasons of a decision, beside the call and the decision. */
 export function reasonJson({ rule, chain, commands, path, profile, detail }: ExplainedCall) {
-  const links = chain.map(({ detail, ...link }) => ({ ...link, detail: detail.join("\n") }));
-  return { detail, rule, chain: links, commands, path, profile };
+  return { detail, rule, chain, commands, path, profile };
 }
 
 /** An explanation as JSON has it. */
@@ -32,7 +31,7 @@ export function explanationLines(call: ExplainedCall): string[] {
     const front = `  ${place} ${nameOf(name).padEnd(widest)}  ${
       (answer === "absent" ? "-" : answer).padEnd(16)
     }  `;
-    const [first = "", ...more] = detail;
+    const [first = "", ...more] = detail.split("\n");
     lines.push(`${front}${first}`.trimEnd(), ...more.map((line) => `${" ".repeat(front.length)}${line}`));
   }
   return lines;

@@ -12,6 +12,7 @@ export { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
 export { askForWatched, WATCHED_FILE } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
+export { type CallReasons, type ExplainedCommand, type ExplainedRule, reasonsOf } from "./reasons.ts";
 export { JudgedPaths } from "./judged_paths.ts";
 export { withChain } from "./types.ts";
 export { type RuleJudge } from "./rules/resolvers.ts";

@@ -134,23 +134,23 @@ export class ApprovalRegistry {
    * (sandbox, risk level, catch-all): a broken guard must not open the door.
    *
    * @param options `explain`: the verdict tells what each resolver said; behind the one that decided, only those that
-   * come with the program are asked
+   * come with the program are asked. With `waiting` only a verdict that asks a person tells it, of those that were asked
    */
   async resolveWithSource(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
-    { explain = false }: { readonly explain?: boolean } = {},
+    { explain = false }: { readonly explain?: boolean | "waiting" } = {},
   ): Promise<Verdict> {
     const frozen = deepFreeze(structuredClone(input));
     const question = { tool, input: frozen, context };
-    const chain: ChainLink[] = [];
+    const asked: [ResolverEntry, Said][] = [];
     let faulty: string | null = null;
     let verdict: Verdict | null = null;
     for (const entry of this.getAll()) {
-      if (verdict !== null && !(explain && isBuiltin(entry.name))) continue;
+      if (verdict !== null && !(explain === true && isBuiltin(entry.name))) continue;
       const said = await this.#ask(entry, question);
-      if (explain) chain.push(await linkOf(entry, said, question));
+      asked.push([entry, said]);
       if (verdict !== null) continue;
       if (said.failed && entry.priority > GUARDS_ABOVE) faulty = entry.name;
       if (said.decision === null) continue;
@@ -159,7 +159,12 @@ export class ApprovalRegistry {
         : { decision: said.decision, source: entry.name, ...said.explanation };
     }
     const decided: Verdict = verdict ?? { decision: "require_approval", source: "default" };
-    return explain ? { ...decided, chain } : decided;
+    if (explain === false || (explain === "waiting" && decided.decision !== "require_approval")) {
+      return decided;
+    }
+    const chain: ChainLink[] = [];
+    for (const [entry, said] of asked) chain.push(await linkOf(entry, said, question));
+    return { ...decided, chain };
   }
 
   /** The answer of one resolver; what it does wrong is told, and passes. */
@@ -219,8 +224,16 @@ async function linkOf(
   const { name, priority } = entry;
   const answer = said.failed ? "error" : said.decision ?? "pass";
   const own = said.explanation === undefined ? [] : [said.explanation.detail];
-  const more = said.failed ? [] : await entry.explain?.(tool, input, context) ?? [];
-  return { name, priority, answer, detail: [...own, ...more.filter((line) => !own.includes(line))] };
+  return { name, priority, answer, detail: [...own, ...await linesOf()].join("\n") };
+
+  async function linesOf(): Promise<readonly string[]> {
+    if (said.failed || entry.explain === undefined) return [];
+    try {
+      return await withPatience(entry.explain(tool, input, context));
+    } catch (thrown) {
+      return [`it failed to say why: ${thrownText(thrown)}`];
+    }
+  }
 }
 
 /** Whether a resolver comes with the program. */

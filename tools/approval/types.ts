@@ -61,8 +61,8 @@ export interface ChainLink {
   readonly priority: number;
   /** Its answer: `pass` for none, `error` when it failed, `absent` when there is nothing that it could go by. */
   readonly answer: Decision | "pass" | "error" | "absent";
-  /** Why, in lines. */
-  readonly detail: readonly string[];
+  /** Why, in lines; empty when it does not say. */
+  readonly detail: string;
 }
 
 /** A resolver as it is registered. */
