@@ -1,5 +1,6 @@
 // Operations of a layer in a person's words: what a file that somebody else wrote would do.
 
+import { readRule, ruleText } from "../rules/read_rule.ts";
 import { isModulePath } from "../schema/module_path.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { ApprovalPreset } from "../settings.ts";
@@ -30,6 +31,7 @@ const SET: Readonly<Record<string, Words>> = {
       : list === null
       ? "lets no call run without asking"
       : approvedWords(list),
+  "tools.rules": (rules) => `has the rules: ${rulesIn(rules)}`,
   "tools.require_approval": (required) =>
     required === false ? "lets every call run without asking that nothing else decides" : "asks about calls",
   "tools.auto_approve_sandboxed": (approved) =>
@@ -42,6 +44,7 @@ const ADDED: Readonly<Record<string, Words>> = {
   "sandbox.policy.deny_read": (path) => `hides ${valueText(path)}`,
   "sandbox.policy.protect": (path) => `keeps ${valueText(path)} read-only`,
   "tools.auto_approve": approvedWords,
+  "tools.rules": (rule) => `adds the rule: ${rulesIn(rule)}`,
 };
 
 const REMOVED: Readonly<Record<string, Words>> = {
@@ -74,6 +77,15 @@ function approvedWords(list: unknown): string {
       : []),
     ...(modules.length > 0 ? [`lets code decide what runs without asking: ${itemsOf(modules)}`] : []),
   ].join("; ");
+}
+
+/** Rules as a person reads them; what is no rule was told where the file was read. */
+function rulesIn(value: unknown): string {
+  const texts = [value].flat().flatMap((item) => {
+    const rule = readRule(item);
+    return rule.ok ? [ruleText(rule.value)] : [];
+  });
+  return texts.join("; ") || "none";
 }
 
 function itemsOf(list: unknown): string {

@@ -152,3 +152,21 @@ Deno.test("test --json tells the same as explain, for each command", async () =>
     assert.deepEqual([second.command, second.decision, second.rule], ["ls", "require_approval", null]);
   });
 });
+
+Deno.test("the event of a call that waits tells the same reasons, and the model is told why one was denied", async () => {
+  await inProject(async (world) => {
+    const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
+    const { out, code } = await world.run("advance", "talk.chat", "--json");
+    assert.equal(code, 3);
+    const events = out.trim().split("\n").map((line) => JSON.parse(line));
+    const waiting = events.filter(({ event }) => event === "approval:pending");
+    assert.deepEqual(waiting.map(({ id }) => id), ["one", "three"]);
+    const [one] = waiting;
+    for (const member of ["chain", "commands", "path", "rule", "detail"]) {
+      assert.deepEqual(one[member], explained[0][member], member);
+    }
+    assert.equal(waiting[1].rule.text, "ask write, edit(**/package.json)");
+    const text = await Deno.readTextFile(`${world.project}/talk.chat`);
+    assert.match(text, /"git push origin" is not allowed \(git push \*\*\)\. Pushing is done by hand\./);
+  });
+});

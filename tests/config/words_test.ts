@@ -57,6 +57,14 @@ Deno.test("each operation is said as what it does, and the other way round when 
       () => true,
       "decides by a function of its own which calls run without asking",
     ],
+    ["append", "tools.rules", { deny: "bash", command: "rm **" }, "adds the rule: deny bash(rm **)"],
+    [
+      "set",
+      "tools.rules",
+      [{ approve: "bash", command: ["make test", "ls"] }, { ask: ["write", "edit"], path: "*.json" }],
+      "has the rules: approve bash(make test, ls); ask write, edit(*.json)",
+    ],
+    ["set", "tools.rules", [], "has the rules: none"],
     ["append", "tools.auto_approve", "bash", "lets these calls run without asking: bash"],
     ["remove", "tools.auto_approve", "bash", "asks about bash"],
     [
