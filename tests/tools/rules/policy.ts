@@ -110,6 +110,9 @@ export async function inFolder(test: (folder: string) => Promise<void>): Promise
     await Deno.mkdir(`${folder}/src`);
     await Deno.mkdir(`${folder}/docs`);
     await Deno.mkdir(`${folder}/other/.git`, { recursive: true });
+    // What git takes for a repository although nobody made it one.
+    for (const name of ["objects", "refs"]) await Deno.mkdir(`${folder}/bare/${name}`, { recursive: true });
+    await Deno.writeTextFile(`${folder}/bare/HEAD`, "ref: refs/heads/main\n");
     await test(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -1,6 +1,6 @@
 // Whether rules approve a command: each simple command in it must be matched by one of them (approval 10, 14).
 
-import { normalPath } from "../../../base/paths.ts";
+import { normalPath, parentOf } from "../../../base/paths.ts";
 import {
   type CommandPattern,
   fitsWord,
@@ -168,7 +168,7 @@ class RuleMatch {
     const unset = assignments.find(({ name }) => this.#rule.env?.includes(name) !== true);
     if (unset !== undefined) return near(`it sets ${unset.name}, which the rule does not list in env`);
     return this.#redirectObstacle(redirects) ?? this.#programObstacle(program, pattern) ??
-      this.#withinObstacle(words);
+      (programName(program) === "git" ? this.#repositoryObstacle() : null) ?? this.#withinObstacle(words);
   }
 
   /** Redirections to another descriptor or to `/dev/null` are harmless; others must stay `within`. */
@@ -194,8 +194,7 @@ class RuleMatch {
     const near = (message: string): Obstacle => ({ message, isNear: true });
     if (program.includes("/")) return this.#fileObstacle(program, literalOf(pattern.words[0])!);
     const planted = isBuiltin(program) ? null : world.plantable(program);
-    if (planted !== null) return near(`${program} may be a file that a command put into ${planted}`);
-    return programName(program) === "git" ? this.#repositoryObstacle() : null;
+    return planted === null ? null : near(`${program} may be a file that a command put into ${planted}`);
   }
 
   /** A program named by its path must be the very file that the pattern names. */
@@ -220,12 +219,18 @@ class RuleMatch {
     return null;
   }
 
-  /** Git obeys the configuration of the repository it is in. */
+  /** Git obeys the configuration of the repository it is in, and takes a folder that looks like one for one. */
   #repositoryObstacle(): Obstacle | null {
     const { world, cwd } = this.#question;
+    const near = (message: string): Obstacle => ({ message, isNear: true });
     const home = repositoryOf(cwd, world);
-    const isSame = this.#folders?.every((folder) => repositoryOf(folder, world) === home) ?? false;
-    return isSame ? null : { message: "git would work in another repository", isNear: true };
+    if (this.#folders === null) return near("git would work in a folder that nobody knows");
+    for (const folder of this.#folders) {
+      const found = repositoryOf(folder, world);
+      if (found?.isBare) return near(`git would take ${found.folder} for a repository`);
+      if (found?.folder !== home?.folder) return near("git would work in another repository");
+    }
+    return null;
   }
 
   #withinObstacle(words: readonly ShellWord[]): Obstacle | null {
@@ -296,12 +301,18 @@ function pathsIn(word: string, isOption: boolean): string[] {
   return word.startsWith("--") ? parts : [...parts, ...(word.length > 2 ? [word.slice(2)] : [])];
 }
 
-/** The folder of the repository around a folder; null when there is none. */
-function repositoryOf(folder: string, world: RuleWorld): string | null {
-  let at = world.real(folder, "/") ?? folder;
-  while (true) {
-    if (world.kind(at === "/" ? "/.git" : `${at}/.git`) !== "missing") return at;
+/** What git takes for the repository around a folder; `isBare` when it is the folder itself that looks like one. */
+interface Repository {
+  readonly folder: string;
+  readonly isBare: boolean;
+}
+
+/** The repository around a folder; null when there is none. */
+function repositoryOf(folder: string, world: RuleWorld): Repository | null {
+  for (let at = world.real(folder, "/") ?? folder;; at = parentOf(at)) {
+    const has = (name: string) => world.kind(at === "/" ? `/${name}` : `${at}/${name}`) !== "missing";
+    if (has(".git")) return { folder: at, isBare: false };
+    if (has("HEAD") && has("objects") && has("refs")) return { folder: at, isBare: true };
     if (at === "/") return null;
-    at = at.slice(0, at.lastIndexOf("/")) || "/";
   }
 }
