@@ -67,15 +67,15 @@ function linesOf({ input }: Invocation): string[] {
 }
 
 /** The decision, the command, and the rule or the part that decided. */
-function lineOf(command: string, { decision, source, detail, commands, rule }: ExplainedCall): string {
+function lineOf(command: string, { decision, source, detail, commands }: ExplainedCall): string {
   const stopped = commands.find((part) => part.rule === null);
-  const why = rule !== null || detail !== null
-    ? detail ?? ""
-    : stopped !== undefined
-    ? `"${stopped.text}": ${stopped.why}`
-    : source === "default"
+  const why = detail !== null
+    ? detail
+    : source !== "default"
+    ? `by ${decidedBy(source)}`
+    : stopped === undefined
     ? "nobody decided"
-    : `by ${decidedBy(source)}`;
+    : `"${stopped.text}": ${stopped.why}`;
   return `${WORDS[decision].padEnd(7)}  ${command.replaceAll("\n", "↵")}   ${why}`;
 }
 

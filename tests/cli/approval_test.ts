@@ -118,6 +118,7 @@ Deno.test("test judges commands by the settings and the rules to try; the strict
     const denied = await tried("git log", "ls", "git push");
     assert.equal(denied.code, 1);
     assert.match(denied.out, /^deny {5}git push {3}.*pushing is done by hand$/m);
+    assert.equal((await tried("--approve", "bash", "rm x")).out, "approve  rm x   by your settings\n");
     assert.equal((await tried("--rule", "bash(ls **)", "ls -l")).code, 0);
     assert.equal((await tried("--rule", "deny bash(cat **)", "cat a")).code, 1);
     assert.equal((await tried("--rule", '{"ask":"bash","command":"git log **"}', "git log")).code, 3);
