@@ -1,7 +1,8 @@
 // Whether a path fits the patterns of a rule: real paths against patterns whose fixed front is made real too (approval 11).
 
 import { expandHome, isInside, normalPath } from "../../../base/paths.ts";
-import { fixedFront, globRegExp, type PathPattern } from "../../../config/rules/path_pattern.ts";
+import { readGlob } from "../../../config/rules/glob.ts";
+import { fixedFront, type PathPattern } from "../../../config/rules/path_pattern.ts";
 import type { RuleWorld } from "./world.ts";
 
 /** What patterns are about. */
@@ -46,13 +47,14 @@ function fits(
   const paths = reading === "approve" ? [real] : [real, asked];
   const anyCase = reading === "restrict" && world.ignoresCase(real);
   return placesOf(pattern, base, reading, world).some(({ front, rest }) => {
-    const expression = globRegExp(rest, anyCase ? "iu" : "u");
-    if (!expression.ok) return false;
+    const glob = readGlob(rest);
+    // Each pattern was read with its rule; its end without the fixed front is one too.
+    if (!glob.ok) return reading === "restrict";
     return paths.some((path) => {
       const fold = (text: string) => (anyCase ? text.toLowerCase() : text);
       const below = front === "/" ? path : path.slice(front.length);
       const starts = front === "/" || fold(path).startsWith(fold(front));
-      if (!starts || !expression.value.test(below)) return false;
+      if (!starts || !glob.value.matches(below, anyCase)) return false;
       return reading === "restrict" || !world.crossesMount(front, path);
     });
   });

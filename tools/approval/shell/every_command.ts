@@ -12,6 +12,8 @@ export interface ShellLibrary {
 
 /** Runners in each other that are looked into. */
 const DEEPEST = 8;
+/** Characters of a text that are read at all. */
+const LONGEST = 256 * 1024;
 /** Commands that are looked at. */
 const MOST = 1000;
 
@@ -33,7 +35,7 @@ class Search {
 
   /** The commands of a text. */
   text(source: string, depth: number): void {
-    if (depth > DEEPEST) {
+    if (depth > DEEPEST || source.length > LONGEST) {
       this.unread = true;
       return;
     }
