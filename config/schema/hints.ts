@@ -12,7 +12,7 @@ interface Hint {
 }
 
 const APPROVAL =
-  "what runs unasked is listed in tools.auto_approve; a preset with deny (tools.presets) forbids";
+  "what runs unasked is listed in tools.auto_approve; tools.rules approves, asks and denies by command and path";
 
 const HINTS: readonly Hint[] = [
   // Approval.
@@ -32,13 +32,14 @@ const HINTS: readonly Hint[] = [
   {
     words: "deny denied deny_list denylist blacklist blocklist forbidden block tools.deny tools.block " +
       "tools.forbid disallowed disallowed_tools",
-    says: "tools are forbidden by a preset with deny that tools.auto_approve names " +
-      "(tools.presets: { $never: { deny: [bash] } }), or taken off the offer by tools: { $remove: [bash] }",
+    says: 'rules forbid tools, commands and paths (tools.rules: [{ deny: bash, command: "rm **" }]); ' +
+      "tools: { $remove: [bash] } takes a tool off the offer",
     restricts: "tools.presets",
   },
   {
     words: "ask tools.ask tools.confirm requires_approval require_confirmation tools.require_confirmation",
-    says: "what tools.auto_approve does not name is asked about",
+    says: "what tools.auto_approve does not name is asked about, and what rules say " +
+      '(tools.rules: [{ ask: bash, command: "git push **" }])',
     restricts: "tools.auto_approve",
   },
   {
