@@ -8,7 +8,7 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
-import { explanationJson, explanationLines } from "../io/explanation.ts";
+import { explanationJson, explanationLines } from "../../agent/views/explanation.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const opened = await openForReport(invocation);

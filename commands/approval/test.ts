@@ -12,7 +12,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { listOption, switchOption, textOption } from "../line/options.ts";
 import { decidedBy } from "../../agent/views/decided_by.ts";
-import { explanationJson } from "../io/explanation.ts";
+import { explanationJson } from "../../agent/views/explanation.ts";
 
 type Decision = ExplainedCall["decision"];
 

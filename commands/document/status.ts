@@ -25,7 +25,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { counted, usageWords, windowWords } from "../io/amounts.ts";
 import { usageJson } from "../io/usage_json.ts";
-import { reasonJson } from "../io/explanation.ts";
+import { reasonJson } from "../../agent/views/explanation.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { lastWordSentence } from "../line/way_on.ts";
