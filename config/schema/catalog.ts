@@ -19,7 +19,7 @@ export interface Catalog {
 
 /** What this program brings along, for callers that have no registry at hand. */
 export const BUILTIN_CATALOG: Catalog = {
-  tools: [{ name: "bash" }, { name: "read" }, { name: "edit" }, { name: "write" }],
+  tools: [{ name: "bash" }, { name: "read" }, { name: "edit" }, { name: "write" }, { name: "ls" }],
 };
 
 /** Backends of the sandbox that this program brings along. */

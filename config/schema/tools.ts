@@ -252,7 +252,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   }),
   grep: group("The grep tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
   find: group("The find tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
-  ls: group("The ls tool.", { cwd: cwd({ unread: true }) }),
+  ls: group("The ls tool.", { cwd: cwd() }),
   calculator: group("The calculator tool.", {
     enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true, unread: true }),
   }),

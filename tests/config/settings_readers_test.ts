@@ -47,6 +47,7 @@ Deno.test("a key that nothing reads is one warning, however often it is written"
 const SPECIAL: Readonly<Record<string, RegExp>> = {
   "tools.env.block": /\bsettings\.block\b|\{[^}]*\bblock\b[^}]*\bpass\b/,
   "tools.env.pass": /\bsettings\.pass\b|\{[^}]*\bblock\b[^}]*\bpass\b/,
+  "tools.ls.cwd": /name: "ls"[^]*config_schema[^]*\bcwd\b/,
   "tools.bash.env": /getConfig\(\)\?\.env\b/,
 };
 

@@ -37,6 +37,16 @@ Deno.test("write shows the path and the size, edit the path", () => {
   );
 });
 
+Deno.test("ls shows the path, the depth if it is more than one, and the label", () => {
+  assert.equal(
+    preview("ls", { path: "src", max_depth: null, limit: null, label: "look" }),
+    "ls: src  # look",
+  );
+  assert.equal(preview("ls", { path: "src", max_depth: 1 }), "ls: src");
+  assert.equal(preview("ls", { path: "src", max_depth: 3, label: "look" }), "ls: src  depth=3  # look");
+  assert.equal(preview("ls", { path: "src", max_depth: 40 }), "ls: src  depth=10");
+});
+
 Deno.test("tools 6: the preview of a waiting call says that its input does not fit, before anyone approves it", () => {
   assert.equal(
     preview("read", { path: 7, label: "look" }),

@@ -102,6 +102,7 @@ Deno.test("all built-in tools are strict and register without a word", () => {
   assert.deepEqual(registry.getAll().map(({ name, strict }) => [name, strict]), [
     ["bash", true],
     ["edit", true],
+    ["ls", true],
     ["read", true],
     ["write", true],
   ]);

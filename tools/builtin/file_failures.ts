@@ -8,30 +8,36 @@ import { nearName } from "./mismatch.ts";
 /** A failure whose message is a whole sentence already. */
 export class FileFailure extends Error {}
 
+/** How paths of a call are made absolute, and which may be looked at. */
+export type Places = Pick<ExecutionContext, "path" | "sandbox">;
+
 /** Why something could not be done with a file of a call. `doing` completes "could not be …". */
 export function fileSentence(
   path: string,
   doing: "read" | "written",
   thrown: unknown,
-  context: ExecutionContext,
+  context: Places,
+  noun: "file" | "folder" = "file",
 ): string {
   if (thrown instanceof FileFailure) return thrown.message;
-  if (thrown instanceof Deno.errors.NotFound) return `The file ${path} was not found${hint(path, context)}.`;
+  if (thrown instanceof Deno.errors.NotFound) {
+    return `The ${noun} ${path} was not found${hint(path, context)}.`;
+  }
   if (thrown instanceof Deno.errors.IsADirectory) return folderSentence(path);
   if (thrown instanceof Deno.errors.NotADirectory || thrown instanceof Deno.errors.AlreadyExists) {
-    return `The file ${path} could not be ${doing}: a file stands where its path needs a folder.`;
+    return `The ${noun} ${path} could not be ${doing}: a file stands where its path needs a folder.`;
   }
   if (thrown instanceof Deno.errors.PermissionDenied) {
-    return `The file ${path} could not be ${doing}: permission denied.`;
+    return `The ${noun} ${path} could not be ${doing}: permission denied.`;
   }
-  return `The file ${path} could not be ${doing}: ${thrownText(thrown).replace(/\.$/, "")}.`;
+  return `The ${noun} ${path} could not be ${doing}: ${thrownText(thrown).replace(/\.$/, "")}.`;
 }
 
 /** Names of a folder that are looked at. */
 const MOST_NAMES = 10_000;
 
 /** The end of a sentence about a name that looks like the missing one; empty when there is none. */
-function hint(path: string, { path: { resolve }, sandbox }: ExecutionContext): string {
+function hint(path: string, { path: { resolve }, sandbox }: Places): string {
   const target = linkAt(resolve(path));
   if (target !== null) return `; it is a link to ${target}`;
   let missing = resolve(path);
@@ -71,7 +77,7 @@ function namesIn(folder: string): string[] {
 }
 
 /** How a path is called where the place it leads to is refused: the reason lies in the link, not in the name. */
-export function leading(path: string, real: string, { path: { resolve } }: ExecutionContext): string {
+export function leading(path: string, real: string, { path: { resolve } }: Pick<Places, "path">): string {
   return real === resolve(path) ? path : `${path} leads to ${real}, which`;
 }
 

@@ -4,13 +4,14 @@ import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.ts";
 import type { ToolDefinition } from "../definition.ts";
 import { bashTool } from "./bash.ts";
 import { editTool } from "./edit.ts";
-import { readTool } from "./read.ts";
+import { readTool } from "./read/read.ts";
+import { lsTool } from "./search/ls.ts";
 import { writeTool } from "./write.ts";
 
 /** The settings that the built-in tools are made for; their descriptions name the limits. */
 export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" | "named">;
 
-/** bash, read, write and edit. Schemas and descriptions depend on nothing but the settings. */
+/** bash, read, write, edit and ls. Schemas and descriptions depend on nothing but the settings. */
 export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): ToolDefinition[] {
   const { truncate, default_timeout, named } = settings;
   return [
@@ -18,5 +19,6 @@ export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools)
     readTool({ maxLines: truncate.max_lines, maxBytes: truncate.max_bytes }),
     writeTool(),
     editTool({ replaceAll: named.edit?.replace_all === true }),
+    lsTool({ maxLines: truncate.max_lines, maxBytes: truncate.max_bytes }),
   ];
 }

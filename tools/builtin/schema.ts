@@ -25,3 +25,8 @@ export function labelComment(input: Readonly<Record<string, unknown>>): string {
 export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
+
+/** A number without its fraction, at least 1. */
+export function wholeNumber(value: unknown, otherwise: number): number {
+  return typeof value === "number" ? Math.max(1, Math.floor(value)) : otherwise;
+}

@@ -442,13 +442,135 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const editAll = validate24;
-const schema35 = {"type":"object","properties":{"label":{"type":"string"},"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"replaceAll":{"type":["boolean","null"]}},"required":["path","oldText","newText","replaceAll"],"additionalProperties":false};
+const ls = validate24;
+const schema35 = {"type":"object","properties":{"label":{"type":"string"},"path":{"type":"string"},"max_depth":{"type":["number","null"]},"limit":{"type":["number","null"]}},"required":["path","max_depth","limit"],"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate24.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if((data.path === undefined) || (!(func0.call(data, "path")))){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if((data.max_depth === undefined) || (!(func0.call(data, "max_depth")))){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "max_depth"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((data.limit === undefined) || (!(func0.call(data, "limit")))){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "limit"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 of Object.keys(data)){
+if(!((((key0 === "label") || (key0 === "path")) || (key0 === "max_depth")) || (key0 === "limit"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.label !== undefined && func0.call(data, "label")){
+if(typeof data.label !== "string"){
+const err4 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.path !== undefined && func0.call(data, "path")){
+if(typeof data.path !== "string"){
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.max_depth !== undefined && func0.call(data, "max_depth")){
+let data2 = data.max_depth;
+if((!(typeof data2 == "number")) && (data2 !== null)){
+const err6 = {instancePath:instancePath+"/max_depth",schemaPath:"#/properties/max_depth/type",keyword:"type",params:{type: schema35.properties.max_depth.type}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.limit !== undefined && func0.call(data, "limit")){
+let data3 = data.limit;
+if((!(typeof data3 == "number")) && (data3 !== null)){
+const err7 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: schema35.properties.limit.type}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const editAll = validate25;
+const schema36 = {"type":"object","properties":{"label":{"type":"string"},"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"replaceAll":{"type":["boolean","null"]}},"required":["path","oldText","newText","replaceAll"],"additionalProperties":false};
+
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate25.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -559,7 +681,7 @@ errors++;
 if(data.replaceAll !== undefined && func0.call(data, "replaceAll")){
 let data4 = data.replaceAll;
 if((typeof data4 !== "boolean") && (data4 !== null)){
-const err9 = {instancePath:instancePath+"/replaceAll",schemaPath:"#/properties/replaceAll/type",keyword:"type",params:{type: schema35.properties.replaceAll.type}};
+const err9 = {instancePath:instancePath+"/replaceAll",schemaPath:"#/properties/replaceAll/type",keyword:"type",params:{type: schema36.properties.replaceAll.type}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -580,15 +702,16 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const validators: Readonly<Record<"bash" | "read" | "write" | "edit" | "editAll", SchemaCheck>> = {
+export const validators: Readonly<Record<"bash" | "read" | "write" | "edit" | "ls" | "editAll", SchemaCheck>> = {
   bash,
   read,
   write,
   edit,
+  ls,
   editAll,
 };

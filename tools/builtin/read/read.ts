@@ -1,20 +1,20 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
-import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
-import { textFault } from "../../base/text_fault.ts";
-import { isSystemFile, isSystemPath, within } from "../../base/reading.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
-import { STOPPED } from "../run.ts";
-import { formatSize } from "../truncate.ts";
-import { inputValidator } from "../validate.ts";
-import { fileSentence, leading } from "./file_failures.ts";
+import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../../base/media.ts";
+import { textFault } from "../../../base/text_fault.ts";
+import { isSystemFile, isSystemPath, within } from "../../../base/reading.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import { realPath } from "../../../sandbox/paths/real_path.ts";
+import { STOPPED } from "../../run.ts";
+import { formatSize } from "../../truncate.ts";
+import { inputValidator } from "../../validate.ts";
+import { fileSentence, leading } from "../file_failures.ts";
 import { type LineSelection, LineSelector } from "./line_selector.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
-import { labelComment, strictSchema, text } from "./schema.ts";
-import { nowhereSentence } from "./replace_file.ts";
-import { seenNow } from "./seen_files.ts";
-import { validators } from "./validators.generated.ts";
+import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { nowhereSentence } from "../replace_file.ts";
+import { seenNow } from "../seen_files.ts";
+import { validators } from "../validators.generated.ts";
 
 const CHUNK = 64 * 1024;
 
@@ -213,11 +213,6 @@ function noticeFor(
     return `[Lines ${offset}-${last} of ${total} are shown, up to the limit of ${size}. ${next}]`;
   }
   return last < total ? `[${lineCount(total - last)} more in the file. ${next}]` : null;
-}
-
-/** A number without its fraction, at least 1. */
-function wholeNumber(value: unknown, otherwise: number): number {
-  return typeof value === "number" ? Math.max(1, Math.floor(value)) : otherwise;
 }
 
 function lineCount(count: number): string {

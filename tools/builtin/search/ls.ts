@@ -1,0 +1,178 @@
+// The tool that lists a folder (tools 8.5).
+
+import { byBytes } from "../../../base/bytes.ts";
+import { within } from "../../../base/reading.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import { STOPPED } from "../../run.ts";
+import { formatSize, truncateHead } from "../../truncate.ts";
+import { inputValidator } from "../../validate.ts";
+import { fileSentence, type Places } from "../file_failures.ts";
+import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { validators } from "../validators.generated.ts";
+import { entriesOf, leadsToFolder, onOneLine, placeAt, placesOf } from "./folder.ts";
+
+/** Levels of folders that one call may go down. */
+const MOST_DEPTH = 10;
+/** Entries of one call, unless it asks for another number. */
+const USUAL_LIMIT = 500;
+
+export interface LsOptions {
+  readonly maxLines: number;
+  readonly maxBytes: number;
+}
+
+/** The definition of ls for the given limits, which its description names. */
+export function lsTool(limits: LsOptions): ToolDefinition {
+  return {
+    name: "ls",
+    description:
+      "Lists a folder, hidden entries included: folders first, which end in a slash, then files. " +
+      `At most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)} are returned, whichever is less. ` +
+      "Links are not followed.",
+    input_schema: strictSchema({
+      path: { type: "string", description: "The folder: absolute, relative, or beginning with ~/." },
+      max_depth: {
+        type: ["number", "null"],
+        description: `How many levels are listed, at most ${MOST_DEPTH} (null: 1, the folder alone).`,
+      },
+      limit: {
+        type: ["number", "null"],
+        description: `The number of entries wanted (null: ${USUAL_LIMIT}).`,
+      },
+    }),
+    strict: true,
+    path_input: "path",
+    files: "read",
+    config_schema: {
+      type: "object",
+      properties: { cwd: { type: ["string", "null"], default: "urn:flemma:buffer:path" } },
+    },
+    validate: inputValidator(validators.ls),
+    format_preview: (input) => {
+      const depth = depthOf(input);
+      return `${text(input.path)}${depth > 1 ? `  depth=${depth}` : ""}${labelComment(input)}`;
+    },
+    execute: (input, context) => list(input, context, limits),
+  };
+}
+
+function depthOf(input: ToolInput): number {
+  return Math.min(wholeNumber(input.max_depth, 1), MOST_DEPTH);
+}
+
+async function list(
+  input: ToolInput,
+  context: ExecutionContext,
+  limits: LsOptions,
+): Promise<ExecutionResult> {
+  const shown = text(input.path);
+  if (shown === "") return failed("The path is empty.");
+  const places = placesOf(context);
+  try {
+    return await within(
+      context.timeout,
+      listed(shown, input, places, context.signal, limits),
+      context.signal,
+    );
+  } catch (thrown) {
+    if (context.signal.aborted) return failed(STOPPED);
+    return failed(fileSentence(shown, "read", thrown, places, "folder"));
+  }
+}
+
+async function listed(
+  shown: string,
+  input: ToolInput,
+  places: Places,
+  signal: AbortSignal,
+  { maxLines, maxBytes }: LsOptions,
+): Promise<ExecutionResult> {
+  const { real, info } = await placeAt(shown, places);
+  if (!info.isDirectory) return failed(`${shown} is not a folder. Read a file with read.`);
+  const depth = depthOf(input);
+  // More than can be shown is counted only.
+  const listing = new Listing(Math.min(wholeNumber(input.limit, USUAL_LIMIT), maxLines));
+  await collect(real, "", depth, listing, places, signal);
+  if (listing.closed > 0 && listing.total === 0) {
+    return failed(`The folder ${shown} could not be read: permission denied.`);
+  }
+  const { content, output_lines } = truncateHead(listing.lines().join("\n"), { maxLines, maxBytes });
+  const lines = listing.lines().length === 0 ? 0 : output_lines;
+  const footer = footerOf(lines, listing, depth);
+  return { success: true, output: content === "" ? footer : `${content}\n\n${footer}` };
+}
+
+/** The first entries of a listing, however many are put in. */
+class Listing {
+  readonly #limit: number;
+  #kept: string[] = [];
+  /** Number of entries put in. */
+  total = 0;
+  /** Folders that could not be looked into. */
+  closed = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(path: string): void {
+    this.total++;
+    if (this.#kept.push(path) >= 2 * this.#limit + 1000) this.#kept = this.lines();
+  }
+
+  /** The entries in order, as many as are wanted. */
+  lines(): string[] {
+    return this.#kept.sort(inOrder).slice(0, this.#limit);
+  }
+}
+
+/** Folders first, then without regard to case, then by bytes. */
+function inOrder(a: string, b: string): number {
+  const folders = Number(b.endsWith("/")) - Number(a.endsWith("/"));
+  return folders || byBytes(a.toLowerCase(), b.toLowerCase()) || byBytes(a, b);
+}
+
+async function collect(
+  folder: string,
+  prefix: string,
+  depth: number,
+  listing: Listing,
+  places: Places,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const entries = await entriesOf(folder, places);
+  if (entries === null) {
+    listing.closed++;
+    return;
+  }
+  for (const { name, kind } of entries) {
+    const path = `${folder === "/" ? "" : folder}/${name}`;
+    const isFolder = kind === "folder" || (kind === "link" && await leadsToFolder(path, places));
+    listing.add(`${prefix}${onOneLine(name)}${isFolder ? "/" : ""}`);
+    if (kind === "folder" && depth > 1) {
+      await collect(path, `${prefix}${onOneLine(name)}/`, depth - 1, listing, places, signal);
+    }
+  }
+}
+
+function footerOf(lines: number, { total, closed }: Listing, depth: number): string {
+  const count = lines < total
+    ? `${lines} of ${plural(total, "entry", "entries")}`
+    : plural(total, "entry", "entries");
+  return `[${
+    [
+      count,
+      ...(depth > 1 ? [`depth=${depth}`] : []),
+      ...(closed > 0 ? [`${plural(closed, "folder", "folders")} not readable`] : []),
+    ].join(", ")
+  }]`;
+}
+
+function plural(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function failed(error: string): ExecutionResult {
+  return { success: false, error };
+}
