@@ -19,7 +19,10 @@ export interface Catalog {
 
 /** What this program brings along, for callers that have no registry at hand. */
 export const BUILTIN_CATALOG: Catalog = {
-  tools: [{ name: "bash" }, { name: "read" }, { name: "edit" }, { name: "write" }, { name: "ls" }],
+  tools: [
+    ...["bash", "read", "edit", "write", "ls", "calculator"].map((name) => ({ name })),
+    { name: "calculator_async", enabled: false },
+  ],
 };
 
 /** Backends of the sandbox that this program brings along. */

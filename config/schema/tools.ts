@@ -254,7 +254,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   find: group("The find tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
   ls: group("The ls tool.", { cwd: cwd() }),
   calculator: group("The calculator tool.", {
-    enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true, unread: true }),
+    enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
   }),
   mcporter: group("Bridge to external tool servers.", {
     enabled: hostKey(BOOLEAN, "Ask mcporter for tools.", { default: false, awaits: "the mcporter bridge" }),

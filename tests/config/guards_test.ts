@@ -79,7 +79,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
     ["tools: { auto_approve: [read, write] }", "tools.auto_approve", ["read"], true],
     ["tools: { auto_approve: [] }", "tools.auto_approve", [], false],
     ["sandbox: false", "sandbox.enabled", true, true],
-    ["tools: { $remove: write }", "tools.offered", ["bash", "read", "edit", "ls"], false],
+    ["tools: { $remove: write }", "tools.offered", ["bash", "read", "edit", "ls", "calculator"], false],
     ["tools: [bash, read]", "tools.offered", ["bash", "read"], true],
     ["tools: { $append: bash }", "tools.offered", null, true],
     ["sandbox: { policy: { network: false } }", "sandbox.policy.network", false, false],

@@ -47,6 +47,12 @@ Deno.test("ls shows the path, the depth if it is more than one, and the label", 
   assert.equal(preview("ls", { path: "src", max_depth: 40 }), "ls: src  depth=10");
 });
 
+Deno.test("the calculators show their expression, and the delay if there is one", () => {
+  assert.equal(preview("calculator", { expression: "1 + 1" }), "calculator: 1 + 1");
+  assert.equal(preview("calculator_async", { expression: "2", delay: null }), "calculator_async: 2");
+  assert.equal(preview("calculator_async", { expression: "2", delay: 50 }), "calculator_async: 2  # 50ms");
+});
+
 Deno.test("tools 6: the preview of a waiting call says that its input does not fit, before anyone approves it", () => {
   assert.equal(
     preview("read", { path: 7, label: "look" }),

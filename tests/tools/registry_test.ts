@@ -101,6 +101,7 @@ Deno.test("all built-in tools are strict and register without a word", () => {
   assert.deepEqual(warnings(registry.register(builtinTools())), []);
   assert.deepEqual(registry.getAll().map(({ name, strict }) => [name, strict]), [
     ["bash", true],
+    ["calculator", true],
     ["edit", true],
     ["ls", true],
     ["read", true],

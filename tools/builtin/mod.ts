@@ -3,6 +3,7 @@
 import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.ts";
 import type { ToolDefinition } from "../definition.ts";
 import { bashTool } from "./bash.ts";
+import { calculatorAsyncTool, calculatorTool } from "./calculator/calculator.ts";
 import { editTool } from "./edit.ts";
 import { readTool } from "./read/read.ts";
 import { lsTool } from "./search/ls.ts";
@@ -11,7 +12,7 @@ import { writeTool } from "./write.ts";
 /** The settings that the built-in tools are made for; their descriptions name the limits. */
 export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" | "named">;
 
-/** bash, read, write, edit and ls. Schemas and descriptions depend on nothing but the settings. */
+/** All of them. Schemas and descriptions depend on nothing but the settings. */
 export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): ToolDefinition[] {
   const { truncate, default_timeout, named } = settings;
   return [
@@ -20,5 +21,7 @@ export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools)
     writeTool(),
     editTool({ replaceAll: named.edit?.replace_all === true }),
     lsTool({ maxLines: truncate.max_lines, maxBytes: truncate.max_bytes }),
+    calculatorTool({ enabled: named.calculator?.enabled !== false }),
+    calculatorAsyncTool(),
   ];
 }

@@ -4,16 +4,15 @@ import type { JsonSchema } from "../definition.ts";
 
 /** A strict schema over `label` and the members given; `required` keeps their order. */
 export function strictSchema(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const properties = {
+  return strictObject({
     label: { type: "string", description: "A few words on what this call is for, shown to the person." },
     ...members,
-  };
-  return {
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
+  });
+}
+
+/** A strict schema over the members given and nothing else. */
+export function strictObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
 /** The label as the end of a preview; nothing when there is none. */

@@ -1,0 +1,69 @@
+// The tools that reckon (tools 8.8).
+
+import type { ExecutionResult, ToolDefinition } from "../../definition.ts";
+import { inputValidator } from "../../validate.ts";
+import { strictObject, text } from "../schema.ts";
+import { validators } from "../validators.generated.ts";
+import { ExpressionFault, valueOf } from "./expression.ts";
+import { numberText } from "./number_text.ts";
+
+/** Milliseconds the slow one waits when the call does not say. */
+const USUAL_DELAY = 1000;
+/** Milliseconds it waits at most. */
+const MOST_DELAY = 60_000;
+
+const NOTATION =
+  "numbers, + - * / // % ^, parentheses, comparisons, pi, huge and the functions of Lua's math";
+
+const expression = { type: "string", description: `The expression: ${NOTATION}.` };
+
+/** The definition of calculator; `enabled` says whether it is offered without being named. */
+export function calculatorTool({ enabled }: { readonly enabled: boolean }): ToolDefinition {
+  return {
+    name: "calculator",
+    description: `Reckons the value of an arithmetic expression: ${NOTATION}.`,
+    input_schema: strictObject({ expression }),
+    strict: true,
+    enabled,
+    validate: inputValidator(validators.calculator),
+    format_preview: (input) => text(input.expression),
+    execute: (input) => reckoned(text(input.expression)),
+  };
+}
+
+/** The definition of calculator_async: the same after a while, to try out what happens during long calls. */
+export function calculatorAsyncTool(): ToolDefinition {
+  return {
+    name: "calculator_async",
+    description: `Reckons the value of an arithmetic expression after a delay: ${NOTATION}.`,
+    input_schema: strictObject({
+      expression,
+      delay: {
+        type: ["number", "null"],
+        description: `Milliseconds to wait, at most ${MOST_DELAY} (null: ${USUAL_DELAY}).`,
+      },
+    }),
+    strict: true,
+    enabled: false,
+    async: true,
+    validate: inputValidator(validators.calculator_async),
+    format_preview: ({ expression, delay }) =>
+      `${text(expression)}${typeof delay === "number" ? `  # ${delay}ms` : ""}`,
+    execute(input, _context, callback) {
+      const delay = typeof input.delay === "number" ? input.delay : USUAL_DELAY;
+      const wait = Math.min(Math.max(0, delay), MOST_DELAY);
+      const timer = setTimeout(() => callback(reckoned(text(input.expression))), wait);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+function reckoned(expression: string): ExecutionResult {
+  try {
+    const value = valueOf(expression);
+    return { success: true, output: typeof value === "number" ? numberText(value) : String(value) };
+  } catch (thrown) {
+    if (thrown instanceof ExpressionFault) return { success: false, error: thrown.message };
+    throw thrown;
+  }
+}

@@ -1,0 +1,86 @@
+// The functions of Lua's `math` over numbers. Of those with several results the first one counts, as in an expression of Lua.
+
+/** As C has it: one to any power is one, and so is minus one to an infinite one. */
+export function raised(base: number, exponent: number): number {
+  if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1;
+  return base ** exponent;
+}
+
+/** A function with the number of values it takes. */
+export interface Known {
+  readonly least: number;
+  readonly most: number;
+  reckon(...values: readonly number[]): number;
+}
+
+/** The function of that name, or null. */
+export function functionNamed(name: string): Known | null {
+  return FUNCTIONS.get(name) ?? null;
+}
+
+function one(reckon: (value: number) => number): Known {
+  return { least: 1, most: 1, reckon: (value = NaN) => reckon(value) };
+}
+
+function two(reckon: (first: number, second: number) => number): Known {
+  return { least: 2, most: 2, reckon: (first = NaN, second = NaN) => reckon(first, second) };
+}
+
+const FUNCTIONS: ReadonlyMap<string, Known> = new Map(Object.entries({
+  abs: one(Math.abs),
+  acos: one(Math.acos),
+  asin: one(Math.asin),
+  atan: { least: 1, most: 2, reckon: (y = NaN, x = 1) => Math.atan2(y, x) },
+  atan2: two(Math.atan2),
+  ceil: one(Math.ceil),
+  cos: one(Math.cos),
+  cosh: one(Math.cosh),
+  deg: one((value) => value * 180 / Math.PI),
+  exp: one(Math.exp),
+  floor: one(Math.floor),
+  fmod: two((a, b) => a % b),
+  frexp: one(fraction),
+  ldexp: two((value, exponent) => value * 2 ** exponent),
+  log: {
+    least: 1,
+    most: 2,
+    reckon: (value = NaN, base) => base === undefined ? Math.log(value) : logarithm(value, base),
+  },
+  log10: one(Math.log10),
+  max: { least: 1, most: Infinity, reckon: (...values) => Math.max(...values) },
+  min: { least: 1, most: Infinity, reckon: (...values) => Math.min(...values) },
+  modf: one(Math.trunc),
+  pow: two(raised),
+  rad: one((value) => value * Math.PI / 180),
+  random: { least: 0, most: 2, reckon: random },
+  sin: one(Math.sin),
+  sinh: one(Math.sinh),
+  sqrt: one(Math.sqrt),
+  tan: one(Math.tan),
+  tanh: one(Math.tanh),
+}));
+
+/** The part of a number from a half up to one, without its power of two. */
+function fraction(value: number): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
+  let part = value;
+  while (Math.abs(part) >= 1) part /= 2;
+  while (Math.abs(part) < 0.5) part *= 2;
+  return part;
+}
+
+/** The usual bases are exact for their powers. */
+function logarithm(value: number, base: number): number {
+  if (base === 2) return Math.log2(value);
+  if (base === 10) return Math.log10(value);
+  return Math.log(value) / Math.log(base);
+}
+
+/** From 0 up to 1; with one value a whole number from 1 to it, with two one between them, both included. */
+function random(first?: number, second?: number): number {
+  if (first === undefined) return Math.random();
+  const [low, high] = second === undefined ? [1, first] : [first, second];
+  return low > high
+    ? NaN
+    : Math.floor(low) + Math.floor(Math.random() * (Math.floor(high) - Math.floor(low) + 1));
+}
