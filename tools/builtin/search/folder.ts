@@ -1,7 +1,7 @@
 // Folders of a call: where they really are, whether they may be looked at, and what stands in them.
 
 import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
-import { resolvePath } from "../../../base/paths.ts";
+import { parentOf, resolvePath } from "../../../base/paths.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../../definition.ts";
 import { FileFailure, leading, type Places } from "../file_failures.ts";
@@ -55,7 +55,7 @@ export async function entriesOf(real: string, places: Places): Promise<Entry[] |
   const entries: Entry[] = [];
   try {
     const judged = await Deno.lstat(real);
-    if (!judged.isDirectory || isSystemFile(real, judged)) return null;
+    if (!judged.isDirectory || isForeign(real, judged)) return null;
     for await (const { name, isDirectory, isFile, isSymlink } of Deno.readDir(real)) {
       entries.push({ name, kind: isDirectory ? "folder" : isFile ? "file" : isSymlink ? "link" : "other" });
     }
@@ -67,6 +67,11 @@ export async function entriesOf(real: string, places: Places): Promise<Entry[] |
     if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.PermissionDenied) return null;
     throw thrown;
   }
+}
+
+/** Whether a folder is one of the system's. One on the device of the folder around it is what that one was found to be. */
+function isForeign(real: string, { dev }: Deno.FileInfo): boolean {
+  return Deno.lstatSync(parentOf(real)).dev !== dev && isSystemFile(real, { dev });
 }
 
 /** Whether a link leads to a folder that tools may look at. */

@@ -68,15 +68,19 @@ async function list(
   const shown = text(input.path);
   if (shown === "") return failed("The path is empty.");
   const places = placesOf(context);
+  // What nobody waits for any more must not go on through a large tree.
+  const over = new AbortController();
   try {
     return await within(
       context.timeout,
-      listed(shown, input, places, context.signal, limits),
+      listed(shown, input, places, over.signal, limits),
       context.signal,
     );
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
     return failed(fileSentence(shown, "read", thrown, places, "folder"));
+  } finally {
+    over.abort();
   }
 }
 
