@@ -275,7 +275,10 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
       break;
     case "failed":
       if (problem !== undefined) messages.problem(problem);
-      if (problem?.code.startsWith("provider-")) messages.say(`  ${wayOn(session.chat, file)}`);
+      // What was refused for its content would be refused again as it stands: only what the sentence says itself leads on.
+      if (problem?.code.startsWith("provider-") && problem.code !== "provider-blocked") {
+        messages.say(`  ${wayOn(session.chat, file)}`);
+      }
       if (problem?.code === "write-failed") messages.say(`  ${wayOn(onDisk(session), file)}`);
       break;
   }

@@ -303,3 +303,15 @@ Deno.test("A11: what policy denied is named in one line", () =>
     const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
     assert.match(stderr, /^flemma: denied by .*: bash: \$ rm -rf build$/m);
   }));
+
+Deno.test("a reply that a filter stopped is not advised to be gone on with", () =>
+  withScene(async (place) => {
+    const refused = { reply: [{ text: "I" }], stop_reason: "refusal", stop_details: { category: "cyber" } };
+    await withReplay([refused], async (_, env) => {
+      place.write("a.chat", QUESTION);
+      const { code, stderr } = await place.run(["advance", "a.chat"], { env });
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /Delete what came of the reply, then put your message in other words/);
+      assert.doesNotMatch(stderr, /--continue/);
+    });
+  }));
