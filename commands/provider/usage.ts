@@ -43,12 +43,15 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const path = await knownPath(environment, file);
   const records = (await recordsOf(environment, path)).filter(wanted);
+  const isMissing = records.length === 0 && !await isFile(absolutePath(environment, file));
   if (asJson) writeOutput(`${safeJson(documentJson(path, records))}\n`);
-  else if (records.length === 0) messages.note(`flemma: ${file} has used nothing so far.`);
+  if (isMissing) {
+    return refuse(invocation, { code: "document-missing", message: `There is no file ${file}.` });
+  }
+  if (asJson) return Exit.ok;
+  if (records.length === 0) messages.note(`flemma: ${file} has used nothing so far.`);
   else writeOutput(visible(table("model", byModel(records)), { lines: true }));
-  return records.length === 0 && !await isFile(absolutePath(environment, file))
-    ? refuse(invocation, { code: "document-missing", message: `There is no file ${file}.` })
-    : Exit.ok;
+  return Exit.ok;
 }
 
 const UNSAVED = "(unsaved)";

@@ -119,8 +119,3 @@ export function fitsWord({ pieces }: PatternWord, text: string): boolean {
   }
   return true;
 }
-
-/** A word of a command as a pattern that means exactly this word. */
-export function quoted(word: string): string {
-  return word !== "" && /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
-}

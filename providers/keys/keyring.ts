@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { KeyKind } from "./types.ts";
-import { askHelper, findHelper, type HelperAnswer } from "./helper.ts";
+import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 
 /** Where keys lie that the person handed over once. */
 export interface Keyring {

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { CredentialAnswer, CredentialQuery, CredentialResolver, KeyKind } from "./types.ts";
-import { askHelper, findHelper, type HelperAnswer } from "./helper.ts";
+import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 import { type Keyring, systemKeyring } from "./keyring.ts";
 
 /** The kind of key that a provider takes. */

@@ -5,7 +5,7 @@ import { resolveCredential } from "./credentials.ts";
 import { keyringResolver } from "./resolvers.ts";
 import type { CredentialQuery, CredentialResolver } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
-import { findHelper } from "./helper.ts";
+import { findHelper } from "./key_program.ts";
 
 /** Stands for a key that was not asked for. */
 const UNASKED = "unasked";

@@ -8,7 +8,7 @@ import { isDocument } from "../../commands/io/piped_document.ts";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { readsInput, wantsDocument } from "../../commands/main.ts";
 
-const environment = { cwd: "/work", home: "/home", variables: {} };
+const environment = { cwd: "/w", home: "/home", variables: {} };
 
 Deno.test("each problem ends in its exit code, and one that has none of its own is a failure", () => {
   const rows: readonly (readonly [code: string, exit: number])[] = [
@@ -38,7 +38,7 @@ Deno.test("what an option says about messages beats everything, then events on s
     for (const events of [undefined, "stderr"]) {
       assert.equal(place(filter, "stderr", events), "live");
       assert.equal(place(filter, "journal", events), "journal");
-      assert.deepEqual(place(filter, "log.txt", events), { file: "/work/log.txt" });
+      assert.deepEqual(place(filter, "log.txt", events), { file: "/w/log.txt" });
       assert.deepEqual(place(filter, "/tmp/log", events), { file: "/tmp/log" });
     }
     assert.equal(place(filter, undefined, "stderr"), "journal", "no words between lines of JSON");

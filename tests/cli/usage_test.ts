@@ -71,5 +71,5 @@ Deno.test("a day that is none, and a file that is not there, are refused", () =>
     assert.deepEqual([day.code, /2026-11-28/.test(day.stderr)], [2, true]);
     const file = await place.run(["usage", "none.chat"]);
     assert.equal(file.code, 1);
-    assert.match(file.stderr, /There is no file none\.chat/);
+    assert.equal(file.stderr, "flemma: There is no file none.chat.\n");
   }));

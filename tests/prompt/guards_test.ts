@@ -68,14 +68,14 @@ Deno.test("of several readings of a file the last counts, and an earlier log onl
 });
 
 Deno.test("a path starts at the root, at home or in the folder, and steps upwards stop at the root", () => {
-  const base = { folder: "/work/place", home: "/home/me" };
+  const base = { folder: "/w/place", home: "/home/me" };
   const rows: readonly (readonly [path: string, resolved: string])[] = [
-    ["./a", "/work/place/a"],
-    ["../a", "/work/a"],
+    ["./a", "/w/place/a"],
+    ["../a", "/w/a"],
     ["../../../../a", "/a"],
     ["~/a", "/home/me/a"],
     ["/etc/./a//b/../c", "/etc/a/c"],
-    ["./~/a", "/work/place/~/a"],
+    ["./~/a", "/w/place/~/a"],
   ];
   for (const [path, resolved] of rows) assert.equal(resolvePath(path, base), resolved, path);
 });

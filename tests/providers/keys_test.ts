@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
-import { askHelper, findHelper } from "../../providers/keys/helper.ts";
+import { askHelper, findHelper } from "../../providers/keys/key_program.ts";
 import { systemKeyring } from "../../providers/keys/keyring.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { keyringResolver } from "../../providers/keys/resolvers.ts";
