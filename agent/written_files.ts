@@ -4,7 +4,7 @@ import type { Environment } from "../base/environment.ts";
 import { parentOf, resolvePath } from "../base/paths.ts";
 import { isSystemPath, readJudgedSync } from "../base/reading.ts";
 import { visible } from "../base/visible.ts";
-import { difference, type Hunk } from "../cycle/storage/lines.ts";
+import { difference, type Hunk, splitLines } from "../cycle/storage/lines.ts";
 import type { Call } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { realPath } from "../sandbox/paths/real_path.ts";
@@ -53,7 +53,7 @@ export class WrittenFiles {
     const after = changed(call, before);
     if (after === null) return null;
     const shown = visible(String(call.input.path));
-    return unified(shown, before === null ? null : linesOf(before), linesOf(after));
+    return unified(shown, before === null ? null : splitLines(before), splitLines(after), MOST_LINES);
   }
 
   /** The real path of the file that a call of ours would write; null for other calls. */
@@ -105,17 +105,20 @@ function isFile(real: string): boolean {
   }
 }
 
-function linesOf(bytes: Uint8Array): string[] {
-  return bytes.length === 0
-    ? []
-    : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split(/(?<=\n)/);
-}
-
-/** A unified diff, as `diff -u` writes it but for the times; `before` is null for a new file. */
+/**
+ * A unified diff, as `diff -u` writes it but for the times.
+ *
+ * @param path the name in its head
+ * @param before the lines with their ends; null for a new file
+ * @param after the lines with their ends
+ * @param most how many lines of the diff are shown at most; of the others the number is told
+ * @returns null where both are the same
+ */
 export function unified(
   path: string,
   before: readonly string[] | null,
   after: readonly string[],
+  most = Infinity,
 ): string | null {
   const old = before ?? [];
   // What is too different is shown as what it is: one text for another.
@@ -123,8 +126,8 @@ export function unified(
   if (hunks.length === 0) return null;
   const out = [`--- ${before === null ? "/dev/null" : path}\n`, `+++ ${path}\n`];
   for (const group of grouped(hunks)) out.push(...passage(group, old, after));
-  const shown = out.slice(0, MOST_LINES);
-  if (out.length > MOST_LINES) shown.push(`… ${out.length - MOST_LINES} more lines\n`);
+  const shown = out.slice(0, most);
+  if (out.length > most) shown.push(`… ${out.length - most} more lines\n`);
   return shown.join("");
 }
 

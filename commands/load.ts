@@ -48,6 +48,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "reject": () => import("./document/reject.ts"),
   "execute": () => import("./document/execute.ts"),
   "send": () => import("./document/send.ts"),
+  "migrate": () => import("./convert/migrate.ts"),
   "status": () => import("./document/status.ts"),
   "check": () => import("./document/check.ts"),
   "recover": () => import("./document/recover.ts"),

@@ -177,6 +177,22 @@ const WORK: readonly Command[] = [
     ],
     example: "flemma send notes.chat --dry-run",
   },
+  {
+    name: "migrate",
+    usage: "[FILE]",
+    summary: "bring a document in older forms to today's",
+    details:
+      "Puts the text of a line such as `@You: Hello` below its marker, and writes `flemma:tool status=pending` for " +
+      "`flemma:pending`. Everything else stays byte for byte, and so does what fences quote. Nothing runs.",
+    kind: "filter",
+    arity: [0, 1],
+    options: [
+      { name: "dry-run", help: "Print what would change, as a unified diff, instead of changing it." },
+      { name: "json", help: "With --dry-run: print one JSON value." },
+      ...DOCUMENT,
+    ],
+    example: "flemma migrate --dry-run old.chat",
+  },
 ];
 
 /** They tell about a document and change nothing. */

@@ -103,7 +103,7 @@ function legacy(text: Text, at: number): Diagnostic {
   const role: Span = legacyMarker(bytes, 0, bytes.length)?.role ?? { from: 0, to: 0 };
   const message = `"@${
     spanText(bytes, role)
-  }:" with text on the same line begins no message: put the text on the next line.`;
+  }:" with text on the same line begins no message: put the text on the next line, or run flemma migrate.`;
   return finding("legacy_form", message, line + 1);
 }
 

@@ -243,7 +243,7 @@ class Reader {
     if (result.block.style === "pending-fence") {
       this.#find(
         "legacy_form",
-        '"flemma:pending" is an old spelling: write "flemma:tool status=pending".',
+        '"flemma:pending" is an old spelling: write "flemma:tool status=pending", or run flemma migrate.',
         result.block.opener.from,
         id,
       );

@@ -118,7 +118,7 @@ Deno.test("there is no diff of what changes nothing, is no text, may not be read
 
 Deno.test("a long diff is cut, and the name in it cannot break its lines", () => {
   const many = Array.from({ length: 3000 }, (_, at) => `${at}\n`);
-  const cut = unified("f", [], many)!.split("\n");
+  const cut = unified("f", [], many, 400)!.split("\n");
   assert.deepEqual([cut.length, cut.at(-2)], [402, "… 2603 more lines"]);
   return inPlace(({ files, call }) => {
     const diff = files.diff(call("write", { path: "a\n+++ b", content: "x\n" }));

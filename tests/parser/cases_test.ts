@@ -40,7 +40,7 @@ Deno.test("a marker as other programs write it is told with the one to write", (
   assert.match(sentence("@ai: hi\n"), /Write "@Assistant:"/);
   assert.match(
     sentence("@You: hi\n"),
-    /"@You:" with text on the same line .*: put the text on the next line\.$/,
+    /"@You:" with text on the same line .*: put the text on the next line, or run flemma migrate\.$/,
   );
   // What only looks like one gets no advice.
   for (const text of ["@somebody: hi\n", "@user hi\n", "x @user: hi\n"]) {

@@ -1,0 +1,163 @@
+// Older spellings of a document brought to today's (chat-format 13), as the smallest edits. Never done without being asked.
+
+import { Document } from "./document.ts";
+import type { Edit } from "./edits/edit.ts";
+import { bareTicks, fenceClose, fenceOpen, legacyMarker, markerRole } from "./text/lines.ts";
+import { spanText } from "./text/text.ts";
+import type { Chat, Result } from "./types.ts";
+
+/** One older spelling that was found. */
+export type OlderForm =
+  /** `@You: text`: a marker with text on its line. */
+  | { readonly kind: "marker"; readonly line: number; readonly role: string }
+  /** A result that waits, under the fence `flemma:pending`. */
+  | { readonly kind: "pending-fence"; readonly line: number; readonly id: string };
+
+/** What a document needs to be in today's forms. */
+export interface Migration {
+  /** What was found, by its lines in the document as it was. */
+  readonly forms: readonly OlderForm[];
+  /** The changes, in bytes of the document as it was, in ascending order. */
+  readonly edits: readonly Edit[];
+  /** The document after them. */
+  readonly chat: Chat;
+}
+
+interface Found {
+  readonly form: OlderForm;
+  readonly edit: Edit;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Finds the older forms of a document. What fences and the first block quote stays as it is, and of a document without
+ * older forms nothing changes.
+ */
+export function migrate(chat: Chat): Migration {
+  const before = chat instanceof Document ? chat : Document.of(chat.bytes);
+  const markers = joinedMarkers(before);
+  // Where a marker was mistaken for text, results below it were too.
+  const split = edited(before, markers);
+  const fences = pendingFences(split);
+  const found = [...markers, ...moved(fences, markers, before)].sort((a, b) => a.edit.from - b.edit.from);
+  return {
+    forms: found.map(({ form }) => form),
+    edits: found.map(({ edit }) => edit),
+    chat: edited(split, fences),
+  };
+}
+
+function edited(chat: Document, found: readonly Found[]): Document {
+  return found.length === 0 ? chat : chat.edited(found.map(({ edit }) => edit));
+}
+
+/** What was found after the edits of `earlier`, by its place before them; both ascend. */
+function moved(found: readonly Found[], earlier: readonly Found[], before: Chat): Found[] {
+  let grown = 0;
+  let next = 0;
+  return found.map(({ form, edit }) => {
+    for (
+      let each = earlier[next]?.edit;
+      each && each.from + grown < edit.from;
+      each = earlier[++next]?.edit
+    ) {
+      grown += encoder.encode(each.insert).length - (each.to - each.from);
+    }
+    const from = edit.from - grown;
+    return {
+      form: { ...form, line: before.lineAt(from) },
+      edit: { ...edit, from, to: edit.to - grown },
+    };
+  });
+}
+
+/**
+ * The markers with text on their lines, outside fences. Fences are followed line by line as they are once a marker is
+ * split: one that begins behind a marker then counts, so its quotes are none. Before the first message a fence hides no
+ * marker of today (chat-format 5).
+ */
+function joinedMarkers(chat: Chat): Found[] {
+  const found: Found[] = [];
+  let ticks = 0;
+  let inMessage = false;
+  const unclosed = chat.diagnostics.some(({ code }) => code === "frontmatter_unclosed");
+  const first = chat.frontmatter === null ? 1 : chat.frontmatter.end + 1;
+  for (let line = first; line <= chat.lineCount; line++) {
+    const bytes = chat.slice(chat.lineStart(line), chat.lineEnd(line));
+    const { length } = bytes;
+    if ((ticks === 0 || !inMessage) && markerRole(bytes, 0, length) !== null) {
+      ticks = 0;
+      inMessage = true;
+      continue;
+    }
+    if (ticks > 0) {
+      if (fenceClose(bytes, 0, length, ticks)) ticks = 0;
+      continue;
+    }
+    const marker = legacyMarker(bytes, 0, length);
+    if (marker === null) {
+      ticks = fenceOpen(bytes, 0, length);
+      continue;
+    }
+    inMessage = true;
+    const text = textAt(bytes, marker.text.from);
+    const mayBegin = !isMarker(bytes, text) && !(unclosed && bareTicks(bytes, text, length) === 3);
+    if (mayBegin) ticks = fenceOpen(bytes, text, length);
+    const form = { kind: "marker", line, role: spanText(bytes, marker.role) } as const;
+    found.push({ form, edit: splitAt(chat, line, bytes, { behindColon: marker.text.from, mayBegin }) });
+  }
+  return found;
+}
+
+/** Where the text of a joined marker begins: one space belongs to neither. */
+function textAt(bytes: Uint8Array, behindColon: number): number {
+  return bytes[behindColon] === SPACE ? behindColon + 1 : behindColon;
+}
+
+/**
+ * Puts the text of a marker's line on the next one. Where it may not begin that line, a space does: it was text of this
+ * message, and would be a marker, or the end of a first block that had none.
+ */
+function splitAt(
+  chat: Chat,
+  line: number,
+  bytes: Uint8Array,
+  { behindColon, mayBegin }: { readonly behindColon: number; readonly mayBegin: boolean },
+): Edit {
+  const text = textAt(bytes, behindColon);
+  const from = chat.lineStart(line) + behindColon;
+  const end = bytes.at(-1) === CARRIAGE_RETURN ? "\r\n" : chat.eol;
+  if (mayBegin) return { from, to: from + (text - behindColon), insert: end };
+  return { from, to: from, insert: text > behindColon ? end : `${end} ` };
+}
+
+function isMarker(bytes: Uint8Array, from: number): boolean {
+  return markerRole(bytes, from, bytes.length) !== null || legacyMarker(bytes, from, bytes.length) !== null;
+}
+
+/** `flemma:pending` says the same as `flemma:tool status=pending`. */
+function pendingFences(chat: Chat): Found[] {
+  return chat.results.flatMap((result) =>
+    result.style === "pending-fence"
+      ? [{
+        form: { kind: "pending-fence", line: result.opener.start, id: result.id } as const,
+        edit: respelled(chat, result),
+      }]
+      : []
+  );
+}
+
+/** What stands behind the old spelling meant nothing there and must not begin to. */
+function respelled(chat: Chat, { opener, ticks }: Result): Edit {
+  const from = opener.from + ticks + FLEMMA.length;
+  const said = chat.text(from, opener.to).trimEnd();
+  return said === PENDING
+    ? { from, to: from, insert: "tool status=" }
+    : { from, to: from + encoder.encode(said).length, insert: `tool status=${PENDING}` };
+}
+
+const FLEMMA = "flemma:";
+const PENDING = "pending";
+const SPACE = 0x20;
+const CARRIAGE_RETURN = 0x0d;

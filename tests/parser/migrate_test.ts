@@ -1,0 +1,125 @@
+// Older forms become today's by the smallest edits, once, and mean what they meant.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { migrate } from "../../parser/migrate.ts";
+import { applyEdits, parse } from "../../parser/mod.ts";
+
+const encoder = new TextEncoder();
+const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+function migrated(text: string) {
+  return migrate(parse(encoder.encode(text)));
+}
+
+/** Before, after. */
+const ROWS: Readonly<Record<string, readonly [string, string]>> = {
+  "text behind a marker goes to the next line": [
+    "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n",
+    "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n",
+  ],
+  "one blank between them goes, no more": [
+    "@You:  a\n@You:\tb\n@You:c\n",
+    "@You:\n a\n@You:\n\tb\n@You:\nc\n",
+  ],
+  "a last line without its end stays without": ["@You: a", "@You:\na"],
+  "line ends stay what they are": [
+    "@You: a\r\nb\r\n@Assistant: c\r\n",
+    "@You:\r\na\r\nb\r\n@Assistant:\r\nc\r\n",
+  ],
+  "a line of a document with both goes by its own end": ["@You: a\r\n@You: b\n", "@You:\r\na\r\n@You:\nb\n"],
+  "a byte order mark stays where it is": ["\ufeff@You: a\n", "\ufeff@You:\na\n"],
+  "other roles, small letters and markers with blanks only are no older form": [
+    "@user: a\n@you: b\n@You:  \nc\n @You: d\n",
+    "@user: a\n@you: b\n@You:  \nc\n @You: d\n",
+  ],
+  "what a fence quotes stays": ["@You:\n```\n@You: a\n```\n", "@You:\n```\n@You: a\n```\n"],
+  "the first block stays": ["```json\n{}\n```\n@You: a\n", "```json\n{}\n```\n@You:\na\n"],
+  "a fence behind a marker opens, so what follows is quoted": [
+    "@You: ```js\n@You: quoted\n```\n@Assistant: b\n",
+    "@You:\n```js\n@You: quoted\n```\n@Assistant:\nb\n",
+  ],
+  "text that is a marker itself stays text": [
+    "@You: @Assistant: hi\n@You: @Other:\n@You:@You:\n@Assistant: x\n",
+    "@You:\n @Assistant: hi\n@You:\n @Other:\n@You:\n @You:\n@Assistant:\nx\n",
+  ],
+  "a first block that never ends gets no end": [
+    '```json\n{"flemma": {}}\n@System:\n@You: ```\n@Assistant: b\n',
+    '```json\n{"flemma": {}}\n@System:\n@You:\n ```\n@Assistant:\nb\n',
+  ],
+  "a block behind a marker is a block": [
+    "@You: **Tool Result:** `a`\n\n```\nx\n```\n",
+    "@You:\n**Tool Result:** `a`\n\n```\nx\n```\n",
+  ],
+  "a waiting result is spelled as today": [
+    "@You:\n**Tool Result:** `a`\n\n```flemma:pending\n```\n",
+    "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending\n```\n",
+  ],
+  "what meant nothing behind the old fence approves nothing": [
+    "@You:\n**Tool Result:** `a`\n\n```flemma:pending status=approved \n```\n",
+    "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending \n```\n",
+  ],
+  "a status in the header wins over the old fence, which stays": [
+    "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
+    "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
+  ],
+  "text before the first message stays what it is": ["notes\n\n@You: a\n", "notes\n\n@You:\na\n"],
+};
+
+for (const [name, [before, after]] of Object.entries(ROWS)) {
+  Deno.test(name, () => assert.equal(decode(migrated(before).chat.bytes), after));
+}
+
+Deno.test("each form is told by its line in the document as it was", () => {
+  const { forms } = migrated(
+    "@You: a\n@Assistant: b\n@You: **Tool Result:** `x`\n\n```flemma:pending\n```\n",
+  );
+  assert.deepEqual(forms, [
+    { kind: "marker", line: 1, role: "You" },
+    { kind: "marker", line: 2, role: "Assistant" },
+    { kind: "marker", line: 3, role: "You" },
+    { kind: "pending-fence", line: 5, id: "x" },
+  ]);
+});
+
+Deno.test("whatever a document holds, its older forms are gone at once, by edits of only their lines", () => {
+  const line = fc.constantFrom(
+    "@You: a",
+    "@You:",
+    "@Assistant: ```",
+    "@Assistant:",
+    "@System: <thinking>",
+    "@You: @You: b",
+    "@You:@Assistant:",
+    "@You: **Tool Result:** `x`",
+    "@Assistant: **Tool Use:** `bash` (`x`)",
+    "**Tool Result:** `x`",
+    "**Tool Result:** `x` (approved)",
+    "**Tool Use:** `bash` (`x`)",
+    "```",
+    "```json",
+    "```flemma:pending",
+    "``flemma:pending status=approved",
+    "``",
+    "````flemma:pending x=1",
+    "<thinking>",
+    "</thinking>",
+    "{% raw %}",
+    "{}",
+    "",
+    "ä\r",
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 14 }), fc.constantFrom("\n", "\r\n"), (lines, end) => {
+      const before = encoder.encode(lines.join(end));
+      const { chat, edits, forms } = migrate(parse(before));
+      assert.equal(decode(chat.bytes), decode(applyEdits(before, edits)));
+      assert.equal(forms.length, edits.length);
+      assert.deepEqual(chat.diagnostics.filter(({ code }) => code === "legacy_form"), []);
+      assert.equal(migrate(parse(chat.bytes)).edits.length, 0);
+      assert.deepEqual(chat.frontmatter, parse(before).frontmatter);
+      for (const { from, to, insert } of edits) assert.ok(to - from <= 30 && insert.length <= 19);
+    }),
+    { numRuns: 2000 },
+  );
+});
