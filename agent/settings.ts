@@ -61,10 +61,8 @@ export async function subjectSettings(
   const policy = new ReadPolicyOf(environment, path);
   // The block itself reads under the person's policy, everything after it under the document's too.
   policy.follow(loaded.value.settings.sandbox);
-  const start = async () => {
-    await policy.ready();
-    return await startLua(host, path, loaded.value.settings, policy.isReadable);
-  };
+  const start = () => startLua(host, path, loaded.value.settings, policy.isReadable);
+  if (frontmatter !== null) await policy.ready();
   // Only a Lua block needs the session before anything is sent.
   const lua = frontmatter === null ? null : await start();
   const reserved = frontmatter === null
@@ -86,8 +84,8 @@ export async function subjectSettings(
   const { variables, diagnostics } = document;
   const evaluated = async () => {
     const session = lua ?? await start();
-    await policy.ready();
-    return { variables, diagnostics, lua: session, isReadable: policy.isReadable };
+    const ready = () => policy.ready();
+    return { variables, diagnostics, lua: session, isReadable: policy.isReadable, ready };
   };
   return success({ ...document, loaded: loaded.value, evaluated });
 }
@@ -143,7 +141,7 @@ class ReadPolicyOf {
     if (settings.enabled) this.#waiting.push(settings);
   }
 
-  /** To be awaited before anything is read. The sandbox is loaded only here: most commands read no file. */
+  /** To be awaited before anything is read. The sandbox is loaded only here: most documents read no file. */
   async ready(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const { createSandbox } = await import("../sandbox/mod.ts");
@@ -151,8 +149,11 @@ class ReadPolicyOf {
     this.#sandboxes.push(...this.#waiting.splice(0).map((settings) => createSandbox({ settings, ...place })));
   }
 
-  readonly isReadable: ReadPolicy = (path) =>
-    this.#sandboxes.every((sandbox) => sandbox.isPathReadable(path));
+  /** @throws Before `ready`: what is not known yet must not count as allowed. */
+  readonly isReadable: ReadPolicy = (path) => {
+    if (this.#waiting.length > 0) throw new Error("the read policy was asked before it was ready");
+    return this.#sandboxes.every((sandbox) => sandbox.isPathReadable(path));
+  };
 }
 
 async function startLua(

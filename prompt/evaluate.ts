@@ -38,6 +38,8 @@ export interface EvaluatedFrontmatter {
   readonly lua: DocumentLua;
   /** Files the document may take in; by default every one. */
   readonly isReadable?: ReadPolicy;
+  /** Awaited before `isReadable` is asked: most documents take in no file, and what answers is costly to load. */
+  ready?(): Promise<void>;
 }
 
 /** Evaluates a document. Never throws for what stands in it: problems are diagnostics of the prompt. */
@@ -131,6 +133,7 @@ class Evaluation {
     }
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
+    await frontmatter?.ready?.();
     // Without a block that was run there is nothing that could print.
     this.#lua ??= luaSession({ document, environment, print: () => {} });
     const templates = await Templates.start(this.#lua, frontmatter?.variables ?? {});
@@ -219,6 +222,7 @@ class Evaluation {
 
   /** The part a reference stands for; null when the reference has to stay text. */
   async #attached(reference: FileReference, body: Body): Promise<Part | null> {
+    await this.#options.frontmatter?.ready?.();
     const attachment = await attach(reference, this.#base, this.#files);
     const source = body.value.slice(reference.from, reference.to);
     if (reference.unknownOption !== undefined) {

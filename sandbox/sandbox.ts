@@ -87,6 +87,20 @@ export interface SandboxOptions {
 /** Paths of repositories that are not worked in, up to which each is mounted; a mount costs a millisecond. */
 const MOST_APART = 12;
 
+/** What holds from the first need of a sandbox on. */
+interface Fixed {
+  readonly policy: Outcome<ResolvedPolicy>;
+  readonly host: Host;
+  /** Document, settings, state, as they were named. */
+  readonly asked: readonly string[];
+  /** What this program, or the person's editor, may make while a command runs. */
+  readonly ownPlaces: readonly string[];
+  readonly workingFolders: readonly string[];
+  /** What this program itself runs from. */
+  readonly ownCode: OwnCode;
+  readonly turns: Turns;
+}
+
 /** What is fixed for a run, and who looks after what commands do to it. */
 interface Start {
   readonly repositories: RepositoriesOfRun;
@@ -135,18 +149,10 @@ export class RunSandbox implements Sandbox {
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
-  /** The machine underneath. */
-  readonly host: Host;
+  readonly #options: SandboxOptions;
   readonly #settings: SandboxSettings;
   readonly #registry: BackendRegistry;
-  readonly #policy: Outcome<ResolvedPolicy>;
-  /** Document, settings, state, as they were named. */
-  readonly #asked: readonly string[];
-  /** What this program, or the person's editor, may make while a command runs. */
-  readonly #ownPlaces: readonly string[];
-  readonly #workingFolders: readonly string[];
-  /** What this program itself runs from. */
-  readonly #ownCode: OwnCode;
+  #fixed: Fixed | undefined;
   #start: Start | undefined;
   readonly #fileChanges: FileChange[] = [];
   #snapshot: PolicySnapshot | undefined;
@@ -164,40 +170,77 @@ export class RunSandbox implements Sandbox {
   #refused: Problem | null = null;
   #recovery: Promise<Problem[]> | undefined;
   #active = 0;
-  readonly #turns: Turns;
 
-  /** The policy is fixed here; nothing is probed yet. */
+  /** Looks at nothing yet: a report on a document without calls never needs it. */
   constructor(options: SandboxOptions) {
-    const { settings, environment, document, protect, registry = backends, lookAnew = false } = options;
+    const { settings, registry = backends, lookAnew = false } = options;
+    this.#options = options;
     this.#around = options.around;
     this.#lookAnew = lookAnew;
     this.#settings = structuredClone(settings);
     this.#registry = registry;
     this.enabled = settings.enabled;
     this.mode = settings.backend;
-    this.#policy = resolvePolicy(settings, { environment, document });
-    const writable = this.#policy.ok ? this.#policy.value.rw_paths : [];
-    // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
-    this.#asked = [...protect, configFolder(environment), ...runtimeFolders(environment)];
-    this.#ownCode = ownCode(environment, options.running ?? runningProgram());
-    this.#ownPlaces = [
-      ...runtimeFolders(environment),
-      ...this.#ownCode.mayAppear,
-      ...(document === null ? [] : [document]),
-    ]
-      .map((path) => realPath(path, environment.cwd))
-      .filter((path) => path !== null);
-    this.#workingFolders = [
-      realPath(environment.cwd, "/"),
-      document === null ? null : folderOf(document, environment.cwd),
-    ].filter((place) => place !== null);
-    this.host = hostOf(environment, writable, (problem) => this.#note([problem]));
-    if (this.#policy.ok && this.enabled) this.#note(this.#policy.value.notices);
-    this.#turns = new Turns(environment, (problem) => this.#note([problem]));
-    const { folder } = this.#ownCode;
-    if (folder !== null && this.#workingFolders.some((place) => isInside(place, folder))) {
+  }
+
+  /** Policy and places as they are at the first need, for the rest of the run; nothing is probed yet. */
+  #fix(): Fixed {
+    if (this.#fixed !== undefined) return this.#fixed;
+    const { environment, document, protect } = this.#options;
+    const policy = resolvePolicy(this.#settings, { environment, document });
+    const code = ownCode(environment, this.#options.running ?? runningProgram());
+    const writable = policy.ok ? policy.value.rw_paths : [];
+    const note = (problem: Problem) => this.#note([problem]);
+    const fixed = this.#fixed = {
+      policy,
+      host: hostOf(environment, writable, note),
+      // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
+      asked: [...protect, configFolder(environment), ...runtimeFolders(environment)],
+      ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]
+        .map((path) => realPath(path, environment.cwd))
+        .filter((path) => path !== null),
+      workingFolders: [
+        realPath(environment.cwd, "/"),
+        document === null ? null : folderOf(document, environment.cwd),
+      ].filter((place) => place !== null),
+      ownCode: code,
+      turns: new Turns(environment, note),
+    };
+    if (policy.ok && this.enabled) this.#note(policy.value.notices);
+    const { folder } = code;
+    if (folder !== null && fixed.workingFolders.some((place) => isInside(place, folder))) {
       this.#note([ownFolder(folder)]);
     }
+    return fixed;
+  }
+
+  /** The machine underneath. */
+  get host(): Host {
+    return this.#fix().host;
+  }
+
+  get #policy(): Outcome<ResolvedPolicy> {
+    return this.#fix().policy;
+  }
+
+  get #asked(): readonly string[] {
+    return this.#fix().asked;
+  }
+
+  get #ownPlaces(): readonly string[] {
+    return this.#fix().ownPlaces;
+  }
+
+  get #workingFolders(): readonly string[] {
+    return this.#fix().workingFolders;
+  }
+
+  get #ownCode(): OwnCode {
+    return this.#fix().ownCode;
+  }
+
+  get #turns(): Turns {
+    return this.#fix().turns;
   }
 
   /** The policy with the origin of each path; fails as `resolvePolicy` does. */
@@ -292,14 +335,14 @@ export class RunSandbox implements Sandbox {
    */
   async recover(): Promise<readonly Problem[]> {
     const first = this.#recovery === undefined;
-    this.#recovery ??= recover(this.host.environment);
+    this.#recovery ??= recover(this.#options.environment);
     const told = await this.#recovery;
     return first ? told : [];
   }
 
   /** What `recover` would end, in sentences. Changes nothing. */
   leftRunning(): string[] {
-    return leftBehind(this.host.environment).filter((each) => survivors(each).length > 0)
+    return leftBehind(this.#options.environment).filter((each) => survivors(each).length > 0)
       .map(({ leader, owner }) =>
         `process ${leader.pid}, a command of the run ${owner.pid} that was killed; the next advance ends it`
       );
@@ -351,6 +394,7 @@ export class RunSandbox implements Sandbox {
 
   /** All notices so far in the order they arose, each one once; a caller that polls shows what is new at the end. */
   notices(): readonly Problem[] {
+    this.#fix();
     return [...this.#notices.values()];
   }
 

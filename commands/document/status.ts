@@ -83,7 +83,7 @@ export async function run(invocation: Invocation): Promise<number> {
   lines.push(...(await session.fileChanges()).map(fileChangeSentence));
   lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
   lines.push(`model: ${session.settings.provider} ${modelInForce(session.settings) ?? "(none named)"}`);
-  lines.push(`sandbox: ${await sandboxSentence(sandbox)}`);
+  lines.push(`sandbox: ${await sandboxSentence(sandbox, calls.length > 0)}`);
   for (const doubt of doubts) lines.push(`trust: ${doubt}`);
   lines.push(...usageLines(used, session.settings.ui.pricing.enabled));
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
@@ -140,9 +140,10 @@ function fate(
   return who === "default" ? "will wait for you" : `will wait for you (${who})`;
 }
 
-/** Only what is shown: all that `sandbox status` tells would start a program and walk through the protected paths. */
-async function sandboxSentence(sandbox: RunSandbox): Promise<string> {
+/** Only what is shown, and looked at only where a call waits for it: the look takes longer than all the rest. */
+async function sandboxSentence(sandbox: RunSandbox, needed: boolean): Promise<string> {
   if (!sandbox.enabled) return "off";
+  if (!needed) return "on";
   const available = await sandbox.available();
   return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
 }

@@ -58,3 +58,17 @@ Deno.test("no report makes the folders that a document asks for, or anything els
     await place.run(["advance", "--no-autopilot", "a.chat"]);
     assert.equal(place.read("out/deep/ran.txt"), "ran\n");
   }));
+
+Deno.test("status looks at the sandbox where a call waits for it, and else says what is set", () =>
+  withScene(async (place) => {
+    const backend = `${place.folder}/none`;
+    place.settings(`sandbox: { backend: required, backends: { bwrap: { path: ${backend} } } }\n`);
+    place.write("quiet.chat", "@You:\nHello\n");
+    place.write("open.chat", callsDocument([{ id: "call_1", command: "true", status: "pending" }]));
+    const quiet = await place.run(["status", "quiet.chat"]);
+    const open = await place.run(["status", "open.chat"]);
+    assert.match(quiet.stdout, /^sandbox: on$/m);
+    assert.match(open.stdout, /^sandbox: not usable: .+/m);
+    place.settings("sandbox: { enabled: false }\n");
+    assert.match((await place.run(["status", "quiet.chat"])).stdout, /^sandbox: off$/m);
+  }));

@@ -1,0 +1,64 @@
+// The policy about files is made ready for a document that takes some in, before it is asked, and for no other.
+
+import assert from "node:assert/strict";
+import { parse } from "../../parser/mod.ts";
+import { evaluate } from "../../prompt/evaluate.ts";
+import { luaSession } from "../../prompt/template/document_lua.ts";
+
+/** What was asked of the policy while the text was evaluated, in order. */
+async function asked(text: string): Promise<readonly string[]> {
+  const folder = await Deno.makeTempDir({ prefix: "flemma-policy-" });
+  try {
+    await Deno.writeTextFile(`${folder}/a.txt`, "text");
+    const environment = { cwd: folder, home: folder, variables: {} };
+    const document = `${folder}/talk.chat`;
+    const told: string[] = [];
+    let ready = false;
+    const isReadable = (path: string) => {
+      told.push(`${ready ? "asked" : "asked too early"}: ${path.slice(folder.length + 1)}`);
+      return true;
+    };
+    const lua = luaSession({ document, environment, isReadable, print: () => {} });
+    await evaluate(parse(new TextEncoder().encode(text)), {
+      document,
+      environment,
+      frontmatter: {
+        variables: {},
+        diagnostics: [],
+        lua,
+        isReadable,
+        ready: () => {
+          if (!ready) told.push("ready");
+          ready = true;
+          return Promise.resolve();
+        },
+      },
+    });
+    return told;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("a document that takes in no file never makes the policy ready", async () => {
+  assert.deepEqual(await asked("@You:\nWrite to me@example.org about ./a.txt\n"), []);
+});
+
+for (
+  const [what, text] of [
+    ["a reference in a message", "@You:\nLook at @./a.txt\n"],
+    ["an include of a template", "@You:\n{{ include('a.txt') }}\n"],
+    [
+      "a reference that is the result of a tool",
+      '@You:\nq\n\n@Assistant:\n**Tool Use:** `read` (`x`)\n\n```json\n{"path":"a.txt"}\n```\n\n' +
+      "@You:\n\n**Tool Result:** `x`\n\n```\n@./a.txt\n```\n",
+    ],
+  ] as const
+) {
+  Deno.test(`the policy is ready before it is asked about ${what}`, async () => {
+    const told = await asked(text);
+    assert.equal(told[0], "ready");
+    assert.ok(told.includes("asked: a.txt"), told.join("; "));
+    assert.ok(!told.some((each) => each.includes("too early")));
+  });
+}
