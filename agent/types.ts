@@ -72,13 +72,20 @@ export interface MemoryOptions extends ChatOptions {
   readonly store?: DocumentStore;
 }
 
-/** The calls a person points at: an id or the beginning of one, a line, a tool, the only pending call, all of them. */
+/**
+ * The calls a person points at: an id, the number of a call, the beginning or the end of an id; a line, a tool, the only
+ * pending call, all of them.
+ */
 export type CallTarget = string | Exclude<TargetSpec, { readonly kind: "id" }>;
 
 /** A call that waits for something. */
 export interface OpenCall {
   /** The id of the call. */
   readonly id: string;
+  /** Its number among all calls of the document, from 1 on, whatever became of the others. */
+  readonly number: number;
+  /** The shortest sure name of it that a hand can type: its id where that is short, else its number. */
+  readonly handy: string;
   /** The tool it asks for. */
   readonly name: string;
   /** What its block says; `open` has none yet, `running` runs now. */

@@ -7,8 +7,8 @@ import type { Chat } from "../../parser/types.ts";
 export type NextNeed =
   /** An advance does all there is to do. */
   | { readonly kind: "advance" }
-  /** The person decides about a pending call. */
-  | { readonly kind: "decide"; readonly id: string }
+  /** The person decides about pending calls. */
+  | { readonly kind: "decide"; readonly ids: readonly string[] }
   /** The person looks at approved blocks that hold text. */
   | { readonly kind: "look"; readonly ids: readonly string[] }
   /** The person writes in the message that is there for it. */
@@ -19,9 +19,8 @@ export type NextNeed =
 /** What leads on from the document. What an advance can do comes before what the person has to. */
 export function nextNeed(chat: Chat): NextNeed {
   const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
-  const [id] = pending;
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
-  if (id !== undefined) return { kind: "decide", id };
+  if (pending.length > 0) return { kind: "decide", ids: pending };
   if (guarded.length > 0) return { kind: "look", ids: guarded };
   if (nothingToSend(chat)) return { kind: "write" };
   return { kind: lastWordIsModels(chat) ? "go-on" : "advance" };

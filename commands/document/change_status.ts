@@ -1,6 +1,6 @@
 // What approve and reject share: finding the calls, changing their status, saying what comes next.
 
-import type { CallTarget, ChatSession } from "../../agent/types.ts";
+import type { CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
@@ -26,6 +26,15 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
   });
 }
 
+/** What is wrong when it is not clear which call is meant: the calls with their names help. */
+const UNCLEAR: ReadonlySet<string> = new Set(["target-needed", "target-ambiguous", "unknown-call"]);
+
+/** Calls by the names a hand can type, each with what it would do. */
+function callLines(calls: readonly OpenCall[]): string[] {
+  const width = Math.max(...calls.map(({ number }) => String(number).length));
+  return calls.map(({ number, preview, id }) => `  ${String(number).padStart(width)}  ${preview}   ${id}`);
+}
+
 /** Marks the calls that the command line names. Nothing runs. */
 export async function markCalls(invocation: Invocation, marking: Marking): Promise<number> {
   const { messages, arguments: given } = invocation;
@@ -40,11 +49,23 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       messages.say(`flemma: ${label}: the text holds no message and no tool result block.`);
       return Exit.diagnostics;
     }
-    const marked = await marking.mark(session, targetsOf(targets, given));
-    if (!marked.ok) return refuse(invocation, marked.problem);
+    const meant = targetsOf(targets, given);
+    const marked = await marking.mark(session, meant);
+    if (!marked.ok) {
+      const exit = refuse(invocation, marked.problem);
+      if (UNCLEAR.has(marked.problem.code)) {
+        const pending = (await session.calls()).filter(({ status }) => status === "pending");
+        for (const line of callLines(pending)) messages.say(line);
+      }
+      return exit;
+    }
     const blocked = marking.done === "Approved" ? filled(session.chat, marked.value) : [];
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;
+    if (marked.value.length > 1) {
+      const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
+      for (const line of callLines(named)) messages.note(line);
+    }
     const ids = marked.value.join(", ");
     messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${advised("advance", file)}`);
     return Exit.ok;

@@ -28,7 +28,7 @@ import { usageJson } from "../io/usage_json.ts";
 import { reasonJson } from "../../agent/views/explanation.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { lastWordSentence } from "../line/way_on.ts";
+import { decisionAdvice, lastWordSentence } from "../line/way_on.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
@@ -59,7 +59,7 @@ export async function run(invocation: Invocation): Promise<number> {
       model: modelInForce(session.settings),
       calls: calls.map((call) => ({ ...callJson(call), ...reasons.get(call.id) })),
       next,
-      next_step: nextSentence(next, calls, file, steps, blockers),
+      next_step: nextSentence(next, { chat, calls, document: file, steps, blockers }),
       problems: blockers.map(diagnosticJson),
       in_use_by: holder,
       left_running: sandbox.leftRunning(),
@@ -72,16 +72,16 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.ok;
   }
   const lines = calls.map((call) => {
-    const { status, preview, line, id } = call;
+    const { status, preview, line, number, id } = call;
     // While the first block is wrong, nobody decides anything.
     const fateOf = blockers.length === 0 ? fate(call, steps) : "";
     const told = fateOf === "" ? "" : `   ${fateOf}`;
-    return `${status.padEnd(8)}  ${preview}   line ${line}   ${id}${told}`;
+    return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${told}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
   for (const left of sandbox.leftRunning()) lines.push(`left running: ${left}`);
   lines.push(...(await session.fileChanges()).map(fileChangeSentence));
-  lines.push(`next: ${nextSentence(next, calls, file, steps, blockers)}`);
+  lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
   lines.push(`model: ${session.settings.provider} ${modelInForce(session.settings) ?? "(none named)"}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox, calls.length > 0)}`);
   for (const doubt of doubts) lines.push(`trust: ${doubt}`);
@@ -118,8 +118,8 @@ async function showLast({ arguments: given, environment, messages, input }: Invo
 }
 
 /** A call as JSON has it. */
-function callJson({ id, name, status, line, preview, verdict: { decision, source } }: OpenCall) {
-  return { id, name, status, line, preview, decision, source };
+function callJson({ id, number, name, status, line, preview, verdict: { decision, source } }: OpenCall) {
+  return { id, number, name, status, line, preview, decision, source };
 }
 
 const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable", "invalid-input"]);
@@ -189,10 +189,13 @@ function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
 
 function nextSentence(
   next: Next,
-  calls: readonly OpenCall[],
-  document: string | null,
-  steps: readonly Step[],
-  blockers: readonly Diagnostic[],
+  { chat, calls, document, steps, blockers }: {
+    readonly chat: Chat;
+    readonly calls: readonly OpenCall[];
+    readonly document: string | null;
+    readonly steps: readonly Step[];
+    readonly blockers: readonly Diagnostic[];
+  },
 ): string {
   const advance = advised("advance", document);
   const waiting = calls.filter(({ status, hasText }) => status === "pending" && !hasText).map(({ id }) => id);
@@ -203,7 +206,9 @@ function nextSentence(
       return `${advance} ${carriedOut(calls, steps)}`;
     case "wait": {
       if (waiting.length > 0) {
-        return `${advised("approve", document, waiting[0]!)}, or reject it, or write the result yourself`;
+        return `${decisionAdvice(chat, waiting, document)}${
+          waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
+        }`;
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"

@@ -4,7 +4,7 @@ import { draftLayer } from "../../config/layers/draft.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
 import type { Op, Operation } from "../../config/types.ts";
-import { failure, type Outcome, success } from "../../base/problem.ts";
+import { failed, failure, type Outcome, success } from "../../base/problem.ts";
 import { valueText } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
 import { addToSession, readSession, resetSession } from "../../config/sources/session_overrides.ts";
@@ -40,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const loaded = await settingsOf(invocation.arguments, invocation.environment, document.value);
   if (!loaded.ok) return refuse(invocation, loaded.problem);
   const operations = command.name === "session set"
-    ? assignments(words, loaded.value)
+    ? await assignments(words, loaded.value)
     : switches(words[0]!, loaded.value);
   if (!operations.ok) return refuse(invocation, operations.problem);
   return await add(invocation, document.value, operations.value);
@@ -100,14 +100,19 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
 }
 
 /** `KEY=VALUE`, and for lists `KEY+=ITEM` (append), `KEY-=ITEM` (remove), `KEY^=ITEM` (prepend). */
-function assignments(words: readonly string[], loaded: Loaded): Outcome<readonly Operation[]> {
+async function assignments(
+  words: readonly string[],
+  loaded: Loaded,
+): Promise<Outcome<readonly Operation[]>> {
   if (words.length === 0) return failure("usage", "session set needs KEY=VALUE.");
   const draft = sessionDraft(loaded);
   for (const word of words) {
     const [, key, sign, text] = /^([\w.$-]*[\w$])([+^-]?)=(.*)$/s.exec(word) ?? [];
     if (key === undefined) return failure("usage", `"${word}" is no KEY=VALUE.`);
     const op: Op = sign === "+" ? "append" : sign === "-" ? "remove" : sign === "^" ? "prepend" : "set";
-    const value = typedValue(text!);
+    const read = await valueOf(text!);
+    if (!read.ok) return failure("usage", `${key}: ${read.problem}`);
+    const value = read.value;
     const kind = draft.kind([key]);
     const isList = kind.ok && (kind.value === "list" || kind.value === "tools");
     // A single word for a list is a list of one.
@@ -117,6 +122,16 @@ function assignments(words: readonly string[], loaded: Loaded): Outcome<readonly
   }
   const late = draft.finish().find((fault) => fault.severity === "error");
   return late === undefined ? success(draft.operations) : failure("usage", sentenceOf(late.message));
+}
+
+/** A value as `key=value` has it; one in brackets as a settings file has it. */
+async function valueOf(text: string): Promise<Outcome<unknown, string>> {
+  if (!/^\s*[[{]/.test(text)) return success(typedValue(text));
+  const { parseSource } = await import("../../config/sources/yaml.ts");
+  const parsed = await parseSource(text);
+  if (parsed.ok) return success(parsed.value.value);
+  const [{ place, message } = { place: "1:1", message: "it cannot be read" }] = parsed.problem;
+  return failed(`the value cannot be read (${place}): ${message.replace(/\.$/, "")}.`);
 }
 
 /** What a preset says becomes the session's: its model by reference, its approvals as the list. */

@@ -33,15 +33,58 @@ export function readModeline(
 
 /**
  * The value of `key=value` text: `true`, `false` and numbers are what they say, `nil`, `null` and nothing clear
- * (`null`), commas make a list, quotes keep text.
+ * (`null`), commas make a list, quotes and brackets keep text together, and what is JSON from bracket to bracket is that
+ * value.
  */
 export function typedValue(text: string): unknown {
   const quoted = /^"((?:[^"\\]|\\.)*)"$|^'([^']*)'$/s.exec(text);
   if (quoted) return quoted[2] ?? quoted[1]!.replace(/\\(.)/gs, "$1");
-  if (text.includes(",")) return text.split(",").map((item) => typedValue(item.trim()));
+  const json = /^\s*[[{]/.test(text) ? jsonValue(text) : undefined;
+  if (json !== undefined) return json;
+  const items = itemsOf(text);
+  if (items.length > 1) return items.map((item) => typedValue(item.trim()));
   if (text === "" || text === "nil" || text === "null") return null;
   if (text === "true" || text === "false") return text === "true";
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+}
+
+/** The value of a text that is JSON; undefined for any other. */
+function jsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // It is a text that begins with a bracket.
+    return undefined;
+  }
+}
+
+const CLOSES: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
+
+/** The parts of a text between commas that stand neither in quotes nor in brackets. */
+function itemsOf(text: string): readonly string[] {
+  const commas: { readonly at: number; readonly inside: boolean }[] = [];
+  const open: string[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === ",") commas.push({ at, inside: open.length > 0 });
+    else if (character === '"' || character === "'") at = endOfQuote(text, at);
+    else if ("([{".includes(character)) open.push(character);
+    else if (CLOSES[character] !== undefined && open.at(-1) === CLOSES[character]) open.pop();
+  }
+  // Brackets that nobody closes hold nothing together.
+  const cuts = commas.filter(({ inside }) => open.length > 0 || !inside).map(({ at }) => at);
+  return [...cuts, text.length].map((to, index) => text.slice(index === 0 ? 0 : cuts[index - 1]! + 1, to));
+}
+
+/** Where the quote that opens here is closed; the same place for an apostrophe, or where it is not. */
+function endOfQuote(text: string, at: number): number {
+  const quote = text[at]!;
+  if (/[\w)]/.test(text[at - 1] ?? "")) return at;
+  for (let end = at + 1; end < text.length; end++) {
+    if (quote === '"' && text[end] === "\\") end += 1;
+    else if (text[end] === quote) return end;
+  }
+  return at;
 }
 
 function splitWords(line: string): Outcome<readonly Word[]> {

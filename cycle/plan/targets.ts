@@ -7,7 +7,7 @@ import { liveCalls } from "./open_calls.ts";
 
 /** A target as the command line gives it. */
 export type TargetSpec =
-  /** An id, or the beginning of exactly one. */
+  /** An id, a number of a call, or the beginning or the end of exactly one id. */
   | { readonly kind: "id"; readonly text: string }
   | { readonly kind: "line"; readonly line: number }
   /** All pending calls of a tool. */
@@ -39,7 +39,11 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
       const ids = pendingIds(chat);
       if (ids.length === 1) return success(ids);
       if (ids.length === 0) return failure("no-pending-call", "No call is pending.");
-      return failure("target-needed", `${ids.length} calls are pending; name one.`, whatIsPending(chat));
+      return failure(
+        "target-needed",
+        `${ids.length} calls are pending; name one, or all of them with --all.`,
+        whatIsPending(chat),
+      );
     }
   }
 }
@@ -106,21 +110,58 @@ function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line
   return closest;
 }
 
+/** Characters of an id that name it at the least; fewer could be a slip of the hand. */
+const SHORTEST_PIECE = 4;
+
+/** An exact id, else the number of a call, else the only id that begins or ends with the text (cli section 6). */
 function byId(chat: Chat, text: string): Outcome<string[]> {
   const ids = [...new Set([...liveCalls(chat).map(({ id }) => id), ...chat.results.map(({ id }) => id)])];
   if (ids.includes(text)) return success([text]);
-  const matches = text === "" ? [] : ids.filter((id) => id.startsWith(text));
+  const [, digits] = /^#?([0-9]{1,9})$/.exec(text) ?? [];
+  const numbered = digits === undefined ? undefined : numberedIds(chat)[Number(digits) - 1];
+  if (numbered !== undefined) return success([numbered]);
+  const matches = ids.filter((id) =>
+    text.length >= SHORTEST_PIECE && (id.startsWith(text) || id.endsWith(text))
+  );
   const [only] = matches;
   if (only !== undefined && matches.length === 1) return success([only]);
   if (matches.length > 1) {
     return failure(
       "target-ambiguous",
-      `${matches.length} ids begin with ${text}.`,
+      `${matches.length} ids begin or end with ${text}.`,
       `One of: ${matches.join(", ")}`,
     );
   }
   const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${ids.join(", ")}`;
-  return failure("unknown-call", `No call has the id ${text}, nor does one begin with it.`, next);
+  if (digits !== undefined) return failure("unknown-call", `There is no call ${digits}.`, next);
+  const reason = text.length < SHORTEST_PIECE
+    ? `, and fewer than ${SHORTEST_PIECE} characters name no other`
+    : ", nor does one begin or end with it";
+  return failure("unknown-call", `No call has the id ${text}${reason}.`, next);
+}
+
+/** The calls of the document in the order that numbers them; in a fragment, which holds none, its blocks. */
+function numberedIds(chat: Chat): readonly string[] {
+  const calls = chat.calls.map(({ id }) => id);
+  return calls.length > 0 ? calls : chat.results.map(({ id }) => id);
+}
+
+/** The number of a call, counted over the whole document whatever became of the others; null for what is none. */
+export function callNumber(chat: Chat, id: string): number | null {
+  // Of several calls with one id the last is meant.
+  const at = numberedIds(chat).lastIndexOf(id);
+  return at === -1 ? null : at + 1;
+}
+
+/** Ids that hands type without looking twice. */
+const HANDY = /^\w[\w-]{0,7}$/;
+
+/** The shortest sure name of a call, for a person to type: its id where that is short, else its number. */
+export function handyName(chat: Chat, id: string): string {
+  const number = callNumber(chat, id);
+  if (HANDY.test(id) || number === null) return id;
+  const found = byId(chat, String(number));
+  return found.ok && found.value[0] === id ? String(number) : id;
 }
 
 /** Ids of pending blocks. A fragment of a document may hold blocks without their calls. */
@@ -134,5 +175,7 @@ function pendingIds(chat: Chat): string[] {
 
 function whatIsPending(chat: Chat): string {
   const ids = pendingIds(chat);
-  return ids.length === 0 ? "Nothing is pending." : `Pending: ${ids.join(", ")}`;
+  return ids.length === 0
+    ? "Nothing is pending."
+    : `Pending: ${ids.map((id) => `${callNumber(chat, id) ?? "-"} ${id}`).join(", ")}`;
 }

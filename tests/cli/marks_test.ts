@@ -43,7 +43,11 @@ Deno.test("approve without a target lists the pending calls when there are sever
     place.write("a.chat", TWO);
     const { code, stderr } = await place.run(["approve", "a.chat"]);
     assert.equal(code, 2);
-    assert.match(stderr, /call_1, call_2/);
+    assert.match(stderr, /name one, or all of them with --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
+    assert.match(
+      stderr,
+      /\n {2}1 {2}bash: \$ echo one >> log {3}call_1\n {2}2 {2}bash: \$ echo two >> log {3}call_2\n$/,
+    );
     assert.equal(place.read("a.chat"), TWO);
   }));
 
@@ -179,6 +183,7 @@ Deno.test("status says what each call is, what the next advance would do, and wh
     assert.deepEqual(chain.map(({ priority }: { priority: number }) => priority), [110, 100, 90, 80, 25]);
     assert.deepEqual(call, {
       id: "c1",
+      number: 1,
       name: "bash",
       status: "open",
       preview: "bash: $ true",
@@ -199,8 +204,37 @@ Deno.test("status says what each call is, what the next advance would do, and wh
     assert.equal((await next("@You:\nHi\n")).next, "send");
     assert.equal((await next("@You:\n\n")).next, "idle");
     const human = await place.run(["status"], { stdin: TWO });
-    assert.match(human.stdout, /^pending {3}bash: \$ echo one >> log {3}line \d+ {3}call_1\n/);
+    assert.match(human.stdout, /^pending {3}bash: \$ echo one >> log {3}line \d+ {3}#1 call_1\n/);
     assert.match(human.stdout, /\nnext: flemma approve call_1/);
+  }));
+
+Deno.test("several calls are named by what a hand can type, each with what it would do, and --all among the advice", () =>
+  withScene(async (place) => {
+    const ids = ["toolu_01QyZbTtNqkVbqgC2pXw7Fh3", "toolu_01LmNoPqRsTuVwXyZaBcDeFg"];
+    const text = callsDocument(ids.map((id) => ({ id, command: `echo ${id.slice(-4)}`, status: "pending" })));
+    place.write("a.chat", text);
+    const advance = await place.run(["advance", "a.chat"], { env: KEY });
+    const advice = "flemma approve a.chat 1, or all of them: flemma approve a.chat --all\n";
+    assert.ok(advance.stderr.endsWith(`2 calls wait for you (${ids.join(", ")}): ${advice}`), advance.stderr);
+    const status = await place.run(["status", "a.chat"]);
+    assert.ok(status.stdout.includes(`\nnext: ${advice}`), status.stdout);
+    assert.ok(status.stdout.includes(`   #2 ${ids[1]}\n`), status.stdout);
+    const approve = await place.run(["approve", "a.chat", "2"]);
+    assert.match(approve.stderr, /^Approved: toolu_01Lm\w+\. Nothing ran/);
+    place.write("a.chat", text);
+    const all = await place.run(["approve", "a.chat", "--all"]);
+    assert.ok(
+      all.stderr.startsWith(
+        `  1  bash: $ echo 7Fh3   ${ids[0]}\n  2  bash: $ echo DeFg   ${ids[1]}\nApproved: `,
+      ),
+      all.stderr,
+    );
+    place.write("a.chat", text);
+    const typed = await place.run(["reject", "a.chat", "7Fh3", "#2"]);
+    assert.equal(typed.code, 0, typed.stderr);
+    const short = await place.run(["reject", "a.chat", "Fh3"]);
+    assert.equal(short.code, 1);
+    assert.match(short.stderr, /fewer than 4 characters name no other/);
   }));
 
 Deno.test("what a model wrote is shown harmless, on a terminal as in JSON", () =>
@@ -324,10 +358,12 @@ Deno.test("an id that looks like an option is never suggested as one", () =>
       ]),
     );
     const status = await place.run(["status", "a.chat"]);
-    const [, typed] = /^next: (flemma approve \S+ .+), or reject/m.exec(status.stdout) ?? [];
-    assert.equal(typed, "flemma approve a.chat -- --all");
+    const [, typed] =
+      /^next: (flemma approve \S+ .+), or all of them: flemma approve a\.chat --all$/m.exec(status.stdout) ??
+        [];
+    assert.equal(typed, "flemma approve a.chat 1");
     const advance = await place.run(["advance", "a.chat"]);
-    assert.match(advance.stderr, /: flemma approve a\.chat -- --all\n$/);
+    assert.match(advance.stderr, /: flemma approve a\.chat 1, or all of them: /);
     const { code, stderr } = await place.shell(typed!);
     assert.equal(code, 0, stderr);
     assert.deepEqual(await statuses(place, "a.chat"), { "--all": "approved", c2: "pending" });

@@ -154,8 +154,30 @@ Deno.test("words of key=value text are what they say", () => {
     ['"a\\"b"', 'a"b'],
     ["'5'", "5"],
     ["'a", "'a"],
+    // Quotes and brackets keep together what stands in them.
+    ["bash(git log **, git status),read", ["bash(git log **, git status)", "read"]],
+    ["bash(git log **, git status)", "bash(git log **, git status)"],
+    ['"a,b","c"', ["a,b", "c"]],
+    ["'a,b',c", ["a,b", "c"]],
+    ['"a\\",b",c', ['a",b', "c"]],
+    ["it's,that's", ["it's", "that's"]],
+    ["f('a,b'),c", ["f('a,b')", "c"]],
+    ["write({a,b}/**),c", ["write({a,b}/**)", "c"]],
+    ["(a,[b),c]", ["(a", "[b)", "c]"]],
+    ["a),b", ["a)", "b"]],
+    ["(a,b", ["(a", "b"]],
+    ["'a,b", ["'a", "b"]],
+    // JSON is what it is.
+    ['[{"deny":"bash","command":["a","b, c"]}]', [{ deny: "bash", command: ["a", "b, c"] }]],
+    ['{"ask":"bash"}', { ask: "bash" }],
+    ["[]", []],
+    [' ["a", 1]', ["a", 1]],
+    ["[a", "[a"],
+    ["{a}", "{a}"],
   ];
   for (const [text, value] of rows) assert.deepEqual(typedValue(text), value, text);
+  const hostile = "(".repeat(100_000) + ",'".repeat(100_000);
+  assert.equal((typedValue(hostile) as unknown[]).length > 2, true);
 });
 
 Deno.test("a line has a provider, a model and parameters, in any order of the parameters", () => {

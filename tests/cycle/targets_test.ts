@@ -1,7 +1,7 @@
 // From a line or a name to calls.
 
 import assert from "node:assert/strict";
-import { callAtLine, resolveTargets, type TargetSpec } from "../../cycle/plan/targets.ts";
+import { callAtLine, handyName, resolveTargets, type TargetSpec } from "../../cycle/plan/targets.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { block, chatAnswered, chatWith } from "./harness.ts";
@@ -67,9 +67,14 @@ const TEXT = chatAnswered(
   block("done", "", "x"),
 );
 
-Deno.test("a whole id wins over being the beginning of another; a beginning must be of one id only", () => {
+Deno.test("a whole id wins over being the beginning of another; a piece must be of one id only, four characters at least", () => {
   assert.deepEqual(targets(TEXT, { kind: "id", text: "call_1" }), ["call_1"]);
-  assert.deepEqual(targets(TEXT, { kind: "id", text: "oth" }), ["other"]);
+  assert.deepEqual(targets(TEXT, { kind: "id", text: "othe" }), ["other"]);
+  assert.deepEqual(targets(TEXT, { kind: "id", text: "ther" }), ["other"]);
+  assert.equal(targets(TEXT, { kind: "id", text: "oth" }), "unknown-call");
+  assert.equal(targets(TEXT, { kind: "id", text: "her" }), "unknown-call");
+  assert.equal(targets(TEXT, { kind: "id", text: "l_12x" }), "unknown-call");
+  assert.deepEqual(targets(TEXT, { kind: "id", text: "l_12" }), ["call_12"]);
   assert.equal(targets(TEXT, { kind: "id", text: "call_" }), "target-ambiguous");
   assert.equal(targets(TEXT, { kind: "id", text: "nope" }), "unknown-call");
   assert.equal(targets(TEXT, { kind: "id", text: "" }), "unknown-call");
@@ -97,7 +102,48 @@ Deno.test("no target means the only pending call", () => {
 Deno.test("a block without its call, as in a fragment, can be named", () => {
   const fragment = `@You:\n${block("c1", "pending")}`;
   assert.deepEqual(targets(fragment, { kind: "only" }), ["c1"]);
-  assert.deepEqual(targets(fragment, { kind: "id", text: "c" }), ["c1"]);
+  assert.deepEqual(targets(fragment, { kind: "id", text: "1" }), ["c1"]);
+  assert.equal(targets(fragment, { kind: "id", text: "2" }), "unknown-call");
+});
+
+Deno.test("a number is the call in that place of the document, whatever became of the others", () => {
+  for (const sign of ["", "#"]) {
+    const named = [1, 2, 3, 4].map((number) => targets(TEXT, { kind: "id", text: `${sign}${number}` }));
+    assert.deepEqual(named, [["call_1"], ["call_12"], ["other"], ["done"]]);
+    for (const none of ["0", "5", "01x", "-1", "99999999999999999999"]) {
+      assert.equal(targets(TEXT, { kind: "id", text: `${sign}${none}` }), "unknown-call", none);
+    }
+  }
+});
+
+Deno.test("an exact id wins over a number, and a number over a piece of an id", () => {
+  const text = chatWith(["2", "t"], ["#1", "t"], ["a3333", "t"], ["b", "t"]);
+  assert.deepEqual(targets(text, { kind: "id", text: "2" }), ["2"]);
+  assert.deepEqual(targets(text, { kind: "id", text: "#1" }), ["#1"]);
+  assert.deepEqual(targets(text, { kind: "id", text: "1" }), ["2"]);
+  assert.deepEqual(targets(text, { kind: "id", text: "#2" }), ["#1"]);
+  assert.deepEqual(targets(text, { kind: "id", text: "3333" }), ["a3333"]);
+});
+
+Deno.test("the handy name of a call is its id where that is short, else its number, and always leads back to it", () => {
+  const long = "toolu_01ABCDEFGHIJKLMNOPQRSTUVW";
+  const rows: readonly (readonly [string, string])[] = [
+    ["call_1", "call_1"],
+    [long, "2"],
+    ["--all", "3"],
+    ["a b", "4"],
+    // Somebody else has its number for an id.
+    ["6", "6"],
+    [`${long}x`, `${long}x`],
+  ];
+  const chat = read(chatWith(...rows.map(([id]) => [id, "t"] as [string, string])));
+  for (const [id, name] of rows) {
+    assert.equal(handyName(chat, id), name);
+    assert.deepEqual(resolveTargets(chat, { kind: "id", text: name }), { ok: true, value: [id] });
+  }
+  assert.equal(handyName(chat, "none"), "none");
+  const twice = read(chatWith(["the_same_id", "t"], ["other_call", "t"], ["the_same_id", "t"]));
+  assert.equal(handyName(twice, "the_same_id"), "3");
 });
 
 Deno.test("a line resolves to one call", () => {
