@@ -8,7 +8,7 @@ import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
-import { resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
+import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
@@ -385,7 +385,7 @@ export class Session implements ChatSession {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
     const command = `flemma approve ${
-      operands(...this.#opened.file === null ? [] : [this.#opened.file], id)
+      operands(...this.#opened.file === null ? [] : [this.#opened.file], handyName(this.chat, id))
     }`;
     return {
       code: "preview-cut",

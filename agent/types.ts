@@ -84,8 +84,6 @@ export interface OpenCall {
   readonly id: string;
   /** Its number among all calls of the document, from 1 on, whatever became of the others. */
   readonly number: number;
-  /** The shortest sure name of it that a hand can type: its id where that is short, else its number. */
-  readonly handy: string;
   /** The tool it asks for. */
   readonly name: string;
   /** What its block says; `open` has none yet, `running` runs now. */

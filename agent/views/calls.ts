@@ -1,7 +1,7 @@
 // The calls of a document without a final result, as whoever decides about them has to see them.
 
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
-import { callNumber, handyName } from "../../cycle/plan/targets.ts";
+import { callNumber } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import type { OpenCall } from "../types.ts";
@@ -25,7 +25,6 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
     found.push({
       id: call.id,
       number: callNumber(chat, call.id) ?? found.length + 1,
-      handy: handyName(chat, call.id),
       name: call.name,
       status: sources.isRunning(call.id) ? "running" : status,
       line: (result?.header ?? call.place).start,

@@ -49,8 +49,8 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "why each call is approved, asked about or denied: who said what, by which rule",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, all calls that are open are explained. Nothing\n" +
-      "runs and nothing is written.",
+      "A TARGET names a call as for flemma approve. Without any, all calls that are open are explained. Nothing runs and " +
+      "nothing is written.",
     kind: "report",
     arity: [0, Infinity],
     takesTarget: true,
@@ -156,7 +156,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     name: "session set",
     usage: "KEY=VALUE… [FILE]",
     summary: "set something until logout, for all documents or for FILE",
-    details: "For lists: KEY+=ITEM appends, KEY-=ITEM removes, KEY^=ITEM prepends.",
+    details:
+      "For lists: KEY+=ITEM appends, KEY-=ITEM removes, KEY^=ITEM prepends. A value in brackets is read as in a " +
+      "settings file: 'tools.rules+={ deny: bash, command: [git push **] }'.",
     kind: "none",
     arity: [1, Infinity],
     options: [QUIET, ...CONFIG, HELP],

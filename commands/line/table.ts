@@ -110,8 +110,8 @@ const WORK: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls approved; nothing runs",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter " +
-      "takes TARGETs only: flemma approve call_1.",
+      "A TARGET is a call's id, its number (flemma status prints it), or four or more characters that its id begins or " +
+      "ends with. Without any, the only pending call is meant. A filter takes TARGETs only: flemma approve call_1.",
     kind: "filter",
     arity: [0, Infinity],
     takesTarget: true,
@@ -123,8 +123,8 @@ const WORK: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls rejected, with a word to the model if you like",
     details:
-      "A TARGET is the id of a call or the beginning of one. Without any, the only pending call is meant. A filter " +
-      "takes TARGETs only: flemma reject call_1.",
+      "A TARGET is a call's id, its number (flemma status prints it), or four or more characters that its id begins or " +
+      "ends with. Without any, the only pending call is meant. A filter takes TARGETs only: flemma reject call_1.",
     kind: "filter",
     arity: [0, Infinity],
     options: [

@@ -43,6 +43,7 @@ Deno.test("a tool that nothing approves waits, shows itself, and runs once it is
       assert.deepEqual((await session.advance()).reason, "pending");
       assert.deepEqual(await session.calls(), [{
         id: "call_1",
+        number: 1,
         name: "echo",
         status: "pending",
         line: 14,

@@ -352,6 +352,31 @@ Deno.test("session set checks what it is given and holds for all documents or fo
   });
 });
 
+Deno.test("session set takes rules and lists whole, as a settings file and as JSON write them", async () => {
+  await inWorld(async (world) => {
+    const get = async (key: string) =>
+      JSON.parse((await world.run("config", "get", key, "--json")).out).value;
+    const rules = '[{"deny":"bash","command":["git push **","sudo a, b"]},{"ask":"write"}]';
+    assert.equal((await world.run("session", "set", `tools.rules=${rules}`)).code, 0);
+    assert.deepEqual(await get("tools.rules"), JSON.parse(rules));
+    const flow = "tools.rules=[{ deny: bash, command: [git push **, ls] }, { ask: write }]";
+    assert.equal((await world.run("session", "set", flow)).code, 0);
+    const read = [{ deny: "bash", command: ["git push **", "ls"] }, { ask: "write" }];
+    assert.deepEqual(await get("tools.rules"), read);
+    assert.equal((await world.run("session", "set", "tools.rules+={ask: read, path: [a, b]}")).code, 0);
+    const more = [...read, { ask: "read", path: ["a", "b"] }];
+    assert.deepEqual(await get("tools.rules"), more);
+    assert.equal((await world.run("session", "set", "tools.rules-={ask: write}")).code, 0);
+    assert.deepEqual(await get("tools.rules"), [more[0], more[2]]);
+    const list = "tools.auto_approve=bash(git log **, git status),read";
+    assert.equal((await world.run("session", "set", list)).code, 0);
+    assert.deepEqual(await get("tools.auto_approve"), ["bash(git log **, git status)", "read"]);
+    const broken = await world.run("session", "set", "tools.rules=[{ deny: bash, command: [a ]");
+    assert.equal(broken.code, 2);
+    assert.match(broken.err, /tools\.rules: the value cannot be read \(1:\d+\): /);
+  });
+});
+
 Deno.test("session switch takes over a preset's model and approvals", async () => {
   await inWorld(async (world) => {
     await world.write(
