@@ -1,14 +1,15 @@
 // What a document needs next, read off its text alone: what works now, whatever was done before.
 
 import { lastWordIsModels, nothingToSend, survey } from "../../cycle/plan/open_calls.ts";
+import { handyName } from "../../cycle/plan/targets.ts";
 import type { Chat } from "../../parser/types.ts";
 
 /** What leads on from a document as it stands. */
 export type NextNeed =
   /** An advance does all there is to do. */
   | { readonly kind: "advance" }
-  /** The person decides about pending calls. */
-  | { readonly kind: "decide"; readonly ids: readonly string[] }
+  /** The person decides about pending calls; `names` are what a hand can type for them. */
+  | { readonly kind: "decide"; readonly names: readonly string[] }
   /** The person looks at approved blocks that hold text. */
   | { readonly kind: "look"; readonly ids: readonly string[] }
   /** The person writes in the message that is there for it. */
@@ -20,7 +21,9 @@ export type NextNeed =
 export function nextNeed(chat: Chat): NextNeed {
   const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
-  if (pending.length > 0) return { kind: "decide", ids: pending };
+  if (pending.length > 0) {
+    return { kind: "decide", names: pending.map((id) => handyName(chat, id)) };
+  }
   if (guarded.length > 0) return { kind: "look", ids: guarded };
   if (nothingToSend(chat)) return { kind: "write" };
   return { kind: lastWordIsModels(chat) ? "go-on" : "advance" };

@@ -25,6 +25,7 @@ import { type Display, displayKind } from "../io/display.ts";
 import { PlainLines } from "../io/plain_lines.ts";
 import { Terminal } from "../io/terminal.ts";
 import { inWords } from "../../providers/http/patience.ts";
+import { handyName } from "../../cycle/plan/targets.ts";
 import { decisionAdvice, lastWordSentence, wayOn } from "../line/way_on.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
@@ -245,7 +246,7 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
         `${calls} ${ids.length === 1 ? "waits" : "wait"} for you${
           ids.length > 1 ? ` (${ids.join(", ")})` : ""
         }: ` +
-          decisionAdvice(session.chat, ids, file),
+          decisionAdvice(ids.map((id) => handyName(session.chat, id)), file),
       );
       break;
     case "protected":

@@ -28,6 +28,7 @@ import { usageJson } from "../io/usage_json.ts";
 import { reasonJson } from "../../agent/views/explanation.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
+import { handyName } from "../../cycle/plan/targets.ts";
 import { decisionAdvice, lastWordSentence } from "../line/way_on.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
@@ -206,7 +207,7 @@ function nextSentence(
       return `${advance} ${carriedOut(calls, steps)}`;
     case "wait": {
       if (waiting.length > 0) {
-        return `${decisionAdvice(chat, waiting, document)}${
+        return `${decisionAdvice(waiting.map((id) => handyName(chat, id)), document)}${
           waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
         }`;
       }

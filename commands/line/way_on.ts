@@ -1,7 +1,6 @@
 // What works now: the words a person can follow after a run, however it ended.
 
 import { nextNeed } from "../../agent/views/next_need.ts";
-import { handyName } from "../../cycle/plan/targets.ts";
 import type { Chat } from "../../parser/types.ts";
 import { advised } from "./advice.ts";
 
@@ -10,12 +9,10 @@ export function lastWordSentence(file: string | null): string {
   return `the last word is the model's: write below a line @You:, or ${advised("advance", file)} --continue`;
 }
 
-/** The commands that decide about pending calls, named as hands can type them. `file` as in `advised`. */
-export function decisionAdvice(chat: Chat, ids: readonly string[], file: string | null): string {
-  const [first, ...more] = ids;
-  const names = first === undefined ? [] : [handyName(chat, first)];
-  const one = advised("approve", file, ...names);
-  return more.length === 0 ? one : `${one}, or all of them: ${advised("approve", file)} --all`;
+/** The commands that decide about pending calls, named as a hand can type them. `file` as in `advised`. */
+export function decisionAdvice(names: readonly string[], file: string | null): string {
+  const one = advised("approve", file, ...names.slice(0, 1));
+  return names.length < 2 ? one : `${one}, or all of them: ${advised("approve", file)} --all`;
 }
 
 /** One sentence that says what leads on from here, whatever was done before. */
@@ -26,7 +23,7 @@ export function wayOn(chat: Chat, file: string | null): string {
     case "advance":
       return `Go on with: ${advance}`;
     case "decide":
-      return `Decide first: ${decisionAdvice(chat, need.ids, file)}`;
+      return `Decide first: ${decisionAdvice(need.names, file)}`;
     case "look":
       return `Look at ${need.ids.join(", ")} first: ${advised("status", file)}`;
     case "write":
