@@ -23,6 +23,8 @@ const LATE: Readonly<Record<string, string>> = {
   "yaml": "yaml",
   "ajv": "ajv",
   "ajv/dist/2020.js": "ajv2020",
+  "ignore": "ignore",
+  "re2js": "re2js",
 };
 
 /**

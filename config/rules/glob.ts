@@ -27,8 +27,9 @@ export interface Glob {
    * Whether a whole path fits.
    *
    * @param anyCase letters of both sizes are the same
+   * @param dots whether a dot at the beginning of a component fits more than a dot
    */
-  matches(path: string, anyCase?: boolean): boolean;
+  matches(path: string, anyCase?: boolean, dots?: boolean): boolean;
 }
 
 /** Reads a glob. A backslash takes the next character literally. Fails with what is wrong, as the end of a sentence. */
@@ -42,7 +43,8 @@ export function readGlob(text: string): Outcome<Glob, string> {
     machines.push(tokens.value);
   }
   return success({
-    matches: (path, anyCase = false) => machines.some((tokens) => run(tokens, path, anyCase)),
+    matches: (path, anyCase = false, dots = true) =>
+      machines.some((tokens) => run(tokens, path, anyCase, dots)),
   });
 }
 
@@ -143,13 +145,19 @@ function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
  * Runs the machine over a path. A state is the place before a token; those inside of `folders`, which may go on only
  * behind a slash, are counted from below.
  */
-function run(tokens: readonly Token[], path: string, anyCase: boolean): boolean {
+function run(tokens: readonly Token[], path: string, anyCase: boolean, dots: boolean): boolean {
   let states = reached(tokens, [0]);
+  let before = "/";
   for (const character of path) {
+    const onlyDots = !dots && character === "." && before === "/";
     const next: number[] = [];
-    for (const state of states) next.push(...stepped(tokens, state, character, anyCase));
+    for (const state of states) {
+      if (onlyDots && tokens[state]?.is !== "char") continue;
+      next.push(...stepped(tokens, state, character, anyCase));
+    }
     if (next.length === 0) return false;
     states = reached(tokens, next);
+    before = character;
   }
   return [...states].some((state) => state === tokens.length || tokens[state]?.is === "below");
 }

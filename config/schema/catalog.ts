@@ -20,7 +20,7 @@ export interface Catalog {
 /** What this program brings along, for callers that have no registry at hand. */
 export const BUILTIN_CATALOG: Catalog = {
   tools: [
-    ...["bash", "read", "edit", "write", "ls", "calculator"].map((name) => ({ name })),
+    ...["bash", "read", "edit", "write", "ls", "find", "grep", "calculator"].map((name) => ({ name })),
     { name: "calculator_async", enabled: false },
   ],
 };

@@ -115,15 +115,13 @@ function approvalList(value: unknown): unknown {
     : value;
 }
 
-const cwd = (rest: { readonly unread?: true } = {}) =>
+const cwd = () =>
   key(STRING, "Where the tool works; expanded like a sandbox path, empty means the process's directory.", {
     default: "urn:flemma:buffer:path",
     optional: true,
-    ...rest,
   });
 const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
-const exclude = () =>
-  key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED, unread: true });
+const exclude = () => key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED });
 
 export const tools = group("Tools: which are offered, which run unasked, how they run.", {
   require_approval: key(BOOLEAN, "`false` approves every call that nothing else decides.", {
@@ -250,8 +248,8 @@ export const tools = group("Tools: which are offered, which run unasked, how the
       default: false,
     }),
   }),
-  grep: group("The grep tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
-  find: group("The find tool.", { cwd: cwd({ unread: true }), exclude: exclude() }),
+  grep: group("The grep tool.", { cwd: cwd(), exclude: exclude() }),
+  find: group("The find tool.", { cwd: cwd(), exclude: exclude() }),
   ls: group("The ls tool.", { cwd: cwd() }),
   calculator: group("The calculator tool.", {
     enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),

@@ -75,6 +75,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["approval"],
     ["context.ts", "preview.ts"],
     ["run.ts"],
+    ["files"],
     ["registry.ts", "validate.ts", "overflow.ts"],
     ["truncate.ts"],
     ["definition.ts"],

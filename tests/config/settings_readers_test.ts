@@ -43,11 +43,18 @@ Deno.test("a key that nothing reads is one warning, however often it is written"
   ]]);
 });
 
+/** How find and grep read theirs: by one schema, and the place of the call. */
+const SEARCHED = /searchConfig[^]*\bcwd\b[^]*getConfig\(\)\?\.exclude\b[^]*placeAt/;
+
 /** Keys whose names are words of every program: how they are read. */
 const SPECIAL: Readonly<Record<string, RegExp>> = {
   "tools.env.block": /\bsettings\.block\b|\{[^}]*\bblock\b[^}]*\bpass\b/,
   "tools.env.pass": /\bsettings\.pass\b|\{[^}]*\bblock\b[^}]*\bpass\b/,
   "tools.ls.cwd": /name: "ls"[^]*config_schema[^]*\bcwd\b/,
+  "tools.find.cwd": SEARCHED,
+  "tools.find.exclude": SEARCHED,
+  "tools.grep.cwd": SEARCHED,
+  "tools.grep.exclude": SEARCHED,
   "tools.bash.env": /getConfig\(\)\?\.env\b/,
 };
 

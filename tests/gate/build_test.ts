@@ -52,12 +52,21 @@ Deno.test("a late file that nothing loads late fails the build and is named", as
   await assert.rejects(bundled(early, { "parts/load.ts": "part" }), /nothing loads parts\/load\.ts late/);
 });
 
-Deno.test("the program is a first file of some 30 KB, which help and version need alone, and six that come later", async () => {
+Deno.test("the program is a first file of some 30 KB, which help and version need alone, and eight that come later", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     await bundleProgram(`${folder}/flemma.js`);
     const late = [...Deno.readDirSync(`${folder}/flemma`)].map(({ name }) => name).sort();
-    assert.deepEqual(late, ["ajv.js", "ajv2020.js", "commands.js", "lua.js", "unbash.js", "yaml.js"]);
+    assert.deepEqual(late, [
+      "ajv.js",
+      "ajv2020.js",
+      "commands.js",
+      "ignore.js",
+      "lua.js",
+      "re2js.js",
+      "unbash.js",
+      "yaml.js",
+    ]);
     const { size } = await Deno.stat(`${folder}/flemma.js`);
     assert.ok(size < 36_000, `${size} bytes`);
   } finally {

@@ -47,6 +47,17 @@ Deno.test("ls shows the path, the depth if it is more than one, and the label", 
   assert.equal(preview("ls", { path: "src", max_depth: 40 }), "ls: src  depth=10");
 });
 
+Deno.test("find shows the pattern and where, grep the expression, where and which files", () => {
+  assert.equal(
+    preview("find", { pattern: "*.ts", path: null, limit: 3, label: "look" }),
+    "find: *.ts  # look",
+  );
+  assert.equal(preview("find", { pattern: "*.ts", path: "src" }), "find: *.ts  in src");
+  assert.equal(preview("grep", { pattern: "a b", path: null, glob: null, label: "l" }), "grep: /a b/  # l");
+  assert.equal(preview("grep", { pattern: "x", path: "src", glob: "*.ts" }), "grep: /x/  src  *.ts");
+  assert.equal(preview("grep", { pattern: "x", glob: "*.ts" }), "grep: /x/  *.ts");
+});
+
 Deno.test("the calculators show their expression, and the delay if there is one", () => {
   assert.equal(preview("calculator", { expression: "1 + 1" }), "calculator: 1 + 1");
   assert.equal(preview("calculator_async", { expression: "2", delay: null }), "calculator_async: 2");

@@ -103,6 +103,8 @@ Deno.test("all built-in tools are strict and register without a word", () => {
     ["bash", true],
     ["calculator", true],
     ["edit", true],
+    ["find", true],
+    ["grep", true],
     ["ls", true],
     ["read", true],
     ["write", true],

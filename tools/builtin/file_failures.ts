@@ -17,7 +17,7 @@ export function fileSentence(
   doing: "read" | "written",
   thrown: unknown,
   context: Places,
-  noun: "file" | "folder" = "file",
+  noun: "file" | "folder" | "folder or file" = "file",
 ): string {
   if (thrown instanceof FileFailure) return thrown.message;
   if (thrown instanceof Deno.errors.NotFound) {

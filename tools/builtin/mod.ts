@@ -6,6 +6,8 @@ import { bashTool } from "./bash.ts";
 import { calculatorAsyncTool, calculatorTool } from "./calculator/calculator.ts";
 import { editTool } from "./edit.ts";
 import { readTool } from "./read/read.ts";
+import { findTool } from "./search/find.ts";
+import { grepTool } from "./search/grep.ts";
 import { lsTool } from "./search/ls.ts";
 import { writeTool } from "./write.ts";
 
@@ -15,12 +17,15 @@ export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" 
 /** All of them. Schemas and descriptions depend on nothing but the settings. */
 export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): ToolDefinition[] {
   const { truncate, default_timeout, named } = settings;
+  const limits = { maxLines: truncate.max_lines, maxBytes: truncate.max_bytes };
   return [
     bashTool({ truncate, defaultTimeout: default_timeout }),
-    readTool({ maxLines: truncate.max_lines, maxBytes: truncate.max_bytes }),
+    readTool(limits),
     writeTool(),
     editTool({ replaceAll: named.edit?.replace_all === true }),
-    lsTool({ maxLines: truncate.max_lines, maxBytes: truncate.max_bytes }),
+    lsTool(limits),
+    findTool(limits),
+    grepTool(limits),
     calculatorTool({ enabled: named.calculator?.enabled !== false }),
     calculatorAsyncTool(),
   ];

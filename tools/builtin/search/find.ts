@@ -1,0 +1,75 @@
+// The tool that finds files by their names (tools 8.6).
+
+import { findFiles, type FoundFiles } from "../../files/search.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import { formatSize } from "../../truncate.ts";
+import { inputValidator } from "../../validate.ts";
+import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { validators } from "../validators.generated.ts";
+import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
+
+/** Files of one call, unless it asks for another number. */
+const USUAL_LIMIT = 500;
+
+/** The definition of find for the given limits, which its description names. */
+export function findTool(limits: SearchLimits): ToolDefinition {
+  return {
+    name: "find",
+    description:
+      "Finds files by a glob: * and ? within a name, ** for any folders, [ab], {a,b}. A pattern without a slash is held " +
+      "against the names of files at any depth, one with a slash against their paths from where the search begins. " +
+      "Hidden files are found only by a pattern with a dot at that place; what .gitignore leaves out is not found. " +
+      `At most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)} are returned, whichever is less.`,
+    input_schema: strictSchema({
+      pattern: { type: "string", description: "The glob, such as *.ts or src/**/*_test.ts." },
+      path: {
+        type: ["string", "null"],
+        description: "The folder to search below (null: the working folder).",
+      },
+      limit: { type: ["number", "null"], description: `The number of files wanted (null: ${USUAL_LIMIT}).` },
+    }),
+    strict: true,
+    path_input: "path",
+    files: "read",
+    config_schema: searchConfig(),
+    validate: inputValidator(validators.find),
+    format_preview: (input) => {
+      const path = text(input.path);
+      return `${text(input.pattern)}${path === "" ? "" : `  in ${path}`}${labelComment(input)}`;
+    },
+    execute: (input, context) => find(input, context, limits),
+  };
+}
+
+async function find(
+  input: ToolInput,
+  context: ExecutionContext,
+  limits: SearchLimits,
+): Promise<ExecutionResult> {
+  const pattern = text(input.pattern);
+  if (pattern === "") return { success: false, error: "The pattern is empty." };
+  const limit = wholeNumber(input.limit, USUAL_LIMIT);
+  return await searched(input, context, { folder: true }, async (place, options, disk, signal) => {
+    const found = await findFiles({ ...options, pattern, limit }, disk, signal);
+    if ("badPattern" in found) {
+      return { success: false, error: `The pattern cannot be read: ${found.badPattern}.` };
+    }
+    const lines = found.paths.map((path) => lineOf(place, path));
+    return answer(lines.length === 0 ? "No files found." : "", lines, noticeOf(found, limit), found, {
+      ...limits,
+      seconds: options.seconds,
+    });
+  });
+}
+
+function noticeOf({ paths, limited, closedFolders }: FoundFiles, limit: number): (shown: number) => string[] {
+  return (shown) => [
+    ...(shown < paths.length
+      ? [`${shown} of ${paths.length}${limited ? " or more" : ""} files are shown`]
+      : []),
+    ...(limited && shown === paths.length
+      ? [`the first ${limit === 1 ? "file" : `${limit} files`}, limit reached`]
+      : []),
+    ...listed(closedFolders, "folder", "not readable"),
+  ];
+}

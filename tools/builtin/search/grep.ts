@@ -1,0 +1,83 @@
+// The tool that searches in files (tools 8.7).
+
+import { type FoundLines, searchFiles } from "../../files/search.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import { formatSize } from "../../truncate.ts";
+import { inputValidator } from "../../validate.ts";
+import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { validators } from "../validators.generated.ts";
+import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
+
+/** Lines of one call, unless it asks for another number. */
+const USUAL_LIMIT = 100;
+
+/** The definition of grep for the given limits, which its description names. */
+export function grepTool(limits: SearchLimits): ToolDefinition {
+  return {
+    name: "grep",
+    description:
+      "Searches in text files for lines that fit a regular expression (syntax of RE2 and Go: no look-around, no " +
+      "back-references; (?i) at the beginning for any case). Hidden files, and what .gitignore leaves out, are searched " +
+      "only when path names them. Lines are answered as path:line:text. " +
+      `At most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)} are returned, whichever is less.`,
+    input_schema: strictSchema({
+      pattern: { type: "string", description: "The regular expression." },
+      path: {
+        type: ["string", "null"],
+        description: "The folder or file to search in (null: the working folder).",
+      },
+      glob: {
+        type: ["string", "null"],
+        description: "Only files that fit this glob, such as *.ts (null: all).",
+      },
+      limit: { type: ["number", "null"], description: `The number of lines wanted (null: ${USUAL_LIMIT}).` },
+    }),
+    strict: true,
+    path_input: "path",
+    files: "read",
+    config_schema: searchConfig(),
+    validate: inputValidator(validators.grep),
+    format_preview: (input) =>
+      [`/${text(input.pattern)}/`, text(input.path), text(input.glob)].filter((part) => part !== "").join(
+        "  ",
+      ) +
+      labelComment(input),
+    execute: (input, context) => grep(input, context, limits),
+  };
+}
+
+async function grep(
+  input: ToolInput,
+  context: ExecutionContext,
+  limits: SearchLimits,
+): Promise<ExecutionResult> {
+  const pattern = text(input.pattern);
+  if (pattern === "") return { success: false, error: "The pattern is empty." };
+  const limit = wholeNumber(input.limit, USUAL_LIMIT);
+  const glob = text(input.glob) || null;
+  return await searched(input, context, { folder: false }, async (place, options, disk, signal) => {
+    const found = await searchFiles({ ...options, pattern, glob, limit }, disk, signal);
+    if ("badPattern" in found) {
+      return { success: false, error: `The ${found.of} cannot be read: ${found.badPattern}.` };
+    }
+    const lines = found.lines.map(({ path, line, text }) => `${lineOf(place, path)}:${line}:${text}`);
+    return answer("No matches.", lines, (shown) => notes(found, shown), found, {
+      ...limits,
+      seconds: options.seconds,
+    });
+  });
+}
+
+function notes(found: FoundLines, shown: number): string[] {
+  const { lines, limited, binary, closedFiles, closedFolders } = found;
+  const count = `${shown < lines.length ? `${shown} of ` : ""}${lines.length} match${
+    lines.length === 1 ? "" : "es"
+  }`;
+  return [
+    ...(lines.length === 0 ? [] : [count]),
+    ...(limited ? ["limit reached"] : []),
+    ...(binary ? ["the file is not text"] : []),
+    ...listed(closedFiles, "file", "not readable"),
+    ...listed(closedFolders, "folder", "not readable"),
+  ];
+}

@@ -1,0 +1,124 @@
+// What find and grep share: where they search, what they leave out, and how an answer is put together.
+
+import { within } from "../../../base/reading.ts";
+import { type Disk, namedGround } from "../../files/ground.ts";
+import type { Gaps, SearchOptions } from "../../files/search.ts";
+import type { ExecutionContext, ExecutionResult, JsonSchema, ToolInput } from "../../definition.ts";
+import { STOPPED } from "../../run.ts";
+import { truncateHead } from "../../truncate.ts";
+import { fileSentence } from "../file_failures.ts";
+import { text } from "../schema.ts";
+import { isReadable, onOneLine, type Place, placeAt, placesOf } from "./folder.ts";
+
+/** How much one answer may hold. */
+export interface SearchLimits {
+  readonly maxLines: number;
+  readonly maxBytes: number;
+}
+
+/** Names that are skipped unless the settings say otherwise. */
+const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
+
+/** Seconds that a search has beyond its own clock before nobody waits for it. */
+const GRACE = 5;
+
+/** The schema of `tools.find` and `tools.grep`. */
+export function searchConfig(): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      cwd: { type: ["string", "null"], default: "urn:flemma:buffer:path" },
+      exclude: { type: "array", items: { type: "string" }, default: EXCLUDED },
+    },
+  };
+}
+
+/** Where a search began. */
+export interface SearchPlace extends Place {
+  /** What stands before the paths of an answer; empty for the working folder itself. */
+  readonly prefix: string;
+}
+
+/** Does the search of a call, whose `path` may be left out; its failures are sentences. */
+export async function searched(
+  input: ToolInput,
+  context: ExecutionContext,
+  wanted: { readonly folder: boolean },
+  search: (
+    place: SearchPlace,
+    options: Omit<SearchOptions, "limit">,
+    disk: Disk,
+    signal: AbortSignal,
+  ) => Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  const shown = text(input.path) || ".";
+  const places = placesOf(context);
+  const over = new AbortController();
+  const config = context.getConfig()?.exclude;
+  const excluded = Array.isArray(config) ? config.filter((name) => typeof name === "string") : EXCLUDED;
+  try {
+    const place = await placeAt(shown, places);
+    if (wanted.folder && !place.info.isDirectory) {
+      return { success: false, error: `${shown} is not a folder. Look into a file with grep or read.` };
+    }
+    if (!place.info.isDirectory && !place.info.isFile) {
+      return { success: false, error: `${shown} is a pipe, a socket or a device, not a regular file.` };
+    }
+    const resolved = places.path.resolve(shown);
+    const prefix = prefixOf(shown, resolved, context.cwd);
+    const disk: Disk = { ground: namedGround, isReadable: (real) => isReadable(real, places), rg: null };
+    const options = { start: place.real, excluded, seconds: context.timeout };
+    const work = search({ ...place, prefix }, options, disk, AbortSignal.any([over.signal, context.signal]));
+    return await within(context.timeout + GRACE, work, context.signal);
+  } catch (thrown) {
+    if (context.signal.aborted) return { success: false, error: STOPPED };
+    return {
+      success: false,
+      error: fileSentence(shown, "read", thrown, places, wanted.folder ? "folder" : "folder or file"),
+    };
+  } finally {
+    // What nobody waits for any more must not go on through a large tree.
+    over.abort();
+  }
+}
+
+/** Paths below the working folder are relative to it; others begin as the model wrote them. */
+function prefixOf(shown: string, resolved: string, cwd: string): string {
+  if (resolved === cwd) return "";
+  if (cwd === "/") return resolved.slice(1);
+  return resolved.startsWith(`${cwd}/`) ? resolved.slice(cwd.length + 1) : shown.replace(/(?<=.)\/+$/, "");
+}
+
+/** A path of an answer on a line of its own. */
+export function lineOf({ prefix }: SearchPlace, path: string): string {
+  const joined = prefix === "" || path === ""
+    ? `${prefix}${path}`
+    : `${prefix}${prefix.endsWith("/") ? "" : "/"}${path}`;
+  return onOneLine(joined);
+}
+
+/** An answer: the lines there is room for, and below them in brackets what has to be said. */
+export function answer(
+  nothing: string,
+  lines: readonly string[],
+  notes: (shown: number) => readonly string[],
+  { timedOut }: Gaps,
+  { maxLines, maxBytes, seconds }: SearchLimits & { readonly seconds: number },
+): ExecutionResult {
+  const { content, output_lines } = truncateHead(lines.join("\n"), { maxLines, maxBytes });
+  const said = notes(lines.length === 0 ? 0 : output_lines);
+  const note = said.length === 0 ? "" : `[${said.join(", ")}]`;
+  const whole = [content || (timedOut ? "" : nothing), note].filter((part) => part !== "").join("\n\n");
+  if (!timedOut) return { success: true, output: whole };
+  const sentence = `The search was ended after ${plural(seconds, "second")}. Search below a smaller folder.`;
+  return { success: false, error: whole === "" ? sentence : `${whole}\n\n${sentence}`, status: sentence };
+}
+
+/** A note about so many things; none where there are none. */
+export function listed(count: number, noun: string, what: string): string[] {
+  return count === 0 ? [] : [`${plural(count, noun)} ${what}`];
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
