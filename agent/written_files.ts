@@ -8,7 +8,7 @@ import { difference, type Hunk, splitLines } from "../cycle/storage/lines.ts";
 import type { Call } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { realPath } from "../sandbox/paths/real_path.ts";
-import { replacePassage } from "../tools/builtin/passage.ts";
+import { replacePassage } from "../tools/files/text/passage.ts";
 import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
 
 /** Larger files are not compared. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { replacePassage } from "../../tools/builtin/passage.ts";
+import { replacePassage } from "../../tools/files/text/passage.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 const NAME = "file.txt";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { namedGround } from "../../tools/files/ground.ts";
-import { holding, requiredText } from "../../tools/files/narrowed.ts";
-import { searchFiles } from "../../tools/files/search.ts";
+import { holding, requiredText } from "../../tools/files/search/narrowed.ts";
+import { searchFiles } from "../../tools/files/search/search.ts";
 import { inScene, openSandbox, type Scene } from "./scene.ts";
 
 interface Asked {

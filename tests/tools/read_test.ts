@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import { LineSelector } from "../../tools/builtin/read/line_selector.ts";
+import { LineSelector } from "../../tools/files/text/line_selector.ts";
 import { onlyReference, unescapeReference } from "../../prompt/file_references.ts";
 import { escapeReference, fileReference } from "../../tools/builtin/read/file_reference.ts";
 import { createSandbox } from "../../sandbox/mod.ts";

@@ -3,7 +3,7 @@
 import { thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { nearName } from "./mismatch.ts";
+import { nearName } from "../files/text/mismatch.ts";
 
 /** A failure whose message is a whole sentence already. */
 export class FileFailure extends Error {}

@@ -9,7 +9,7 @@ import { STOPPED } from "../../run.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { fileSentence, leading } from "../file_failures.ts";
-import { type LineSelection, LineSelector } from "./line_selector.ts";
+import { type LineSelection, LineSelector } from "../../files/text/line_selector.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
 import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
 import { nowhereSentence } from "../replace_file.ts";

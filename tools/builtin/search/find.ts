@@ -1,6 +1,6 @@
 // The tool that finds files by their names (tools 8.6).
 
-import { findFiles, type FoundFiles } from "../../files/search.ts";
+import { findFiles, type FoundFiles } from "../../files/search/search.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";

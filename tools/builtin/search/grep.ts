@@ -1,6 +1,6 @@
 // The tool that searches in files (tools 8.7).
 
-import { type FoundLines, searchFiles } from "../../files/search.ts";
+import { type FoundLines, searchFiles } from "../../files/search/search.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";

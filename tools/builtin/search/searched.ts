@@ -2,7 +2,7 @@
 
 import { within } from "../../../base/reading.ts";
 import { type Disk, namedGround } from "../../files/ground.ts";
-import type { Gaps, SearchOptions } from "../../files/search.ts";
+import type { Gaps, SearchOptions } from "../../files/search/search.ts";
 import type { ExecutionContext, ExecutionResult, JsonSchema, ToolInput } from "../../definition.ts";
 import { STOPPED } from "../../run.ts";
 import { truncateHead } from "../../truncate.ts";

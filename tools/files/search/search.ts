@@ -1,11 +1,11 @@
 // Searching for files and in files below a folder (tools 8.6, 8.7). What the answer says of the disk is decided here, by
 // whichever process does the work.
 
-import { nameOf, parentOf } from "../../base/paths.ts";
-import { success } from "../../base/problem.ts";
-import { truncateLine } from "../truncate.ts";
+import { nameOf, parentOf } from "../../../base/paths.ts";
+import { success } from "../../../base/problem.ts";
+import { truncateLine } from "../../truncate.ts";
 import { type FileGlob, fileGlob } from "./file_glob.ts";
-import { type Disk, Exchanged, openHeld } from "./ground.ts";
+import { type Disk, Exchanged, openHeld } from "../ground.ts";
 import { readLinePattern } from "./line_pattern.ts";
 import { holding, requiredText } from "./narrowed.ts";
 import { searchLines } from "./search_lines.ts";

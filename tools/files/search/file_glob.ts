@@ -1,7 +1,7 @@
 // The patterns of a search for files (tools 8.6): by base name, or by path where they hold a slash.
 
-import { failed, type Outcome, success } from "../../base/problem.ts";
-import { readGlob } from "../../config/rules/glob.ts";
+import { failed, type Outcome, success } from "../../../base/problem.ts";
+import { readGlob } from "../../../config/rules/glob.ts";
 import type { WalkedFile } from "./walk.ts";
 
 /** A pattern that is ready to be asked. */

@@ -1,9 +1,9 @@
 // The files below a folder, in the order of their paths' bytes, without what a search leaves out (tools 8.6).
 
-import { byBytes } from "../../base/bytes.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
-import { isSystemFile, isSystemPath } from "../../base/reading.ts";
-import { type Disk, openHeld } from "./ground.ts";
+import { byBytes } from "../../../base/bytes.ts";
+import { nameOf, parentOf } from "../../../base/paths.ts";
+import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
+import { type Disk, openHeld } from "../ground.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 
 /** What is left out, and who may stop it. */

@@ -1,7 +1,7 @@
 // Regular expressions over lines, in time of pattern times text: a model, or a file it read, may ask for one that tries every
 // way to split a line.
 
-import { failed, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failed, type Outcome, success, thrownText } from "../../../base/problem.ts";
 
 /** An expression that is ready to be asked. */
 export interface LinePattern {

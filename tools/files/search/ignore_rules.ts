@@ -2,7 +2,7 @@
 // hang on.
 
 import type { Ignore } from "ignore";
-import { type Glob, readGlob } from "../../config/rules/glob.ts";
+import { type Glob, readGlob } from "../../../config/rules/glob.ts";
 
 /** Whether one file leaves a path out: null where it says nothing. */
 export interface IgnoreFile {
