@@ -6,6 +6,8 @@
 // (docs/architecture.md has the figures).
 
 import * as esbuild from "esbuild";
+import { calledFunctions } from "./build/called.ts";
+import { compiledEagerly } from "./build/eager.ts";
 import { print, ROOT } from "./gate/root.ts";
 
 interface Graph {
@@ -36,12 +38,16 @@ const LATE: Readonly<Record<string, string>> = {
  * stand apart.
  */
 export async function bundleProgram(target: string): Promise<number> {
-  const size = await bundle(
-    { root: ROOT, entry: "cli.ts", late: LATE },
-    target,
-    await linkPackages("cli.ts"),
-  );
+  await bundle({ root: ROOT, entry: "cli.ts", late: LATE }, target, await linkPackages("cli.ts"));
   await esbuild.stop();
+  const files = [target, ...Object.values(LATE).map((name) => `${target.replace(/\.js$/, "")}/${name}.js`)];
+  const called = await calledFunctions(target, files);
+  let size = 0;
+  for (const file of files) {
+    const code = compiledEagerly(await Deno.readTextFile(file), called.get(file) ?? new Map());
+    await Deno.writeTextFile(file, code);
+    size += code.length;
+  }
   return size;
 }
 

@@ -1,0 +1,136 @@
+// Which functions the usual commands call, found out by running them.
+
+import { startReplay } from "../../providers/replay/server.ts";
+import type { Called } from "./eager.ts";
+
+/** A finished call, and one that waits. */
+const TALK = `@You:
+What is in a.txt?
+
+@Assistant:
+I will look.
+
+**Tool Use:** \`bash\` (\`done_1\`)
+
+\`\`\`json
+{ "command": "cat a.txt" }
+\`\`\`
+
+@You:
+
+**Tool Result:** \`done_1\`
+
+\`\`\`
+some text
+\`\`\`
+
+@Assistant:
+It says "some text".
+`;
+const QUESTION = `${TALK}
+@You:
+Thank you.
+`;
+const WAITING = `${TALK}
+@You:
+Run it.
+
+@Assistant:
+**Tool Use:** \`bash\` (\`open_1\`)
+
+\`\`\`json
+{ "command": "true" }
+\`\`\`
+
+@You:
+
+**Tool Result:** \`open_1\` (pending)
+
+\`\`\`
+\`\`\`
+`;
+
+/** What people and editors start all day, each with the document it is given. */
+const RUNS: readonly { readonly words: readonly string[]; readonly text: string }[] = [
+  { words: ["status", "a.chat"], text: QUESTION },
+  { words: ["status", "a.chat"], text: WAITING },
+  { words: ["check", "a.chat"], text: QUESTION },
+  { words: ["approve", "a.chat", "open_1"], text: WAITING },
+  { words: ["reject", "a.chat", "open_1"], text: WAITING },
+  { words: ["advance", "a.chat"], text: WAITING.replace("(pending)", "(approved)") },
+];
+
+/**
+ * Runs the usual commands with the program at `program` and answers, for each of its files, which functions they called.
+ *
+ * What a machine cannot do (it may have no sandbox) is not called there and is compiled later; nothing else depends on it.
+ *
+ * @param files paths of the files of the program
+ */
+export async function calledFunctions(
+  program: string,
+  files: readonly string[],
+): Promise<ReadonlyMap<string, Called>> {
+  const called = new Map(files.map((file) => [file, new Map<number, Set<number>>()]));
+  const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
+  try {
+    for (const { words, text } of RUNS) {
+      await Deno.writeTextFile(`${folder}/a.chat`, text);
+      note(await logOf(program, words, folder), called);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  return called;
+}
+
+/** The engine's log of one run. */
+async function logOf(program: string, words: readonly string[], folder: string): Promise<string> {
+  const log = `${folder}/functions.log`;
+  await using replay = await startReplay({ replies: [{ reply: [{ text: "Done." }] }] });
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      `--v8-flags=--log-function-events,--logfile=${log},--no-logfile-per-isolate`,
+      program,
+      ...words,
+    ],
+    cwd: folder,
+    clearEnv: true,
+    env: {
+      PATH: Deno.env.get("PATH") ?? "",
+      HOME: folder,
+      // An empty cache: what is compiled already is not reported.
+      DENO_DIR: `${folder}/cache-${words[0]}`,
+      FLEMMA_ANTHROPIC_BASE_URL: replay.url,
+      ANTHROPIC_API_KEY: "replay",
+    },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (code > 5) throw new Error(`flemma ${words.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
+  return await Deno.readTextFile(log);
+}
+
+/** Adds the functions of one log: lines `script-details,ID,ADDRESS` and `function,EVENT,ID,START,END,…`. */
+function note(log: string, called: ReadonlyMap<string, Map<number, Set<number>>>): void {
+  const byId = new Map<string, Map<number, Set<number>>>();
+  const lines = log.split("\n").map((line) => line.split(","));
+  for (const [kind, id, address] of lines) {
+    if (kind !== "script-details" || address === undefined || !address.startsWith("file:")) continue;
+    const ends = called.get(decodeURIComponent(new URL(address).pathname));
+    if (ends !== undefined) byId.set(id!, ends);
+  }
+  for (const [kind, event, id, start, end] of lines) {
+    if (kind !== "function" || !COMPILED.has(event!)) continue;
+    const ends = byId.get(id!);
+    if (ends === undefined) continue;
+    const starts = ends.get(Number(end)) ?? new Set();
+    ends.set(Number(end), starts.add(Number(start)));
+  }
+}
+
+/** What the engine reports of a function when it makes code for it. */
+const COMPILED: ReadonlySet<string> = new Set(["interpreter", "interpreter-lazy", "parse-function"]);
