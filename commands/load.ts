@@ -1,4 +1,4 @@
-// The module of each command, loaded when it is the one that was asked for.
+// The module of each command, loaded when it is the one that was asked for; a few stand in line/quick.ts.
 
 import type { Invocation } from "./invocation.ts";
 
@@ -50,9 +50,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "send": () => import("./document/send.ts"),
   "migrate": () => import("./convert/migrate.ts"),
   "status": () => import("./document/status.ts"),
-  "check": () => import("./document/check.ts"),
   "recover": () => import("./document/recover.ts"),
-  "parse": () => import("./document/parse.ts"),
   "new": () => import("./document/new.ts"),
   "models list": () => import("./catalogue/models.ts"),
   "demo": () => import("./setup/demo.ts"),

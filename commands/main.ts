@@ -7,7 +7,9 @@ import { readArguments, type UsageMistake } from "./line/arguments.ts";
 import { Exit } from "./io/exit.ts";
 import { helpFor, overview } from "./line/help.ts";
 import type { Invocation } from "./invocation.ts";
+import type { CommandModule } from "./load.ts";
 import type { Messages } from "./io/messages.ts";
+import type { Command } from "./line/spec.ts";
 import { type Arguments, switchOption, textOption } from "./line/options.ts";
 import {
   asOutputError,
@@ -142,14 +144,22 @@ async function attempt(
   const invocation: Invocation = { arguments: given, environment, messages, input };
   let code: number;
   try {
-    const { MODULES } = await import("./load.ts");
-    const { run } = await MODULES[invocation.arguments.command.name]!();
+    const { run } = await moduleOf(given.command);
     code = await run(invocation);
   } catch (thrown) {
     code = tellThrown(messages, thrown, filter);
     if (filter && !input.taken) passRestThrough();
   }
   return closed(messages, code);
+}
+
+async function moduleOf({ name, quick = false }: Command): Promise<CommandModule> {
+  if (quick) {
+    const { QUICK_MODULES } = await import("./line/quick.ts");
+    return await QUICK_MODULES[name]!();
+  }
+  const { MODULES } = await import("./load.ts");
+  return await MODULES[name]!();
 }
 
 /** Says what ended a command, and with which exit code. */

@@ -20,6 +20,7 @@ interface Graph {
  */
 const LATE: Readonly<Record<string, string>> = {
   "commands/load.ts": "commands",
+  "commands/line/quick.ts": "quick",
   "lua/interpreter.generated.ts": "lua",
   "unbash": "unbash",
   "yaml": "yaml",
@@ -33,7 +34,8 @@ const LATE: Readonly<Record<string, string>> = {
  * Bundles the command line into the file `target` and what it loads late into a folder of the same name; answers the
  * size of all together in bytes.
  *
- * Help and version need the first file alone. All commands share the second, in which modules still come to life only
+ * Help and version need the first file alone. Commands that only read have one of their own, in which the rest of the
+ * program is left out. All others share one, in which modules still come to life only
  * when they are imported: reading forty small files took longer than reading one. Data and packages that few runs need
  * stand apart.
  */

@@ -39,6 +39,8 @@ export interface Command {
   readonly takesTarget?: boolean;
   /** Everything after `--` is a command line of its own. */
   readonly takesCommand?: boolean;
+  /** Only reads, and stands in the piece of the program that is made for that. */
+  readonly quick?: boolean;
   readonly options: readonly Option[];
   readonly example: string;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { Exit } from "../../commands/io/exit.ts";
 import { helpFor, optionForm } from "../../commands/line/help.ts";
+import { QUICK_MODULES } from "../../commands/line/quick.ts";
 import { MODULES } from "../../commands/load.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
 import { safeJson } from "../../commands/io/safe_json.ts";
@@ -62,7 +63,10 @@ Deno.test("there is no option that approves everything", () => {
 });
 
 Deno.test("every command has a module, and help with its options and an example", () => {
-  assert.deepEqual(Object.keys(MODULES).sort(), COMMANDS.map(({ name }) => name).sort());
+  const names = (quick: boolean) =>
+    COMMANDS.filter((each) => (each.quick ?? false) === quick).map(({ name }) => name);
+  assert.deepEqual(Object.keys(MODULES).sort(), names(false).sort());
+  assert.deepEqual(Object.keys(QUICK_MODULES).sort(), names(true).sort());
   for (const { name, options, example } of COMMANDS) {
     const page = helpFor(name)!;
     assert.ok(page.includes(`Example:\n  ${example}`), name);

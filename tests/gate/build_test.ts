@@ -63,6 +63,7 @@ Deno.test("the program is a first file of less than 48 KB, which help and versio
       "commands.js",
       "ignore.js",
       "lua.js",
+      "quick.js",
       "re2js.js",
       "unbash.js",
       "yaml.js",
