@@ -1,4 +1,4 @@
-// The module of each command, loaded when it is the one that was asked for; a few stand in line/quick.ts.
+// The module of each command, loaded when it is the one that was asked for; a few stand in quick.ts.
 
 import type { Invocation } from "./invocation.ts";
 

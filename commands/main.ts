@@ -26,7 +26,7 @@ export async function main(words: readonly string[]): Promise<number> {
   const read = readArguments(words, looksLikeFile);
   switch (read.kind) {
     case "version": {
-      const { VERSION } = await import("./version.ts");
+      const { VERSION } = await import("./line/version.ts");
       return print(`flemma ${VERSION}\n`);
     }
     case "help": {
@@ -155,7 +155,7 @@ async function attempt(
 
 async function moduleOf({ name, quick = false }: Command): Promise<CommandModule> {
   if (quick) {
-    const { QUICK_MODULES } = await import("./line/quick.ts");
+    const { QUICK_MODULES } = await import("./quick.ts");
     return await QUICK_MODULES[name]!();
   }
   const { MODULES } = await import("./load.ts");

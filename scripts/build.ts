@@ -20,7 +20,7 @@ interface Graph {
  */
 const LATE: Readonly<Record<string, string>> = {
   "commands/load.ts": "commands",
-  "commands/line/quick.ts": "quick",
+  "commands/quick.ts": "quick",
   "lua/interpreter.generated.ts": "lua",
   "unbash": "unbash",
   "yaml": "yaml",

@@ -1,6 +1,6 @@
 // `flemma doctor`: one page about this machine and these settings, to read before asking somebody for help.
 
-import { VERSION } from "../version.ts";
+import { VERSION } from "../line/version.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { type Outcome, thrownText } from "../../base/problem.ts";

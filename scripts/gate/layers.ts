@@ -124,6 +124,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   commands: [
     ["main.ts"],
+    ["quick.ts"],
     ["load.ts"],
     ["setup", "catalogue", "provider", "convert"],
     ["sandbox"],
@@ -132,7 +133,6 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["host.ts"],
     ["invocation.ts"],
     ["io", "line"],
-    ["version.ts"],
   ],
 };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { Exit } from "../../commands/io/exit.ts";
 import { helpFor, optionForm } from "../../commands/line/help.ts";
-import { QUICK_MODULES } from "../../commands/line/quick.ts";
+import { QUICK_MODULES } from "../../commands/quick.ts";
 import { MODULES } from "../../commands/load.ts";
 import { typedValue } from "../../config/schema/modeline.ts";
 import { safeJson } from "../../commands/io/safe_json.ts";
