@@ -191,6 +191,7 @@ export {
   runTool,
   type SeenFile,
   type SeenFiles,
+  type PersonalityParts,
   type ToolDefinition,
   type ToolInput,
   ToolRegistry,

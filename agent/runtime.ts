@@ -11,9 +11,11 @@ import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
 import { FileChanges } from "./file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
+import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { type CallReasons, JudgedPaths, reasonsOf, type RuleJudge } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
+import { listedTools } from "../tools/personality.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
 import { authorityIn } from "./trust/agreement.ts";
@@ -49,6 +51,8 @@ export interface Runtime {
   readonly blockers: SubjectSettings["diagnostics"];
   /** The tools a request offers, by name. */
   offered(): readonly ToolDefinition[];
+  /** What sending needs of the first block. */
+  evaluated(): Promise<EvaluatedFrontmatter>;
   decide: Decide;
   /** The rules over inputs; null when there are none. */
   readonly rules: RuleJudge | null;
@@ -74,7 +78,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const blocks = blocksOf(chat);
   const subject = await subjectSettings(options, { path, ...blocks });
   if (!subject.ok) return subject;
-  const { settings, loaded, diagnostics, evaluated } = subject.value;
+  const { settings, loaded, diagnostics } = subject.value;
   for (const { code, message, next } of loaded.notices) {
     tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   }
@@ -129,6 +133,11 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const changes = new FileChanges(environment, path, tell);
   const emit = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
   const offered = () => offeredTools(tools, settings.tools.offered);
+  const evaluated = () =>
+    subject.value.evaluated({
+      tools: (personality) => listedTools(offered(), personality),
+      day: memory.promptDay() ?? localDay(new Date()),
+    });
   const send = sender({
     store,
     settings,
@@ -177,6 +186,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     send,
     blockers,
     offered,
+    evaluated,
     decide,
     rules,
     doubts: [
@@ -192,6 +202,12 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** The day where the person is, as `2026-11-28`. */
+function localDay(date: Date): string {
+  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
+  return `${date.getFullYear()}-${month}-${day}`;
+}
 
 /** Whether a reply that has not ended is being written by another process at this moment. */
 async function grownElsewhere(

@@ -5,7 +5,7 @@ import type { SendOptions } from "../cycle/send/send.ts";
 import type { Send } from "../cycle/types.ts";
 import type { Provider } from "../providers/types.ts";
 import { withLearned } from "../providers/models/learned.ts";
-import type { SubjectSettings } from "./settings.ts";
+import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 
 /** What a sender is made of; the provider is found when it is first needed. */
 export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
@@ -13,7 +13,7 @@ export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
 };
 
 /** The function that sends. One for the whole run: it says each warning once. */
-export function sender(options: SenderOptions, evaluated: SubjectSettings["evaluated"]): Send {
+export function sender(options: SenderOptions, evaluated: () => Promise<EvaluatedFrontmatter>): Send {
   let made: Promise<Outcome<Send>> | null = null;
   const make = async (): Promise<Outcome<Send>> => {
     const [{ createSend }, provider, frontmatter, settings] = await Promise.all([

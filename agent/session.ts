@@ -265,7 +265,7 @@ export class Session implements ChatSession {
   async #requestParts(): Promise<Outcome<RequestOptions>> {
     const runtime = await this.#current();
     if (!runtime.ok) return runtime;
-    const { subject: { settings, evaluated }, offered, files, thinking } = runtime.value;
+    const { subject: { settings }, evaluated, offered, files, thinking } = runtime.value;
     const { environment } = this.#options;
     const [{ withLearned }, provider] = await Promise.all([
       import("../providers/models/learned.ts"),

@@ -11,6 +11,7 @@ import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Chat, Frontmatter, Preamble } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/file_log.ts";
+import type { PersonalityFacts } from "../prompt/types.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../base/visible.ts";
 import type { ChatOptions, OwnTool } from "./types.ts";
@@ -41,8 +42,11 @@ export function blocksOf(chat: Pick<Chat, "frontmatter" | "preamble"> | null): B
 export interface SubjectSettings extends DocumentSettings {
   /** The settings without the document: what the person and the project said. */
   readonly loaded: Loaded;
-  /** What sending needs of the first block: its findings, its variables, and the Lua session that ran it. */
-  evaluated(): Promise<EvaluatedFrontmatter>;
+  /**
+   * What sending needs of the first block: its findings, its variables, and the Lua session that ran it. The facts are
+   * what generated system prompts are made from; who only looks for faults goes without.
+   */
+  evaluated(facts?: PersonalityFacts): Promise<EvaluatedFrontmatter>;
 }
 
 /**
@@ -82,8 +86,9 @@ export async function subjectSettings(
   });
   policy.follow(document.settings.sandbox);
   const { variables, diagnostics } = document;
-  const evaluated = async () => {
+  const evaluated = async (facts?: PersonalityFacts) => {
     const session = lua ?? await start();
+    if (facts !== undefined) session.generated.tell(facts);
     const ready = () => policy.ready();
     return { variables, diagnostics, lua: session, isReadable: policy.isReadable, ready };
   };

@@ -131,6 +131,10 @@ export interface FileMemory {
   /** SHA-256 in hexadecimal, or null for a file that was never sent. `path` is absolute. */
   fileHash(path: string): string | null;
   recordFiles(files: readonly FileRead[]): Promise<void>;
+  /** The day that generated system prompts of this document name, as `2026-11-28`; null before the first. */
+  promptDay(): string | null;
+  /** Keeps the day for good; a second one changes nothing. */
+  recordPromptDay(day: string): Promise<void>;
 }
 
 /** What one request used and cost. */

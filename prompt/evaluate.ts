@@ -101,7 +101,17 @@ class Evaluation {
     const blocked = this.#diagnostics.some((diagnostic) => diagnostic.severity === "error");
     const files = await this.#files.files(this.#lua?.files);
     const place = systemLine === undefined ? {} : { systemLine };
-    return { system, ...place, history, unresolved, diagnostics: this.#diagnostics, blocked, files };
+    const day = this.#lua?.generated.day ?? null;
+    return {
+      system,
+      ...place,
+      history,
+      unresolved,
+      diagnostics: this.#diagnostics,
+      blocked,
+      files,
+      ...(day === null ? {} : { day }),
+    };
   }
 
   #reportFrontmatter(): void {

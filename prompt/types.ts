@@ -82,4 +82,20 @@ export interface Prompt {
   readonly blocked: boolean;
   /** What references and includes read, the last reading of each file, sorted by path (chat-format 9.4). */
   readonly files: readonly FileRead[];
+  /** The day that a generated system prompt names, as `2026-11-28`; it stays the document's from then on. */
+  readonly day?: string;
+}
+
+/** What generated system prompts are made from beside the files of the project. */
+export interface PersonalityFacts {
+  /** The tools that are offered, in the order of the request, as the personality of that name lists them. */
+  tools(personality: string): readonly {
+    readonly name: string;
+    /** One line on what it is for; may be empty. */
+    readonly snippet: string;
+    /** How it is used well, a line each. */
+    readonly guidelines: readonly string[];
+  }[];
+  /** The day that is named, as `2026-11-28`; empty for none. */
+  readonly day: string;
 }

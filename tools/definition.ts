@@ -65,9 +65,27 @@ export interface ToolDefinition {
   readonly files?: FileAccess;
   /** Input member that holds a shell command, for approval rules. */
   readonly command_input?: string;
+  /**
+   * What generated system prompts say of the tool, by personality: `snippet`, a few words on what it is for, and
+   * `guidelines`, how it is used well.
+   */
+  readonly personalities?: Readonly<Record<string, PersonalityParts>>;
   /** Validator made ahead of time; without it the schema is compiled when first needed. */
   readonly validate?: InputValidator;
 }
+
+/** What a generated system prompt says of one tool. Parts of other names are kept and not used. */
+export interface PersonalityParts {
+  /** A few words on what it is for. */
+  readonly snippet?: string | readonly string[];
+  /** How it is used well, a sentence each. */
+  readonly guidelines?: string | readonly string[];
+  /** Parts of other prompts. */
+  readonly [part: string]: string | readonly string[] | undefined;
+}
+
+/** The personality that comes with the program; the built-in tools have words for it. */
+export const CODING_ASSISTANT = "coding-assistant";
 
 /** Answers with problems as `pointer: what is wrong`, at most five; empty means valid. */
 export type InputValidator = (input: unknown) => readonly string[];

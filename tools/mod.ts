@@ -9,6 +9,7 @@ export type {
   Preview,
   SeenFile,
   SeenFiles,
+  PersonalityParts,
   ToolDefinition,
   ToolInput,
 } from "./definition.ts";

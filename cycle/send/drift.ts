@@ -20,9 +20,13 @@ export function fileDrift(memory: FileMemory, files: readonly FileRead[]): Diagn
  * Keeps what is being sent, for the next time. Nothing depends on it but that warning, so a state folder that cannot
  * be written is told of and stops nothing.
  */
-export async function rememberFiles(memory: FileMemory, files: readonly FileRead[]): Promise<Diagnostic[]> {
+export async function rememberFiles(
+  memory: FileMemory,
+  { files, day }: { readonly files: readonly FileRead[]; readonly day?: string },
+): Promise<Diagnostic[]> {
   try {
     await memory.recordFiles(files);
+    if (day !== undefined) await memory.recordPromptDay(day);
     return [];
   } catch (thrown) {
     return [{

@@ -57,6 +57,8 @@ export type Prepared =
     readonly warnings: readonly string[];
     /** The files whose content is in the request. */
     readonly files: readonly FileRead[];
+    /** The day that a generated system prompt in it names. */
+    readonly day?: string;
   }
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
@@ -82,7 +84,7 @@ export async function prepareRequest(options: RequestOptions): Promise<Sendable>
     return credential.ok ? success(credential.value.secret) : credential;
   });
   if (prepared.kind !== "ready" || files === undefined) return prepared;
-  const told = await rememberFiles(files, prepared.files);
+  const told = await rememberFiles(files, prepared);
   return { ...prepared, diagnostics: [...prepared.diagnostics, ...told] };
 }
 
@@ -146,6 +148,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
     diagnostics,
     warnings: [...notices, ...warnings],
     files: prompt.files,
+    day: prompt.day,
     log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),
     mayConcede: (concession) =>
       (concession !== "earlier-thinking" || outline?.mismatch !== "error") &&

@@ -37,6 +37,7 @@ type Entry =
   | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
   | { readonly kind: "end"; readonly id: string }
   | ({ readonly kind: "file" } & FileRead)
+  | { readonly kind: "day"; readonly day: string }
   | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
   | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
   | ThinkingEntry
@@ -82,6 +83,7 @@ class RunJournal implements DocumentMemory {
   readonly #started = new Map<string, string>();
   readonly #results = new Map<string, string>();
   readonly #files = new Map<string, string>();
+  #day: string | null = null;
   readonly #unfinished = new Set<string>();
   #unsettled = NOTHING_UNSETTLED;
   readonly #thinkingEntries: ThinkingEntry[] = [];
@@ -147,6 +149,14 @@ class RunJournal implements DocumentMemory {
   async recordFiles(files: readonly FileRead[]): Promise<void> {
     const news = files.filter(({ path, hash }) => this.#files.get(path) !== hash);
     if (news.length > 0) await this.#record(news.map(({ path, hash }) => ({ kind: "file", path, hash })));
+  }
+
+  promptDay(): string | null {
+    return this.#day;
+  }
+
+  async recordPromptDay(day: string): Promise<void> {
+    if (this.#day === null) await this.#record([{ kind: "day", day }]);
   }
 
   get thinking(): ThinkingState {
@@ -233,6 +243,9 @@ class RunJournal implements DocumentMemory {
       case "file":
         this.#files.set(entry.path, entry.hash);
         break;
+      case "day":
+        this.#day ??= entry.day;
+        break;
       case "body":
         break;
       case "thinking":
@@ -289,6 +302,7 @@ function isEntry(value: unknown): value is Entry {
   if (typeof value !== "object" || value === null) return false;
   const entry = value as Record<string, unknown>;
   if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
+  if (entry.kind === "day") return typeof entry.day === "string" && /^\d{4}-\d\d-\d\d$/.test(entry.day);
   if (entry.kind === "unfinished" || entry.kind === "finished") {
     return Array.isArray(entry.ids) && entry.ids.every((id) => typeof id === "string");
   }
@@ -311,7 +325,7 @@ function isEntry(value: unknown): value is Entry {
 
 /**
  * Keeps the last approval of each call, starts without end, calls of replies without end, the last hashes and digests,
- * and what nobody vouches for.
+ * the first day, and what nobody vouches for.
  */
 async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const approvals = new Map<string, Entry>();
@@ -319,6 +333,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   const results = new Map<string, Entry>();
   const files = new Map<string, Entry>();
   const unfinished = new Set<string>();
+  let day: Entry | null = null;
   let unsettled = NOTHING_UNSETTLED;
   const thinking: ThinkingEntry[] = [];
   for (const entry of entries) {
@@ -338,6 +353,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
       results.delete(entry.id);
     }
     if (entry.kind === "file") files.set(entry.path, entry);
+    if (entry.kind === "day") day ??= entry;
     if (isThinkingEntry(entry)) thinking.push(entry);
   }
   const kept: Entry[] = [
@@ -345,6 +361,7 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
     ...started.values(),
     ...results.values(),
     ...files.values(),
+    ...(day === null ? [] : [day]),
     ...thinkingEntries(thinkingState(thinking)),
     // Below the approvals, which would change what is unsettled.
     ...entriesOf(unsettled),

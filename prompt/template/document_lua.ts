@@ -3,9 +3,10 @@
 import type { Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
-import { readJudgedSync } from "../../base/reading.ts";
+import { type JudgeFile, readJudgedSync } from "../../base/reading.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../file_log.ts";
+import { GeneratedPrompts } from "./personality.ts";
 
 export interface SessionOptions {
   /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
@@ -19,8 +20,8 @@ export interface SessionOptions {
   readonly isReadable?: ReadPolicy;
 }
 
-/** A Lua session that notes which files its includes read. */
-export type DocumentLua = LuaSession & { readonly files: FileLog };
+/** A Lua session that notes which files its includes read, and makes the prompts that come with the program. */
+export type DocumentLua = LuaSession & { readonly files: FileLog; readonly generated: GeneratedPrompts };
 
 /**
  * The Lua session of one document in one run. It costs nothing until a Lua block or a template tag is run: hand `run` to
@@ -30,6 +31,7 @@ export function luaSession(options: SessionOptions): DocumentLua {
   const { document, environment, limits, print } = options;
   const { cwd, home } = environment;
   const files = new FileLog(options.isReadable);
+  const generated = new GeneratedPrompts();
   const session = new LuaSession({
     filename: document,
     world: { cwd, home, isReadable: (path) => files.refusal(path) === null && canBeOpened(path) },
@@ -37,15 +39,22 @@ export function luaSession(options: SessionOptions): DocumentLua {
     print,
     loadInclude: async () => {
       const { includer } = await import("./include.ts");
-      return includer({ cwd, home, readFile: (path) => readFile(path, files) });
+      return includer({
+        cwd,
+        home,
+        document,
+        generated,
+        readFile: (path, judge) => readFile(path, files, judge),
+      });
     },
   });
-  return Object.assign(session, { files });
+  return Object.assign(session, { files, generated });
 }
 
-function readFile(path: string, files: FileLog): Uint8Array {
+function readFile(path: string, files: FileLog, judge: JudgeFile = () => null): Uint8Array {
   // Devices and pipes may never end, and opening a pipe may already wait for ever.
-  const bytes = files.refusal(path) ?? readJudgedSync(path, attachObstacle);
+  const bytes = files.refusal(path) ??
+    readJudgedSync(path, (real, info) => judge(real, info) ?? attachObstacle(real, info));
   if (typeof bytes === "string") throw new Error(bytes);
   files.note(path, bytes);
   return bytes;

@@ -11,7 +11,8 @@ import { nearest } from "../../base/nearest.ts";
 import { thrownText } from "../../base/problem.ts";
 import { partOf, resolvePath, textOf } from "../attach.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
-import { PERSONALITIES } from "./personality.ts";
+import { type GeneratedPrompts, PERSONALITY_NAMES } from "./personality.ts";
+import type { ReadFile } from "./project_files.ts";
 import { readFileTemplate } from "./read.ts";
 import { settle } from "./settle.ts";
 import { trimTexts } from "./trim.ts";
@@ -19,10 +20,13 @@ import { trimTexts } from "./trim.ts";
 export interface IncludeOptions {
   /** Absolute; where paths of an unsaved document begin. */
   readonly cwd: string;
+  /** Absolute path of the document, or null when it is unsaved. */
+  readonly document: string | null;
+  /** The prompts that come with the program. */
+  readonly generated: GeneratedPrompts;
   /** Absolute. */
   readonly home: string;
-  /** Reads a whole file; throws when it cannot be read. */
-  readonly readFile: (path: string) => Uint8Array;
+  readonly readFile: ReadFile;
 }
 
 const PERSONALITY = "urn:flemma:personality:";
@@ -83,12 +87,21 @@ class Includes {
 
   #personality(name: string): number {
     const { cell } = this.#engine;
-    const make = Object.hasOwn(PERSONALITIES, name) ? PERSONALITIES[name] : undefined;
-    if (make !== undefined) return this.#result([{ kind: "text", text: make(this.#options.cwd) }]);
-    const near = nearest(name, Object.keys(PERSONALITIES));
-    return cell.raise(
-      `there is no personality "${name}"${near === null ? "" : `; did you mean "${near}"?`}`,
-    );
+    if (!PERSONALITY_NAMES.includes(name)) {
+      const near = nearest(name, PERSONALITY_NAMES);
+      cell.raise(`there is no personality "${name}"${near === null ? "" : `; did you mean "${near}"?`}`);
+    }
+    // Made when it is put out: while the first block runs nobody knows yet which tools there are.
+    return this.#value((inner) => {
+      const { generated, cwd, document, readFile } = this.#options;
+      inner.spend(STEPS_PER_FILE);
+      const text = generated.text(name, {
+        folder: document === null ? cwd : parentOf(document),
+        document: document === null ? null : baseName(document),
+        readFile,
+      });
+      outputOf(inner).addText(inner, text ?? "");
+    });
   }
 
   #attach(path: string, resolved: string, mime: string | undefined): number {
@@ -220,13 +233,20 @@ class Includes {
 
   /** Pushes a value that puts the pieces out when an expression shows it. */
   #result(pieces: readonly Emitted[]): number {
-    const { cell } = this.#engine;
-    cell.pushTable();
-    cell.pushFunction((inner: Cell) => {
+    return this.#value((inner) => {
       for (const piece of pieces) {
         if (piece.kind === "text") outputOf(inner).addText(inner, piece.text);
         else outputOf(inner).add(inner, piece);
       }
+    });
+  }
+
+  /** Pushes a value that does this when an expression shows it. */
+  #value(putOut: (inner: Cell) => void): number {
+    const { cell } = this.#engine;
+    cell.pushTable();
+    cell.pushFunction((inner: Cell) => {
+      putOut(inner);
       return 0;
     });
     cell.setMember(-2, "emit");

@@ -1,19 +1,104 @@
-// System prompts that come with the program: `include("urn:flemma:personality:NAME")` (chat-format 9.3).
+// System prompts that come with the program: `include("urn:flemma:personality:NAME")` (chat-format 9.3, long-work 1).
+//
+// Nothing in them may change from one request to the next by itself, for a changed prefix costs money and thinking: no
+// time, no branch, no listing, and the day is the one of the document's first request.
 
-/** A text by name; made for the directory that the tools work in. */
-export const PERSONALITIES: Readonly<Record<string, (cwd: string) => string>> = {
-  "coding-assistant": (cwd) =>
-    [
+import { namedText } from "../attach.ts";
+import type { PersonalityFacts } from "../types.ts";
+import { projectFiles, type ReadFile } from "./project_files.ts";
+
+/** Where a prompt is made for. */
+export interface PersonalityPlace {
+  /** Where the tools work; absolute. */
+  readonly folder: string;
+  /** Name of the document in it; null when it is unsaved. */
+  readonly document: string | null;
+  readonly readFile: ReadFile;
+}
+
+/** What a personality begins with, and how it wants work to be done whatever the tools are. */
+interface Personality {
+  readonly opening: string;
+  readonly guidelines: readonly string[];
+}
+
+const PERSONALITIES: Readonly<Record<string, Personality>> = {
+  "coding-assistant": {
+    opening:
       "You are a coding assistant who works in a person's own files through the tools that are offered to you.",
-      "",
-      `The working directory is ${cwd}. Relative paths start there.`,
-      "",
-      "- Read before you write: look at the files concerned, and at how the code around them does things.",
-      "- Make the smallest change that does what was asked, in the style of the file. Leave the rest as it is.",
-      "- Prefer an exact edit to rewriting a whole file, and a search to reading everything.",
-      "- After a change, run what shows that it works: the tests, the type check or the program itself.",
-      "- When a tool fails, read what it says and change the approach; do not repeat the same call.",
-      "- Ask when the request can be meant in ways that lead to different work. Otherwise decide and say what you decided.",
-      "- Say plainly what you did, what you checked, and what is left. Name files by their paths.",
-    ].join("\n"),
+    guidelines: [
+      "Make the smallest change that does what was asked, in the style of the file. Leave the rest as it is.",
+      "When a tool fails, read what it says and change the approach; do not repeat the same call.",
+      "Ask when the request can be meant in ways that lead to different work. Otherwise decide and say what you decided.",
+      "Say plainly what you did, what you checked, and what is left. Name files by their paths.",
+    ],
+  },
 };
+
+/** The names that `include` knows. */
+export const PERSONALITY_NAMES: readonly string[] = Object.keys(PERSONALITIES);
+
+/** The generated prompts of one document in one run. */
+export class GeneratedPrompts {
+  #facts: PersonalityFacts = { tools: () => [], day: "" };
+  readonly #texts = new Map<string, string>();
+
+  /** Says what they are made from, before anything is put out. */
+  tell(facts: PersonalityFacts): void {
+    this.#facts = facts;
+    this.#texts.clear();
+  }
+
+  /** The day that a text which was put out names; null when there was none. */
+  get day(): string | null {
+    return this.#texts.size === 0 || this.#facts.day === "" ? null : this.#facts.day;
+  }
+
+  /** The text of a personality; null when there is none of that name. */
+  text(name: string, place: PersonalityPlace): string | null {
+    const personality = Object.hasOwn(PERSONALITIES, name) ? PERSONALITIES[name] : undefined;
+    if (personality === undefined) return null;
+    const known = this.#texts.get(name);
+    if (known !== undefined) return known;
+    const made = textOf(name, personality, this.#facts, place);
+    this.#texts.set(name, made);
+    return made;
+  }
+}
+
+function textOf(
+  name: string,
+  { opening, guidelines }: Personality,
+  facts: PersonalityFacts,
+  place: PersonalityPlace,
+): string {
+  const tools = facts.tools(name);
+  const lines = new Set([...tools.flatMap((tool) => tool.guidelines), ...guidelines]);
+  return [
+    opening,
+    ...section("Available tools", tools.map((tool) => `${tool.name}: ${tool.snippet}`.replace(/: $/, ""))),
+    ...section("Guidelines", [...lines]),
+    ...section("Environment", [
+      ...(facts.day === "" ? [] : [`Date: ${facts.day}`]),
+      `Working directory: ${place.folder} (relative paths start there)`,
+      ...(place.document === null ? [] : [`File of this conversation: ${place.document}`]),
+    ]),
+    ...projectContext(place),
+  ].join("\n\n");
+}
+
+function section(title: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : [`## ${title}\n\n${items.map((item) => `- ${item}`).join("\n")}`];
+}
+
+function projectContext({ folder, readFile }: PersonalityPlace): string[] {
+  const { files, leftOut } = projectFiles(folder, readFile);
+  if (files.length === 0 && leftOut.length === 0) return [];
+  return [
+    "## Project Context\n\nInstructions that the project gives, those of outer folders first.",
+    ...files.map(({ path, text }) => namedText(path, text)),
+    ...(leftOut.length === 0
+      ? []
+      : [`Not taken in:\n\n${leftOut.map(({ path, why }) => `- ${path} ${why}`).join("\n")}`]),
+  ];
+}

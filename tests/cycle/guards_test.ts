@@ -216,6 +216,11 @@ Deno.test("a line of the journal counts only when each of its members is what it
     for (const wrong of [{ hash: 7 }, { path: 7 }]) {
       assert.equal((await read({ ...file, ...wrong })).fileHash("/f"), null);
     }
+    const day = { kind: "day", day: "2026-11-28" };
+    assert.equal((await read(day)).promptDay(), "2026-11-28");
+    for (const wrong of [{ day: 7 }, { day: "soon" }, { day: "2026-11-28\n## Rules" }]) {
+      assert.equal((await read({ ...day, ...wrong })).promptDay(), null, JSON.stringify(wrong));
+    }
     const kept = { kind: "result", id: "c", path: "/r" };
     assert.equal((await read(kept)).keptResults().get("c"), "/r");
     assert.equal((await read({ ...kept, path: 7 })).keptResults().size, 0);
@@ -246,6 +251,8 @@ Deno.test("a journal that is folded forgets nothing that still matters, of this 
       { kind: "end", id: "done" },
       { kind: "file", path: "/f", hash: "f1" },
       { kind: "file", path: "/f", hash: "f2" },
+      { kind: "day", day: "2026-11-27" },
+      { kind: "day", day: "2026-11-28" },
       { kind: "unfinished", ids: ["u1", "u2", "u3"] },
       { kind: "finished", ids: ["u1"] },
       { kind: "approval", id: "u2", by: "person", hash: "3" },
@@ -265,6 +272,7 @@ Deno.test("a journal that is folded forgets nothing that still matters, of this 
     assert.deepEqual([...read.started().keys()].sort(), ["open", "others"]);
     assert.deepEqual([...read.keptResults()], [["kept", "/r"]]);
     assert.equal(read.fileHash("/f"), "f2");
+    assert.equal(read.promptDay(), "2026-11-27", "the first one stays");
     assert.deepEqual([...read.unfinished()], ["u3"]);
   }));
 

@@ -139,7 +139,7 @@ Deno.test("the built-in personality is a text; an unknown one is an error with a
   const result = await scene(
     '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n@You:\n{{ include("urn:flemma:personality:coding-asistant") }}\n',
   );
-  assert.match(result.prompt.system!, /working directory is \//);
+  assert.match(result.prompt.system!, /Working directory: \//);
   assert.deepEqual(result.told, ["expression_runtime 4"]);
   assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
 });

@@ -56,6 +56,15 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): ToolDefinit
     async: true,
     capabilities: ["can_auto_approve_if_sandboxed"],
     command_input: "command",
+    personalities: {
+      "coding-assistant": {
+        snippet: "runs a command in a shell",
+        guidelines: [
+          "After a change, run what shows that it works: the tests, the type check or the program itself.",
+          "Keep commands from asking: there is no terminal and no standard input.",
+        ],
+      },
+    },
     config_schema: {
       type: "object",
       properties: {

@@ -39,6 +39,14 @@ export function editTool({ replaceAll }: EditOptions): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    personalities: {
+      "coding-assistant": {
+        snippet: "replaces a passage of a file, found byte for byte",
+        guidelines: [
+          "Prefer edit to rewriting a whole file, with just enough text around the passage to be found once.",
+        ],
+      },
+    },
     files: "write",
     validate: inputValidator(replaceAll ? validators.editAll : validators.edit),
     format_preview: (input) => `${text(input.path)}${labelComment(input)}`,

@@ -27,6 +27,12 @@ export function writeTool(): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    personalities: {
+      "coding-assistant": {
+        snippet: "makes a file, or replaces one as a whole",
+        guidelines: ["Write whole files only where they are new or nothing of the old one stays."],
+      },
+    },
     files: "write",
     validate: inputValidator(validators.write),
     format_preview: (input) =>

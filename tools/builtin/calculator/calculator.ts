@@ -25,6 +25,13 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Tool
     input_schema: strictObject({ expression }),
     strict: true,
     enabled,
+
+    personalities: {
+      "coding-assistant": {
+        snippet: "reckons an arithmetic expression",
+        guidelines: ["Let calculator reckon what has to be exact."],
+      },
+    },
     validate: inputValidator(validators.calculator),
     format_preview: (input) => text(input.expression),
     execute: (input) => reckoned(text(input.expression)),

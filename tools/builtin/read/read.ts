@@ -45,6 +45,14 @@ export function readTool(limits: ReadOptions): ToolDefinition {
     }),
     strict: true,
     capabilities: ["template_tool_result"],
+    personalities: {
+      "coding-assistant": {
+        snippet: "reads a file, by lines; images and PDF files too",
+        guidelines: [
+          "Read before you write: look at the files concerned, and at how the code around them does things.",
+        ],
+      },
+    },
     path_input: "path",
     files: "read",
     validate: inputValidator(validators.read),

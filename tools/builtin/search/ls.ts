@@ -42,6 +42,11 @@ export function lsTool(limits: LsOptions): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    personalities: {
+      "coding-assistant": {
+        snippet: "lists a folder",
+      },
+    },
     files: "read",
     config_schema: {
       type: "object",

@@ -1,0 +1,125 @@
+// What a project says to whoever works in it: its instruction files, for generated system prompts (long-work 1).
+
+import { parentOf } from "../../base/paths.ts";
+import { thrownText } from "../../base/problem.ts";
+import type { JudgeFile } from "../../base/reading.ts";
+import { textOf } from "../attach.ts";
+
+/** Reads a whole file. Throws when it may not or cannot be read, or with what `judge` has against it. */
+export type ReadFile = (path: string, judge?: JudgeFile) => Uint8Array;
+
+/** In each folder in this order. */
+const NAMES = [
+  "AGENTS.md",
+  "CLAUDE.md",
+  ".claude/CLAUDE.md",
+  ".cursorrules",
+  ".github/copilot-instructions.md",
+];
+
+/** Bytes that all of them together may have. */
+const MOST_BYTES = 64 * 1024;
+
+/** A file of the project, by its path from the folder that work begins in. */
+export interface ProjectFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The files that are taken in, and those that are only named. */
+export interface ProjectFiles {
+  readonly files: readonly ProjectFile[];
+  /** Each with the reason, as the end of a sentence. */
+  readonly leftOut: readonly { readonly path: string; readonly why: string }[];
+}
+
+/**
+ * The instruction files from the root of the repository down to `folder`; without a repository those of `folder`. One
+ * text counts once, and a link that leads out of the project is not followed.
+ *
+ * @param folder absolute
+ */
+export function projectFiles(folder: string, readFile: ReadFile): ProjectFiles {
+  const folders = foldersFromRoot(folder);
+  const root = realPath(folders[0]!);
+  const texts = new Set<string>();
+  const files: ProjectFile[] = [];
+  const leftOut: { path: string; why: string }[] = [];
+  let bytesLeft = MOST_BYTES;
+  folders.forEach((each, index) => {
+    const up = "../".repeat(folders.length - 1 - index);
+    for (const name of NAMES) {
+      const path = `${up}${name}`;
+      const read = readProjectFile(withName(each, name), { root, bytesLeft, readFile });
+      if (read === null) continue;
+      if ("why" in read) leftOut.push({ path, why: read.why });
+      else if (!texts.has(read.text.trim())) {
+        texts.add(read.text.trim());
+        bytesLeft -= read.size;
+        files.push({ path, text: read.text });
+      }
+    }
+  });
+  return { files, leftOut };
+}
+
+/** The text of one file, why it is not taken in, or null when there is none or nothing in it. */
+function readProjectFile(
+  path: string,
+  { root, bytesLeft, readFile }: {
+    readonly root: string | null;
+    readonly bytesLeft: number;
+    readonly readFile: ReadFile;
+  },
+): { readonly text: string; readonly size: number } | { readonly why: string } | null {
+  if (statOf(path)?.isFile !== true) return null;
+  let bytes: Uint8Array;
+  try {
+    bytes = readFile(path, (real, { size }) => {
+      if (root === null || !real.startsWith(withName(root, ""))) return OUTSIDE;
+      return size > bytesLeft ? TOO_LONG : null;
+    });
+  } catch (thrown) {
+    const reason = thrownText(thrown);
+    // Any other reason may be worded in another way each time, and the prompt has to stay the same.
+    return { why: reason === OUTSIDE || reason === TOO_LONG ? reason : "cannot be read" };
+  }
+  const { text } = textOf(bytes, path);
+  if (text === null) return { why: "is no text" };
+  return text.trim() === "" ? null : { text, size: bytes.length };
+}
+
+const OUTSIDE = "leads out of the project";
+const TOO_LONG = "is too long";
+
+/** The folders from the root of the repository down to this one; this one alone where there is none. */
+function foldersFromRoot(folder: string): string[] {
+  const folders = [folder];
+  for (let at = folder;; at = parentOf(at)) {
+    if (at !== folder) folders.unshift(at);
+    if (statOf(withName(at, ".git")) !== null) return folders;
+    if (at === parentOf(at)) return [folder];
+  }
+}
+
+function withName(folder: string, name: string): string {
+  return folder.endsWith("/") ? `${folder}${name}` : `${folder}/${name}`;
+}
+
+function statOf(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.statSync(path);
+  } catch {
+    // Whatever stands in the way: nothing that could be read.
+    return null;
+  }
+}
+
+function realPath(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    // It vanished.
+    return null;
+  }
+}
