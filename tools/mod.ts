@@ -6,10 +6,10 @@ export type {
   ExecutionContext,
   ExecutionResult,
   JsonSchema,
+  PersonalityParts,
   Preview,
   SeenFile,
   SeenFiles,
-  PersonalityParts,
   ToolDefinition,
   ToolInput,
 } from "./definition.ts";
