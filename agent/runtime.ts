@@ -20,7 +20,7 @@ import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
 import { authorityIn } from "./trust/agreement.ts";
 import { noticing } from "./notices.ts";
-import { rulesOf } from "../tools/approval/rules_of.ts";
+import { rulesOf, type RuleSubject } from "../tools/approval/rules_of.ts";
 import { sandboxOf } from "./sandbox.ts";
 import { providerOf, sender } from "./sender.ts";
 import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";
@@ -30,7 +30,7 @@ import { cautious, type Decide, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
 import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
-import { WrittenFiles } from "./written_files.ts";
+import { WrittenFiles } from "./review/written_files.ts";
 
 /** What holds for a document until its first block changes. */
 export interface Runtime {
@@ -56,6 +56,10 @@ export interface Runtime {
   decide: Decide;
   /** The rules over inputs; null when there are none. */
   readonly rules: RuleJudge | null;
+  /** Whose rules they are. */
+  readonly ruled: RuleSubject;
+  /** Files as calls would change them. */
+  readonly written: WrittenFiles;
   /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
@@ -91,7 +95,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const { tools, warnings } = registered.value;
   for (const { code, message } of warnings) tell({ event: "notice", code, message });
   const seen = await openSeenFiles(environment, path);
-  const rules = await rulesOf({ tools, settings, sandbox, environment, document: path, loaded });
+  const ruled = { tools, settings, sandbox, environment, document: path, loaded };
+  const rules = await rulesOf(ruled);
   const base = { folder: path === null ? environment.cwd : parentOf(path), home: environment.home };
   const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
   const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules, paths };
@@ -189,6 +194,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     evaluated,
     decide,
     rules,
+    ruled,
+    written,
     doubts: [
       ...(distrusted === null ? [] : [distrusted.sentence]),
       ...(path === null ? [] : callDoubts(guard.suspects, path)),

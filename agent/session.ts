@@ -8,7 +8,7 @@ import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
-import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
+import { callNumber, handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
@@ -18,15 +18,25 @@ import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
-import type { Chat } from "../parser/types.ts";
+import type { Call, Chat } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
+import { rulePartsOf } from "../tools/approval/rules_of.ts";
+import type { ProposedRule, WrittenRule } from "../tools/approval/rules/propose.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { compose, type Runtime, type RuntimeOptions, saySame } from "./runtime.ts";
 import { sendOnly } from "./send_only.ts";
 import { blocksOf } from "./settings.ts";
 import { providerOf } from "./sender.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
-import type { Agreement, CallTarget, ChatSession, Diagnosis, ExplainedCall, OpenCall } from "./types.ts";
+import type {
+  Agreement,
+  CallTarget,
+  ChatSession,
+  Diagnosis,
+  ExplainedCall,
+  OpenCall,
+  ShownCall,
+} from "./types.ts";
 import { openCalls } from "./views/calls.ts";
 import { explainCalls } from "./views/explain.ts";
 
@@ -191,6 +201,52 @@ export class Session implements ChatSession {
     return await explainCalls(this.chat, targets.map(specOf), sources);
   }
 
+  async show(target: CallTarget): Promise<Outcome<ShownCall>> {
+    const found = await this.#one(target);
+    if (!found.ok) return found;
+    const { call, runtime } = found.value;
+    const [{ shownCall }, explained] = await Promise.all([
+      import("./review/shown_call.ts"),
+      this.explain(call.id),
+    ]);
+    if (!explained.ok) return explained;
+    const { written: files, ruled: subject, sandbox } = runtime;
+    const [number, body] = [callNumber(this.chat, call.id) ?? 0, this.chat.result(call.id)?.content ?? ""];
+    return success(
+      await shownCall({ call, number, explained: explained.value[0]!, files, subject, sandbox, body }),
+    );
+  }
+
+  async proposeRule(target: CallTarget, written?: WrittenRule): Promise<Outcome<ProposedRule>> {
+    const found = await this.#one(target);
+    if (!found.ok) return found;
+    const { call, runtime: { ruled } } = found.value;
+    const { checkedRule, proposeRule } = await import("../tools/approval/rules/mod.ts");
+    const parts = await rulePartsOf(ruled);
+    return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
+  }
+
+  async addRule(rule: WrittenRule): Promise<Outcome<void>> {
+    const refused = this.#refusal();
+    if (refused !== null) return { ok: false, problem: refused };
+    const { addLoginRule } = await import("./review/login_rules.ts");
+    this.#stale = true;
+    return await addLoginRule(this.#loginRules, rule);
+  }
+
+  async removeRule(rule: WrittenRule): Promise<Outcome<boolean>> {
+    const refused = this.#refusal();
+    if (refused !== null) return { ok: false, problem: refused };
+    const { takeLoginRule } = await import("./review/login_rules.ts");
+    this.#stale = true;
+    return await takeLoginRule(this.#loginRules, rule);
+  }
+
+  async rules(): Promise<Outcome<readonly ProposedRule[]>> {
+    const { loginRules } = await import("./review/login_rules.ts");
+    return await loginRules(this.#loginRules);
+  }
+
   async request(): Promise<Prepared> {
     const [{ dryRun }, parts] = await Promise.all([import("../cycle/send/request.ts"), this.#requestParts()]);
     return parts.ok ? await dryRun(parts.value) : { kind: "failed", problem: parts.problem };
@@ -259,6 +315,31 @@ export class Session implements ChatSession {
     // How each of them ended is told to whoever asked for it.
     await Promise.allSettled(this.#work);
     await this.#opened.close();
+  }
+
+  /** Whose rules of this login are meant. */
+  get #loginRules() {
+    return { environment: this.#options.environment, document: this.path };
+  }
+
+  /** The one call that is meant, with the runtime that holds. */
+  async #one(
+    target: CallTarget,
+  ): Promise<Outcome<{ readonly call: Call; readonly runtime: Runtime }>> {
+    const runtime = await this.#current();
+    if (!runtime.ok) return runtime;
+    const [blocker] = runtime.value.blockers;
+    if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
+    const found = resolveAll(this.chat, [specOf(target)]);
+    if (!found.ok) return found;
+    const [id = "", ...more] = found.value.ids;
+    if (more.length > 0) {
+      return failure("target-ambiguous", `One call is meant here, not ${found.value.ids.join(", ")}.`);
+    }
+    const call = this.chat.call(id);
+    return call === undefined
+      ? failure("unknown-call", `The call ${id} does not stand in this text.`)
+      : success({ call, runtime: runtime.value });
   }
 
   /** What a request of the document as it is now is made from. */

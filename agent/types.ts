@@ -16,8 +16,11 @@ import type { Chat, Diagnostic, Lifecycle } from "../parser/types.ts";
 import type { Provider } from "../providers/types.ts";
 import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
+import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
 import type { Registration } from "../tools/registry.ts";
+
+export type { ProposedRule, WrittenRule } from "../tools/approval/rules/propose.ts";
 
 /** A tool beside the built-in ones. */
 export type OwnTool = Registration & { readonly name: string };
@@ -114,6 +117,42 @@ export interface ExplainedCall extends CallReasons {
   readonly source: string;
   /** Whose order of approval holds. */
   readonly profile: Settings["tools"]["approval_profile"];
+}
+
+/** One part of a call. */
+export interface ShownPart {
+  /** What it is: the command, a path, a diff, a member of the input, or the name that the model gave the call. */
+  readonly kind: "command" | "path" | "diff" | "member" | "label";
+  /** The member of the input that it shows. */
+  readonly name: string;
+  /** The text, whole, in lines, safe to show. */
+  readonly text: string;
+}
+
+/** A call as it is shown to whoever decides about it. */
+export interface ShownCall {
+  /** The id of the call. */
+  readonly id: string;
+  /** Its number among all calls of the document, from 1 on. */
+  readonly number: number;
+  /** The tool it asks for. */
+  readonly tool: string;
+  /** The line it stands in, 1-based. */
+  readonly line: number;
+  /** The call, part by part. */
+  readonly parts: readonly ShownPart[];
+  /** What a person should know before deciding: sentences. */
+  readonly warnings: readonly string[];
+  /** The folder that it starts in, or that its path belongs to. */
+  readonly folder: string;
+  /** Whether it would run in the sandbox now. */
+  readonly sandboxed: boolean;
+  /** What stands around it, as the end of a sentence. */
+  readonly wall: string;
+  /** Why it is decided as it is. */
+  readonly explained: ExplainedCall;
+  /** Hash of all that is shown and of the call as it stands: another one means that something of it has changed. */
+  readonly digest: string;
 }
 
 /** What is wrong with a document, in document order, and whether it keeps a request from being sent. */
@@ -242,6 +281,47 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the calls in document order. Fails like `reject` for what names no call, or with what is wrong with the settings.
    */
   explain(...targets: readonly CallTarget[]): Promise<Outcome<readonly ExplainedCall[]>>;
+  /**
+   * One call as a person has to see it who decides about it: all of it, with a diff for what it would write.
+   *
+   * @param target the call
+   * @returns what is shown. Fails like `explain`, or with `target-ambiguous` for several calls.
+   */
+  show(target: CallTarget): Promise<Outcome<ShownCall>>;
+  /**
+   * The rule that approves a call like this one again: of a command its very words, of a path that path, else the tool.
+   *
+   * @param target the call
+   * @param written a rule of the person's own, as settings have it, to be checked instead
+   * @returns the rule. Fails like `show`, with `rule-impossible` where no such rule can approve the call, or with
+   * `rule-invalid` for a rule that is none.
+   */
+  proposeRule(
+    target: CallTarget,
+    written?: Readonly<Record<string, unknown>>,
+  ): Promise<Outcome<ProposedRule>>;
+  /**
+   * Lets a rule hold for this document until logout. It counts like one of the command line: also where the document has
+   * a list of its own, never against what asks or denies.
+   *
+   * @param rule the rule as settings have it
+   * @returns nothing. Fails with `rule-invalid`, with `usage` for a text without a path, or with what is in the way of
+   * keeping it.
+   */
+  addRule(rule: Readonly<Record<string, unknown>>): Promise<Outcome<void>>;
+  /**
+   * Takes such a rule back.
+   *
+   * @param rule the rule as it was added
+   * @returns whether it was there
+   */
+  removeRule(rule: Readonly<Record<string, unknown>>): Promise<Outcome<boolean>>;
+  /**
+   * The rules that hold for this document until logout.
+   *
+   * @returns the rules in the order in which they were added
+   */
+  rules(): Promise<Outcome<readonly ProposedRule[]>>;
   /**
    * The exact request that `send` would make, the secret hidden. Nothing is sent and nothing remembered.
    *

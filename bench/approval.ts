@@ -80,6 +80,7 @@ function partsWith(loadShell: RuleParts["loadShell"]): RuleParts {
     baseOf: () => ({ folder, expand: (front) => resolvePath(front, { folder, home }) }),
     tool: () => ({ command_input: "command" }),
     otherShell: null,
+    isSandboxed: () => Promise.resolve(true),
     loadShell,
   };
 }

@@ -14,7 +14,12 @@ import { targetsOf } from "./targets.ts";
 export interface Marking {
   /** The word for what was done, e.g. `approved`. */
   readonly done: string;
-  mark(session: ChatSession, targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>>;
+  /** `file` is the document in commands that messages suggest, or null when it was piped in. */
+  mark(
+    session: ChatSession,
+    targets: readonly CallTarget[],
+    file: string | null,
+  ): Promise<Outcome<readonly string[]>>;
 }
 
 /** What keeps approved calls from running although nobody has to be asked any more. */
@@ -50,7 +55,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       return Exit.diagnostics;
     }
     const meant = targetsOf(targets, given);
-    const marked = await marking.mark(session, meant);
+    const marked = await marking.mark(session, meant, file);
     if (!marked.ok) {
       const exit = refuse(invocation, marked.problem);
       if (UNCLEAR.has(marked.problem.code)) {

@@ -1,12 +1,12 @@
 // `flemma execute`: runs or resolves one call now, whatever its state.
 
-import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
+import { resolveAll } from "../../cycle/plan/targets.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { numberOption } from "../line/options.ts";
 import { drive } from "./drive.ts";
 import type { OpenDocument } from "./open.ts";
-import { targetsOf } from "./targets.ts";
+import { specOf, targetsOf } from "./targets.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   return await drive(invocation, async (document) => {
@@ -21,10 +21,7 @@ function oneCall({ messages, arguments: given }: Invocation, { targets, session 
     messages.say("flemma: execute needs a TARGET: the id of a call, or --line N.");
     return { exit: Exit.usage };
   }
-  const specs = targetsOf(targets, given).map((target): TargetSpec =>
-    typeof target === "string" ? { kind: "id", text: target } : target
-  );
-  const found = resolveAll(session.chat, specs);
+  const found = resolveAll(session.chat, targetsOf(targets, given).map(specOf));
   if (!found.ok) {
     messages.problem(found.problem);
     return { exit: Exit.failure };

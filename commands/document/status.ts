@@ -17,10 +17,12 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { modelInForce } from "../../providers/models/find.ts";
 import { fileChangeSentence, type RunSandbox } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
-import type { ChatSession, OpenCall } from "../../agent/types.ts";
+import { operands } from "../../base/shell_word.ts";
+import type { ChatSession, OpenCall, ProposedRule } from "../../agent/types.ts";
 import { diagnosticJson } from "../io/diagnostics.ts";
 import { openForReport } from "./open.ts";
 import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { counted, usageWords, windowWords } from "../io/amounts.ts";
@@ -43,6 +45,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const { sandbox, blockers, chat, doubts } = session;
   const holder = await session.holder();
   const calls = await session.calls();
+  const login = await session.rules();
+  if (!login.ok) return refuse(invocation, login.problem);
+  const rules = login.value;
   const busy = calls.some(({ status }) => status === "running");
   const steps = busy ? [] : await session.plan();
   const next = busy ? "wait" : nextStep(chat, steps);
@@ -67,6 +72,7 @@ export async function run(invocation: Invocation): Promise<number> {
       files_changed,
       sandbox: summary,
       doubts,
+      login_rules: rules.map(({ written }) => written),
       usage: usageJson(used),
     };
     writeOutput(`${safeJson(report)}\n`);
@@ -86,9 +92,16 @@ export async function run(invocation: Invocation): Promise<number> {
   lines.push(`model: ${session.settings.provider} ${modelInForce(session.settings) ?? "(none named)"}`);
   lines.push(`sandbox: ${await sandboxSentence(sandbox, calls.length > 0)}`);
   for (const doubt of doubts) lines.push(`trust: ${doubt}`);
+  lines.push(...ruleLines(rules, file));
   lines.push(...usageLines(used, session.settings.ui.pricing.enabled));
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
+}
+
+/** What a person lets through without asking until logout, and how it is taken back. */
+function ruleLines(rules: readonly ProposedRule[], file: string | null): readonly string[] {
+  const back = `   take back: flemma session reset ${file === null ? "FILE" : operands(file)}`;
+  return rules.map(({ text }, at) => `until logout: ${text}${at === rules.length - 1 ? back : ""}`);
 }
 
 /** What the document has used so far. */

@@ -1,5 +1,6 @@
 // The calls a command line points at (cli section 6).
 
+import type { TargetSpec } from "../../cycle/plan/targets.ts";
 import type { CallTarget } from "../../agent/types.ts";
 import { type Arguments, numberOption, switchOption, textOption } from "../line/options.ts";
 
@@ -14,4 +15,9 @@ export function targetsOf(words: readonly string[], given: Arguments): readonly 
     ...(switchOption(given, "all") === true ? [{ kind: "all" } as const] : []),
   ];
   return targets.length > 0 ? targets : [{ kind: "only" }];
+}
+
+/** The same target as the cycle finds calls by. */
+export function specOf(target: CallTarget): TargetSpec {
+  return typeof target === "string" ? { kind: "id", text: target } : target;
 }

@@ -28,6 +28,8 @@ const CODES: Readonly<Record<string, number>> = {
   "target-needed": Exit.usage,
   "target-ambiguous": Exit.usage,
   "preview-cut": Exit.usage,
+  "rule-invalid": Exit.usage,
+  "rule-impossible": Exit.usage,
   "first-block-invalid": Exit.diagnostics,
   "last-word": Exit.person,
   "document-locked": Exit.conflict,

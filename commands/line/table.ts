@@ -115,7 +115,16 @@ const WORK: readonly Command[] = [
     kind: "filter",
     arity: [0, Infinity],
     takesTarget: true,
-    options: [...TARGETS, EXIT_CODE, ...DOCUMENT],
+    options: [
+      ...TARGETS,
+      {
+        name: "always",
+        help:
+          "Approve calls like these too, for this document until logout: the very command, the path, or the tool.",
+      },
+      EXIT_CODE,
+      ...DOCUMENT,
+    ],
     example: "flemma approve notes.chat call_1",
   },
   {

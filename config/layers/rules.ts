@@ -4,7 +4,7 @@
 import type { PlacedRule, Rule } from "../rules/rule.ts";
 import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
 import type { AutoApprove, DocumentApproval, Presets } from "../settings.ts";
-import type { Layer } from "../types.ts";
+import type { Layer, Op } from "../types.ts";
 import type { LayerLog } from "./log.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
 import { profileOf } from "./resolve.ts";
@@ -29,7 +29,7 @@ export interface ListedApproval {
  */
 export function rulesInForce(logs: readonly LayerLog[], listed: ListedApproval): readonly PlacedRule[] {
   const own = logs.flatMap((log) =>
-    log.layer === "D" ? [] : itemsOf(log).flatMap((written): PlacedRule[] => {
+    log.layer === "D" ? [] : itemsOf(log.on("tools.rules")).flatMap((written): PlacedRule[] => {
       const read = readRule(written);
       return read.ok
         ? [{ rule: read.value, written, key: "tools.rules", layer: log.layer as RuleLayer }]
@@ -40,10 +40,12 @@ export function rulesInForce(logs: readonly LayerLog[], listed: ListedApproval):
   return listed.document === null ? all : all.flatMap((placed) => silenced(placed, listed.document!));
 }
 
-/** The rules that one layer's operations come to; a list that it sets takes the place of what it said before. */
-function itemsOf(log: LayerLog): readonly unknown[] {
+/** The items that operations on one list come to; a list that is set takes the place of what was said before. */
+export function itemsOf(
+  operations: readonly { readonly op: Op; readonly value: unknown }[],
+): readonly unknown[] {
   let items: unknown[] = [];
-  for (const { op, value } of log.on("tools.rules")) {
+  for (const { op, value } of operations) {
     if (op === "set") items = Array.isArray(value) ? [...value] : [];
     else if (op === "append") items.push(value);
     else if (op === "prepend") items.unshift(value);

@@ -31,6 +31,7 @@ export const RULE_MEMBERS: readonly string[] = [
   "input",
   "env",
   "allow_runner",
+  "sandboxed",
   "reason",
 ];
 
@@ -163,16 +164,18 @@ class RuleReader {
   }
 
   /** What loosens a rule belongs to approvals. */
-  #allowance(decision: Decision): Pick<Rule, "allow_runner"> {
-    for (const member of ["within", "env", "allow_runner"]) {
+  #allowance(decision: Decision): Pick<Rule, "allow_runner" | "sandboxed"> {
+    for (const member of ["within", "env", "allow_runner", "sandboxed"]) {
       const isGiven = this.#value[member] !== undefined;
       if (decision !== "approve" && isGiven) this.#wrong("belongs to rules that approve", member);
     }
-    const { allow_runner } = this.#value;
-    if (allow_runner !== undefined && typeof allow_runner !== "boolean") {
-      this.#wrong("must be true or false", "allow_runner");
-    }
-    return allow_runner === true ? { allow_runner } : {};
+    return { ...this.#switch("allow_runner"), ...this.#switch("sandboxed") };
+  }
+
+  #switch<Member extends "allow_runner" | "sandboxed">(member: Member): { readonly [M in Member]?: true } {
+    const given = this.#value[member];
+    if (given !== undefined && typeof given !== "boolean") this.#wrong("must be true or false", member);
+    return given === true ? { [member]: given } as { readonly [M in Member]?: true } : {};
   }
 
   #reason(): Pick<Rule, "reason"> {
@@ -230,9 +233,13 @@ function whole(message: string): RuleFault {
 
 /** A rule as one line that a person can read; the short form where it has one. */
 export function ruleText(rule: Rule): string {
-  const { decision, tools, command, path, within } = rule;
+  const { decision, tools, command, path, within, input, sandboxed } = rule;
   const list = (found: readonly (CommandPattern | PathPattern)[] | undefined) =>
     found === undefined ? "" : `(${found.map(({ text }) => text).join(", ")})`;
   const inside = within === undefined ? "" : ` within ${within.map(({ text }) => text).join(", ")}`;
-  return `${decision} ${tools.join(", ")}${list(command ?? path)}${inside}`;
+  const members = Object.entries(input ?? {}).map(([name, values]) =>
+    `, only with ${name} = ${values.map((value) => JSON.stringify(value)).join(" or ")}`
+  ).join("");
+  const confined = sandboxed === true ? ", in the sandbox" : "";
+  return `${decision} ${tools.join(", ")}${list(command ?? path)}${inside}${members}${confined}`;
 }

@@ -21,6 +21,8 @@ export interface Rule {
   readonly env?: readonly string[];
   /** Whether patterns with wildcards may begin with a program that runs others. */
   readonly allow_runner?: boolean;
+  /** Whether it counts only for calls that run inside the sandbox. */
+  readonly sandboxed?: boolean;
   /** Why, for a person and, after a denial, for the model. */
   readonly reason?: string;
 }

@@ -67,6 +67,7 @@ const ruleItem: Type = {
       input: { type: "object" },
       env: texts,
       allow_runner: { type: "boolean" },
+      sandboxed: { type: "boolean" },
       reason: { type: "string" },
     },
     oneOf: [{ required: ["approve"] }, { required: ["ask"] }, { required: ["deny"] }],

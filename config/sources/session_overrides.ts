@@ -47,7 +47,10 @@ export async function readSession(
   return success(found);
 }
 
-/** Adds operations to a session file; a later write to the same key replaces what the file said of it. */
+/**
+ * Adds operations to a session file; a later write to the same key replaces what the file said of it, and what is said
+ * again is said last only.
+ */
 export function addToSession(
   environment: Environment,
   document: string | null,
@@ -56,8 +59,30 @@ export function addToSession(
 ): Promise<Outcome<void>> {
   return changeSession(environment, document, now, (ops) => {
     const replaced = new Set(operations.filter(({ op }) => op === "set").map(({ path }) => path.join(".")));
-    return [...ops.filter(({ path }) => !replaced.has(path.join("."))), ...operations];
+    const again = new Set(operations.map(textOf));
+    const kept = ops.filter((op) => !replaced.has(op.path.join(".")) && !again.has(textOf(op)));
+    return [...kept, ...operations];
   });
+}
+
+/** Takes one operation out of a session file again; false when it was not there. */
+export async function takeFromSession(
+  environment: Environment,
+  document: string | null,
+  operation: Operation,
+  now: Date,
+): Promise<Outcome<boolean>> {
+  let there = false;
+  const outcome = await changeSession(environment, document, now, (ops) => {
+    const kept = ops.filter((op) => textOf(op) !== textOf(operation));
+    there = kept.length < ops.length;
+    return kept;
+  });
+  return outcome.ok ? success(there) : outcome;
+}
+
+function textOf({ op, path, value }: Operation): string {
+  return JSON.stringify([op, path, value]);
 }
 
 /** Takes keys (and what is below them) out of a session file; without keys everything. True if something was there. */

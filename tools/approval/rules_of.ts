@@ -10,13 +10,14 @@ import { expandPath } from "../../sandbox/paths/expand.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { workingFolder } from "../context.ts";
 import type { ToolRegistry } from "../registry.ts";
+import type { RuleParts } from "./rules/judge.ts";
 import type { RuleJudge } from "./rules/resolvers.ts";
 
 /** Whose rules are judged. */
 export interface RuleSubject {
   readonly settings: Settings;
   readonly tools: ToolRegistry;
-  readonly sandbox: Pick<Sandbox, "policy">;
+  readonly sandbox: Pick<Sandbox, "policy" | "enabled" | "available">;
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
@@ -25,13 +26,31 @@ export interface RuleSubject {
 
 /** The judge of a document's rules; null when there are none, so that nothing of them is loaded. */
 export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
-  const { settings, tools, environment, document, loaded } = subject;
+  const { settings, loaded } = subject;
   const { rules } = settings.tools;
   if (rules.length === 0) return null;
-  const { judgeCall, worldNow } = await import("./rules/mod.ts");
+  const { judgeCall } = await import("./rules/mod.ts");
+  const parts = await rulePartsOf(subject);
+  const judged = new WeakMap<object, ReturnType<typeof judgeCall>>();
+  return {
+    restricts: rules.some(({ rule }) => rule.decision !== "approve"),
+    approves: rules.some(({ rule }) => rule.decision === "approve"),
+    judge(tool, input) {
+      const known = judged.get(input) ?? judgeCall(tool, input, parts);
+      judged.set(input, known);
+      return known;
+    },
+    placeOf: (placed) => loaded.placeOf(placed.key, placed.written) ?? byLayer(placed.layer),
+  };
+}
+
+/** What rules of a document are judged with. */
+export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
+  const { settings, tools, environment, document, loaded } = subject;
+  const { worldNow } = await import("./rules/mod.ts");
   const dirname = document === null ? null : parentOf(document);
   const folder = dirname ?? environment.cwd;
-  const { shell, env, cwd } = settings.tools.named.bash ?? {};
+  const { shell, env } = settings.tools.named.bash ?? {};
   const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};
   const path = typeof own.PATH === "string" ? own.PATH : environment.variables.PATH ?? "";
   const policy = subject.sandbox.policy();
@@ -53,39 +72,28 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
     const expansion = expandPath(front, { environment, document });
     return expansion.kind === "path" ? expansion.path : null;
   };
-  const parts = {
-    rules,
+  return {
+    rules: settings.tools.rules,
     worldNow: () => worldNow(looked),
-    cwd: commandFolder(cwd, { document, environment }),
+    cwd: commandFolder(subject),
     folder,
     baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),
     tool: (name: string) => tools.get(name),
     otherShell: typeof shell === "string" && shell !== "" && nameOf(shell) !== "bash" ? shell : null,
+    isSandboxed: async () => subject.sandbox.enabled && (await subject.sandbox.available()).ok,
     loadShell: () => import("unbash"),
-  };
-  const judged = new WeakMap<object, ReturnType<typeof judgeCall>>();
-  return {
-    restricts: rules.some(({ rule }) => rule.decision !== "approve"),
-    approves: rules.some(({ rule }) => rule.decision === "approve"),
-    judge(tool, input) {
-      const known = judged.get(input) ?? judgeCall(tool, input, parts);
-      judged.set(input, known);
-      return known;
-    },
-    placeOf: (placed) => loaded.placeOf(placed.key, placed.written) ?? byLayer(placed.layer),
   };
 }
 
-/** Where commands start; a setting that stands for no folder stops them when they run. */
-function commandFolder(
-  setting: unknown,
-  place: { readonly document: string | null; readonly environment: Environment },
+/** Where commands of a document start; a setting that stands for no folder stops them when they run. */
+export function commandFolder(
+  { settings, document, environment }: Pick<RuleSubject, "settings" | "document" | "environment">,
 ): string {
-  const given = setting === undefined ? "urn:flemma:buffer:path" : setting;
+  const given = settings.tools.named.bash?.cwd ?? "urn:flemma:buffer:path";
   try {
-    return workingFolder(given, { definition: { name: "bash" }, ...place });
+    return workingFolder(given, { definition: { name: "bash" }, document, environment });
   } catch {
     // The same error is told by the call itself, which then does not run.
-    return place.environment.cwd;
+    return environment.cwd;
   }
 }

@@ -3,7 +3,7 @@
 import { resolvePath } from "../../../base/paths.ts";
 import { readRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
-import { judgeCall, type RuledTool } from "../../../tools/approval/rules/judge.ts";
+import { judgeCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/judge.ts";
 import type { RuleJudgement } from "../../../tools/approval/rules/types.ts";
 import { type RuleWorld, worldNow } from "../../../tools/approval/rules/world.ts";
 import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";
@@ -63,17 +63,24 @@ export interface Where {
   readonly home?: string;
   readonly world?: Partial<RuleWorld>;
   readonly otherShell?: string;
+  /** Whether a sandbox stands around calls. @default true */
+  readonly sandboxed?: boolean;
   /** @default the library */
   readonly loadShell?: () => Promise<ShellLibrary>;
 }
 
 /** Judges one call by rules. */
-export async function judge(
+export function judge(
   rules: readonly Readonly<Record<string, unknown>>[],
   tool: string,
   input: Readonly<Record<string, unknown>>,
   where: Where,
 ): Promise<RuleJudgement> {
+  return judgeCall(tool, input, partsFor(rules, where));
+}
+
+/** What rules are judged with. */
+export function partsFor(rules: readonly Readonly<Record<string, unknown>>[], where: Where): RuleParts {
   const { folder, home = "/home/nobody" } = where;
   const environment = { cwd: folder, home, variables: {} };
   const world = worldNow({
@@ -82,7 +89,7 @@ export async function judge(
     writable: () => where.writable ?? [folder],
     protect: () => where.protect ?? [],
   });
-  return await judgeCall(tool, input, {
+  return {
     rules: rules.map((rule) => placed(rule)),
     worldNow: () => ({ ...world, ...where.world }),
     cwd: folder,
@@ -93,8 +100,9 @@ export async function judge(
     }),
     tool: (name) => TOOLS[name],
     otherShell: where.otherShell ?? null,
+    isSandboxed: () => Promise.resolve(where.sandboxed ?? true),
     loadShell: where.loadShell ?? (async () => library ??= await import("unbash")),
-  });
+  };
 }
 
 /** Judges a command under the policy above. */

@@ -36,6 +36,8 @@ export interface RuleParts {
   tool(name: string): RuledTool | undefined;
   /** The shell that commands are given to, where it is not bash. */
   readonly otherShell: string | null;
+  /** Whether calls run inside a sandbox; asked only where a rule depends on it. */
+  isSandboxed(): Promise<boolean>;
   /** Loads what reads commands. */
   loadShell(): Promise<ShellLibrary>;
 }
@@ -53,16 +55,23 @@ const SEARCHES: ReadonlySet<string> = new Set(["find", "grep", "ls"]);
 /** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
 export async function judgeCall(name: string, input: Input, given: RuleParts): Promise<RuleJudgement> {
   const parts: Judging = { ...given, world: given.worldNow() };
-  const rules = parts.rules.filter(({ rule }) =>
+  const about = parts.rules.filter(({ rule }) =>
     (rule.tools.includes(name) || rule.tools.includes("*")) && fitsInput(rule, input)
   );
+  const bare = about.some(({ rule }) => rule.sandboxed === true) && !await parts.isSandboxed();
+  const rules = bare ? about.filter(({ rule }) => rule.sandboxed !== true) : about;
   const call = callOf(name, input, parts);
-  const shell = call.command !== null && rules.some(({ rule }) => rule.command !== undefined)
+  const shell = call.command !== null && about.some(({ rule }) => rule.command !== undefined)
     ? parsingOnce(await parts.loadShell())
     : null;
   const restriction = restrictionOf(rules, call, shell, parts);
   const approval = approvalOf(rules, call, shell, parts);
-  return { restriction, path: call.path, ...approval };
+  if (!bare || approval.approved) return { restriction, path: call.path, ...approval };
+  const { approval: inside } = approvalOf(about, call, shell, parts);
+  const why = inside === null
+    ? approval.why
+    : "a rule approves it inside the sandbox only, which does not stand";
+  return { restriction, path: call.path, ...approval, why };
 }
 
 /** The library with texts parsed once: a command is read twice, for approvals and for what asks or denies. */

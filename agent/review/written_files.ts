@@ -1,15 +1,16 @@
 // What a call that writes a file would do to it, for the person who decides about the call: read at that moment, never kept.
 
-import type { Environment } from "../base/environment.ts";
-import { parentOf, resolvePath } from "../base/paths.ts";
-import { isSystemPath, readJudgedSync } from "../base/reading.ts";
-import { visible } from "../base/visible.ts";
-import { difference, type Hunk, splitLines } from "../cycle/storage/lines.ts";
-import type { Call } from "../parser/types.ts";
-import type { RunSandbox } from "../sandbox/mod.ts";
-import { realPath } from "../sandbox/paths/real_path.ts";
-import { replacePassage } from "../tools/files/text/passage.ts";
-import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
+import type { Environment } from "../../base/environment.ts";
+import { parentOf, resolvePath } from "../../base/paths.ts";
+import { isSystemPath, readJudgedSync } from "../../base/reading.ts";
+import { visible } from "../../base/visible.ts";
+import { difference, type Hunk, splitLines } from "../../cycle/storage/lines.ts";
+import type { Call } from "../../parser/types.ts";
+import type { RunSandbox } from "../../sandbox/mod.ts";
+import { realPath } from "../../sandbox/paths/real_path.ts";
+import { replacePassage } from "../../tools/files/text/passage.ts";
+import { isAsSeen } from "../../tools/builtin/seen_files.ts";
+import type { SeenFiles, ToolDefinition } from "../../tools/definition.ts";
 
 /** Larger files are not compared. */
 const MOST_BYTES = 1024 * 1024;
@@ -28,6 +29,18 @@ export interface WrittenFilesOptions {
   tool(name: string): ToolDefinition | undefined;
 }
 
+/** What a call would do to a file, for a person who decides about it. */
+export interface FileChangeShown {
+  /** Real path of the file. */
+  readonly real: string;
+  /** The change as a unified diff; null where nothing can be compared, or nothing would change. */
+  readonly diff: string | null;
+  /** Whether the file is what the document's calls last saw of it; null when they never did. True for no file. */
+  readonly asSeen: boolean | null;
+  /** Why there is no change to be shown, as a sentence. */
+  readonly obstacle: string | null;
+}
+
 /** Files as calls of one document would change them. */
 export class WrittenFiles {
   readonly #options: WrittenFilesOptions;
@@ -44,8 +57,12 @@ export class WrittenFiles {
     return "replaces an unread file";
   }
 
-  /** The change as a unified diff; null for other calls, and where the file cannot be compared. */
-  diff(call: Pick<Call, "name" | "input">): string | null {
+  /**
+   * The change as a unified diff; null for other calls, and where the file cannot be compared.
+   *
+   * @param mostLines where the diff is cut
+   */
+  diff(call: Pick<Call, "name" | "input">, mostLines: number = MOST_LINES): string | null {
     const real = this.#target(call);
     if (real === null) return null;
     const before = this.#read(real);
@@ -53,7 +70,42 @@ export class WrittenFiles {
     const after = changed(call, before);
     if (after === null) return null;
     const shown = visible(String(call.input.path));
-    return unified(shown, before === null ? null : splitLines(before), splitLines(after), MOST_LINES);
+    return unified(shown, before === null ? null : splitLines(before), splitLines(after), mostLines);
+  }
+
+  /** The whole change, and what a person should know of the file before it is made; null for other calls. */
+  async change(call: Pick<Call, "name" | "input">): Promise<FileChangeShown | null> {
+    const real = this.#target(call);
+    if (real === null) return null;
+    return {
+      real,
+      diff: this.diff(call, Infinity),
+      asSeen: isFile(real) ? await isAsSeen(this.#options.seen, real) : true,
+      obstacle: this.#obstacle(call, real),
+    };
+  }
+
+  /** Why there is no change to be shown, as a sentence; null where there is one. */
+  #obstacle({ name, input }: Pick<Call, "name" | "input">, real: string): string | null {
+    const before = this.#read(real);
+    if (before === undefined) {
+      return "The file cannot be compared: it is too large, no text, or may not be read.";
+    }
+    const { oldText, newText, replaceAll } = input;
+    if (name !== "edit" || typeof oldText !== "string" || typeof newText !== "string") return null;
+    if (before === null) return "There is no such file, so the edit will fail.";
+    if (oldText === "") return "The passage to be replaced is empty, so the edit will fail.";
+    const replaced = replacePassage(before, oldText, newText, { all: replaceAll === true });
+    switch (replaced.kind) {
+      case "absent":
+        return "The passage to be replaced does not stand in the file, so the edit will fail.";
+      case "ambiguous":
+        return `The passage to be replaced stands in the file ${replaced.count} times, so the edit will fail.`;
+      case "unchanged":
+        return "The edit changes nothing, so it will fail.";
+      case "replaced":
+        return null;
+    }
   }
 
   /** The real path of the file that a call of ours would write; null for other calls. */

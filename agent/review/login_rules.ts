@@ -1,0 +1,77 @@
+// The rules that hold for one document in this login: what "always" writes, and how it is taken back (approval 14.15).
+
+import type { Environment } from "../../base/environment.ts";
+import { failed, failure, type Outcome, success } from "../../base/problem.ts";
+import { readRule, ruleText } from "../../config/rules/read_rule.ts";
+import { itemsOf } from "../../config/layers/rules.ts";
+import {
+  addToSession,
+  readSession,
+  sessionPath,
+  takeFromSession,
+} from "../../config/sources/session_overrides.ts";
+import type { Operation } from "../../config/types.ts";
+import type { ProposedRule, WrittenRule } from "../../tools/approval/rules/propose.ts";
+
+const KEY: readonly string[] = ["tools", "rules"];
+
+/** Where the rules of a login are kept: the place, and the document they are for. */
+export interface LoginRulesOptions {
+  readonly environment: Environment;
+  /** Absolute path of the document, or null when unsaved. */
+  readonly document: string | null;
+}
+
+/** The rules of this login for one document, in the order in which they were added. */
+export async function loginRules(
+  { environment, document }: LoginRulesOptions,
+): Promise<Outcome<readonly ProposedRule[]>> {
+  if (document === null) return success([]);
+  const session = await readSession(environment, document, new Date());
+  if (!session.ok) return session;
+  const own = await sessionPath(environment, document);
+  const operations = session.value.filter(({ path }) => path === own)
+    .flatMap(({ operations }) => operations)
+    .filter(({ path }) => path.join(".") === KEY.join("."));
+  return success(
+    itemsOf(operations).flatMap((written) => {
+      const read = readRule(written);
+      return read.ok ? [{ written: written as WrittenRule, text: ruleText(read.value) }] : [];
+    }),
+  );
+}
+
+/** Adds a rule for the document until logout. Fails for a text without a path, and with what is wrong with the rule. */
+export async function addLoginRule(
+  { environment, document }: LoginRulesOptions,
+  rule: WrittenRule,
+): Promise<Outcome<void>> {
+  if (document === null) {
+    return failure(
+      "usage",
+      "A rule for this login belongs to the path of a document, and this text has none.",
+    );
+  }
+  const read = readRule(rule);
+  if (!read.ok) {
+    const faults = read.problem.map(({ member, message }) =>
+      member === null ? message : `${member} ${message}`
+    );
+    return failure("rule-invalid", `This is no rule: ${faults.join("; ")}.`);
+  }
+  return await addToSession(environment, document, [appended(rule)], new Date());
+}
+
+/** Takes such a rule back; false when there is none like it. */
+export async function takeLoginRule(
+  { environment, document }: LoginRulesOptions,
+  rule: WrittenRule,
+): Promise<Outcome<boolean>> {
+  if (document === null) return success(false);
+  const taken = await takeFromSession(environment, document, appended(rule), new Date());
+  return taken.ok ? taken : failed(taken.problem);
+}
+
+function appended(value: WrittenRule): Operation {
+  return { op: "append", path: KEY, value };
+}

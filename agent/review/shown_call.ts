@@ -1,0 +1,162 @@
+// A call as a person sees it who decides about it: all of it, with nothing in it that a terminal would act on (S5).
+
+import { sha256 } from "../../base/hash.ts";
+import { parentOf } from "../../base/paths.ts";
+import { visible } from "../../base/visible.ts";
+import type { Call } from "../../parser/types.ts";
+import type { RunSandbox } from "../../sandbox/mod.ts";
+import type { ToolDefinition } from "../../tools/definition.ts";
+import { commandFolder, type RuleSubject } from "../../tools/approval/rules_of.ts";
+import { checkInput } from "../../tools/validate.ts";
+import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
+import type { FileChangeShown, WrittenFiles } from "./written_files.ts";
+
+/** What a call is shown from. */
+export interface ShownCallSources {
+  readonly call: Call;
+  readonly number: number;
+  readonly explained: ExplainedCall;
+  readonly files: WrittenFiles;
+  /** Whose tools and settings hold for it. */
+  readonly subject: RuleSubject;
+  readonly sandbox: RunSandbox;
+  /** The text in the block of the call; empty where there is none. */
+  readonly body: string;
+}
+
+/** What is known of a call before it is shown. */
+interface Known extends ShownCallSources {
+  readonly definition: ToolDefinition | undefined;
+  /** What it would do to a file. */
+  readonly change: FileChangeShown | null;
+  /** Why its input does not fit the tool. */
+  readonly problems: readonly string[];
+}
+
+/** Shows a call. */
+export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
+  const { call, number, explained, files, subject } = sources;
+  const definition = subject.tools.get(call.name);
+  const known: Known = {
+    ...sources,
+    definition,
+    change: await files.change(call),
+    problems: definition === undefined ? [] : await checkInput(definition, call.input),
+  };
+  const { sandboxed, wall } = await wallOf(sources.sandbox);
+  const shown = {
+    id: call.id,
+    number,
+    tool: visible(call.name),
+    line: call.place.start,
+    parts: partsOf(known),
+    warnings: warningsOf(known),
+    folder: visible(folderOf(known)),
+    sandboxed,
+    wall,
+    explained,
+  };
+  return { ...shown, digest: await sha256(JSON.stringify([shown, call.name, call.inputText])) };
+}
+
+function folderOf({ definition, subject }: Known): string {
+  const { document, environment } = subject;
+  if (definition?.command_input !== undefined) return commandFolder(subject);
+  return document === null ? environment.cwd : parentOf(document);
+}
+
+/** Members that a diff shows the whole of. */
+const IN_DIFF: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
+
+/** In this order: what a call does before what it says of itself. */
+const ORDER: readonly ShownPart["kind"][] = ["command", "path", "member", "diff", "label"];
+
+/** The parts of a call. */
+function partsOf({ call, definition, change }: Known): ShownPart[] {
+  const { command_input, path_input } = definition ?? {};
+  const kinds = new Map<string, ShownPart["kind"]>([["label", "label"]]);
+  if (path_input !== undefined) kinds.set(path_input, "path");
+  if (command_input !== undefined) kinds.set(command_input, "command");
+  const diff = change?.diff ?? null;
+  const parts = Object.entries(call.input)
+    .filter(([name]) => diff === null || !IN_DIFF.has(name))
+    .map(([name, value]): ShownPart => ({
+      kind: kinds.get(name) ?? "member",
+      name: visible(name),
+      text: inLines(value),
+    }));
+  if (diff !== null) parts.push({ kind: "diff", name: "diff", text: visible(diff, { lines: true }) });
+  // What cannot be read as an input stands there as it was written.
+  if (call.flaw !== null) {
+    parts.push({ kind: "member", name: "input", text: visible(call.inputText, { lines: true }) });
+  }
+  return parts.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+function inLines(value: unknown): string {
+  return visible(plain(value), { lines: true });
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+function warningsOf({ call, definition, change, problems, body }: Known): string[] {
+  const warnings = [
+    ...(definition === undefined ? ["There is no such tool here, so the call cannot run."] : []),
+    ...(call.flaw === null ? [] : [`The call cannot run: ${visible(call.flaw)}.`]),
+    ...problems.map((problem) => `The call will not run: ${visible(problem)}.`),
+  ];
+  if (hides(call.input)) {
+    warnings.push(
+      "It holds characters that a terminal acts on or hides; they stand here as escapes like \\x1b.",
+    );
+  }
+  if (change !== null) warnings.push(...fileWarnings(change, call, definition));
+  if (body !== "") {
+    warnings.push("There is text in its block. An approved call with text in its block does not run.");
+  }
+  return warnings;
+}
+
+function fileWarnings(
+  { real, asSeen, obstacle }: FileChangeShown,
+  { input }: Call,
+  definition: ToolDefinition | undefined,
+): string[] {
+  const path = String(input[definition?.path_input ?? ""]);
+  const written = path.replace(/^(?:\.{1,2}\/|~\/|\/)+/, "");
+  return [
+    ...(real === path || real.endsWith(`/${written}`) ? [] : [`The path leads to ${visible(real)}.`]),
+    ...(asSeen === false ? ["The file has changed since a call of this document last saw it."] : []),
+    ...(asSeen === null ? ["The file is there already, and no call of this document ever read it."] : []),
+    ...(obstacle === null ? [] : [obstacle]),
+  ];
+}
+
+/** Whether something in an input is shown otherwise than it is. */
+function hides(input: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(input).some(([name, value]) =>
+    visible(name) !== name || inLines(value) !== plain(value)
+  );
+}
+
+async function wallOf(sandbox: RunSandbox): Promise<{ readonly sandboxed: boolean; readonly wall: string }> {
+  if (!sandbox.enabled) return { sandboxed: false, wall: "outside the sandbox: it is switched off" };
+  const available = await sandbox.available();
+  if (!available.ok) {
+    return { sandboxed: false, wall: `outside the sandbox: ${available.problem.message.replace(/\.$/, "")}` };
+  }
+  const policy = sandbox.policy();
+  return {
+    sandboxed: true,
+    wall: `in the sandbox (${available.value})${policy.ok ? networkOf(policy.value) : ""}`,
+  };
+}
+
+function networkOf(
+  { network, network_allow = [] }: { readonly network: boolean; readonly network_allow?: readonly string[] },
+): string {
+  if (network) return ", with the network";
+  return network_allow.length > 0 ? ", with listed hosts only" : ", without the network";
+}

@@ -1,0 +1,109 @@
+// The rule that "always" writes for one call: the narrowest that approves it again (approval 14.15).
+
+import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
+import { shellWord } from "../../../base/shell_word.ts";
+import { readRule, ruleText } from "../../../config/rules/read_rule.ts";
+import type { PlacedRule } from "../../../config/rules/rule.ts";
+import { readStrictly } from "../shell/read.ts";
+import { judgeCommands } from "./approve_command.ts";
+import { judgeCall, type RuleParts } from "./judge.ts";
+
+/** A rule as settings have it. */
+export type WrittenRule = Readonly<Record<string, unknown>>;
+
+/** A rule that could be written. */
+export interface ProposedRule {
+  /** The rule as settings have it. */
+  readonly written: WrittenRule;
+  /** The rule in one line. */
+  readonly text: string;
+}
+
+interface AskedCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The rule for a call: of a command its very words, of a path that path, else the tool. It holds inside the sandbox only
+ * where the call would run there.
+ *
+ * @param parts what rules are judged with; its rules do not count
+ * @returns the rule. Fails with `rule-impossible` where no rule can approve the call, with the reason.
+ */
+export async function proposeRule(call: AskedCall, parts: RuleParts): Promise<Outcome<ProposedRule>> {
+  const members = await membersFor(call, parts);
+  if (!members.ok) {
+    return failure("rule-impossible", `No rule can approve this call again: ${members.problem}.`);
+  }
+  const sandboxed = await parts.isSandboxed() ? { sandboxed: true } : {};
+  return await checkedRule({ approve: call.name, ...members.value, ...sandboxed }, call, parts);
+}
+
+/**
+ * A rule that a person wrote for a call, if it approves that call.
+ *
+ * @returns the rule. Fails with `rule-invalid` for what is no rule that approves, with `rule-impossible` for one that does
+ * not approve the call.
+ */
+export async function checkedRule(
+  written: WrittenRule,
+  call: AskedCall,
+  parts: RuleParts,
+): Promise<Outcome<ProposedRule>> {
+  const rule = readRule(written);
+  if (!rule.ok) {
+    const faults = rule.problem.map(({ member, message }) =>
+      member === null ? message : `${member} ${message}`
+    );
+    return failure("rule-invalid", `This is no rule: ${faults.join("; ")}.`);
+  }
+  if (rule.value.decision !== "approve") return failure("rule-invalid", "This rule approves nothing.");
+  const placed: PlacedRule = { rule: rule.value, written, key: "tools.rules", layer: "R" };
+  const { approved, why } = await judgeCall(call.name, call.input, { ...parts, rules: [placed] });
+  if (approved) return success({ written, text: ruleText(rule.value) });
+  return failure("rule-impossible", `No such rule approves this call: ${why ?? "it is about another tool"}.`);
+}
+
+/** The members that narrow the rule to the call, or why there are none, as the end of a sentence. */
+async function membersFor(
+  { name, input }: AskedCall,
+  parts: RuleParts,
+): Promise<Outcome<WrittenRule, string>> {
+  const { command_input, path_input } = parts.tool(name) ?? {};
+  const command = command_input === undefined ? undefined : input[command_input];
+  if (command_input !== undefined && typeof command === "string") {
+    const patterns = await patternsOf(command, parts);
+    if (!patterns.ok) return patterns;
+    // Each of several commands would be approved alone too, in another folder or order.
+    const whole = patterns.value.length > 1 ? { input: { [command_input]: command } } : {};
+    return success({ command: patterns.value, ...whole });
+  }
+  if (path_input === undefined) return success({});
+  const { path } = await judgeCall(name, input, { ...parts, rules: [] });
+  if (path === null) return success({});
+  return path.real === null ? failed("the path leads nowhere") : success({ path: [literalGlob(path.real)] });
+}
+
+/** The words of each simple command of a command, as patterns that mean them alone. */
+async function patternsOf(command: string, parts: RuleParts): Promise<Outcome<readonly string[], string>> {
+  const { parse } = await parts.loadShell();
+  const reading = readStrictly(command, parse);
+  if (reading.opaque !== null) return failed(`the command holds ${reading.opaque}`);
+  const world = parts.worldNow();
+  const patterns = new Set<string>();
+  for (const { words, opaque, text } of judgeCommands(reading, { ...parts, world, rules: [] })) {
+    if (opaque !== null) return failed(`"${text}" holds ${opaque}`);
+    const known = words.filter((word) => word !== null);
+    if (known.length < words.length) {
+      return failed(`only the shell knows all words of "${text}"`);
+    }
+    patterns.add(known.map(shellWord).join(" "));
+  }
+  return patterns.size > 0 ? success([...patterns]) : failed("there is no command in it");
+}
+
+/** A pattern of paths that means this path alone. */
+function literalGlob(path: string): string {
+  return path.replace(/[*?[\]{}\\!]/g, "\\$&");
+}
