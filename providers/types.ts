@@ -153,6 +153,8 @@ export type Effect =
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
   /** Which model answers, as the provider names it. */
   | { readonly kind: "answering"; readonly model: string }
+  /** The server is of a kind that leaves out what does not fit its window, and says nothing. */
+  | { readonly kind: "trims" }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
   /** Something of the reply that cannot stand in the document; one sentence for the person. */
   | { readonly kind: "notice"; readonly message: string }

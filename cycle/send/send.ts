@@ -24,10 +24,11 @@ import type {
   StreamReader,
   Usage,
 } from "../../providers/types.ts";
-import { mergeUsage } from "../../providers/usage.ts";
+import { mergeUsage, promptTokens } from "../../providers/usage.ts";
 import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
 import { prepareRequest, type Sendable } from "./request.ts";
+import { silentCut } from "./silent_cut.ts";
 import { concessionNotice } from "./thinking_notices.ts";
 import type { UsageLog } from "../usage/log.ts";
 import { recordOf } from "../usage/record.ts";
@@ -240,6 +241,8 @@ class Sending {
   readonly #may: Attempt["may"];
   /** Whether any content came: the provider has begun to answer, and to charge for it. */
   #came = false;
+  /** The server leaves out what does not fit its window, and says nothing. */
+  #trims = false;
 
   constructor(options: TimedOptions, { prepared, tools, may, network }: SendingParts) {
     this.#may = may;
@@ -356,6 +359,7 @@ class Sending {
     if (effect.kind === "error") return effect.error;
     if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
     else if (effect.kind === "stop") this.#stop = effect;
+    else if (effect.kind === "trims") this.#trims = true;
     else if (effect.kind === "note") {
       this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
     } else if (effect.kind === "notice") this.#notices.push(effect.message);
@@ -417,12 +421,20 @@ class Sending {
     const warnings = [
       ...this.#prepared.warnings,
       ...this.#losses(),
+      ...this.#cut(),
       ...(pauses && this.#may.resume ? [] : replyWarnings(stop, this.#writer.begun)),
     ];
     const isCut = stop.outcome === "truncated" || stop.outcome === "paused";
     const reply = !this.#writer.begun ? "empty" : isCut ? "cut" : "whole";
     const outcome: SendOutcome = { kind: "completed", reply, usage: this.#usage, warnings };
     return { reply: { kind: pauses && this.#may.resume ? "paused" : "completed" }, outcome, error: null };
+  }
+
+  /** What of the request the server left out without a word. */
+  #cut(): readonly string[] {
+    const read = this.#usage === null ? null : promptTokens(this.#usage);
+    const cut = this.#trims ? silentCut(this.#prepared.request.body, read) : null;
+    return cut === null ? [] : [cut];
   }
 
   /** What of the reply is not in the document although it came. */

@@ -74,8 +74,7 @@ export class AnthropicReader implements StreamReader {
   event(data: unknown, headers: Headers | null = null): Effect[] {
     if (!isObject(data)) return [];
     const effects: Effect[] = [];
-    const output = isObject(data.usage) ? data.usage.output_tokens : undefined;
-    if (typeof output === "number") effects.push({ kind: "usage", usage: { output } });
+    effects.push(...laterUsage(data.usage));
     switch (data.type) {
       case "message_start":
         return [
@@ -243,6 +242,30 @@ function startUsage(message: unknown): Effect[] {
     counts.cache_write = usage.cache_creation_input_tokens;
   }
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
+}
+
+/** Usage as later events report it: the last one counts. */
+function laterUsage(usage: unknown): Effect[] {
+  if (!isObject(usage)) return [];
+  const counts: { -readonly [K in keyof Usage]?: number } = {};
+  if (typeof usage.output_tokens === "number") counts.output = usage.output_tokens;
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  if (typeof details.thinking_tokens === "number") counts.thoughts = details.thinking_tokens;
+  const iterations = Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];
+  if (iterations.length > 0) Object.assign(counts, billOf(iterations));
+  return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
+}
+
+/** What is paid for where a request took several rounds: the counters beside them leave some out (providers-2026-11 1.4). */
+function billOf(iterations: readonly Record<string, unknown>[]): Partial<Usage> {
+  const sum = (name: string) =>
+    iterations.reduce((total, each) => total + (typeof each[name] === "number" ? each[name] : 0), 0);
+  return {
+    input: sum("input_tokens"),
+    output: sum("output_tokens"),
+    cache_read: sum("cache_read_input_tokens"),
+    cache_write: sum("cache_creation_input_tokens"),
+  };
 }
 
 function answering(message: unknown): Effect[] {

@@ -25,6 +25,9 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   model_length: "truncated",
 };
 
+/** What Ollama puts into each chunk. */
+const OLLAMA = "fp_ollama";
+
 /** Members of a delta that may hold reasoning, the most usual first. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning"] as const;
 
@@ -74,7 +77,8 @@ export class ChatReader implements StreamReader {
     if (!isObject(data)) return [];
     if (isError(data)) return [{ kind: "error", error: this.#options.readError(data, headers) }];
     const choice = list(data.choices).filter(isObject).find(({ index }) => (count(index) ?? 0) === 0);
-    const effects = [
+    const effects: Effect[] = [
+      ...(data.system_fingerprint === OLLAMA ? [{ kind: "trims" } as const] : []),
       ...this.#usage(data.usage),
       ...(choice === undefined ? [] : [...this.#usage(choice.usage), ...this.#choice(choice)]),
     ];

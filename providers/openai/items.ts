@@ -65,7 +65,8 @@ function contentPart(part: Part): readonly Members[] {
     case "image":
       return [{ type: "input_image", image_url: dataUrl(part), detail: "auto" }];
     case "pdf": {
-      const filename = part.filename === "" ? "document.pdf" : part.filename;
+      // Where it lies on this machine is nobody's business.
+      const filename = part.filename.slice(part.filename.lastIndexOf("/") + 1) || "document.pdf";
       return [{ type: "input_file", filename, file_data: dataUrl(part) }];
     }
     case "unsupported_file":

@@ -480,3 +480,24 @@ Deno.test("a block that is written when it is whole tells how much of it has com
   const piece = { type: "input_json_delta", partial_json: '{"a":' };
   assert.deepEqual(reader.event(delta(1, piece)), progress("call", 5, { name: "bash" }));
 });
+
+Deno.test("a request of several rounds is billed by all of them, and thinking is counted", () => {
+  const used = (usage: Record<string, unknown>) => {
+    const reader = anthropic.reader();
+    const effects = reader.event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage });
+    return effects.flatMap((effect) => effect.kind === "usage" ? [effect.usage] : []);
+  };
+  const rounds = [
+    { type: "compaction", input_tokens: 100, output_tokens: 20, cache_read_input_tokens: 5 },
+    { type: "fallback_message", input_tokens: 10, output_tokens: 3, cache_creation_input_tokens: 7 },
+    "of another kind",
+    { type: "message", input_tokens: 1, output_tokens: null },
+  ];
+  const sum = { input: 111, output: 23, cache_read: 5, cache_write: 7 };
+  assert.deepEqual(used({ output_tokens: 3, iterations: rounds }), [sum]);
+  assert.deepEqual(used({ output_tokens: 3, iterations: [] }), [{ output: 3 }]);
+  assert.deepEqual(used({ output_tokens: 3, iterations: null }), [{ output: 3 }]);
+  const thought = { output_tokens: 3, output_tokens_details: { thinking_tokens: 2 } };
+  assert.deepEqual(used(thought), [{ output: 3, thoughts: 2 }]);
+  assert.deepEqual(used({}), []);
+});

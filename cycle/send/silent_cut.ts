@@ -1,0 +1,24 @@
+// Whether a server read less than it was sent, and said nothing: some drop the beginning of what does not fit their window.
+
+/** Characters of one token, by far more than any text has on average; a text of blanks alone may have them. */
+const MOST_CHARACTERS = 8;
+/** Shorter requests fit every window. */
+const LEAST_CHARACTERS = 8000;
+
+/** Files in base64 are no words. */
+const DATA = /"(?:data:[^",]*,)?[A-Za-z0-9+/]{1000,}={0,2}"/g;
+
+/**
+ * What the person is told where a server of that kind counted fewer tokens than the request can have had; else null.
+ *
+ * @param body the request as JSON
+ * @param read tokens of the request by the word of the server; null when it gave none
+ */
+export function silentCut(body: string, read: number | null): string | null {
+  const characters = body.replace(DATA, "").length;
+  if (read === null || read === 0 || characters < LEAST_CHARACTERS) return null;
+  if (read >= characters / MOST_CHARACTERS) return null;
+  const sent = Math.round(characters / 4 / 1000);
+  return `The server read ${read} tokens of about ${sent},000, so it left the beginning of the conversation out: its window ` +
+    "is too small. For Ollama raise OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile.";
+}

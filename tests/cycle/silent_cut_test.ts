@@ -1,0 +1,71 @@
+// A server that leaves out the beginning of a conversation and says nothing is told of.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { createSend } from "../../cycle/send/send.ts";
+import { silentCut } from "../../cycle/send/silent_cut.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import { getProvider } from "../../providers/registry.ts";
+import { serve } from "../providers/loopback.ts";
+
+Deno.test("a count is suspicious only below what any text of that length must have", () => {
+  const body = (characters: number, more = "") => JSON.stringify({ m: "a ".repeat(characters / 2), more });
+  const rows: readonly (readonly [string, string, number | null, boolean])[] = [
+    ["a long one of which little was read", body(40_000), 4096, true],
+    ["the same read whole", body(40_000), 10_000, false],
+    ["text that has few tokens", body(40_000), 5100, false],
+    ["a short one", body(7_000), 100, false],
+    ["no count", body(40_000), null, false],
+    ["a count of nothing", body(40_000), 0, false],
+    ["an image", body(7_000, `data:image/png;base64,${"A".repeat(400_000)}`), 2000, false],
+    ["a file by itself", body(7_000, "A".repeat(400_000)), 2000, false],
+    ["text beside an image", body(40_000, `data:image/png;base64,${"A".repeat(4000)}`), 4096, true],
+  ];
+  for (const [name, text, read, told] of rows) assert.equal(silentCut(text, read) !== null, told, name);
+  assert.match(silentCut(body(40_000), 4096)!, /read 4096 tokens of about 10,000.*OLLAMA_CONTEXT_LENGTH/);
+});
+
+/** What a run is told where a server with this mark counts so many tokens of 40,000 characters. */
+async function warned(mark: string, read: number): Promise<readonly string[]> {
+  const chunk = {
+    system_fingerprint: mark,
+    choices: [{ index: 0, delta: { content: "Hi." }, finish_reason: "stop" }],
+  };
+  const usage = {
+    system_fingerprint: mark,
+    choices: [],
+    usage: { prompt_tokens: read, completion_tokens: 2 },
+  };
+  const body = [chunk, usage].map((each) => `data: ${JSON.stringify(each)}\n\n`).join("") +
+    "data: [DONE]\n\n";
+  const server = serve(() => ({ headers: { "content-type": "text/event-stream" }, body }));
+  try {
+    const settings: Settings = {
+      ...DEFAULT_SETTINGS,
+      provider: "openai_chat",
+      model: "qwen3:8b",
+      providers: { openai_chat: { base_url: server.url } },
+    };
+    const provider = await getProvider("openai_chat", settings);
+    assert.ok(provider.ok);
+    const outcome = await createSend({
+      store: new MemoryStore(new TextEncoder().encode(`@You:\n${"some words ".repeat(4000)}\n`), null),
+      settings,
+      environment: { cwd: "/", home: "/", variables: {} },
+      provider: provider.value,
+      tools: () => [],
+      emit: () => {},
+      retry: false,
+    })(new AbortController().signal);
+    assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
+    return outcome.warnings.filter((warning) => warning.includes("tokens of about"));
+  } finally {
+    await server.close();
+  }
+}
+
+Deno.test("Ollama is known by its mark, and no other server is suspected", async () => {
+  assert.equal((await warned("fp_ollama", 4096)).length, 1);
+  assert.equal((await warned("fp_ollama", 9000)).length, 0);
+  assert.equal((await warned("fp_other", 4096)).length, 0);
+});
