@@ -66,7 +66,7 @@ export async function replaceSmallFile(
 }
 
 /** All of an open file, from its beginning. Throws on failure. */
-export function readAllSync(file: Deno.FsFile): Uint8Array {
+export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
   file.seekSync(0, Deno.SeekMode.Start);
   let buffer = new Uint8Array(file.statSync().size + 1);
   let length = 0;

@@ -112,6 +112,12 @@ export interface ExecutionContext {
   readonly env: Readonly<Record<string, string>>;
   /** The wall around commands. */
   readonly sandbox: Sandbox;
+  /**
+   * Does the tools' own work on files behind the wall that commands have (tools/files/operations.ts).
+   *
+   * @default it is done in this process
+   */
+  readonly disk?: DiskAccess;
   /** Makes paths of inputs absolute. */
   readonly path: { resolve(path: string): string };
   /** Cuts long text as the built-in tools do. */
@@ -128,6 +134,16 @@ export interface ExecutionContext {
   getConfig(): Record<string, unknown> | null;
   /** Gives back what the context had to prepare; called once by whoever runs the tool, never by the tool. */
   release?(): Promise<void>;
+}
+
+/** Who does work on files for the built-in tools. */
+export interface DiskAccess {
+  /**
+   * Does one operation. Rejects with its failure, or with the signal's reason.
+   *
+   * @param request plain data
+   */
+  perform(operation: string, request: object, signal: AbortSignal): Promise<unknown>;
 }
 
 /** What a file held when a call last saw it. */

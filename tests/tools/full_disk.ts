@@ -1,6 +1,6 @@
 // Run on a small file system: writes more than fits, by rename and in place, and tells what is left.
 
-import { replaceFile, takeSnapshot } from "../../tools/builtin/replace_file.ts";
+import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 
 const folder = Deno.args[0] ?? ".";
 for (const name of ["a", "b"]) {
@@ -8,8 +8,7 @@ for (const name of ["a", "b"]) {
   try {
     await replaceFile(`${folder}/${name}`, new Uint8Array(1_000_000), {
       shownAs: name,
-      mayWrite: () => true,
-      note: () => {},
+      temporary: ".flemma-test",
       since: await takeSnapshot(`${folder}/${name}`, name),
     });
   } catch {

@@ -6,7 +6,8 @@ import { sha256 } from "../../base/hash.ts";
 import { success } from "../../base/problem.ts";
 import { spawn } from "../../sandbox/process/spawn.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
-import { inOrder, replaceFile, takeSnapshot } from "../../tools/builtin/replace_file.ts";
+import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
+import { inOrder } from "../../tools/builtin/writable_target.ts";
 import { OverflowFile } from "../../tools/overflow.ts";
 import { STOPPED } from "../../tools/run.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
@@ -44,21 +45,26 @@ async function lockOf(place: Scene, name: string): Promise<string> {
 }
 
 /** Calls `act` once, right after the first call of this function of Deno that `when` picks, before its caller goes on. */
-async function after<Name extends "open" | "stat" | "lstat">(
+async function after<Name extends "open" | "lstatSync">(
   name: Name,
   when: (path: string) => boolean,
   act: () => void,
   work: () => Promise<void>,
 ): Promise<void> {
-  const original = Deno[name] as (...given: unknown[]) => Promise<unknown>;
+  const original = Deno[name] as (...given: unknown[]) => unknown;
   let done = false;
-  const hooked = async (...given: unknown[]) => {
-    const outcome = await original(...given);
-    if (!done && when(String(given[0]))) {
+  const then = (given: unknown, outcome: unknown) => {
+    if (!done && when(String(given))) {
       done = true;
       act();
     }
     return outcome;
+  };
+  const hooked = (...given: unknown[]) => {
+    const outcome = original(...given);
+    return outcome instanceof Promise
+      ? outcome.then((value) => then(given[0], value))
+      : then(given[0], outcome);
   };
   Object.assign(Deno, { [name]: hooked });
   try {
@@ -199,12 +205,22 @@ Deno.test("what the sandbox has to add stands at the end of a success and of a f
 
 // read
 
-Deno.test("a file that is exchanged between looking and opening, or between opening and reading, is not read", () =>
+Deno.test("a file that is exchanged between looking and opening is not read, for a file and for a link", () =>
   inScene(async (place) => {
     const path = place.path("a");
-    for (const [name, first] of [["stat", "judged"], ["open", "opened"]] as const) {
-      Deno.writeTextFileSync(path, first);
-      await after(name, (looked) => looked === path, () => exchange(path, "planted"), async () => {
+    Deno.writeTextFileSync(place.path("hidden"), "hidden");
+    const exchanges = [
+      () => exchange(path, "planted"),
+      () => {
+        Deno.removeSync(path);
+        Deno.symlinkSync("hidden", path);
+      },
+    ];
+    for (const act of exchanges) {
+      exchange(path, "judged");
+      let looks = 0;
+      // The call looks where the path leads; the last look is the one before the file is opened.
+      await after("lstatSync", (looked) => looked === path && ++looks === 2, act, async () => {
         assert.equal(
           await place.error("read", { path: "a" }),
           "a was exchanged for something else while it was opened.",
@@ -287,7 +303,7 @@ Deno.test("a file that was read and is gone, and one that was not there and is, 
   inScene(async (place) => {
     const path = place.path("f");
     for (const way of ["by a rename", "in place"]) {
-      const options = { shownAs: "f", note: () => {}, mayWrite: () => way === "by a rename" };
+      const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null };
       await Deno.writeTextFile(path, "one\n");
       const since = await takeSnapshot(path, "f");
       await assert.rejects(
@@ -307,8 +323,8 @@ Deno.test("a file that was read and is gone, and one that was not there and is, 
 Deno.test("what somebody writes into a file that is just being made in place stays", () =>
   inScene(async (place) => {
     const path = place.path("f");
-    const between = () => Promise.resolve(Deno.writeTextFileSync(path, "theirs\n"));
-    const options = { shownAs: "f", note: () => {}, mayWrite: () => false, since: null, between };
+    const between = () => Deno.writeTextFileSync(path, "theirs\n");
+    const options = { shownAs: "f", temporary: null, since: null, between };
     await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
     assert.equal(await Deno.readTextFile(path), "theirs\n");
   }));
@@ -319,12 +335,11 @@ Deno.test("a replaced file that is only cut short afterwards holds no save, so w
     await Deno.writeTextFile(path, "one\ntwo\n");
     using editor = await Deno.open(path, { write: true });
     let calls = 0;
-    const between = () => Promise.resolve(++calls === 2 ? editor.truncateSync(4) : undefined);
+    const between = () => void (++calls === 2 && editor.truncateSync(4));
     const since = await takeSnapshot(path, "f");
     await replaceFile(path, bytes("ours\n"), {
       shownAs: "f",
-      note: () => {},
-      mayWrite: () => true,
+      temporary: ".flemma-test",
       since,
       between,
     });
@@ -335,7 +350,7 @@ Deno.test("a folder that was exchanged for a link while its file was being writt
   inScene(async (place) => {
     for (const name of ["dir", "outside"]) await Deno.mkdir(place.path(name));
     await Deno.writeTextFile(place.path("dir/f"), "old");
-    await after("lstat", (path) => path.includes("/.flemma-"), () => {
+    await after("lstatSync", (path) => path.includes("/.flemma-"), () => {
       Deno.renameSync(place.path("dir"), place.path("moved"));
       Deno.symlinkSync("outside", place.path("dir"));
     }, async () => {
@@ -350,29 +365,29 @@ Deno.test("where the owner of a file cannot be given to another one it is writte
     const path = place.path("f");
     await Deno.writeTextFile(path, "old");
     const { ino } = await Deno.stat(path);
-    const [chown, lstat] = [Deno.chown, Deno.lstat];
+    const [chownSync, lstatSync] = [Deno.chownSync, Deno.lstatSync];
     const asked: unknown[] = [];
     let fault: Error = new Deno.errors.PermissionDenied("no");
-    Deno.chown = (_path, uid, gid) => {
+    Deno.chownSync = (_path, uid, gid) => {
       asked.push([uid, gid]);
-      return Promise.reject(fault);
+      throw fault;
     };
     try {
       for (const changed of ["uid", "gid"] as const) {
-        Deno.lstat = async (looked) => {
-          const info = await lstat(looked);
+        Deno.lstatSync = (looked) => {
+          const info = lstatSync(looked);
           return String(looked).includes("/.flemma-") ? { ...info, [changed]: 77777 } : info;
         };
         await place.output("write", { path: "f", content: `not mine by ${changed}` });
         assert.equal(await Deno.readTextFile(path), `not mine by ${changed}`);
-        assert.equal((await lstat(path)).ino, ino, changed);
+        assert.equal(lstatSync(path).ino, ino, changed);
       }
       assert.equal(asked.length, 2);
       fault = new Error("kaput (os error 5)");
       assert.match(await place.error("write", { path: "f", content: "x" }), /could not be written: kaput/);
       assert.equal(await Deno.readTextFile(path), "not mine by gid");
     } finally {
-      Object.assign(Deno, { chown, lstat });
+      Object.assign(Deno, { chownSync, lstatSync });
     }
   }));
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
-import { replaceFile, takeSnapshot } from "../../tools/builtin/replace_file.ts";
+import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { catchUp, unchanged } from "../../tools/builtin/seen_files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { inScene, type Scene } from "./scene.ts";
@@ -41,12 +41,11 @@ for (const [what, change] of Object.entries(MEANWHILE)) {
         await Deno.writeTextFile(path, "one\n");
         let after = "";
         const between = () => {
-          if (after !== "") return Promise.resolve();
+          if (after !== "") return;
           change(path);
           after = textOf(path);
-          return Promise.resolve();
         };
-        const options = { shownAs: "f", note: () => {}, mayWrite: () => way === "by a rename", between };
+        const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null, between };
         const since = await takeSnapshot(path, "f");
         await assert.rejects(
           replaceFile(path, bytes("ours\n"), { ...options, since }),
@@ -63,9 +62,8 @@ Deno.test("a file that somebody makes where none was is not written over", () =>
     const path = place.path("f");
     const between = () => {
       Deno.writeTextFileSync(path, "theirs\n");
-      return Promise.resolve();
     };
-    const options = { shownAs: "f", note: () => {}, mayWrite: () => true, since: null, between };
+    const options = { shownAs: "f", temporary: ".flemma-test", since: null, between };
     await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
     assert.equal(textOf(path), "theirs\n");
     assert.deepEqual(leftovers(place), []);
@@ -79,10 +77,9 @@ Deno.test("a save into the file that was just replaced is put back, and the mode
     let calls = 0;
     const between = () => {
       if (++calls === 2) editor.writeSync(bytes("their save\n"));
-      return Promise.resolve();
     };
     const since = await takeSnapshot(path, "f");
-    const options = { shownAs: "f", note: () => {}, mayWrite: () => true, since, between };
+    const options = { shownAs: "f", temporary: ".flemma-test", since, between };
     await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
     assert.equal(textOf(path), "their save\n");
   }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { replaceFile } from "../../tools/builtin/replace_file.ts";
+import { replaceFile } from "../../tools/files/replace.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 function write(
@@ -193,14 +193,14 @@ Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not foll
     await Deno.writeTextFile(place.path("precious"), "mine");
     await Deno.symlink("precious", place.path("a"));
     const bytes = new TextEncoder().encode("new");
-    const options = { shownAs: "a", since: null, note: () => {} };
+    const options = { shownAs: "a", since: null };
     // The real path was judged to be `a` itself; meanwhile it became a link.
     await assert.rejects(
-      replaceFile(place.path("a"), bytes, { ...options, mayWrite: () => true }),
+      replaceFile(place.path("a"), bytes, { ...options, temporary: ".flemma-test" }),
       /not a regular file/,
     );
     await assert.rejects(
-      replaceFile(place.path("a"), bytes, { ...options, mayWrite: () => false }),
+      replaceFile(place.path("a"), bytes, { ...options, temporary: null }),
       /not a regular file/,
     );
     assert.equal(await Deno.readTextFile(place.path("precious")), "mine");

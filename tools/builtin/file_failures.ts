@@ -2,26 +2,27 @@
 
 import { thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
+import { within } from "../../base/reading.ts";
+import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
+import { FileFailure, folderSentence } from "../files/failures.ts";
+import { onDisk } from "../files/on_disk.ts";
 import { nearName } from "../files/text/mismatch.ts";
 
-/** A failure whose message is a whole sentence already. */
-export class FileFailure extends Error {}
-
 /** How paths of a call are made absolute, and which may be looked at. */
-export type Places = Pick<ExecutionContext, "path" | "sandbox">;
+export type Places = Pick<ExecutionContext, "path" | "sandbox" | "disk">;
 
 /** Why something could not be done with a file of a call. `doing` completes "could not be …". */
-export function fileSentence(
+export async function fileSentence(
   path: string,
   doing: "read" | "written",
   thrown: unknown,
   context: Places,
   noun: "file" | "folder" | "folder or file" = "file",
-): string {
+): Promise<string> {
   if (thrown instanceof FileFailure) return thrown.message;
   if (thrown instanceof Deno.errors.NotFound) {
-    return `The ${noun} ${path} was not found${hint(path, context)}.`;
+    return `The ${noun} ${path} was not found${await hint(path, context)}.`;
   }
   if (thrown instanceof Deno.errors.IsADirectory) return folderSentence(path);
   if (thrown instanceof Deno.errors.NotADirectory || thrown instanceof Deno.errors.AlreadyExists) {
@@ -35,16 +36,19 @@ export function fileSentence(
 
 /** Names of a folder that are looked at. */
 const MOST_NAMES = 10_000;
+/** Seconds that a hint is waited for. */
+const MOST_SECONDS = 2;
 
 /** The end of a sentence about a name that looks like the missing one; empty when there is none. */
-function hint(path: string, { path: { resolve }, sandbox }: Places): string {
+async function hint(path: string, places: Places): Promise<string> {
+  const { path: { resolve }, sandbox } = places;
   const target = linkAt(resolve(path));
   if (target !== null) return `; it is a link to ${target}`;
   let missing = resolve(path);
   while (missing !== "/" && !isThere(parentOf(missing))) missing = parentOf(missing);
   const folder = parentOf(missing);
   if (!sandbox.isPathReadable(folder)) return "";
-  const near = nearName(namesIn(folder), missing.slice(missing.lastIndexOf("/") + 1));
+  const near = nearName(await namesIn(folder, places), missing.slice(missing.lastIndexOf("/") + 1));
   return near === null ? "" : `; in ${folder} there is ${JSON.stringify(near.name)}, ${near.words}`;
 }
 
@@ -66,14 +70,15 @@ function isThere(path: string): boolean {
   }
 }
 
-function namesIn(folder: string): string[] {
-  const names: string[] = [];
+async function namesIn(folder: string, places: Places): Promise<readonly string[]> {
+  const real = realPath(folder, "/");
+  if (real === null) return [];
   try {
-    for (const { name } of Deno.readDirSync(folder)) if (names.push(name) === MOST_NAMES) break;
+    const { signal } = new AbortController();
+    return await within(MOST_SECONDS, onDisk(places, "names", { folder: real, most: MOST_NAMES }, signal));
   } catch {
-    // What cannot be listed gives no hint.
+    return []; // What cannot be listed gives no hint.
   }
-  return names;
 }
 
 /** How a path is called where the place it leads to is refused: the reason lies in the link, not in the name. */
@@ -81,6 +86,9 @@ export function leading(path: string, real: string, { path: { resolve } }: Pick<
   return real === resolve(path) ? path : `${path} leads to ${real}, which`;
 }
 
-export function folderSentence(path: string): string {
-  return `${path} is a folder.`;
+/** What is said of a path that `realPath` has no answer for. */
+export function nowhereSentence(path: string): string {
+  return path.includes("\0")
+    ? "The path holds a NUL character, which no file has in its name."
+    : `The path ${path} leads nowhere: its links lead in a circle, or there are too many of them.`;
 }

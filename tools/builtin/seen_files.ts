@@ -1,35 +1,19 @@
 // What the calls of a document last saw of files, so that a model does not write over what it never read (found-2 D3).
 
 import { sha256 } from "../../base/hash.ts";
+import { MOST_SEEN } from "../files/change.ts";
 import type { SeenFile, SeenFiles } from "../definition.ts";
-
-/** Larger files are not remembered: what is written over them is not checked either. */
-const MAX_BYTES = 32 * 1024 * 1024;
 
 /** What a file holds now; null when it cannot be read, is none, or is too large to be remembered. */
 export async function seenNow(real: string): Promise<SeenFile | null> {
   try {
     const { isFile, size, mtime } = await Deno.stat(real);
-    if (!isFile || size > MAX_BYTES) return null;
+    if (!isFile || size > MOST_SEEN) return null;
     return { hash: await sha256(await Deno.readFile(real)), size, mtime: mtime?.getTime() ?? 0 };
   } catch {
     // Gone, or out of reach: nothing that anybody could have seen.
     return null;
   }
-}
-
-/** Whether a file is what was seen of it: null for one that was never seen, true when it is gone since. */
-export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean | null> {
-  const before = seen.get(real);
-  if (before === null) return null;
-  const now = await seenNow(real);
-  return now === null || now.hash === before.hash;
-}
-
-/** Remembers what a file holds now. */
-export async function remember(seen: SeenFiles, real: string): Promise<void> {
-  const now = await seenNow(real);
-  if (now !== null) await seen.record([[real, now]]);
 }
 
 /** The files that still are what was seen of them, by size and time: only these may a command of ours have changed. */

@@ -15,9 +15,31 @@ export interface Ground {
    * Does something in a folder. Throws `Exchanged` where its path leads elsewhere, and as the system does.
    *
    * @param folder its real path
-   * @param work is given what makes a path of a name in the folder, for this moment only
+   * @param work is given what makes a path of a name in the folder, for this moment only; and what throws `Exchanged` where the
+   * folder is another one by now, for work of several steps
    */
-  within<T>(folder: string, work: (at: (name: string) => string) => T): T;
+  within<T>(folder: string, work: (at: (name: string) => string, look: () => void) => T): T;
+  /**
+   * Opens the regular file of a name for reading; null where it is none. Nothing but what was looked at is opened, and nothing
+   * through a link. Rejects with `Exchanged`, and as the system does.
+   *
+   * @param folder real path of the folder it stands in
+   */
+  open(folder: string, name: string): Promise<OpenFile | null>;
+}
+
+/** A regular file that is open. */
+export interface OpenFile {
+  readonly file: Deno.FsFile;
+  readonly info: Deno.FileInfo;
+}
+
+/** An open file, if it is the one that was looked at. */
+function judged(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: string): OpenFile {
+  const info = file.statSync();
+  if (info.dev === dev && info.ino === ino) return { file, info };
+  file.close();
+  throw new Exchanged(path);
 }
 
 /**
@@ -28,23 +50,51 @@ export const heldGround: Ground = {
   within(folder, work) {
     Deno.chdir(folder);
     if (Deno.cwd() !== folder) throw new Exchanged(folder);
-    return work((name) => `./${name}`);
+    return work((name) => `./${name}`, () => {});
+  },
+  open(folder, name) {
+    return Promise.try(() =>
+      this.within(folder, (at) => {
+        const looked = Deno.lstatSync(at(name));
+        // A pipe that takes its place now is waited for: whoever started this process ends it then.
+        return looked.isFile ? judged(Deno.openSync(at(name)), looked, `${folder}/${name}`) : null;
+      })
+    );
   },
 };
 
 /** For a process whose working folder belongs to others: whole paths, of which it is seen afterwards that they still lead there. */
 export const namedGround: Ground = {
   within(folder, work) {
-    const look = (): void => {
-      // A missing folder is the system's to tell of.
-      if (realPath(folder, "/") !== folder) throw new Exchanged(folder);
-    };
-    look();
-    const done = work((name) => `${folder === "/" ? "" : folder}/${name}`);
-    look();
+    look(folder);
+    const done = work((name) => inFolder(folder, name), () => look(folder));
+    look(folder);
     return done;
   },
+  async open(folder, name) {
+    const path = inFolder(folder, name);
+    const looked = this.within(folder, () => Deno.lstatSync(path));
+    if (!looked.isFile) return null;
+    // A pipe that takes its place now keeps nobody else waiting.
+    const opened = judged(await Deno.open(path), looked, path);
+    try {
+      look(folder);
+      return opened;
+    } catch (thrown) {
+      opened.file.close();
+      throw thrown;
+    }
+  },
 };
+
+/** Throws where a folder is reached through a link; a missing one is the system's to tell of. */
+function look(folder: string): void {
+  if (realPath(folder, "/") !== folder) throw new Exchanged(folder);
+}
+
+function inFolder(folder: string, name: string): string {
+  return `${folder === "/" ? "" : folder}/${name}`;
+}
 
 /** What work on files stands on. */
 export interface Disk {
@@ -53,25 +103,4 @@ export interface Disk {
   isReadable(real: string): boolean;
   /** Absolute path of rg, which searches in many files are narrowed by; null where it is not to be used. */
   readonly rg: string | null;
-}
-
-/**
- * Opens the regular file of a name for reading, or null where it is none. Nothing but what was looked at is opened.
- *
- * @param folder real path of the folder it stands in
- */
-export function openHeld(
-  folder: string,
-  name: string,
-  { ground }: Disk,
-): { file: Deno.FsFile; info: Deno.FileInfo } | null {
-  return ground.within(folder, (at) => {
-    const judged = Deno.lstatSync(at(name));
-    if (!judged.isFile) return null;
-    const file = Deno.openSync(at(name));
-    const info = file.statSync();
-    if (info.dev === judged.dev && info.ino === judged.ino) return { file, info };
-    file.close();
-    throw new Exchanged(`${folder}/${name}`);
-  });
 }

@@ -1,25 +1,20 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
-import { isAttachable, isTextual, typeOfName, typeOfSignature } from "../../../base/media.ts";
-import { textFault } from "../../../base/text_fault.ts";
-import { isSystemFile, isSystemPath, within } from "../../../base/reading.ts";
+import { isAttachable } from "../../../base/media.ts";
+import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
+import { Exchanged } from "../../files/ground.ts";
+import { inTime, onDisk } from "../../files/on_disk.ts";
+import type { ReadFile } from "../../files/read.ts";
+import type { LineSelection } from "../../files/text/line_selector.ts";
 import { STOPPED } from "../../run.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { fileSentence, leading } from "../file_failures.ts";
-import { type LineSelection, LineSelector } from "../../files/text/line_selector.ts";
+import { fileSentence, leading, nowhereSentence } from "../file_failures.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
 import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
-import { nowhereSentence } from "../replace_file.ts";
-import { seenNow } from "../seen_files.ts";
 import { validators } from "../validators.generated.ts";
-
-const CHUNK = 64 * 1024;
-
-/** Bytes from the beginning of a file that decide what an unknown one is. */
-const SNIFFED_BYTES = 8192;
 
 export interface ReadOptions {
   readonly maxLines: number;
@@ -75,10 +70,13 @@ async function readFile(
   const shown = text(input.path);
   if (shown === "") return failed("The path is empty.");
   try {
-    return await within(context.timeout, readRegular(shown, input, context, limits), context.signal);
+    return await inTime(context, (signal) => readRegular(shown, input, context, limits, signal));
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
-    return failed(fileSentence(shown, "read", thrown, context));
+    if (thrown instanceof Exchanged) {
+      return failed(`${shown} was exchanged for something else while it was opened.`);
+    }
+    return failed(await fileSentence(shown, "read", thrown, context));
   }
 }
 
@@ -87,35 +85,27 @@ async function readRegular(
   input: ToolInput,
   context: ExecutionContext,
   limits: ReadOptions,
+  signal: AbortSignal,
 ): Promise<ExecutionResult> {
-  const path = targetOf(shown, context);
-  if (path === null) return failed(nowhereSentence(shown));
-  if (!isReadable(path, context)) return failed(refusedSentence(shown, path, context));
-  const info = await Deno.stat(path);
+  const real = realPath(context.path.resolve(shown), context.environment.cwd);
+  if (real === null) return failed(nowhereSentence(shown));
+  if (!isReadable(real, context)) return failed(refusedSentence(shown, real, context));
+  const info = await Deno.stat(real);
   if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
   // Opening a pipe would wait for somebody to write into it.
   if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
-  if (isSystemFile(path, info)) return failed(refusedSentence(shown, path, context));
-  const file = await Deno.open(path);
-  try {
-    // A link may have taken the place of what was judged, between judging and opening.
-    if (targetOf(shown, context) !== path || !isReadable(path, context) || !await isStill(file, path, info)) {
-      return failed(`${shown} was exchanged for something else while it was opened.`);
-    }
-    // Taken before reading: should the file change meanwhile, the model has to read it again before it writes over it.
-    const now = context.seen === undefined ? null : await seenNow(path);
-    const source = { path: context.path.resolve(shown), shown, size: info.size };
-    const result = await readOpen(file, source, input, limits, context.signal);
-    if (result.success && now !== null) await context.seen?.record([[path, now]]);
-    return result;
-  } finally {
-    file.close();
-  }
-}
-
-/** The real path; null when it leads nowhere. */
-function targetOf(shown: string, context: ExecutionContext): string | null {
-  return realPath(context.path.resolve(shown), context.environment.cwd);
+  if (isSystemFile(real, info)) return failed(refusedSentence(shown, real, context));
+  const offset = wholeNumber(input.offset, 1);
+  const count = typeof input.limit === "number" ? wholeNumber(input.limit, 1) : null;
+  const named = context.path.resolve(shown);
+  const remember = context.seen !== undefined;
+  const request = { real, named, range: { offset, count, ...limits }, remember };
+  const read = await onDisk(context, "read", request, signal);
+  // What took the place of a file that was judged came after the judgement.
+  if (read === null) throw new Exchanged(shown);
+  const result = resultOf(read, shown, offset, limits);
+  if (result.success && read.now !== null) await context.seen?.record([[real, read.now]]);
+  return result;
 }
 
 /** Whether the sandbox lets tools read a real path (sandbox 12.1) and it is none of the system's own files (S7). */
@@ -127,75 +117,31 @@ function refusedSentence(shown: string, real: string, context: ExecutionContext)
   return `Sandbox: ${leading(shown, real, context)} may not be read by tools.`;
 }
 
-/** Whether an open file is what was judged and what stands at the path, itself and not through a link. */
-async function isStill(file: Deno.FsFile, path: string, judged: Deno.FileInfo): Promise<boolean> {
-  const [opened, standing] = [await file.stat(), await Deno.lstat(path)];
-  return [judged, standing].every(({ dev, ino }) => dev === opened.dev && ino === opened.ino);
+function resultOf(read: ReadFile, shown: string, offset: number, limits: ReadOptions): ExecutionResult {
+  switch (read.kind) {
+    case "binary":
+      if (isAttachable(read.type)) return { success: true, output: fileReference(shown, read.type) };
+      return failed(
+        `${shown} is not text (${read.type}, ${formatSize(read.size)}) and cannot be attached. ` +
+          "Use a program that understands its format.",
+      );
+    case "empty":
+      return { success: true, output: "[The file is empty.]" };
+    case "encoded":
+      return failed(
+        `${shown} is written in ${read.encoding}, which read and edit do not take. Read it with: ` +
+          `iconv -f ${read.encoding} -t UTF-8 ${shellQuote(shown)}`,
+      );
+    case "text": {
+      const { total } = read.selection;
+      if (offset <= total) return { success: true, output: shownText(read.selection, offset, shown, limits) };
+      return failed(`Line ${offset} is beyond the end of ${shown}, which has ${lineCount(total)}.`);
+    }
+  }
 }
 
-interface Source {
-  readonly path: string;
-  /** The path as the model wrote it. */
-  readonly shown: string;
-  readonly size: number;
-}
-
-async function readOpen(
-  file: Deno.FsFile,
-  source: Source,
-  input: ToolInput,
-  limits: ReadOptions,
-  signal: AbortSignal,
-): Promise<ExecutionResult> {
-  const buffer = new Uint8Array(CHUNK);
-  const first = buffer.slice(0, await fill(file, buffer.subarray(0, SNIFFED_BYTES)));
-  const unnamed = () => first.includes(0) ? "application/octet-stream" : "text/plain";
-  const type = typeOfName(source.path) ?? typeOfSignature(first) ?? unnamed();
-  if (!isTextual(type)) {
-    if (isAttachable(type)) return { success: true, output: fileReference(source.shown, type) };
-    return failed(
-      `${source.shown} is not text (${type}, ${formatSize(source.size)}) and cannot be attached. ` +
-        "Use a program that understands its format.",
-    );
-  }
-  if (first.length === 0) return { success: true, output: "[The file is empty.]" };
-  const encoding = textFault(first)?.encoding ?? "";
-  if (encoding.startsWith("UTF-16")) {
-    return failed(
-      `${source.shown} is written in ${encoding}, which read and edit do not take. Read it with: ` +
-        `iconv -f ${encoding} -t UTF-8 ${shellQuote(source.shown)}`,
-    );
-  }
-  const offset = wholeNumber(input.offset, 1);
-  const count = wholeNumber(input.limit, Infinity);
-  const selector = new LineSelector({ offset, count, ...limits });
-  selector.push(first);
-  for (let read = await file.read(buffer); read !== null; read = await file.read(buffer)) {
-    if (signal.aborted) return failed(STOPPED);
-    selector.push(buffer.subarray(0, read));
-  }
-  const selection = selector.finish();
-  if (offset > selection.total) {
-    return failed(
-      `Line ${offset} is beyond the end of ${source.shown}, which has ${lineCount(selection.total)}.`,
-    );
-  }
-  return { success: true, output: shownText(selection, offset, source, limits) };
-}
-
-/** Reads until the buffer is full or the file ends; the number of bytes read. */
-async function fill(file: Deno.FsFile, buffer: Uint8Array): Promise<number> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const count = await file.read(buffer.subarray(filled));
-    if (count === null) break;
-    filled += count;
-  }
-  return filled;
-}
-
-function shownText(selection: LineSelection, offset: number, source: Source, limits: ReadOptions): string {
-  const notice = noticeFor(selection, offset, source, limits);
+function shownText(selection: LineSelection, offset: number, shown: string, limits: ReadOptions): string {
+  const notice = noticeFor(selection, offset, shown, limits);
   const { text, kept } = selection;
   if (notice === null) return escapeReference(text);
   return kept === 0 ? notice : `${text}\n\n${notice}`;
@@ -205,12 +151,12 @@ function shownText(selection: LineSelection, offset: number, source: Source, lim
 function noticeFor(
   { kept, total, cutBy, firstLineBytes }: LineSelection,
   offset: number,
-  source: Source,
+  shown: string,
   { maxBytes }: ReadOptions,
 ): string | null {
   const size = formatSize(maxBytes);
   if (firstLineBytes !== null) {
-    const command = `sed -n ${offset}p ${shellQuote(source.shown)} | head -c ${maxBytes}`;
+    const command = `sed -n ${offset}p ${shellQuote(shown)} | head -c ${maxBytes}`;
     return `[Line ${offset} has ${formatSize(firstLineBytes)}, more than the limit of ${size}. ` +
       `Its beginning: ${command}]`;
   }

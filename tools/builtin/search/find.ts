@@ -1,6 +1,7 @@
 // The tool that finds files by their names (tools 8.6).
 
-import { findFiles, type FoundFiles } from "../../files/search/search.ts";
+import { onDisk } from "../../files/on_disk.ts";
+import type { FoundFiles } from "../../files/search/search.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
@@ -49,8 +50,8 @@ async function find(
   const pattern = text(input.pattern);
   if (pattern === "") return { success: false, error: "The pattern is empty." };
   const limit = wholeNumber(input.limit, USUAL_LIMIT);
-  return await searched(input, context, { folder: true }, async (place, options, disk, signal) => {
-    const found = await findFiles({ ...options, pattern, limit }, disk, signal);
+  return await searched(input, context, { folder: true }, async (place, options, signal) => {
+    const found = await onDisk(context, "find", { ...options, pattern, limit }, signal);
     if ("badPattern" in found) {
       return { success: false, error: `The pattern cannot be read: ${found.badPattern}.` };
     }

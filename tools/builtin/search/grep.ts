@@ -1,6 +1,7 @@
 // The tool that searches in files (tools 8.7).
 
-import { type FoundLines, searchFiles } from "../../files/search/search.ts";
+import { onDisk } from "../../files/on_disk.ts";
+import type { FoundLines } from "../../files/search/search.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
@@ -55,8 +56,8 @@ async function grep(
   if (pattern === "") return { success: false, error: "The pattern is empty." };
   const limit = wholeNumber(input.limit, USUAL_LIMIT);
   const glob = text(input.glob) || null;
-  return await searched(input, context, { folder: false }, async (place, options, disk, signal) => {
-    const found = await searchFiles({ ...options, pattern, glob, limit }, disk, signal);
+  return await searched(input, context, { folder: false }, async (place, options, signal) => {
+    const found = await onDisk(context, "grep", { ...options, pattern, glob, limit }, signal);
     if ("badPattern" in found) {
       return { success: false, error: `The ${found.of} cannot be read: ${found.badPattern}.` };
     }

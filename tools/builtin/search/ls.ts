@@ -1,15 +1,15 @@
 // The tool that lists a folder (tools 8.5).
 
-import { byBytes } from "../../../base/bytes.ts";
-import { within } from "../../../base/reading.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { STOPPED } from "../../run.ts";
 import { formatSize, truncateHead } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { fileSentence, type Places } from "../file_failures.ts";
+import { inTime, onDisk } from "../../files/on_disk.ts";
+import type { Listing } from "../../files/list.ts";
+import { fileSentence } from "../file_failures.ts";
 import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
-import { entriesOf, leadsToFolder, onOneLine, placeAt, placesOf } from "./folder.ts";
+import { placeAt, placesOf } from "./folder.ts";
 
 /** Levels of folders that one call may go down. */
 const MOST_DEPTH = 10;
@@ -72,97 +72,34 @@ async function list(
 ): Promise<ExecutionResult> {
   const shown = text(input.path);
   if (shown === "") return failed("The path is empty.");
-  const places = placesOf(context);
-  // What nobody waits for any more must not go on through a large tree.
-  const over = new AbortController();
   try {
-    return await within(
-      context.timeout,
-      listed(shown, input, places, over.signal, limits),
-      context.signal,
-    );
+    return await inTime(context, (signal) => listed(shown, input, context, signal, limits));
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
-    return failed(fileSentence(shown, "read", thrown, places, "folder"));
-  } finally {
-    over.abort();
+    return failed(await fileSentence(shown, "read", thrown, placesOf(context), "folder"));
   }
 }
 
 async function listed(
   shown: string,
   input: ToolInput,
-  places: Places,
+  context: ExecutionContext,
   signal: AbortSignal,
   { maxLines, maxBytes }: LsOptions,
 ): Promise<ExecutionResult> {
-  const { real, info } = await placeAt(shown, places);
+  const { real, info } = await placeAt(shown, placesOf(context));
   if (!info.isDirectory) return failed(`${shown} is not a folder. Read a file with read.`);
   const depth = depthOf(input);
   // More than can be shown is counted only.
-  const listing = new Listing(Math.min(wholeNumber(input.limit, USUAL_LIMIT), maxLines));
-  await collect(real, "", depth, listing, places, signal);
+  const limit = Math.min(wholeNumber(input.limit, USUAL_LIMIT), maxLines);
+  const listing = await onDisk(context, "list", { start: real, depth, limit }, signal);
   if (listing.closed > 0 && listing.total === 0) {
     return failed(`The folder ${shown} could not be read: permission denied.`);
   }
-  const { content, output_lines } = truncateHead(listing.lines().join("\n"), { maxLines, maxBytes });
-  const lines = listing.lines().length === 0 ? 0 : output_lines;
+  const { content, output_lines } = truncateHead(listing.lines.join("\n"), { maxLines, maxBytes });
+  const lines = listing.lines.length === 0 ? 0 : output_lines;
   const footer = footerOf(lines, listing, depth);
   return { success: true, output: content === "" ? footer : `${content}\n\n${footer}` };
-}
-
-/** The first entries of a listing, however many are put in. */
-class Listing {
-  readonly #limit: number;
-  #kept: string[] = [];
-  /** Number of entries put in. */
-  total = 0;
-  /** Folders that could not be looked into. */
-  closed = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  add(path: string): void {
-    this.total++;
-    if (this.#kept.push(path) >= 2 * this.#limit + 1000) this.#kept = this.lines();
-  }
-
-  /** The entries in order, as many as are wanted. */
-  lines(): string[] {
-    return this.#kept.sort(inOrder).slice(0, this.#limit);
-  }
-}
-
-/** Folders first, then without regard to case, then by bytes. */
-function inOrder(a: string, b: string): number {
-  const folders = Number(b.endsWith("/")) - Number(a.endsWith("/"));
-  return folders || byBytes(a.toLowerCase(), b.toLowerCase()) || byBytes(a, b);
-}
-
-async function collect(
-  folder: string,
-  prefix: string,
-  depth: number,
-  listing: Listing,
-  places: Places,
-  signal: AbortSignal,
-): Promise<void> {
-  signal.throwIfAborted();
-  const entries = await entriesOf(folder, places);
-  if (entries === null) {
-    listing.closed++;
-    return;
-  }
-  for (const { name, kind } of entries) {
-    const path = `${folder === "/" ? "" : folder}/${name}`;
-    const isFolder = kind === "folder" || (kind === "link" && await leadsToFolder(path, places));
-    listing.add(`${prefix}${onOneLine(name)}${isFolder ? "/" : ""}`);
-    if (kind === "folder" && depth > 1) {
-      await collect(path, `${prefix}${onOneLine(name)}/`, depth - 1, listing, places, signal);
-    }
-  }
 }
 
 function footerOf(lines: number, { total, closed }: Listing, depth: number): string {

@@ -1,14 +1,14 @@
 // What find and grep share: where they search, what they leave out, and how an answer is put together.
 
-import { within } from "../../../base/reading.ts";
-import { type Disk, namedGround } from "../../files/ground.ts";
+import { inTime } from "../../files/on_disk.ts";
 import type { Gaps, SearchOptions } from "../../files/search/search.ts";
+import { onOneLine } from "../../files/text/one_line.ts";
 import type { ExecutionContext, ExecutionResult, JsonSchema, ToolInput } from "../../definition.ts";
 import { STOPPED } from "../../run.ts";
 import { truncateHead } from "../../truncate.ts";
 import { fileSentence } from "../file_failures.ts";
 import { text } from "../schema.ts";
-import { isReadable, onOneLine, type Place, placeAt, placesOf } from "./folder.ts";
+import { type Place, placeAt, placesOf } from "./folder.ts";
 
 /** How much one answer may hold. */
 export interface SearchLimits {
@@ -47,16 +47,14 @@ export async function searched(
   search: (
     place: SearchPlace,
     options: Omit<SearchOptions, "limit">,
-    disk: Disk,
     signal: AbortSignal,
   ) => Promise<ExecutionResult>,
 ): Promise<ExecutionResult> {
   const shown = text(input.path) || ".";
   const places = placesOf(context);
-  const over = new AbortController();
   const config = context.getConfig()?.exclude;
   const excluded = Array.isArray(config) ? config.filter((name) => typeof name === "string") : EXCLUDED;
-  try {
+  const work = async (signal: AbortSignal): Promise<ExecutionResult> => {
     const place = await placeAt(shown, places);
     if (wanted.folder && !place.info.isDirectory) {
       return { success: false, error: `${shown} is not a folder. Look into a file with grep or read.` };
@@ -66,19 +64,18 @@ export async function searched(
     }
     const resolved = places.path.resolve(shown);
     const prefix = prefixOf(shown, resolved, context.cwd);
-    const disk: Disk = { ground: namedGround, isReadable: (real) => isReadable(real, places), rg: null };
     const options = { start: place.real, excluded, seconds: context.timeout };
-    const work = search({ ...place, prefix }, options, disk, AbortSignal.any([over.signal, context.signal]));
-    return await within(context.timeout + GRACE, work, context.signal);
+    return await search({ ...place, prefix }, options, signal);
+  };
+  try {
+    // It has a clock of its own, whose answer has what was found until then.
+    return await inTime({ timeout: context.timeout + GRACE, signal: context.signal }, work);
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };
     return {
       success: false,
-      error: fileSentence(shown, "read", thrown, places, wanted.folder ? "folder" : "folder or file"),
+      error: await fileSentence(shown, "read", thrown, places, wanted.folder ? "folder" : "folder or file"),
     };
-  } finally {
-    // What nobody waits for any more must not go on through a large tree.
-    over.abort();
   }
 }
 

@@ -5,7 +5,7 @@ import { nameOf, parentOf } from "../../../base/paths.ts";
 import { success } from "../../../base/problem.ts";
 import { truncateLine } from "../../truncate.ts";
 import { type FileGlob, fileGlob } from "./file_glob.ts";
-import { type Disk, Exchanged, openHeld } from "../ground.ts";
+import { type Disk, Exchanged } from "../ground.ts";
 import { readLinePattern } from "./line_pattern.ts";
 import { holding, requiredText } from "./narrowed.ts";
 import { searchLines } from "./search_lines.ts";
@@ -21,6 +21,18 @@ export interface SearchOptions {
   readonly limit: number;
   /** Seconds after which what was found is the answer. */
   readonly seconds: number;
+}
+
+/** A search for files. */
+export interface FindRequest extends SearchOptions {
+  readonly pattern: string;
+}
+
+/** A search in files. */
+export interface GrepRequest extends SearchOptions {
+  readonly pattern: string;
+  /** Only files that fit this; null for all. */
+  readonly glob: string | null;
 }
 
 /** What kept a search from being whole. */
@@ -70,7 +82,7 @@ const ANY: FileGlob = { dots: false, matches: () => true };
 
 /** The files below a folder that fit a pattern. Rejects with the signal's reason. */
 export async function findFiles(
-  { pattern, ...options }: SearchOptions & { readonly pattern: string },
+  { pattern, ...options }: FindRequest,
   disk: Disk,
   signal: AbortSignal,
 ): Promise<FoundFiles | BadPattern> {
@@ -91,7 +103,7 @@ export async function findFiles(
 
 /** The lines that fit a pattern, of files below a folder or of one file. Rejects with the signal's reason. */
 export async function searchFiles(
-  { pattern, glob, ...options }: SearchOptions & { readonly pattern: string; readonly glob: string | null },
+  { pattern, glob, ...options }: GrepRequest,
   disk: Disk,
   signal: AbortSignal,
 ): Promise<FoundLines | BadPattern> {
@@ -194,7 +206,7 @@ async function linesOf<T>(
   if (!disk.isReadable(`${folder === "/" ? "" : folder}/${name}`)) return "closed";
   let file: Deno.FsFile;
   try {
-    const opened = openHeld(folder, name, disk);
+    const opened = await disk.ground.open(folder, name);
     if (opened === null) return "gone";
     file = opened.file;
   } catch (thrown) {

@@ -3,7 +3,7 @@
 import { byBytes } from "../../../base/bytes.ts";
 import { nameOf, parentOf } from "../../../base/paths.ts";
 import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
-import { type Disk, openHeld } from "../ground.ts";
+import type { Disk } from "../ground.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 
 /** What is left out, and who may stop it. */
@@ -119,8 +119,8 @@ async function rulesIn(
   disk: Disk,
 ): Promise<Rules> {
   const texts = [
-    names.has(".git") ? textOf(`${slashed(folder)}.git/info`, "exclude", disk) : null,
-    names.has(".gitignore") ? textOf(folder, ".gitignore", disk) : null,
+    names.has(".git") ? await textOf(`${slashed(folder)}.git/info`, "exclude", disk) : null,
+    names.has(".gitignore") ? await textOf(folder, ".gitignore", disk) : null,
   ];
   const outer = names.has(".git") ? [] : around;
   if (outer === null) return null;
@@ -163,10 +163,10 @@ function hasEntry(folder: string, name: string, { ground, isReadable }: Disk): b
 }
 
 /** The text of a small file that may be read; null for others. */
-function textOf(folder: string, name: string, disk: Disk): string | null {
+async function textOf(folder: string, name: string, disk: Disk): Promise<string | null> {
   if (!disk.isReadable(`${slashed(folder)}${name}`)) return null;
   try {
-    const opened = openHeld(folder, name, disk);
+    const opened = await disk.ground.open(folder, name);
     if (opened === null) return null;
     using file = opened.file;
     const bytes = new Uint8Array(Math.min(opened.info.size, MOST_IGNORE_BYTES));

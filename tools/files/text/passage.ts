@@ -3,7 +3,7 @@
 export type Replacement =
   | {
     readonly kind: "replaced";
-    readonly bytes: Uint8Array;
+    readonly bytes: Uint8Array<ArrayBuffer>;
     readonly count: number;
     /** The passage was found only after its line ends were made CR LF. */
     readonly convertedLineEnds: boolean;
@@ -96,7 +96,7 @@ function splice(
   places: readonly number[],
   length: number,
   insert: Uint8Array,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const result = new Uint8Array(bytes.length + places.length * (insert.length - length));
   let read = 0;
   let write = 0;

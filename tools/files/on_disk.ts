@@ -1,0 +1,36 @@
+// Where a call's work on files is done: by the helper of its run, or here where the context has none.
+
+import { isSystemPath, within } from "../../base/reading.ts";
+import type { ExecutionContext } from "../definition.ts";
+import { namedGround } from "./ground.ts";
+import { type Operation, type Operations, perform } from "./operations.ts";
+
+/**
+ * Does one operation for a call. Paths in the request are real and were judged; what they lead to is judged again where it is
+ * done. Rejects as `perform` does.
+ *
+ * @param signal ends the work
+ */
+export async function onDisk<Name extends Operation>(
+  { disk, sandbox }: Pick<ExecutionContext, "disk" | "sandbox">,
+  name: Name,
+  request: Operations[Name][0],
+  signal: AbortSignal,
+): Promise<Operations[Name][1]> {
+  if (disk !== undefined) return await disk.perform(name, request, signal) as Operations[Name][1];
+  const isReadable = (real: string) => !isSystemPath(real) && sandbox.isPathReadable(real);
+  return await perform(name, request, { ground: namedGround, isReadable, rg: null }, signal);
+}
+
+/** Work that ends with the time of a call. What nobody waits for any more is told so, and does not go on. */
+export async function inTime<T>(
+  { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  try {
+    return await within(timeout, work(AbortSignal.any([over.signal, signal])), signal);
+  } finally {
+    over.abort();
+  }
+}

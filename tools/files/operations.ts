@@ -1,0 +1,73 @@
+// All that tools do with files, by name: whoever does it is given plain data and answers with plain data, so that it can be
+// another process.
+
+import { nameOf, parentOf } from "../../base/paths.ts";
+import {
+  type Changed,
+  type Overwriting,
+  type Passage,
+  replaceText,
+  type Target,
+  writeContent,
+} from "./change.ts";
+import type { Disk } from "./ground.ts";
+import { listFolder, type Listing, type ListRequest, namesIn } from "./list.ts";
+import { type ReadFile, readFile, type ReadRequest } from "./read.ts";
+import type { BadPattern, FindRequest, FoundFiles, FoundLines, GrepRequest } from "./search/search.ts";
+
+/** What each operation is given, and what it answers. */
+export interface Operations {
+  read: [ReadRequest, ReadFile | null];
+  write: [Target & { readonly content: string }, Changed];
+  edit: [Target & Passage, Changed | { readonly unreadable: unknown }];
+  list: [ListRequest, Listing];
+  names: [{ readonly folder: string; readonly most: number }, string[]];
+  find: [FindRequest, FoundFiles | BadPattern];
+  grep: [GrepRequest, FoundLines | BadPattern];
+  /** Takes a temporary file away, if it is there. */
+  discard: [{ readonly real: string }, null];
+}
+
+/** The name of one. */
+export type Operation = keyof Operations;
+
+/** Does one operation. Rejects as the system does, with a FileFailure, `Exchanged`, or the signal's reason. */
+export async function perform<Name extends Operation>(
+  name: Name,
+  request: Operations[Name][0],
+  disk: Disk,
+  signal: AbortSignal,
+  overwriting: Overwriting = () => {},
+): Promise<Operations[Name][1]> {
+  return await OPERATIONS[name](request, disk, signal, overwriting);
+}
+
+type Table = {
+  readonly [Name in Operation]: (
+    request: Operations[Name][0],
+    disk: Disk,
+    signal: AbortSignal,
+    overwriting: Overwriting,
+  ) => Operations[Name][1] | Promise<Operations[Name][1]>;
+};
+
+const OPERATIONS: Table = {
+  read: readFile,
+  write: (request, disk, _, overwriting) => writeContent(request, disk, overwriting),
+  edit: (request, disk, _, overwriting) => replaceText(request, disk, overwriting),
+  list: listFolder,
+  names: namesIn,
+  // Loaded when somebody searches.
+  find: async (request, disk, signal) =>
+    (await import("./search/search.ts")).findFiles(request, disk, signal),
+  grep: async (request, disk, signal) =>
+    (await import("./search/search.ts")).searchFiles(request, disk, signal),
+  discard: ({ real }, { ground }) => {
+    try {
+      ground.within(parentOf(real), (at) => Deno.removeSync(at(nameOf(real))));
+    } catch (thrown) {
+      if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    }
+    return null;
+  },
+};

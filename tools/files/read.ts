@@ -1,0 +1,90 @@
+// Reading one file for a call: what kind it is, and a range of its lines (tools 8.2).
+
+import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
+import { sha256 } from "../../base/hash.ts";
+import { readAllSync } from "../../base/files.ts";
+import { nameOf, parentOf } from "../../base/paths.ts";
+import { textFault } from "../../base/text_fault.ts";
+import type { SeenFile } from "../definition.ts";
+import { MOST_SEEN } from "./change.ts";
+import { type Disk, Exchanged } from "./ground.ts";
+import { type LineRange, type LineSelection, LineSelector } from "./text/line_selector.ts";
+
+const CHUNK = 64 * 1024;
+
+/** Bytes from the beginning of a file that decide what an unknown one is. */
+const SNIFFED_BYTES = 8192;
+
+/** What is to be read. */
+export interface ReadRequest {
+  /** Real path of a file that tools may read. */
+  readonly real: string;
+  /** Path whose name tells the type. */
+  readonly named: string;
+  readonly range: Omit<LineRange, "count"> & { /** Null for all. */ readonly count: number | null };
+  /** Whether it is wanted what the file holds, to tell later whether it changed. */
+  readonly remember: boolean;
+}
+
+/** What was read. */
+export type ReadFile =
+  & {
+    /** Bytes of the whole file. */
+    readonly size: number;
+    readonly now: SeenFile | null;
+  }
+  & (
+    | { readonly kind: "text"; readonly selection: LineSelection }
+    | { readonly kind: "empty" }
+    | { readonly kind: "binary"; readonly type: string }
+    /** Text in an encoding that is not read. */
+    | { readonly kind: "encoded"; readonly encoding: string }
+  );
+
+/** Reads a regular file; null where it is none. Rejects as the system does, with `Exchanged`, or with the signal's reason. */
+export async function readFile(
+  { real, named, range, remember }: ReadRequest,
+  disk: Disk,
+  signal: AbortSignal,
+): Promise<ReadFile | null> {
+  if (!disk.isReadable(real)) throw new Exchanged(real);
+  const opened = await disk.ground.open(parentOf(real), nameOf(real));
+  if (opened === null) return null;
+  using file = opened.file;
+  const { size } = opened.info;
+  // Taken before reading: should the file change meanwhile, the model has to read it again before it writes over it.
+  const now = remember ? await heldBy(file, opened.info) : null;
+  file.seekSync(0, Deno.SeekMode.Start);
+  const buffer = new Uint8Array(CHUNK);
+  const first = buffer.slice(0, await fill(file, buffer.subarray(0, SNIFFED_BYTES)));
+  const unnamed = () => first.includes(0) ? "application/octet-stream" : "text/plain";
+  const type = typeOfName(named) ?? typeOfSignature(first) ?? unnamed();
+  if (!isTextual(type)) return { kind: "binary", type, size, now };
+  if (first.length === 0) return { kind: "empty", size, now };
+  const encoding = textFault(first)?.encoding ?? "";
+  if (encoding.startsWith("UTF-16")) return { kind: "encoded", encoding, size, now };
+  const selector = new LineSelector({ ...range, count: range.count ?? Infinity });
+  selector.push(first);
+  for (let read = await file.read(buffer); read !== null; read = await file.read(buffer)) {
+    signal.throwIfAborted();
+    selector.push(buffer.subarray(0, read));
+  }
+  return { kind: "text", selection: selector.finish(), size, now };
+}
+
+/** What an open file holds; null where it is too large to be remembered. */
+async function heldBy(file: Deno.FsFile, { size, mtime }: Deno.FileInfo): Promise<SeenFile | null> {
+  if (size > MOST_SEEN) return null;
+  return { hash: await sha256(readAllSync(file)), size, mtime: mtime?.getTime() ?? 0 };
+}
+
+/** Reads until the buffer is full or the file ends; the number of bytes read. */
+async function fill(file: Deno.FsFile, buffer: Uint8Array): Promise<number> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const count = await file.read(buffer.subarray(filled));
+    if (count === null) break;
+    filled += count;
+  }
+  return filled;
+}

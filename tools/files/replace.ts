@@ -1,0 +1,314 @@
+// Replacing the content of a file so that the old one survives any failure (tools 8.3, sandbox 8), in a folder that is held
+// from the first look to the last act.
+
+import { sameBytes } from "../../base/bytes.ts";
+import { readAllSync, settled, takePlace } from "../../base/files.ts";
+import { nameOf, parentOf } from "../../base/paths.ts";
+import { isSystemFile } from "../../base/reading.ts";
+import { FileFailure, folderSentence, systemSentence } from "./failures.ts";
+import { Exchanged, type Ground, namedGround } from "./ground.ts";
+
+/** Content of a file and what it was when it was read. */
+export interface Snapshot {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly info: Deno.FileInfo;
+}
+
+/** The folder that is held. */
+interface Held {
+  /** Makes a path of a name in it. */
+  readonly at: (name: string) => string;
+  /** Throws where it is another one by now. */
+  readonly look: () => void;
+}
+
+/** The content of a file that may be changed, with what it was; a FileFailure for everything that is no regular file. */
+export function takeSnapshot(real: string, shown: string, ground: Ground = namedGround): Snapshot {
+  return ground.within(parentOf(real), (at) => {
+    const info = Deno.lstatSync(at(nameOf(real)));
+    refuseIrregular(real, info, shown);
+    using file = openOne(at(nameOf(real)), info, { read: true });
+    return { bytes: readAllSync(file), info };
+  });
+}
+
+/** The same for a file that may not be there yet: null then. */
+export function snapshotOrNone(real: string, shown: string, ground: Ground = namedGround): Snapshot | null {
+  try {
+    return takeSnapshot(real, shown, ground);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+function refuseIrregular(real: string, info: Deno.FileInfo, shown: string): void {
+  if (info.isDirectory) throw new FileFailure(folderSentence(shown));
+  if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
+  if (isSystemFile(real, info)) throw new FileFailure(systemSentence(shown));
+}
+
+/** Opens the file that was looked at and no other, not through a link either. */
+function openOne(path: string, looked: Deno.FileInfo, options: Deno.OpenOptions): Deno.FsFile {
+  const file = Deno.openSync(path, options);
+  const { dev, ino } = file.statSync();
+  if (dev === looked.dev && ino === looked.ino) return file;
+  file.close();
+  throw new Exchanged(path);
+}
+
+export interface ReplaceOptions {
+  /** Name of a temporary file beside the target; null where policy lets none stand there. */
+  readonly temporary: string | null;
+  /** What the target was when it was read, null where there was none: any change since then is a failure. */
+  readonly since: Snapshot | null;
+  /** How the model wrote the path, for sentences. */
+  readonly shownAs: string;
+  /** Told that from now on the work must not be ended in the middle. */
+  readonly overwriting?: () => void;
+  /** Called between the last look and the act, for tests. */
+  readonly between?: () => void;
+}
+
+/**
+ * Makes `bytes` the whole content of a file, or makes the file. `real` is a real path; its last component is
+ * never followed. Mode, owner and hard links stay. Until the new content is complete and on disk the old one
+ * is in place: by a temporary file and a rename, or, where neither the folder nor the links of the file allow
+ * that, by writing over it and putting the old bytes back on failure. Rejects when that is not possible.
+ */
+export async function replaceFile(
+  real: string,
+  bytes: Uint8Array,
+  options: ReplaceOptions,
+  ground: Ground = namedGround,
+): Promise<void> {
+  const folder = parentOf(real);
+  if (options.since === null) makeFolders(folder, ground);
+  const old = ground.within(folder, (at, look) => replaceHeld({ at, look }, real, bytes, options));
+  if (old === null) return;
+  try {
+    options.between?.();
+    await putBackLateSave(real, old, options.shownAs, ground);
+  } finally {
+    old.file.close();
+  }
+}
+
+/** Makes the folders that are missing, each in one that is held. */
+function makeFolders(folder: string, ground: Ground): void {
+  try {
+    ground.within(folder, (at) => Deno.lstatSync(at(".")));
+    return;
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound) || folder === "/") throw thrown;
+  }
+  makeFolders(parentOf(folder), ground);
+  try {
+    ground.within(parentOf(folder), (at) => Deno.mkdirSync(at(nameOf(folder))));
+  } catch (thrown) {
+    // Somebody else made it; what it is will be seen.
+    if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
+  }
+}
+
+/** The file that was taken off its path, still open; null where none was, or where the path still leads to it. */
+function replaceHeld(held: Held, real: string, bytes: Uint8Array, options: ReplaceOptions): Old | null {
+  const path = held.at(nameOf(real));
+  const before = lookAt(path);
+  if (before !== null) {
+    refuseIrregular(real, before, options.shownAs);
+    // A file that forbids writing must not be replaced by way of its folder.
+    openOne(path, before, { write: true }).close();
+  }
+  if ((before === null) !== (options.since === null)) throw new FileFailure(changedSentence(options.shownAs));
+  const mustStay = before !== null && (before.nlink ?? 1) > 1;
+  if (!mustStay && options.temporary !== null) {
+    const replaced = replaceByRename(path, bytes, before, held.at(options.temporary), {
+      ...options,
+      look: held.look,
+    });
+    if (replaced !== false) return replaced;
+  }
+  writeInPlace(path, bytes, before, options);
+  return null;
+}
+
+function lookAt(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.lstatSync(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+/** Said where somebody else was faster. */
+export function changedSentence(shown: string): string {
+  return `The file ${shown} was changed by someone else meanwhile. Read it again.`;
+}
+
+/** The file that is about to be taken off its path, open, so that a late save into it is seen. */
+interface Old {
+  readonly file: Deno.FsFile;
+  /** What was read of it. */
+  readonly bytes: Uint8Array;
+}
+
+/** Whether the file at a path is the open one and holds what was read; without one, whether nothing is there. */
+function isStill(path: string, old: Old | null): boolean {
+  const there = lookAt(path);
+  if (there === null || old === null) return there === old;
+  const opened = old.file.statSync();
+  return there.ino === opened.ino && there.dev === opened.dev && sameBytes(readAllSync(old.file), old.bytes);
+}
+
+/** What `replaceHeld` answers; false when the folder or the owner does not allow this way: the target is untouched then. */
+function replaceByRename(
+  path: string,
+  bytes: Uint8Array,
+  before: Deno.FileInfo | null,
+  temporary: string,
+  { since, shownAs, between, look }: ReplaceOptions & Pick<Held, "look">,
+): Old | null | false {
+  // Before there is anything to take away again: the file may have been renamed meanwhile.
+  const old = since === null || before === null
+    ? null
+    : { file: openOne(path, before, { read: true }), bytes: since.bytes };
+  let file: Deno.FsFile;
+  try {
+    file = Deno.openSync(temporary, {
+      write: true,
+      createNew: true,
+      // A new file gets what the umask leaves; the content of an old one is private until its mode is known.
+      mode: before === null ? 0o666 : 0o600,
+    });
+  } catch (thrown) {
+    old?.file.close();
+    if (before !== null && forbidsSiblings(thrown)) return false;
+    throw thrown;
+  }
+  let renamed = false;
+  try {
+    try {
+      writeAllSync(file, bytes);
+      file.syncSync();
+    } finally {
+      file.close();
+    }
+    if (before !== null && !takeOver(temporary, before)) return false;
+    look();
+    between?.();
+    if (!isStill(path, old)) throw new FileFailure(changedSentence(shownAs));
+    try {
+      if (!takePlace(temporary, path, old?.file.statSync() ?? null)) {
+        throw new FileFailure(changedSentence(shownAs));
+      }
+    } catch (thrown) {
+      // A mount point takes no other file in its place, but new content.
+      if (before !== null && isBusy(thrown)) return false;
+      throw thrown;
+    }
+    renamed = true;
+    return old;
+  } finally {
+    if (!renamed) {
+      old?.file.close();
+      removeTemporary(temporary);
+    }
+  }
+}
+
+function removeTemporary(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+}
+
+function writeAllSync(file: Deno.FsFile, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+}
+
+/**
+ * Somebody who opened the old file before it was replaced may have written to it afterwards. Their text is what they
+ * think is saved: it goes back, and the model reads it again.
+ */
+async function putBackLateSave(
+  real: string,
+  { file, bytes }: Old,
+  shownAs: string,
+  ground: Ground,
+): Promise<void> {
+  if (sameBytes(readAllSync(file), bytes)) return;
+  const text = await settled(() => Promise.resolve(readAllSync(file)), bytes);
+  if (text === null || sameBytes(text, bytes.subarray(0, text.length))) return;
+  ground.within(parentOf(real), (at) => {
+    const path = at(nameOf(real));
+    using now = openOne(path, Deno.lstatSync(path), { write: true });
+    now.truncateSync(0);
+    writeAllSync(now, text);
+  });
+  throw new FileFailure(changedSentence(shownAs));
+}
+
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Deno.errors.Busy || /\(os error (16|18)\)/.test(String(thrown));
+}
+
+/** A folder that takes no new file, by its mode or because only the file itself is mounted for writing. */
+function forbidsSiblings(thrown: unknown): boolean {
+  return thrown instanceof Deno.errors.PermissionDenied || /\(os error 30\)/.test(String(thrown));
+}
+
+/** Gives a file the owner and mode of another; false when the owner cannot be kept. */
+function takeOver(path: string, from: Deno.FileInfo): boolean {
+  const own = Deno.lstatSync(path);
+  if (own.uid !== from.uid || own.gid !== from.gid) {
+    try {
+      Deno.chownSync(path, from.uid, from.gid);
+    } catch (thrown) {
+      // In a user namespace an owner from outside has no number.
+      if (thrown instanceof Deno.errors.PermissionDenied || /\(os error 22\)/.test(String(thrown))) {
+        return false;
+      }
+      throw thrown;
+    }
+  }
+  if (from.mode !== null) Deno.chmodSync(path, from.mode & 0o7777);
+  return true;
+}
+
+const NOTHING = new Uint8Array();
+
+/** Writes over the file itself. */
+function writeInPlace(
+  path: string,
+  bytes: Uint8Array,
+  before: Deno.FileInfo | null,
+  { since, shownAs, between, overwriting }: ReplaceOptions,
+): void {
+  using file = before === null
+    ? Deno.openSync(path, { read: true, write: true, createNew: true, mode: 0o666 })
+    : openOne(path, before, { read: true, write: true });
+  between?.();
+  const put = (content: Uint8Array): void => {
+    file.seekSync(0, Deno.SeekMode.Start);
+    writeAllSync(file, content);
+    file.truncateSync(content.length);
+    file.syncSync();
+  };
+  const old = readAllSync(file);
+  const there = lookAt(path);
+  const { dev, ino } = file.statSync();
+  const same = there?.ino === ino && there.dev === dev && sameBytes(old, since?.bytes ?? NOTHING);
+  if (!same) throw new FileFailure(changedSentence(shownAs));
+  overwriting?.();
+  try {
+    put(bytes);
+  } catch (thrown) {
+    // The old blocks are still the file's own, so putting them back needs no room.
+    put(old);
+    throw thrown;
+  }
+}
