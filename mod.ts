@@ -181,6 +181,7 @@ export {
   checkInput,
   type ContextOptions,
   createContext,
+  type DiskAccess,
   type ExecutionContext,
   type ExecutionResult,
   type JsonSchema,

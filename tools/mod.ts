@@ -3,6 +3,7 @@
 export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
 export type {
+  DiskAccess,
   ExecutionContext,
   ExecutionResult,
   JsonSchema,
