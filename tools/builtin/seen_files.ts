@@ -16,6 +16,14 @@ export async function seenNow(real: string): Promise<SeenFile | null> {
   }
 }
 
+/** Whether a file is what was seen of it: null for one that was never seen, true when it is gone since. */
+export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean | null> {
+  const before = seen.get(real);
+  if (before === null) return null;
+  const now = await seenNow(real);
+  return now === null || now.hash === before.hash;
+}
+
 /** The files that still are what was seen of them, by size and time: only these may a command of ours have changed. */
 export async function unchanged(seen: SeenFiles): Promise<readonly string[]> {
   const same = await Promise.all(seen.paths.map(async (path) => await isStill(path, seen.get(path))));
