@@ -1,7 +1,10 @@
 // Runs the examples of README and docs for real and compares what they print with what the page says.
 //
 // A fence `console` holds lines `$ command` and below each the output; a line `…` stands for any lines, and `…` inside a
-// line for any text. A fence whose info string has `file=NAME` writes that file. A page's examples share one folder.
+// line for any text. A fence whose info string has `file=NAME` writes that file. A page's examples share one folder. The comment
+// `<!-- replay: FILE -->` gives them a model that says what stands in a replay script.
+
+import { parseReplayScript, type Replay, startReplay } from "../../providers/replay/server.ts";
 
 /** One fenced block of a page. */
 export interface Fence {
@@ -68,9 +71,20 @@ export async function checkExamples(root: string): Promise<string[]> {
   return faults;
 }
 
+/** The model that a page's examples talk to; null for a page that needs none. */
+async function modelOf(root: string, text: string): Promise<Replay | null> {
+  const file = /^<!-- replay: (\S+) -->$/m.exec(text)?.[1];
+  if (file === undefined) return null;
+  const script = await parseReplayScript(await Deno.readTextFile(`${root}/${file}`));
+  if (!script.ok) throw new Error(`${file}: ${script.problem.message}`);
+  return await startReplay(script.value);
+}
+
 async function checkPage(root: string, page: string): Promise<string[]> {
-  const fences = fencesOf(await Deno.readTextFile(`${root}/${page}`));
+  const text = await Deno.readTextFile(`${root}/${page}`);
+  const fences = fencesOf(text);
   if (!fences.some((fence) => fence.info === "console")) return [];
+  await using model = await modelOf(root, text);
   const folder = await Deno.makeTempDir({ prefix: "flemma-docs-" });
   const faults: string[] = [];
   try {
@@ -91,11 +105,15 @@ async function checkPage(root: string, page: string): Promise<string[]> {
       if (file !== undefined) await Deno.writeTextFile(`${folder}/place/${file}`, `${fence.body}\n`);
       if (fence.info !== "console") continue;
       for (const { command, output } of examplesOf(fence.body)) {
-        const printed = await runExample(command, folder);
+        const printed = await runExample(command, folder, model);
         if (!matches(output, printed)) {
           faults.push(`${page}:${fence.line}: \`${command}\` printed\n    ${printed.join("\n    ")}`);
         }
       }
+    }
+    for (const problem of model?.problems ?? []) faults.push(`${page}: a request was refused: ${problem}`);
+    if (model !== null && model.remaining > 0) {
+      faults.push(`${page}: ${model.remaining} replies were not asked for`);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -103,7 +121,7 @@ async function checkPage(root: string, page: string): Promise<string[]> {
   return faults;
 }
 
-async function runExample(command: string, folder: string): Promise<string[]> {
+async function runExample(command: string, folder: string, model: Replay | null): Promise<string[]> {
   const { stdout } = await new Deno.Command("sh", {
     args: ["-c", `exec 2>&1\n${command}`],
     cwd: `${folder}/place`,
@@ -114,6 +132,7 @@ async function runExample(command: string, folder: string): Promise<string[]> {
       DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
       NO_COLOR: "1",
       LANG: "C.UTF-8",
+      ...(model === null ? {} : { FLEMMA_ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "replay" }),
     },
     stdin: "null",
     stdout: "piped",

@@ -1,0 +1,64 @@
+// The pages tell of everything: each place in which something is kept, each page in the index, no link that leads nowhere.
+
+import assert from "node:assert/strict";
+import { ROOT } from "../../scripts/gate/root.ts";
+import { walk } from "../../scripts/mutate/walk.ts";
+
+const PLACE = /\$\{(?:stateFolder|runtimeFolder)\([^`]*?\)\}\/([a-z_-]+)/g;
+
+async function placesIn(folder: string): Promise<string[]> {
+  const places: string[] = [];
+  for await (const path of walk(`${ROOT}/${folder}`, ".ts")) {
+    for (const [, name] of (await Deno.readTextFile(path)).matchAll(PLACE)) places.push(name!);
+  }
+  return places;
+}
+
+Deno.test("every folder and file of the state stands in the table of SECURITY.md", async () => {
+  const rooms = ["agent", "commands", "config", "cycle", "providers", "sandbox", "tools"];
+  const places = new Set((await Promise.all(rooms.map(placesIn))).flat());
+  assert.ok(places.size >= 12, [...places].join());
+  const page = await Deno.readTextFile(`${ROOT}/SECURITY.md`);
+  const missing = [...places].filter((name) =>
+    !page.includes(`\`${name}/\``) && !page.includes(`\`${name}.json\``)
+  );
+  assert.deepEqual(missing, []);
+});
+
+Deno.test("the index of the pages has a line for each of them", async () => {
+  const index = await Deno.readTextFile(`${ROOT}/docs/README.md`);
+  const pages = [...Deno.readDirSync(`${ROOT}/docs`)].map(({ name }) => name).filter((name) =>
+    name.endsWith(".md")
+  );
+  assert.deepEqual(pages.filter((name) => name !== "README.md" && !index.includes(`[${name}](${name})`)), []);
+});
+
+Deno.test("every link from page to page leads to a file and a heading that are there", async () => {
+  const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md"];
+  for (const { name } of Deno.readDirSync(`${ROOT}/docs`)) {
+    if (name.endsWith(".md")) pages.push(`docs/${name}`);
+  }
+  const anchors = new Map<string, Set<string>>();
+  const anchorsOf = (path: string) => {
+    const known = anchors.get(path);
+    if (known !== undefined) return known;
+    const headings = [...Deno.readTextFileSync(path).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+      title!.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+    );
+    const found = new Set(headings);
+    anchors.set(path, found);
+    return found;
+  };
+  const broken: string[] = [];
+  for (const page of pages) {
+    const text = (await Deno.readTextFile(`${ROOT}/${page}`)).replace(/^(`{3,})[^\n]*\n[\s\S]*?^\1`*$/gm, "");
+    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file = "", anchor] = target!.split("#");
+      const path = new URL(file === "" ? page.split("/").at(-1)! : file, `file://${ROOT}/${page}`).pathname;
+      const there = await Deno.stat(path).then(() => true, () => false);
+      if (!there) broken.push(`${page}: ${target}`);
+      else if (anchor !== undefined && !anchorsOf(path).has(anchor)) broken.push(`${page}: ${target}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+});
