@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { ownedName, sweep } from "./owned_names.ts";
 import { makeFleetingFolder } from "./runtime_folders.ts";
 
 /** Names for files of one command. */
@@ -20,6 +21,7 @@ export class PrivateFiles {
     const lasting = makeFleetingFolder(environment);
     try {
       const folder = lasting ?? Deno.makeTempDirSync({ prefix: "flemma-" });
+      if (lasting !== null) sweep(lasting);
       return success(new PrivateFiles(folder, lasting !== null));
     } catch (thrown) {
       return failure(
@@ -30,9 +32,9 @@ export class PrivateFiles {
     }
   }
 
-  /** A name that no file has yet; whatever is made there is removed at the end. */
+  /** A name that no file has yet; whatever is made there is removed at the end, or by a later run if this one is killed. */
   fresh(kind: string, digits = 32): string {
-    const path = `${this.#folder}/${kind}-${crypto.randomUUID().replaceAll("-", "").slice(0, digits)}`;
+    const path = `${this.#folder}/${ownedName(kind, digits)}`;
     this.#made.push(path);
     return path;
   }
