@@ -7,6 +7,7 @@ import { readSubject, settingsFor } from "../document/open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { refuse } from "../io/refuse.ts";
+import { exitOfThrown, unstartable } from "./startable.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages } = invocation;
@@ -30,16 +31,20 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   if (!prepared.ok) return refuse(invocation, prepared.problem);
   try {
+    const env = toolEnvironment(environment.variables, settings.tools.env, {
+      sandboxed: prepared.value.wrapped,
+      kept: sandbox.keptVariables(),
+      added: sandbox.addedVariables(),
+    });
+    // Inside nothing is there that is not there outside, and the backend's own words would be about itself.
+    const hindered = unstartable(rest[0] ?? "", environment.cwd, env.PATH);
+    if (hindered !== null) {
+      messages.problem(hindered.problem);
+      return hindered.exit;
+    }
     const handedOut = prepared.value.handOut();
     if (!handedOut.ok) return refuse(invocation, handedOut.problem);
-    const { code, signal } = await attend(prepared.value.argv, {
-      env: toolEnvironment(environment.variables, settings.tools.env, {
-        sandboxed: prepared.value.wrapped,
-        kept: sandbox.keptVariables(),
-        added: sandbox.addedVariables(),
-      }),
-      cwd: environment.cwd,
-    });
+    const { code, signal } = await attend(prepared.value.argv, { env, cwd: environment.cwd });
     // The person's own stream got what the backend had to say, so it cannot be read again here.
     const failed = await prepared.value.setupFailure("", signal);
     if (failed === null) return code;
@@ -51,7 +56,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return code || Exit.failure;
   } catch (thrown) {
     messages.say(`flemma: ${rest[0]} cannot be run: ${thrownText(thrown)}.`);
-    return thrown instanceof Deno.errors.NotFound ? 127 : Exit.failure;
+    return exitOfThrown(thrown) ?? Exit.failure;
   } finally {
     await prepared.value.dispose();
     for (const change of sandbox.fileChanges()) messages.say(`flemma: ${fileChangeSentence(change)}`);

@@ -78,15 +78,59 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
     (await Deno.open(realPath, { write: true })).close();
     return null;
   } catch (thrown) {
-    const reason = thrown instanceof Deno.errors.PermissionDenied ? "permission denied" : thrownText(thrown);
-    return {
-      code: "document-unwritable",
-      message: `${path}: the file may not be written (${reason}).`,
-      next: `Make it writable (chmod u+w ${shellWord(path)}), or use it as a filter: flemma advance < ${
-        shellWord(path)
-      }`,
-    };
+    return unwritable(path, thrown, await ownership(realPath));
   }
+}
+
+/** What decides whether its owner could give leave to write a file. */
+export interface Ownership {
+  /** Whether it belongs to whoever runs this program. */
+  readonly own: boolean;
+  /** Whether its owner may write it as far as its permissions say. */
+  readonly writable: boolean;
+}
+
+async function ownership(path: string): Promise<Ownership> {
+  const { uid, mode } = await Deno.stat(path);
+  return { own: uid === null || uid === Deno.uid(), writable: ((mode ?? 0) & 0o200) !== 0 };
+}
+
+/** The problem of a document that cannot be opened for writing, with what helps against this very reason. */
+export function unwritable(path: string, thrown: unknown, owned: Ownership): Problem {
+  const word = shellWord(path);
+  const [reason, remedy] = hindrance(word, thrown, owned);
+  return {
+    code: "document-unwritable",
+    message: `${path}: the file may not be written (${reason}).`,
+    next: `${remedy}, or use it as a filter: flemma advance < ${word}`,
+  };
+}
+
+/** Why a file may not be written, and the beginning of a sentence that says what helps. */
+function hindrance(
+  word: string,
+  thrown: unknown,
+  { own, writable }: Ownership,
+): readonly [reason: string, remedy: string] {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "EPERM") return ["the system forbids any change to it", unlocking(word)];
+  if (code === "EROFS") return ["it lies on a read-only file system", "Copy it to where you may write"];
+  if (code !== "EACCES") return [thrownText(thrown), "Copy it to where it can be written"];
+  if (!own) {
+    return ["permission denied", "It belongs to another user: copy it, or ask them for leave to write"];
+  }
+  return [
+    "permission denied",
+    writable
+      ? "Its permissions let you write, so something else forbids it: copy it to another place"
+      : `Make it writable (chmod u+w ${word})`,
+  ];
+}
+
+function unlocking(word: string): string {
+  return Deno.build.os === "linux"
+    ? `It may be immutable: where lsattr ${word} shows an i, sudo chattr -i ${word} takes that away`
+    : `It may be locked: chflags nouchg ${word} takes that away`;
 }
 
 /**

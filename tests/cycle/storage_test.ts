@@ -7,7 +7,7 @@ import { keepMessages, lastMessages } from "../../cycle/storage/kept_messages.ts
 import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 import { protectedPaths } from "../../agent/sandbox.ts";
-import { readDocument, stampOf } from "../../cycle/storage/read.ts";
+import { readDocument, stampOf, unwritable } from "../../cycle/storage/read.ts";
 import { isTorn, OverwriteGuard } from "../../cycle/storage/rescue.ts";
 import {
   extendFile,
@@ -74,6 +74,36 @@ Deno.test("each refusal to read a document names the file and the reason", () =>
     assert.equal(await refusal("half"), "document-too-large");
     assert.equal(await refusal("/dev/null"), "document-not-a-file");
   }));
+
+Deno.test("a document that may not be written is told with what helps against that very reason", () => {
+  const thrown = (code: string) => Object.assign(new Error(`refused (${code})`), { code });
+  const mine = { own: true, writable: false };
+  const rows: readonly (readonly [unknown, typeof mine, says: RegExp, next: RegExp])[] = [
+    [thrown("EACCES"), mine, /\(permission denied\)/, /^Make it writable \(chmod u\+w 'a b\.chat'\), or use/],
+    [thrown("EACCES"), { ...mine, own: false }, /\(permission denied\)/, /^It belongs to another user/],
+    [
+      thrown("EACCES"),
+      { ...mine, writable: true },
+      /\(permission denied\)/,
+      /^Its permissions let you write/,
+    ],
+    [thrown("EPERM"), mine, /forbids any change/, /chattr -i 'a b\.chat'|chflags nouchg 'a b\.chat'/],
+    [thrown("EROFS"), mine, /read-only file system/, /^Copy it to where you may write/],
+    [thrown("EIO"), mine, /\(refused \(EIO\)\)/, /^Copy it/],
+    ["a word", mine, /\(a word\)/, /^Copy it/],
+  ];
+  for (const [reason, owned, says, next] of rows) {
+    const problem = unwritable("a b.chat", reason, owned);
+    assert.equal(problem.code, "document-unwritable");
+    assert.match(problem.message, says);
+    assert.match(problem.next ?? "", next);
+    assert.match(problem.next ?? "", /flemma advance < 'a b\.chat'$/);
+    assert.equal(
+      /chmod/.test(problem.next ?? ""),
+      owned === mine && reason instanceof Error && "code" in reason && reason.code === "EACCES",
+    );
+  }
+});
 
 Deno.test("a lock keeps a second run out, names its holder, and is free again after release", () =>
   withFolder(async (folder, environment) => {
