@@ -103,7 +103,7 @@ export function answeredError(
         : status === 413
         ? TOO_LARGE
         : retry === undefined
-        ? undefined
+        ? (typeof body === "string" && body.trim() !== "" ? NOT_THE_API : undefined)
         : "Try again in a little while."),
     retry,
   });
@@ -111,6 +111,10 @@ export function answeredError(
 
 const TOO_LARGE =
   "The request is larger than the provider takes: leave out attached files, or use smaller ones.";
+
+/** Pages and plain words are what other servers answer. */
+const NOT_THE_API =
+  "What answers there is not the API: check the base URL, and what stands between here and the provider.";
 
 function unknownAnswer(body: unknown, status: number | undefined): string {
   const said = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);

@@ -71,3 +71,20 @@ Deno.test("transport errors of Node and of Deno are told apart alike", () => {
     assert.match(error.message, /h:1/);
   }
 });
+
+Deno.test("a page in place of an answer leads to the address, and an error of the API or of the moment does not", () => {
+  const next = (body: unknown, status?: number) => answeredError(body, null, status).next ?? "";
+  const advice = /not the API: check the base URL/;
+  for (const status of [undefined, 404, 405, 400]) assert.match(next("404 page not found", status), advice);
+  const others: readonly (readonly [unknown, number | undefined])[] = [
+    [{ error: { message: "no such model" } }, 404],
+    [{ odd: 1 }, 404],
+    ["", 404],
+    ["<html>Bad gateway</html>", 502],
+    ["<html>pay</html>", 402],
+    ["<html>large</html>", 413],
+  ];
+  for (const [body, status] of others) {
+    assert.doesNotMatch(next(body, status), advice, `${JSON.stringify(body)} ${status}`);
+  }
+});
