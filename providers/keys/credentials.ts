@@ -21,11 +21,13 @@ export async function resolveCredential(
 ): Promise<Outcome<Credential>> {
   if (query.provider.keyVariables.length === 0) return success(NO_KEY);
   const reasons: string[] = [];
+  let keeps = false;
   for await (const resolver of resolvers ?? places()) {
     const answer = await resolver.resolve(query);
     if (answer === null) continue;
     if ("secret" in answer) return isSendable(answer.secret) ? success(answer) : unsendable(answer);
     reasons.push(`${resolver.name}: ${answer.reason.replace(/\.$/, "")}`);
+    keeps ||= answer.keeps === true;
   }
   if (query.provider.keyOptional) return success(KEYLESS);
   const { name, display, keyKind, keyVariables: [variable = ""] } = query.provider;
@@ -34,7 +36,9 @@ export async function resolveCredential(
     `No key for ${display} was found (${reasons.join("; ")}).`,
     keyKind === "access_token"
       ? `Log in with gcloud auth login, or set the variable ${variable}.`
-      : `Set the variable ${variable}, e.g. export ${variable}=…, or keep it in your keyring: flemma auth set ${name}`,
+      : keeps
+      ? `Set the variable ${variable}, e.g. export ${variable}=…, or keep it in your keyring: flemma auth set ${name}`
+      : `Set the variable ${variable}, e.g. export ${variable}=…`,
   );
 }
 

@@ -89,7 +89,8 @@ function keychain(program: string, environment: Environment): Keyring {
   };
 }
 
-const NO_KEY = "it holds no such key";
+/** What a keyring that can be used and has no such key says. */
+export const NO_KEY = "it holds no such key";
 
 function quoted(word: string): string {
   return `"${word.replace(/["\\]/g, "\\$&")}"`;

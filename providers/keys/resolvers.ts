@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import type { CredentialAnswer, CredentialQuery, CredentialResolver, KeyKind } from "./types.ts";
 import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
-import { type Keyring, systemKeyring } from "./keyring.ts";
+import { type Keyring, NO_KEY, systemKeyring } from "./keyring.ts";
 
 /** The kind of key that a provider takes. */
 export function kindOf({ provider }: CredentialQuery): KeyKind {
@@ -34,7 +34,9 @@ export function keyringResolver(
     async resolve(query) {
       const keyring = find(query.environment);
       if (keyring === null) return { reason: "there is none here" };
-      return fromOutput(await keyring.lookup(query.provider.name, kindOf(query)), keyring.name);
+      const answer = fromOutput(await keyring.lookup(query.provider.name, kindOf(query)), keyring.name);
+      // One that is locked, or that nobody can reach, takes no key either.
+      return answer !== null && "reason" in answer ? { ...answer, keeps: answer.reason === NO_KEY } : answer;
     },
   };
 }

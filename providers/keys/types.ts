@@ -27,7 +27,11 @@ export interface Credential {
 }
 
 /** What a place answers: the credential, the reason why it has none, or null where it is not meant for this provider. */
-export type CredentialAnswer = Credential | { readonly reason: string } | null;
+export type CredentialAnswer =
+  | Credential
+  /** `keeps`: a key could be kept there. */
+  | { readonly reason: string; readonly keeps?: boolean }
+  | null;
 
 /** One place to look. */
 export interface CredentialResolver {

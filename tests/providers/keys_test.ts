@@ -9,7 +9,7 @@ import { systemKeyring } from "../../providers/keys/keyring.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { keyringResolver } from "../../providers/keys/resolvers.ts";
 import { sourceOf } from "../../providers/keys/sources.ts";
-import type { CredentialResolver, KeyOwner } from "../../providers/keys/types.ts";
+import type { CredentialAnswer, CredentialResolver, KeyOwner } from "../../providers/keys/types.ts";
 import { freshFolder } from "../folder.ts";
 import { GCLOUD, SECRET_TOOL, SECURITY } from "./key_helpers.ts";
 
@@ -245,5 +245,37 @@ Deno.test("helpers are found in absolute folders of the search path only, and mu
     assert.equal(find("text", bin), null);
     assert.equal(find("bin/gcloud", ""), `${bin}/gcloud`);
     assert.equal(find(`${bin}/none`, bin), null);
+  });
+});
+
+Deno.test("a keyring is offered for the key only where one takes it", async () => {
+  const advice = async (answer: CredentialAnswer) => {
+    const places = [{ name: "keyring", resolve: () => Promise.resolve(answer) }];
+    const environment = { cwd: "/", home: "/", variables: {} };
+    const found = await resolveCredential({ provider: CLAUDE, environment }, places);
+    return found.ok ? "" : found.problem.next ?? "";
+  };
+  assert.match(
+    await advice({ reason: "it holds no such key", keeps: true }),
+    /ANTHROPIC_API_KEY.*flemma auth set anthropic/,
+  );
+  for (const answer of [{ reason: "there is none here" }, { reason: "it is locked", keeps: false }, null]) {
+    assert.match(
+      await advice(answer),
+      /^Set the variable ANTHROPIC_API_KEY, e\.g\. export ANTHROPIC_API_KEY=…$/,
+    );
+  }
+  await withHelpers(
+    { "secret-tool": "#!/bin/sh\necho 'Cannot autolaunch D-Bus' >&2\nexit 1\n" },
+    async ({ environment }) => {
+      const keyring = keyringResolver(() => systemKeyring(environment, "linux"));
+      const answer = await keyring.resolve({ provider: CLAUDE, environment });
+      assert.ok(answer !== null && "reason" in answer && answer.keeps === false, JSON.stringify(answer));
+    },
+  );
+  await withHelpers({ "secret-tool": SECRET_TOOL }, async ({ environment }) => {
+    const keyring = keyringResolver(() => systemKeyring(environment, "linux"));
+    const answer = await keyring.resolve({ provider: CLAUDE, environment });
+    assert.ok(answer !== null && "reason" in answer && answer.keeps === true, JSON.stringify(answer));
   });
 });
