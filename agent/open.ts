@@ -72,6 +72,7 @@ export async function chatInMemory(
   const store: DocumentStore = options.store ??
     new MemoryStore(bytes, path, undefined, named === null ? null : absolutePath(environment, named));
   const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
-  const session = await startSession(opened, { ...options, environment, readOnly: false });
+  const readOnly = options.readOnly ?? false;
+  const session = await startSession(opened, { ...options, environment, readOnly });
   return session.ok ? success(session.value) : session;
 }

@@ -261,6 +261,12 @@ export class Session implements ChatSession {
     return parts.ok ? await estimate({ ...parts.value, fetch, signal }) : parts;
   }
 
+  async diff(id: string): Promise<string | null> {
+    const runtime = await this.#current();
+    const call = this.chat.call(id);
+    return runtime.ok && call !== undefined ? runtime.value.diff(call) : null;
+  }
+
   async diagnose(): Promise<Diagnosis> {
     const runtime = await this.#current();
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);

@@ -73,6 +73,8 @@ export interface MemoryOptions extends ChatOptions {
   readonly path?: string | null;
   /** Where the text lives instead, for instance an editor's buffer; its path and text count. @default memory */
   readonly store?: DocumentStore;
+  /** Only look: neither the text nor what is remembered of it changes. @default false */
+  readonly readOnly?: boolean;
 }
 
 /**
@@ -335,6 +337,13 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the estimate. Fails like a send, or with `not-counted`.
    */
   estimate(): Promise<Outcome<Estimate>>;
+  /**
+   * What a call would change in a file, as a unified diff.
+   *
+   * @param id the id of the call
+   * @returns the diff; null for a call that writes no file, and where there is nothing to compare
+   */
+  diff(id: string): Promise<string | null>;
   /**
    * Everything that is wrong with the text, its first block and its templates.
    *

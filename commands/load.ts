@@ -25,6 +25,10 @@ const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
   "estimate": () => import("./provider/estimate.ts"),
 };
 
+const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "lsp": () => import("./serve/lsp.ts"),
+};
+
 const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "config show": config,
   "config check": () => import("./settings/check.ts"),
@@ -59,4 +63,5 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "sandbox run": () => import("./sandbox/run.ts"),
   ...PROVIDER_MODULES,
   ...SETTINGS_MODULES,
+  ...SERVING_MODULES,
 };

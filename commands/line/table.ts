@@ -3,6 +3,7 @@
 import type { Command, CommandGroup, Option } from "./spec.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
 import { PROVIDER_COMMANDS } from "./provider_table.ts";
+import { SERVING_COMMANDS } from "./serving_table.ts";
 import { SANDBOX_SWITCHES, SETTINGS_COMMANDS } from "./settings_table.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
@@ -334,6 +335,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Work on a document", commands: WORK },
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
+  { title: "Serve editors", commands: SERVING_COMMANDS },
   { title: "Sandbox", commands: CONFINE },
   { title: "Keys and cost", commands: PROVIDER_COMMANDS },
   { title: "Settings and trust", commands: SETTINGS_COMMANDS },

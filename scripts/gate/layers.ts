@@ -121,12 +121,13 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   editors: [
     ["lsp", "acp"],
+    ["rpc", "stop_words.ts"],
   ],
   commands: [
     ["main.ts"],
     ["quick.ts"],
     ["load.ts"],
-    ["setup", "catalogue", "provider", "convert"],
+    ["setup", "catalogue", "provider", "convert", "serve"],
     ["sandbox"],
     ["settings", "approval"],
     ["document"],
@@ -156,7 +157,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "providers/google": ["providers"],
   "providers/chat_completions": ["providers"],
   "cycle/execute": ["cycle"],
-  "cycle/plan": ["cycle", "agent", "commands/document"],
+  "cycle/plan": ["cycle", "agent", "commands/document", "editors/lsp"],
   "cycle/send": ["cycle", "agent", "commands/convert", "commands/provider"],
   "tools/builtin": ["tools", "agent"],
   "commands/io": ["commands"],
@@ -168,6 +169,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "commands/setup": ["commands"],
   "commands/provider": ["commands"],
   "commands/convert": ["commands"],
+  "commands/serve": ["commands"],
 };
 
 /** Folders with modules that are no rooms: nothing of the program may use them. */

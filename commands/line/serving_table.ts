@@ -1,0 +1,24 @@
+// The rows of the table of commands that serve editors.
+
+import type { Command, Option } from "./spec.ts";
+
+const HELP: Option = { name: "help", short: "h", help: "Show this help." };
+
+/** They speak with a program, not with a person. */
+export const SERVING_COMMANDS: readonly Command[] = [
+  {
+    name: "lsp",
+    usage: "",
+    summary: "a language server for .chat documents, on standard input and output",
+    details:
+      "Started by an editor. What waits for you is a diagnostic, approve and reject are code actions, and " +
+      "flemma.advance is a command. docs/language-server.md says how editors are told of it.",
+    kind: "none",
+    arity: [0, 0],
+    options: [
+      { name: "stdio", help: "Speak on standard input and output, as it does anyway: some editors say so." },
+      HELP,
+    ],
+    example: "flemma lsp",
+  },
+];

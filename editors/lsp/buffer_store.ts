@@ -1,0 +1,268 @@
+// A document that lives in an editor's buffer: the loop's edits are asked of the editor, and what the person types
+// meanwhile is taken over. The buffer is the truth; what it does not take is kept where it can be had again (editors 1, 8).
+
+import type { Environment } from "../../base/environment.ts";
+import type { Problem } from "../../base/problem.ts";
+import { InHand } from "../../cycle/storage/in_hand.ts";
+import { difference, distance, splitLines } from "../../cycle/storage/lines.ts";
+import type { DocumentStore, Growth } from "../../cycle/types.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
+import { parse, update } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { editsBetween, growth, movedPast, sameText } from "./text_edits.ts";
+
+/** Milliseconds in which an editor shows that it took an edit, by telling of the change. */
+const PATIENCE = 2000;
+
+/** An edit that the editor is asked for. */
+export interface WantedEdit {
+  /** The version of the buffer that the edits are of. */
+  readonly version: number;
+  /** That version, in which the edits are counted. */
+  readonly chat: Chat;
+  readonly edits: readonly Edit[];
+}
+
+export interface BufferOptions {
+  readonly environment: Environment;
+  /** Real path of the document; null when it has none yet. */
+  readonly path: string | null;
+  readonly named: string | null;
+  /** Asks the editor; what it answers is not believed. */
+  readonly ask: (wanted: WantedEdit) => void;
+  /** Told when `chat` is another one. */
+  readonly changed: () => void;
+  /** Told of what a person should know. */
+  readonly notify: (problem: Problem) => void;
+  /** @default 2000 */
+  readonly patience?: number;
+}
+
+/** What waits for the editor to take our text. */
+interface Flush {
+  resolve(problem: Problem | null): void;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** The text that the editor was asked for last. */
+  asked: Chat;
+}
+
+export class BufferStore implements DocumentStore {
+  readonly #options: BufferOptions;
+  /** What the editor showed last, and its version. */
+  #buffer: Chat;
+  #version: number;
+  /** The document as it should be; ahead of the buffer while the editor is asked. */
+  #chat: Chat;
+  #flush: Flush | null = null;
+  /** Settles when everything that was committed is in the buffer, or given up. */
+  #last: Promise<Problem | null> = Promise.resolve(null);
+  /** Where a reply goes, in bytes of `chat`: fixed when it is asked for, so that the next question may be typed below. */
+  #block: { start: number; end: number } | null = null;
+  #inHand: InHand | null = null;
+  #closed = false;
+  #asking = Promise.withResolvers<void>();
+
+  constructor(text: string, version: number, options: BufferOptions) {
+    this.#options = options;
+    this.#version = version;
+    this.#buffer = this.#chat = parse(new TextEncoder().encode(text));
+  }
+
+  get path(): string | null {
+    return this.#options.path;
+  }
+
+  get named(): string | null {
+    return this.#options.named;
+  }
+
+  get chat(): Chat {
+    return this.#chat;
+  }
+
+  /** The text as the editor has it. */
+  get buffer(): Chat {
+    return this.#buffer;
+  }
+
+  /** Its version. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get behind(): Uint8Array {
+    const end = this.#block?.end ?? this.#chat.byteLength;
+    return this.#chat.slice(end, this.#chat.byteLength);
+  }
+
+  get growsFrom(): number {
+    return this.#block?.start ?? this.#chat.byteLength;
+  }
+
+  /** Settles when the editor is asked for an edit the next time. */
+  asking(): Promise<void> {
+    return this.#asking.promise;
+  }
+
+  /** From now on a reply goes where the document ends at this moment, or no longer does. */
+  expectReply(expected: boolean): void {
+    this.#block = expected ? { start: this.#chat.byteLength, end: this.#chat.byteLength } : null;
+  }
+
+  commit(edits: readonly Edit[]): Promise<Problem | null> {
+    if (edits.length === 0) return this.#last;
+    if (this.#block !== null) this.#block = shifted(this.#block, edits);
+    this.#chat = update(this.#chat, edits);
+    return this.#write();
+  }
+
+  extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
+    const { start, end } = this.#block ?? { start: this.#chat.byteLength, end: this.#chat.byteLength };
+    const edit = { from: end - replace, to: end, insert: text };
+    this.#chat = update(this.#chat, [edit]);
+    this.#block = last ? null : { start, end: end + growth(edit) };
+    return this.#write();
+  }
+
+  /** The editor shows another text: ours, the person's, or both. */
+  take(version: number, buffer: Chat, edits: readonly Edit[]): void {
+    const before = this.#buffer;
+    const behind = this.#chat !== before;
+    this.#buffer = buffer;
+    this.#version = version;
+    if (!behind) {
+      if (this.#block !== null) this.#block = shifted(this.#block, edits);
+      this.#chat = buffer;
+    } else if (!this.#isTaken(before, buffer)) {
+      const ours = movedPast(editsBetween(before.bytes, this.#chat.bytes), edits);
+      if (ours === null) return this.#giveUp(CONFLICT);
+      if (this.#block !== null) this.#block = shifted(this.#block, edits);
+      this.#chat = update(buffer, ours);
+      this.#ask();
+    }
+    this.#options.changed();
+  }
+
+  /** Nobody shows the document any more: what it did not take is kept. */
+  close(): void {
+    this.#closed = true;
+    if (this.#flush !== null) this.#giveUp(CLOSED);
+  }
+
+  /** Whether the buffer holds our text now; what the person typed in the same moment is taken over. */
+  #isTaken(before: Chat, buffer: Chat): boolean {
+    const asked = this.#flush?.asked;
+    if (asked === undefined) return false;
+    if (!sameText(buffer, asked)) {
+      // An editor may tell of its own edit and of ours together: then its text is nearer to ours than to the old one.
+      const lines = splitLines(buffer.bytes);
+      const far = (chat: Chat) => {
+        const hunks = difference(splitLines(chat.bytes), lines, (line) => line);
+        return hunks === null ? Infinity : distance(hunks);
+      };
+      if (far(asked) >= far(before)) return false;
+    }
+    if (this.#chat === asked) {
+      this.#chat = buffer;
+      this.#settle(null);
+      return true;
+    }
+    // More was committed meanwhile: it is asked for in the text as it is now.
+    const rest = movedPast(
+      editsBetween(asked.bytes, this.#chat.bytes),
+      editsBetween(asked.bytes, buffer.bytes),
+    );
+    if (rest === null) {
+      this.#giveUp(CONFLICT);
+      return true;
+    }
+    this.#chat = update(buffer, rest);
+    this.#ask();
+    return true;
+  }
+
+  #write(): Promise<Problem | null> {
+    this.#options.changed();
+    this.#keep();
+    if (this.#flush === null) {
+      this.#last = new Promise((resolve) => {
+        this.#flush = { resolve, timer: undefined, asked: this.#chat };
+        if (this.#closed) this.#giveUp(CLOSED);
+        else this.#ask();
+      });
+    }
+    return this.#last;
+  }
+
+  #ask(): void {
+    const flush = this.#flush;
+    if (flush === null) return;
+    flush.asked = this.#chat;
+    clearTimeout(flush.timer);
+    flush.timer = setTimeout(() => this.#giveUp(NOT_TAKEN), this.#options.patience ?? PATIENCE);
+    const edits = editsBetween(this.#buffer.bytes, this.#chat.bytes);
+    if (edits.length === 0) {
+      this.#chat = this.#buffer;
+      return this.#settle(null);
+    }
+    this.#options.ask({ version: this.#version, chat: this.#buffer, edits });
+    this.#asking.resolve();
+    this.#asking = Promise.withResolvers<void>();
+  }
+
+  /** Our text is on disk before the editor is asked: the program may be killed, the editor may not take it. */
+  #keep(): void {
+    this.#inHand ??= new InHand(this.#options.environment, this.#options.notify);
+    this.#inHand.update(this.#chat.bytes);
+  }
+
+  /** What the editor did not take stays where `flemma recover` finds it, and the loop goes by the buffer again. */
+  #giveUp({ code, message }: Problem): void {
+    const kept = this.#inHand?.close(false) ?? null;
+    this.#inHand = null;
+    this.#block = null;
+    this.#chat = this.#buffer;
+    const next = kept === null ? undefined : `What it did not take: flemma recover ${kept}`;
+    this.#settle({ code, message, ...(next === undefined ? {} : { next }) });
+    this.#options.changed();
+  }
+
+  #settle(problem: Problem | null): void {
+    const flush = this.#flush;
+    if (flush === null) return;
+    clearTimeout(flush.timer);
+    this.#flush = null;
+    if (problem === null) {
+      this.#inHand?.close(true);
+      this.#inHand = null;
+    }
+    flush.resolve(problem);
+  }
+}
+
+const CONFLICT: Problem = {
+  code: "document-changed",
+  message: "You changed the same lines that this run was about to write; yours stay.",
+};
+const NOT_TAKEN: Problem = {
+  code: "edit-not-taken",
+  message: "The editor did not take an edit of this run.",
+};
+const CLOSED: Problem = {
+  code: "document-closed",
+  message: "The document was closed in the editor while this run was about to write it.",
+};
+
+/** Where a reply goes after edits; what is put in right behind it stays behind it. */
+function shifted({ start, end }: { start: number; end: number }, edits: readonly Edit[]) {
+  let [from, to] = [start, end];
+  for (const edit of edits) {
+    const by = growth(edit);
+    // What is taken away up to the place or across it leaves the place where it was cut.
+    if (edit.to < start || (edit.to === start && edit.from < edit.to)) from += by;
+    else if (edit.from < start) from = edit.from;
+    if (edit.to < end || (edit.to === end && edit.from < edit.to)) to += by;
+    else if (edit.from < end && edit.to > end) to = edit.from;
+  }
+  return { start: Math.min(from, to), end: to };
+}

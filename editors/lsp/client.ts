@@ -1,0 +1,177 @@
+// The editor as the server knows it: what it said it can do, and everything the server asks of it or tells it.
+
+import type { Diagnostic, Position, Range, TextEdit, WorkspaceEdit } from "vscode-languageserver-types";
+import { isObject } from "../../base/is_object.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { type Peer, Refusal } from "../rpc/peer.ts";
+import type { Encoding } from "./positions.ts";
+
+/** What the editor said of itself when it started the server. */
+export interface Abilities {
+  readonly encoding: Encoding;
+  /** It asks for diagnostics; then none are sent by themselves. */
+  readonly pullsDiagnostics: boolean;
+  /** It takes edits with the version they are of. */
+  readonly versionedEdits: boolean;
+  /** It applies edits that the server asks for at all. */
+  readonly appliesEdits: boolean;
+  readonly progress: boolean;
+  readonly showsDocuments: boolean;
+  readonly watchesFiles: boolean;
+  readonly foldsWithText: boolean;
+  readonly foldsLinesOnly: boolean;
+  readonly symbolTree: boolean;
+  /** What it asks for again when told to. */
+  readonly refreshes: { readonly diagnostics: boolean; readonly hints: boolean; readonly lenses: boolean };
+  /** What it asked for that only this server has: events, and which files tools changed. */
+  readonly wants: { readonly stream: boolean; readonly filesChanged: boolean };
+}
+
+/** Reads the parameters of `initialize`. */
+export function abilitiesOf(params: unknown): Abilities {
+  const has = (...path: readonly string[]) => memberOf(params, ["capabilities", ...path]);
+  const wants = (name: string) => memberOf(params, ["initializationOptions", "flemma", name]) === true;
+  const encodings = has("general", "positionEncodings");
+  return {
+    encoding: Array.isArray(encodings) && encodings.includes("utf-8") ? "utf-8" : "utf-16",
+    pullsDiagnostics: isObject(has("textDocument", "diagnostic")),
+    versionedEdits: has("workspace", "workspaceEdit", "documentChanges") === true,
+    appliesEdits: has("workspace", "applyEdit") === true,
+    progress: has("window", "workDoneProgress") === true,
+    showsDocuments: has("window", "showDocument", "support") === true,
+    watchesFiles: has("workspace", "didChangeWatchedFiles", "dynamicRegistration") === true,
+    foldsWithText: has("textDocument", "foldingRange", "foldingRange", "collapsedText") === true,
+    foldsLinesOnly: has("textDocument", "foldingRange", "lineFoldingOnly") === true,
+    symbolTree: has("textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport") === true,
+    refreshes: {
+      diagnostics: has("workspace", "diagnostics", "refreshSupport") === true,
+      hints: has("workspace", "inlayHint", "refreshSupport") === true,
+      lenses: has("workspace", "codeLens", "refreshSupport") === true,
+    },
+    wants: { stream: wants("stream"), filesChanged: wants("filesChanged") },
+  };
+}
+
+/** The member at the end of a path of names; undefined where one is missing. */
+export function memberOf(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, value);
+}
+
+/** How serious a message for a person is, as the protocol numbers it. */
+export const Level = { error: 1, warning: 2, info: 3 } as const;
+
+/** Edits of one version of a document. */
+export interface VersionedEdits {
+  readonly uri: string;
+  readonly version: number;
+  readonly edits: readonly TextEdit[];
+}
+
+export class Client {
+  readonly abilities: Abilities;
+  readonly #peer: Pick<Peer, "request" | "notify">;
+  #lastToken = 0;
+
+  constructor(peer: Pick<Peer, "request" | "notify">, abilities: Abilities) {
+    this.#peer = peer;
+    this.abilities = abilities;
+  }
+
+  /** Edits in the form that the editor takes. */
+  workspaceEdit({ uri, version, edits }: VersionedEdits): WorkspaceEdit {
+    return this.abilities.versionedEdits
+      ? { documentChanges: [{ textDocument: { uri, version }, edits: [...edits] }] }
+      : { changes: { [uri]: [...edits] } };
+  }
+
+  /** Asks for edits. Whether they are there shows in the next change of the document, not in the answer. */
+  applyEdit(label: string, edits: VersionedEdits): void {
+    void this.#peer.request("workspace/applyEdit", { label, edit: this.workspaceEdit(edits) });
+  }
+
+  publishDiagnostics(uri: string, version: number | undefined, diagnostics: readonly Diagnostic[]): void {
+    this.#peer.notify("textDocument/publishDiagnostics", {
+      uri,
+      ...(version === undefined ? {} : { version }),
+      diagnostics,
+    });
+  }
+
+  /** Says something to the person. */
+  say(level: number, message: string): void {
+    this.#peer.notify("window/showMessage", { type: level, message });
+  }
+
+  /** Says what went wrong, with what to do about it. */
+  problem({ message, next }: Problem): void {
+    this.say(Level.error, next === undefined ? message : `${message} ${next}`);
+  }
+
+  /** Notes something that nobody has to see. */
+  log(message: string): void {
+    this.#peer.notify("window/logMessage", { type: Level.info, message });
+  }
+
+  /** Shows a place without taking the focus. */
+  showPlace(uri: string, start: Position): void {
+    if (!this.abilities.showsDocuments) return;
+    const selection: Range = { start, end: start };
+    void this.#peer.request("window/showDocument", { uri, takeFocus: false, selection });
+  }
+
+  /** Begins to tell how far something is; null where the editor does not want to know. */
+  async progress(given: unknown, title: string): Promise<Progress | null> {
+    let token = given;
+    if (typeof token !== "string" && typeof token !== "number") {
+      if (!this.abilities.progress) return null;
+      token = `flemma-${++this.#lastToken}`;
+      const created = await this.#peer.request("window/workDoneProgress/create", { token });
+      if (created instanceof Refusal) return null;
+    }
+    const tell = (value: Record<string, unknown>) => this.#peer.notify("$/progress", { token, value });
+    tell({ kind: "begin", title, cancellable: true });
+    return {
+      token: token as string | number,
+      report: (message) => tell({ kind: "report", message, cancellable: true }),
+      end: (message) => tell({ kind: "end", message }),
+    };
+  }
+
+  event(uri: string, event: CycleEvent): void {
+    if (this.abilities.wants.stream) this.#peer.notify("flemma/event", { uri, event });
+  }
+
+  filesChanged(uri: string, paths: readonly string[]): void {
+    if (this.abilities.wants.filesChanged) this.#peer.notify("flemma/filesChanged", { uri, paths });
+  }
+
+  /** Has the editor ask again for what it shows beside the text. */
+  refresh(): void {
+    const { diagnostics, hints, lenses } = this.abilities.refreshes;
+    if (diagnostics && this.abilities.pullsDiagnostics) {
+      void this.#peer.request("workspace/diagnostic/refresh", undefined);
+    }
+    if (hints) void this.#peer.request("workspace/inlayHint/refresh", undefined);
+    if (lenses) void this.#peer.request("workspace/codeLens/refresh", undefined);
+  }
+
+  /** Asks to be told of files that say what holds for documents. */
+  watch(patterns: readonly string[]): void {
+    if (!this.abilities.watchesFiles) return;
+    void this.#peer.request("client/registerCapability", {
+      registrations: [{
+        id: "flemma-files",
+        method: "workspace/didChangeWatchedFiles",
+        registerOptions: { watchers: patterns.map((globPattern) => ({ globPattern })) },
+      }],
+    });
+  }
+}
+
+/** Something under way, as the editor shows it. */
+export interface Progress {
+  readonly token: string | number;
+  report(message: string): void;
+  end(message: string): void;
+}

@@ -1,0 +1,276 @@
+// What the editor can have done: everything that runs or writes, asked for by name with the document and its version.
+
+import type { CallTarget, ChatSession } from "../../agent/types.ts";
+import { explanationJson, explanationLines } from "../../agent/views/explanation.ts";
+import { nextNeed } from "../../agent/views/next_need.ts";
+import { allowForSession } from "../../agent/views/session_allowance.ts";
+import type { Environment } from "../../base/environment.ts";
+import { isObject } from "../../base/is_object.ts";
+import type { Outcome, Problem } from "../../base/problem.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { resolveAll } from "../../cycle/plan/targets.ts";
+import { stripStatus } from "../../parser/edits/result_block.ts";
+import { Refusal, RpcCode } from "../rpc/peer.ts";
+import { type Client, Level } from "./client.ts";
+import type { OpenDocument } from "./document.ts";
+import { startOfLine } from "./features/actions.ts";
+import { Run } from "./run.ts";
+
+/** What a command is asked with. */
+interface Asked {
+  readonly document: OpenDocument;
+  readonly id?: string;
+  readonly line?: number;
+  readonly message?: string;
+  /** Whether the model is to go on where it spoke last. */
+  readonly goOn: boolean;
+  readonly workDoneToken: unknown;
+}
+
+/** Answers at once: what takes time is told by progress and edits. */
+type Command = (commands: Commands, asked: Asked) => unknown;
+
+const STARTED = { started: true };
+
+const TABLE: Readonly<Record<string, Command>> = {
+  "flemma.advance": (commands, asked) =>
+    commands.run(asked, (session) => session.advance({ goOn: asked.goOn })),
+  "flemma.send": (commands, asked) => commands.run(asked, (session) => session.send({ goOn: asked.goOn })),
+  "flemma.execute": (commands, asked) =>
+    commands.onCall(asked, (id) => commands.run(asked, (session) => session.execute(id))),
+  "flemma.cancel": (commands, { document, id }) => commands.cancel(document, id),
+  "flemma.approve": (commands, asked) =>
+    commands.onCall(asked, (id) => commands.mark(asked, (session) => session.approve(id))),
+  "flemma.reject": (commands, asked) =>
+    commands.onCall(asked, (id) => commands.mark(asked, (session) => session.reject(id, asked.message))),
+  "flemma.approveAll": (commands, asked) =>
+    commands.mark(asked, (session) => session.approve({ kind: "all" })),
+  "flemma.takeAsResult": (commands, asked) =>
+    commands.onCall(asked, (id) => commands.mark(asked, (session) => takeText(session, id))),
+  "flemma.allowForSession": (commands, asked) => commands.onCall(asked, (id) => commands.allow(asked, id)),
+  "flemma.explain": (commands, asked) => commands.explain(asked),
+  "flemma.showRequest": (commands, asked) => commands.showRequest(asked),
+  "flemma.showDiff": (commands, asked) => commands.onCall(asked, (id) => commands.showDiff(asked, id)),
+  "flemma.showLine": (commands, { document, line = 1 }) => commands.showLine(document, line),
+  "flemma.status": (commands, asked) => commands.status(asked),
+  "flemma.trust": (commands, asked) => commands.mark(asked, (session) => session.trust()),
+};
+
+/** Names of all commands. */
+export const COMMANDS: readonly string[] = Object.keys(TABLE);
+
+export interface CommandsHost {
+  /** The editor, once it has said who it is. */
+  readonly client: () => Client;
+  readonly environment: Environment;
+  document(uri: unknown): OpenDocument | undefined;
+}
+
+export class Commands {
+  readonly #host: CommandsHost;
+  readonly #runs = new Set<Run>();
+
+  get #client(): Client {
+    return this.#host.client();
+  }
+
+  constructor(host: CommandsHost) {
+    this.#host = host;
+  }
+
+  /** Does what `workspace/executeCommand` asks for. */
+  async execute(params: unknown): Promise<unknown> {
+    const { command, arguments: list, workDoneToken } = isObject(params) ? params : {};
+    const work = typeof command === "string" && Object.hasOwn(TABLE, command) ? TABLE[command] : undefined;
+    if (work === undefined) {
+      return new Refusal(RpcCode.invalidParams, `There is no command ${String(command)}.`);
+    }
+    const given = Array.isArray(list) && isObject(list[0]) ? list[0] : {};
+    const document = this.#host.document(given.uri);
+    if (document === undefined) {
+      return new Refusal(RpcCode.invalidParams, `${String(given.uri)} is not open as a document.`);
+    }
+    if (typeof given.version === "number" && given.version !== document.store.version) {
+      const message = "The document has changed since; nothing was done. Try again.";
+      this.#client.say(Level.warning, message);
+      return new Refusal(RpcCode.contentModified, message);
+    }
+    const text = (value: unknown) => typeof value === "string" ? value : undefined;
+    return await work(this, {
+      document,
+      id: text(given.id),
+      line: typeof given.line === "number" ? given.line : undefined,
+      message: text(given.message),
+      goOn: given.continue === true,
+      workDoneToken,
+    });
+  }
+
+  /** Takes back what the editor shows under a token. */
+  cancelProgress(token: unknown): void {
+    for (const run of this.#runs) {
+      if (run.token === token) run.cancel();
+    }
+  }
+
+  /** Cancels the run on a document, or everything; settles when it has ended. */
+  async end(document?: OpenDocument): Promise<void> {
+    const runs = [...this.#runs].filter((run) => document === undefined || run.document === document);
+    for (const run of runs) run.cancel();
+    await Promise.allSettled(runs.map(({ ended }) => ended));
+  }
+
+  async run(
+    { document, line, workDoneToken }: Asked,
+    act: (session: ChatSession) => ReturnType<ChatSession["advance"]>,
+  ) {
+    const client = this.#client;
+    const run = await Run.start({ document, client, act, line, workDoneToken });
+    if (!(run instanceof Run)) return this.#refused(run);
+    this.#runs.add(run);
+    // What it throws is a fault of the program, and told as one.
+    run.ended.catch((thrown: unknown) =>
+      client.say(Level.error, `This is a fault of the program: ${String(thrown)}`)
+    )
+      .finally(() => this.#runs.delete(run));
+    return STARTED;
+  }
+
+  cancel(document: OpenDocument, id: string | undefined) {
+    const { working } = document;
+    if (working === null) return { cancelled: false };
+    if (id !== undefined) return { cancelled: working.cancelCall(id) };
+    for (const run of this.#runs) if (run.document === document) run.cancel();
+    return { cancelled: true };
+  }
+
+  /** The call that is named, or that stands at a line, or the only one that waits. */
+  onCall({ document, id, line }: Asked, then: (id: string) => unknown): unknown {
+    const target = id !== undefined
+      ? { kind: "id", text: id } as const
+      : line !== undefined
+      ? { kind: "line", line } as const
+      : { kind: "only" } as const;
+    const found = resolveAll(document.store.chat, [target]);
+    return found.ok ? then(found.value.ids[0]!) : this.#refused(found.problem);
+  }
+
+  /**
+   * Writes something small. While a run works on the document, it does that too. The editor may wait for this answer
+   * before it takes the edit, so it is given once the edit is asked for; what is in the way after that is told.
+   */
+  async mark(
+    { document }: Asked,
+    act: (session: ChatSession) => Promise<Outcome<unknown>>,
+  ): Promise<unknown> {
+    const client = this.#client;
+    const { working } = document;
+    const emit = (event: CycleEvent) => client.event(document.uri, event);
+    const opened = working === null ? await document.work({ emit, brief: true }) : null;
+    if (opened !== null && !opened.ok) return this.#refused(opened.problem);
+    const session = working ?? opened!.value.session;
+    let asked = false;
+    const done = act(session).then((outcome) => {
+      if (!outcome.ok && asked) client.problem(outcome.problem);
+      return outcome;
+    }).finally(() => opened?.value.close());
+    const first = await Promise.race([done, document.store.asking()]);
+    asked = true;
+    if (first !== undefined && !first.ok) return this.#refused(first.problem);
+    return STARTED;
+  }
+
+  /** Notes that the word which the person took over from an action is their approval of the call as it stands. */
+  async confirm(document: OpenDocument, id: string): Promise<void> {
+    const opened = await document.work({ brief: true });
+    if (!opened.ok) return this.#client.log(opened.problem.message);
+    const approved = await opened.value.session.approve(id);
+    await opened.value.close();
+    if (!approved.ok) this.#client.log(approved.problem.message);
+  }
+
+  /** Approves the tool of a call for this login, and says how to take that back. */
+  async allow({ document }: Asked, id: string): Promise<unknown> {
+    const name = document.store.chat.call(id)?.name;
+    if (name === undefined) return { allowed: false };
+    const allowed = await allowForSession(this.#host.environment, document.path, name);
+    if (!allowed.ok) return this.#refused(allowed.problem);
+    document.forget();
+    this.#client.refresh();
+    this.#client.say(Level.info, `${name} is approved in this document until you log out. ${allowed.value}`);
+    return { allowed: true, tool: name };
+  }
+
+  async explain({ document, id, line }: Asked): Promise<unknown> {
+    const session = await document.look();
+    if (!session.ok) return this.#refused(session.problem);
+    const targets: CallTarget[] = id !== undefined
+      ? [id]
+      : line !== undefined
+      ? [{ kind: "line", line }]
+      : [];
+    const explained = await session.value.explain(...targets);
+    if (!explained.ok) return this.#refused(explained.problem);
+    const lines = explained.value.flatMap(explanationLines);
+    if (lines.length > 0) this.#client.say(Level.info, lines.join("\n"));
+    return explained.value.map(explanationJson);
+  }
+
+  async showRequest({ document }: Asked): Promise<unknown> {
+    const session = await document.look();
+    if (!session.ok) return this.#refused(session.problem);
+    const prepared = await session.value.request();
+    if (prepared.kind === "failed") return this.#refused(prepared.problem);
+    if (prepared.kind === "blocked") {
+      return new Refusal(RpcCode.failed, prepared.diagnostics.map(({ message }) => message).join("\n"));
+    }
+    const { url, body } = prepared.request;
+    return { url, body };
+  }
+
+  async showDiff({ document }: Asked, id: string): Promise<unknown> {
+    const session = await document.look();
+    return session.ok ? { id, diff: await session.value.diff(id) } : this.#refused(session.problem);
+  }
+
+  showLine(document: OpenDocument, line: number) {
+    this.#client.showPlace(document.uri, startOfLine(document, line));
+    return null;
+  }
+
+  async status({ document }: Asked): Promise<unknown> {
+    const session = await document.look();
+    if (!session.ok) return this.#refused(session.problem);
+    const calls = await session.value.calls();
+    return {
+      running: document.working !== null,
+      autopilot: session.value.autopilot,
+      next: nextNeed(document.store.chat).kind,
+      calls: calls.map(({ id, name, status, line, preview, verdict }) => ({
+        id,
+        name,
+        status,
+        line,
+        preview,
+        decision: verdict.decision,
+        source: verdict.source,
+      })),
+      doubts: session.value.doubts,
+    };
+  }
+
+  /** A refusal that the person sees too: few editors show the answers of commands. */
+  #refused(problem: Problem): Refusal {
+    this.#client.problem(problem);
+    return new Refusal(RpcCode.failed, problem.message, { code: problem.code, next: problem.next });
+  }
+}
+
+/** Makes the text that stands in a block its result. */
+async function takeText(session: ChatSession, id: string): Promise<Outcome<unknown>> {
+  const result = session.chat.result(id);
+  const problem = result === undefined
+    ? { code: "no-result-block", message: `The call ${id} has no result block yet.` }
+    : await session.edit(stripStatus(session.chat, result));
+  return problem === null ? { ok: true, value: null } : { ok: false, problem };
+}

@@ -1,0 +1,264 @@
+// One document that is open in the editor: its text, a session that looks at it, and the run that changes it.
+
+import { chatInMemory } from "../../agent/open.ts";
+import type { ChatSession } from "../../agent/types.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { lockDocument } from "../../cycle/storage/lock.ts";
+import type { CycleEvent, Emit } from "../../cycle/types.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
+import { parse, update } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { BufferStore } from "./buffer_store.ts";
+import { type Client, Level, memberOf } from "./client.ts";
+import { type Counted, type Encoding, toOffset, toRange } from "./positions.ts";
+import { editsBetween, sameText } from "./text_edits.ts";
+
+export interface DocumentHost {
+  readonly environment: Environment;
+  readonly client: Client;
+  /** Told when the text, or what is known of its calls, is another one. */
+  readonly changed: (document: OpenDocument) => void;
+}
+
+/** A session that may change the document, under its lock. */
+export interface Working {
+  readonly session: ChatSession;
+  /** Gives the document back. */
+  close(): Promise<void>;
+}
+
+export class OpenDocument {
+  readonly uri: string;
+  readonly path: string | null;
+  readonly store: BufferStore;
+  readonly #host: DocumentHost;
+  #look: Promise<Outcome<ChatSession>> | null = null;
+  #working: Working | null = null;
+  /** Opening for work, which takes a while. */
+  #opening = false;
+  /** Settles when a work ends that takes no more than a moment: nobody has to be refused for that. */
+  #brief: Promise<void> | null = null;
+  /** Edits that were handed out as approvals, with the version they are of. */
+  #approvals: { readonly version: number; readonly id: string; readonly edits: readonly Edit[] }[] = [];
+  /** So often did somebody else than a run change the text. */
+  foreignChanges = 0;
+
+  constructor(uri: string, text: string, version: number, host: DocumentHost) {
+    const named = pathOf(uri);
+    this.uri = uri;
+    this.path = named === null ? null : realPath(named);
+    this.#host = host;
+    const { environment, client } = host;
+    this.store = new BufferStore(text, version, {
+      environment,
+      path: this.path,
+      named,
+      ask: ({ version, chat, edits }) =>
+        client.applyEdit("flemma: reply", {
+          uri,
+          version,
+          edits: edits.map((edit) => textEdit({ chat, encoding: this.#encoding }, edit)),
+        }),
+      changed: () => host.changed(this),
+      notify: (problem) => client.problem(problem),
+    });
+  }
+
+  get #encoding(): Encoding {
+    return this.#host.client.abilities.encoding;
+  }
+
+  /** The text that the editor shows, as it counts it. */
+  get counted(): Counted {
+    return { chat: this.store.buffer, encoding: this.#encoding };
+  }
+
+  /** Whether the editor is being asked for an edit: what would be said of the text now is said in a moment. */
+  get isUnsettled(): boolean {
+    return this.store.chat !== this.store.buffer;
+  }
+
+  get isBusy(): boolean {
+    return this.#opening || this.#working !== null;
+  }
+
+  /** The session that works on the document now. */
+  get working(): ChatSession | null {
+    return this.#working?.session ?? null;
+  }
+
+  /** A session for whoever wants to know something of the document. Fails with what is wrong in the settings. */
+  async look(): Promise<Outcome<ChatSession>> {
+    if (this.#working !== null) return success(this.#working.session);
+    const looking = this.#look ??= chatInMemory(NOTHING, {
+      environment: this.#host.environment,
+      store: this.store,
+      readOnly: true,
+    });
+    const session = await looking;
+    // What was wrong may be right by now.
+    if (!session.ok && this.#look === looking) this.#look = null;
+    return session;
+  }
+
+  /** What was known of settings, approvals and other runs may not be true any more. */
+  forget(): void {
+    this.#look = null;
+  }
+
+  /**
+   * Opens the document for work, under its lock. Fails with `busy` while something works on it, with `document-locked`
+   * while another program does, or with what is wrong in the settings.
+   */
+  async work(
+    options: { readonly emit?: Emit; readonly signal?: AbortSignal; readonly brief?: boolean },
+  ): Promise<Outcome<Working>> {
+    while (this.#brief !== null) await this.#brief;
+    if (this.isBusy) {
+      return failure("busy", "A run works on this document.", "Wait for it to end, or cancel it.");
+    }
+    this.#opening = true;
+    const ended = Promise.withResolvers<void>();
+    if (options.brief === true) this.#brief = ended.promise;
+    const over = () => {
+      if (this.#brief === ended.promise) this.#brief = null;
+      ended.resolve();
+    };
+    try {
+      const opened = await this.#open(options, over);
+      if (!opened.ok) over();
+      return opened;
+    } finally {
+      this.#opening = false;
+    }
+  }
+
+  async #open(
+    options: { readonly emit?: Emit; readonly signal?: AbortSignal },
+    over: () => void,
+  ): Promise<Outcome<Working>> {
+    const { environment } = this.#host;
+    const lock = this.path === null ? null : await lockDocument(this.path, { environment, wait: 0 });
+    if (lock !== null && !lock.ok) return lock;
+    if (lock?.value.notice) this.#host.client.say(Level.info, lock.value.notice.message);
+    const opened = await chatInMemory(NOTHING, {
+      ...options,
+      environment,
+      store: this.store,
+      stream: false,
+      emit: (event) => {
+        if (event.event === "request:sending") this.store.expectReply(true);
+        options.emit?.(event);
+      },
+    });
+    if (!opened.ok) {
+      await lock?.value.release();
+      return opened;
+    }
+    const session = opened.value;
+    const close = async () => {
+      await session[Symbol.asyncDispose]();
+      this.store.expectReply(false);
+      const left = await lock?.value.release() ?? null;
+      if (left !== null) this.#host.client.log(left.message);
+      this.#working = null;
+      this.forget();
+      over();
+      this.#host.changed(this);
+    };
+    this.#working = { session, close };
+    this.forget();
+    return success(this.#working);
+  }
+
+  /** Takes what the editor tells of its text; answers with the call that the person approved by it, if that is all. */
+  change(version: number, changes: readonly unknown[]): string | null {
+    const before = this.store.buffer;
+    let chat = before;
+    for (const change of changes) chat = applied(chat, change, this.#encoding) ?? chat;
+    const single = changes.length === 1 ? editOf(before, changes[0], this.#encoding) : null;
+    const edits = single === null ? editsBetween(before.bytes, chat.bytes) : [single];
+    if (this.store.chat === before) this.foreignChanges++;
+    const approved = this.#approvals.find(({ version, edits }) =>
+      version === this.store.version && sameText(chat, update(before, edits))
+    );
+    this.#approvals = [];
+    this.store.take(version, chat, edits);
+    return approved?.id ?? null;
+  }
+
+  /** Notes that these edits, should the person take them, mean that they approve the call. */
+  offerApproval(id: string, edits: readonly Edit[]): void {
+    this.#approvals.push({ version: this.store.version, id, edits });
+  }
+
+  /** An edit of the text that the editor shows. */
+  textEdit(edit: Edit) {
+    return textEdit(this.counted, edit);
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Whether an event says something of a call that is shown beside the text. */
+export function concernsCalls({ event }: CycleEvent): boolean {
+  return event === "tool:executing" || event === "tool:finished" || event === "approval:pending";
+}
+
+function textEdit(counted: Counted, { from, to, insert }: Edit) {
+  return { range: toRange(counted, { from, to }), newText: insert };
+}
+
+/** The text after one change; null for a change that is none. */
+function applied(chat: Chat, change: unknown, encoding: Encoding): Chat | null {
+  const edit = editOf(chat, change, encoding);
+  if (edit !== null) return update(chat, [edit]);
+  const text = memberOf(change, ["text"]);
+  return typeof text === "string" ? parse(new TextEncoder().encode(text)) : null;
+}
+
+/** A change of a part of the text as an edit; null for one that gives all of it. */
+function editOf(chat: Chat, change: unknown, encoding: Encoding): Edit | null {
+  const text = memberOf(change, ["text"]);
+  const range = rangeIn(memberOf(change, ["range"]));
+  if (typeof text !== "string" || range === null) return null;
+  const [from, to] = [toOffset({ chat, encoding }, range.start), toOffset({ chat, encoding }, range.end)];
+  return { from: Math.min(from, to), to: Math.max(from, to), insert: text };
+}
+
+/** A range that came over the wire; null for anything else. */
+export function rangeIn(value: unknown): ReturnType<typeof toRange> | null {
+  const [start, end] = [positionIn(memberOf(value, ["start"])), positionIn(memberOf(value, ["end"]))];
+  return start === null || end === null ? null : { start, end };
+}
+
+/** A position that came over the wire; null for anything else. */
+export function positionIn(value: unknown): { line: number; character: number } | null {
+  const [line, character] = [memberOf(value, ["line"]), memberOf(value, ["character"])];
+  return isCount(line) && isCount(character) ? { line, character } : null;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}
+
+/** The absolute path of a file's address; null for a text that is no file. */
+export function pathOf(uri: string): string | null {
+  try {
+    const url = new URL(uri);
+    return url.protocol === "file:" ? decodeURIComponent(url.pathname) : null;
+  } catch {
+    // Whatever the client calls it, it is no file.
+    return null;
+  }
+}
+
+/** What is remembered of a document goes by its real path; one that was never saved has the path it was given. */
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,154 @@
+// What a person can do where the cursor is: approve and reject as plain edits, everything that runs as a command.
+
+import type { CodeAction } from "vscode-languageserver-types";
+import {
+  isPlaceholder,
+  placeholderStyle,
+  setStatus,
+  stripStatus,
+} from "../../../parser/edits/result_block.ts";
+import type { Edit } from "../../../parser/edits/edit.ts";
+import type { Lifecycle, Result } from "../../../parser/types.ts";
+import type { Client } from "../client.ts";
+import type { OpenDocument } from "../document.ts";
+import { linesRange, toOffset } from "../positions.ts";
+
+type Position = Parameters<typeof toOffset>[1];
+
+export interface ActionRequest {
+  readonly range: { readonly start: Position; readonly end: Position };
+  /** Kinds that are asked for; left out all are. */
+  readonly only?: readonly string[];
+}
+
+/** What can be done with the calls in a range, and with the document. */
+export async function codeActions(
+  document: OpenDocument,
+  client: Client,
+  { range, only }: ActionRequest,
+): Promise<CodeAction[]> {
+  if (document.isUnsettled) return [];
+  const session = await document.look();
+  const wanted = ({ kind = "" }: CodeAction) =>
+    only === undefined || only.some((each) => each === "" || kind === each || kind.startsWith(`${each}.`));
+  const style = session.ok ? session.value.settings.tools.status_style : "auto";
+  const made = new Actions(document, client, style);
+  const calls = callsIn(document, range).flatMap((id) => made.forCall(id));
+  return [...calls, ...made.forDocument()].filter(wanted);
+}
+
+/** The ids of the calls whose own block, or whose result's, is in a range. */
+function callsIn({ counted }: OpenDocument, range: ActionRequest["range"]): string[] {
+  const { chat } = counted;
+  const [from, to] = [toOffset(counted, range.start), toOffset(counted, range.end)];
+  const blocks = [...chat.calls, ...chat.results].filter(({ place }) => place.from <= to && from <= place.to);
+  return [...new Set(blocks.map(({ id }) => id))].filter((id) => chat.call(id) !== undefined);
+}
+
+class Actions {
+  readonly #document: OpenDocument;
+  readonly #client: Client;
+  readonly #setting: Parameters<typeof placeholderStyle>[1];
+
+  constructor(document: OpenDocument, client: Client, setting: Parameters<typeof placeholderStyle>[1]) {
+    this.#document = document;
+    this.#client = client;
+    this.#setting = setting;
+  }
+
+  forCall(id: string): CodeAction[] {
+    const { chat } = this.#document.counted;
+    const result = chat.result(id);
+    const running = this.#document.working !== null;
+    if (result === undefined) {
+      return running
+        ? []
+        : [this.#command(`Run ${id} now`, "refactor.flemma.execute", "flemma.execute", { id })];
+    }
+    if (!isPlaceholder(result)) return [];
+    const name = chat.call(id)?.name ?? id;
+    const actions: CodeAction[] = [];
+    if (result.status !== "approved") actions.push(this.#approve(result, `Approve ${name} (${id})`));
+    if (result.status !== "rejected") {
+      actions.push(
+        this.#edit(`Reject ${name} (${id})`, "quickfix", this.#status(result, "rejected")),
+        this.#rejectWithReason(result, `Reject ${name} (${id}) with a reason…`),
+      );
+    }
+    if (result.status !== "pending") {
+      actions.push(this.#edit(`Let ${name} (${id}) wait`, "quickfix", this.#status(result, "pending")));
+    }
+    if (result.content !== "") {
+      const title = `Take the text as the result of ${id}`;
+      actions.push(this.#edit(title, "refactor.rewrite.flemma.takeAsResult", stripStatus(chat, result)));
+    }
+    if (!running) {
+      actions.push(this.#command(`Run ${id} now`, "refactor.flemma.execute", "flemma.execute", { id }));
+    }
+    return actions;
+  }
+
+  forDocument(): CodeAction[] {
+    const { chat } = this.#document.counted;
+    if (this.#document.working !== null) {
+      return [this.#command("Cancel what runs", "source.flemma.cancel", "flemma.cancel", {})];
+    }
+    if (chat.turns.length === 0) return [];
+    const waiting = chat.results.some((result) => result.status === "pending" && result.content === "");
+    return [
+      this.#command("Advance the conversation", "source.flemma.advance", "flemma.advance", {}),
+      ...(waiting
+        ? [this.#command("Approve all calls", "source.flemma.approveAll", "flemma.approveAll", {})]
+        : []),
+    ];
+  }
+
+  #status(result: Result, status: Lifecycle): Edit[] {
+    const { chat } = this.#document.counted;
+    return setStatus(chat, result, status, placeholderStyle(chat, this.#setting));
+  }
+
+  #approve(result: Result, title: string): CodeAction {
+    const edits = this.#status(result, "approved");
+    this.#document.offerApproval(result.id, edits);
+    return { ...this.#edit(title, "quickfix", edits), isPreferred: result.status === "pending" };
+  }
+
+  /** The word, and an empty line in the block for the reason, which the editor is asked to show. */
+  #rejectWithReason(result: Result, title: string): CodeAction {
+    const { chat } = this.#document.counted;
+    const line = result.opener.start + 1;
+    const start = chat.lineStart(line);
+    const edits = [
+      ...this.#status(result, "rejected"),
+      ...(result.content === "" ? [{ from: start, to: start, insert: chat.eol }] : []),
+    ];
+    const { uri } = this.#document;
+    const command = { title, command: "flemma.showLine", arguments: [{ uri, line }] };
+    return { ...this.#edit(title, "quickfix", edits), command };
+  }
+
+  #edit(title: string, kind: string, edits: readonly Edit[]): CodeAction {
+    const { uri, store } = this.#document;
+    const edit = this.#client.workspaceEdit({
+      uri,
+      version: store.version,
+      edits: edits.map((each) => this.#document.textEdit(each)),
+    });
+    return { title, kind, edit };
+  }
+
+  #command(title: string, kind: string, command: string, more: Record<string, unknown>): CodeAction {
+    const { uri, store } = this.#document;
+    return {
+      title,
+      kind,
+      command: { title, command, arguments: [{ uri, version: store.version, ...more }] },
+    };
+  }
+}
+
+/** The line of a place to be shown, clipped to the text. */
+export function startOfLine({ counted }: OpenDocument, line: number) {
+  return linesRange(counted, Math.min(line, Math.max(1, counted.chat.lineCount)), line).start;
+}

@@ -1,0 +1,194 @@
+// What may stand where a person types: roles, statuses, ids of calls, tools, files, settings and models.
+
+import type { CompletionItem } from "vscode-languageserver-types";
+import { isObject } from "../../../base/is_object.ts";
+import { parentOf, resolvePath } from "../../../base/paths.ts";
+import { survey } from "../../../cycle/plan/open_calls.ts";
+import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
+import { nodeAt } from "../../../config/schema/keys.ts";
+import type { Node } from "../../../config/schema/define.ts";
+import type { Environment } from "../../../base/environment.ts";
+import type { OpenDocument } from "../document.ts";
+import { toOffset, toRange } from "../positions.ts";
+import { blockKeys } from "./block_keys.ts";
+
+type Position = Parameters<typeof toOffset>[1];
+
+/** Kinds of completions, as the protocol numbers them. */
+const KIND = {
+  keyword: 14,
+  value: 12,
+  file: 17,
+  folder: 19,
+  property: 10,
+  reference: 18,
+  function: 3,
+} as const;
+
+/** Characters that ask for completions by themselves. */
+export const TRIGGERS = ["@", "`", "=", "$", "/", "."];
+
+/** Files of a folder that are offered. */
+const MOST_FILES = 200;
+
+const ROLES = ["System", "You", "Assistant"];
+/** The words that a person writes; the others are the program's. */
+const STATUSES = ["pending", "approved", "rejected"];
+
+/** A word that may go in the place of what stands behind `from` bytes of the line. */
+interface Offer {
+  readonly text: string;
+  readonly kind: CompletionItem["kind"];
+  readonly detail?: string;
+}
+
+/** What may stand at a position. */
+export async function completion(
+  document: OpenDocument,
+  position: Position,
+  environment: Environment,
+): Promise<CompletionItem[]> {
+  const { counted } = document;
+  const { chat } = counted;
+  const offset = toOffset(counted, position);
+  const line = chat.lineAt(offset);
+  const before = chat.text(chat.lineStart(line), offset);
+  const block = chat.frontmatter;
+  const inBlock = block !== null && line > block.start && line < block.end;
+  const { typed, offers } = inBlock
+    ? await inSettings(document, line, before)
+    : inText(document, before, environment);
+  const from = offset - new TextEncoder().encode(typed).length;
+  const range = toRange(counted, { from, to: offset });
+  return offers.map(({ text, kind, detail }) => ({
+    label: text,
+    kind,
+    ...(detail === undefined ? {} : { detail }),
+    textEdit: { range, newText: text },
+    filterText: text,
+  }));
+}
+
+interface Offers {
+  /** What has been typed of the word. */
+  readonly typed: string;
+  readonly offers: readonly Offer[];
+}
+
+const NONE: Offers = { typed: "", offers: [] };
+
+function inText(document: OpenDocument, before: string, environment: Environment): Offers {
+  const role = /^@(\w*)$/.exec(before);
+  if (role !== null) {
+    return { typed: before, offers: ROLES.map((name) => ({ text: `@${name}:`, kind: KIND.keyword })) };
+  }
+  const status = /^(?:`{3,}flemma:tool\b.*\bstatus=|\*\*Tool Result:\*\*\s*`[^`]+`\s*\((?:status=)?)(\w*)$/
+    .exec(before);
+  if (status !== null) {
+    return { typed: status[1]!, offers: STATUSES.map((text) => ({ text, kind: KIND.value })) };
+  }
+  const result = /^\*\*Tool Result:\*\*\s*`([^`]*)$/.exec(before);
+  if (result !== null) return { typed: result[1]!, offers: openCalls(document) };
+  const call = /^\*\*Tool Use:\*\*\s*`([^`]*)$/.exec(before);
+  if (call !== null) {
+    return {
+      typed: call[1]!,
+      offers: BUILTIN_CATALOG.tools.map(({ name }) => ({ text: name, kind: KIND.function })),
+    };
+  }
+  const file = /@((?:\.{1,2}|~|\/)\/\S*)$/.exec(before);
+  return file === null ? NONE : files(document, file[1]!, environment);
+}
+
+/** Ids of calls that have no result yet. */
+function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
+  return survey(chat).open.map((text) => ({ text, kind: KIND.reference, detail: chat.call(text)?.name }));
+}
+
+/** The entries of the folder that a reference has reached, those that are hidden only where a dot asks for them. */
+function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment): Offers {
+  const slash = typed.lastIndexOf("/");
+  const word = typed.slice(slash + 1);
+  const folder = resolvePath(typed.slice(0, slash + 1).replace(/^\/\//, "/"), {
+    folder: path === null ? cwd : parentOf(path),
+    home,
+  });
+  let entries: Deno.DirEntry[];
+  try {
+    entries = [...Deno.readDirSync(folder)];
+  } catch {
+    // Nothing that could be named.
+    return NONE;
+  }
+  const offers = entries
+    .filter(({ name }) => name.startsWith(word) && (word.startsWith(".") || !name.startsWith(".")))
+    .sort((a, b) => a.name < b.name ? -1 : 1)
+    .slice(0, MOST_FILES)
+    .map(({ name, isDirectory }) => ({
+      // A blank would end the reference.
+      text: name.replace(/[\s%;]/g, encodeURIComponent),
+      kind: isDirectory ? KIND.folder : KIND.file,
+    }));
+  return { typed: word, offers };
+}
+
+async function inSettings(document: OpenDocument, line: number, before: string): Promise<Offers> {
+  const { chat } = document.counted;
+  const block = chat.frontmatter!;
+  const above = Array.from(
+    { length: line - block.start - 1 },
+    (_, at) => chat.lineText(block.start + 1 + at),
+  );
+  const { path, typed, isValue } = blockKeys(block.language, above, before);
+  const node = nodeOf(path);
+  if (node === null) return NONE;
+  if (isValue) return { typed, offers: await values(document, path, node) };
+  if (node.node !== "group") return NONE;
+  const offers = Object.entries(node.members)
+    .filter(([, member]) => member.node !== "editor")
+    .map(([text, member]) => ({ text, kind: KIND.property, detail: member.doc }));
+  return { typed, offers };
+}
+
+function nodeOf(path: readonly string[]): Node | null {
+  try {
+    return nodeAt(path);
+  } catch {
+    // Not a setting, or not one yet.
+    return null;
+  }
+}
+
+/** Values of a key that are words: of a choice, of a switch, models and presets. */
+async function values(document: OpenDocument, path: readonly string[], node: Node): Promise<Offer[]> {
+  const value = (text: string): Offer => ({ text, kind: KIND.value });
+  if (path.join(".") === "model") return await models(document);
+  if (node.node === "group" && node.list !== undefined || path.at(-1) === "auto_approve") {
+    const session = await document.look();
+    const presets = session.ok ? Object.keys(session.value.settings.tools.presets) : [];
+    return [...presets, ...BUILTIN_CATALOG.tools.map(({ name }) => name)].map(value);
+  }
+  if (node.node !== "key") return [];
+  const { type } = node;
+  if (type.is === "boolean") return ["true", "false"].map(value);
+  if (type.is === "word") return type.words.map(value);
+  return type.is === "custom" && type.words !== undefined ? type.words.map(value) : [];
+}
+
+async function models(document: OpenDocument): Promise<Offer[]> {
+  const session = await document.look();
+  if (!session.ok) return [];
+  const { settings } = session.value;
+  const { modelNames } = await import("../../../agent/views/model_names.ts");
+  return modelNames(settings).map((text) => ({ text, kind: KIND.value }));
+}
+
+/** Whether something that came with a request is a list of texts. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** The member of a request that says what kinds are asked for. */
+export function onlyIn(context: unknown): readonly string[] | undefined {
+  return isObject(context) && isTexts(context.only) ? context.only : undefined;
+}

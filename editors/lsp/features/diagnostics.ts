@@ -1,0 +1,119 @@
+// What `flemma check` says of a document, as the editor shows it: a call that waits for the person says what it asks for.
+
+import type { Diagnostic as Shown } from "vscode-languageserver-types";
+import type { OpenCall } from "../../../agent/types.ts";
+import type { Chat, Diagnostic } from "../../../parser/types.ts";
+import type { OpenDocument } from "../document.ts";
+import { type Counted, linesRange, toRange } from "../positions.ts";
+
+/** How serious a finding is, as the protocol numbers it. */
+const SEVERITY = { error: 1, warning: 2, info: 3 } as const;
+
+/** Marks text that is of no use. */
+const UNNECESSARY = 1;
+
+/** Findings about text that is never sent. */
+const IGNORED: ReadonlySet<string> = new Set(["text_before_first_message", "role_unknown"]);
+
+/** The findings of a version of the text. */
+export interface Findings {
+  readonly version: number;
+  readonly diagnostics: readonly Shown[];
+}
+
+/**
+ * Everything that is wrong with the text as the editor shows it. While the editor is asked for an edit the answer is that
+ * of the text before, and the next change brings a new one.
+ */
+export async function findingsOf(document: OpenDocument): Promise<Findings> {
+  const { store, uri } = document;
+  while (true) {
+    const { version, buffer } = store;
+    // What templates remember from one evaluation must not reach the next.
+    if (hasTags(buffer)) document.forget();
+    const session = await document.look();
+    const found = session.ok ? (await session.value.diagnose()).diagnostics : [
+      problemFinding(session.problem.code, session.problem.message, session.problem.next),
+      ...buffer.diagnostics,
+    ];
+    const calls = session.ok ? await session.value.calls() : [];
+    if (store.buffer !== buffer) continue;
+    const waiting = new Map(calls.filter(isWaiting).map((call) => [call.id, call]));
+    const counted = document.counted;
+    return { version, diagnostics: found.map((each) => shown(counted, each, waiting, uri)) };
+  }
+}
+
+/** Whether the person decides about a call next. */
+export function isWaiting({ status, hasText }: Pick<OpenCall, "status" | "hasText">): boolean {
+  return status === "pending" && !hasText;
+}
+
+function problemFinding(code: string, message: string, next?: string): Diagnostic {
+  return {
+    code,
+    type: "config",
+    severity: "error",
+    message: next === undefined ? message : `${message} ${next}`,
+  };
+}
+
+/** A finding; one about the whole first block may know the very line. */
+type Finding = Diagnostic & { readonly line?: number };
+
+function shown(
+  counted: Counted,
+  finding: Finding,
+  waiting: ReadonlyMap<string, OpenCall>,
+  uri: string,
+): Shown {
+  const { code, severity, message, id } = finding;
+  const { chat } = counted;
+  const call = code === "tool_use_unresolved" && id !== undefined ? waiting.get(id) : undefined;
+  const related = id === undefined ? [] : otherHalf(counted, id, finding, uri);
+  return {
+    range: call === undefined ? rangeOf(counted, finding) : linesRange(counted, call.line, call.line),
+    severity: call === undefined ? SEVERITY[severity] : SEVERITY.info,
+    code,
+    source: "flemma",
+    message: call === undefined ? message : `waits for you: ${call.preview}`,
+    ...(IGNORED.has(code) ? { tags: [UNNECESSARY] } : {}),
+    ...(related.length === 0 || chat.byteLength === 0 ? {} : { relatedInformation: related }),
+  };
+}
+
+/** Where a finding is: its columns, else the first line that it is about. */
+function rangeOf(counted: Counted, finding: Finding) {
+  const { chat } = counted;
+  const { start, end = start, startCol, endCol } = finding;
+  if (startCol === undefined || start === undefined || end === undefined) {
+    const line = Math.min(finding.line ?? start ?? 1, Math.max(1, chat.lineCount));
+    const last = IGNORED.has(finding.code) ? end ?? line : line;
+    return linesRange(counted, line, last);
+  }
+  const from = chat.lineStart(start) + startCol - 1;
+  const to = endCol === undefined ? chat.lineEnd(end) : chat.lineStart(end) + endCol;
+  return toRange(counted, { from, to: Math.max(from, to) });
+}
+
+/** For a finding about a call where its result is, for one about a result where its call is. */
+function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string) {
+  const { chat } = counted;
+  const [call, result] = [chat.call(id), chat.result(id)];
+  if (call === undefined || result === undefined) return [];
+  const atResult = start !== undefined && start >= result.place.start;
+  const line = (atResult ? call.place : result.header).start;
+  const message = atResult ? `the call ${id} of ${call.name}` : `the block of ${id}`;
+  return [{ location: { uri, range: linesRange(counted, line, line) }, message }];
+}
+
+/** Whether the text holds a tag that is evaluated. */
+function hasTags(chat: Chat): boolean {
+  return chat.turns.some(({ role, segments }) =>
+    role !== "Assistant" &&
+    segments.some((segment) =>
+      segment.kind === "expression" || segment.kind === "code" ||
+      (segment.kind === "tool_result" && segment.segments.some(({ kind }) => kind !== "text"))
+    )
+  );
+}

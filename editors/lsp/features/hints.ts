@@ -1,0 +1,42 @@
+// What is shown beside the text: one line that says what a call asks for, and words to click.
+
+import type { CodeLens, InlayHint } from "vscode-languageserver-types";
+import type { OpenDocument } from "../document.ts";
+import { linesRange, toPosition } from "../positions.ts";
+import { isWaiting } from "./diagnostics.ts";
+
+/** A preview behind the block of every call that waits or runs, within lines of the text (0-based, inclusive). */
+export async function inlayHints(document: OpenDocument, first: number, last: number): Promise<InlayHint[]> {
+  const session = await document.look();
+  if (!session.ok) return [];
+  const calls = await session.value.calls();
+  const { counted } = document;
+  return calls.flatMap((call) => {
+    const result = counted.chat.result(call.id);
+    const line = (result?.opener ?? result?.header)?.start;
+    if (line === undefined || line - 1 < first || line - 1 > last) return [];
+    const word = call.status === "running" ? "runs: " : "";
+    const position = toPosition(counted, counted.chat.lineEnd(line));
+    return [{ position, label: `${word}${call.preview}`, paddingLeft: true }];
+  });
+}
+
+/** Approve, Reject and Run above every block that waits. */
+export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
+  const session = await document.look();
+  if (!session.ok) return [];
+  const calls = await session.value.calls();
+  const { counted, uri, store } = document;
+  return calls.filter(isWaiting).flatMap(({ id, line }) => {
+    const range = linesRange(counted, line, line);
+    const lens = (title: string, command: string): CodeLens => ({
+      range,
+      command: { title, command, arguments: [{ uri, version: store.version, id }] },
+    });
+    return [
+      lens("Approve", "flemma.approve"),
+      lens("Reject", "flemma.reject"),
+      lens("Run", "flemma.execute"),
+    ];
+  });
+}

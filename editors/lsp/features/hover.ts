@@ -1,0 +1,76 @@
+// What a person sees of a call before they decide: all of it, who decides about it and why, and what it would change.
+
+import type { Hover } from "vscode-languageserver-types";
+import { decidedBy } from "../../../agent/views/decided_by.ts";
+import { visible } from "../../../base/visible.ts";
+import { fenceFor } from "../../../parser/edits/result_block.ts";
+import type { Call } from "../../../parser/types.ts";
+import type { OpenDocument } from "../document.ts";
+import { type Counted, linesRange, toOffset } from "../positions.ts";
+import { idAt } from "./references.ts";
+
+type Position = Parameters<typeof toOffset>[1];
+
+/** Larger calls are shown in the document, where they stand whole. */
+const MOST_CHARACTERS = 20_000;
+
+/** What there is to be said of the call or result at a position. */
+export async function hover(document: OpenDocument, position: Position): Promise<Hover | null> {
+  const { counted } = document;
+  const id = idAt(counted, position);
+  const call = id === null ? undefined : counted.chat.call(id);
+  if (id === null || call === undefined) return null;
+  const session = await document.look();
+  const open = session.ok ? (await session.value.calls()).find((each) => each.id === id) : undefined;
+  const diff = session.ok && open !== undefined ? await session.value.diff(id) : null;
+  const parts = [
+    `**${visible(call.name)}** \`${id}\``,
+    ...inputParts(call),
+    ...(diff === null ? [] : [fenced("diff", diff)]),
+    ...(open === undefined ? [] : [fate(open.verdict)]),
+    ...(open !== undefined && open.previewIsCut ? ["The preview does not show all of this call."] : []),
+  ];
+  return {
+    contents: { kind: "markdown", value: parts.join("\n\n") },
+    range: placeOf(counted, call, position),
+  };
+}
+
+/** The input of a call, each text with its own lines. */
+function inputParts({ input, inputText, flaw }: Call): string[] {
+  if (flaw !== null) return [`It cannot run: ${flaw}.`, fenced("json", inputText)];
+  return Object.entries(input).map(([name, value]) => {
+    if (typeof value !== "string") return `${visible(name)}: \`${visible(JSON.stringify(value))}\``;
+    const language = name === "command" ? "sh" : "";
+    return `${visible(name)}:\n\n${fenced(language, value)}`;
+  });
+}
+
+function fate({ decision, source, detail, rule }: {
+  readonly decision: string;
+  readonly source: string;
+  readonly detail?: string;
+  readonly rule?: unknown;
+}): string {
+  const who = source === "default" ? "nobody decided" : decidedBy(source, rule !== undefined);
+  const words = decision === "approve"
+    ? "Would be approved"
+    : decision === "deny"
+    ? "Would be denied"
+    : "Waits for you";
+  return `${words} (${who})${detail === undefined ? "" : `: ${visible(detail)}`}`;
+}
+
+function fenced(language: string, text: string): string {
+  const shown = visible(text.replaceAll("\r\n", "\n"), { lines: true });
+  const cut = shown.length > MOST_CHARACTERS ? `${shown.slice(0, MOST_CHARACTERS)}\n…` : shown;
+  const fence = fenceFor(cut);
+  return `${fence}${language}\n${cut.replace(/\n$/, "")}\n${fence}`;
+}
+
+function placeOf(counted: Counted, call: Call, position: Position) {
+  const result = counted.chat.result(call.id);
+  const offset = toOffset(counted, position);
+  const place = result !== undefined && offset >= result.place.from ? result.place : call.place;
+  return linesRange(counted, place.start, place.end);
+}

@@ -1,0 +1,30 @@
+// The calls of all open documents that wait for the person, as symbols to go to.
+
+import type { WorkspaceSymbol } from "vscode-languageserver-types";
+import { linesRange } from "../positions.ts";
+import type { OpenDocument } from "../document.ts";
+import { isWaiting } from "./diagnostics.ts";
+
+/** What the protocol calls a function. */
+const CALL = 12;
+
+/** Waiting calls whose preview holds the query. */
+export async function pendingSymbols(
+  documents: readonly OpenDocument[],
+  query: unknown,
+): Promise<WorkspaceSymbol[]> {
+  const wanted = typeof query === "string" ? query.toLowerCase() : "";
+  const found = await Promise.all(documents.map(async (document) => {
+    const session = await document.look();
+    if (!session.ok) return [];
+    const calls = await session.value.calls();
+    const { counted, uri } = document;
+    return calls.filter(isWaiting).map(({ preview, line, id }): WorkspaceSymbol => ({
+      name: preview,
+      kind: CALL,
+      containerName: id,
+      location: { uri, range: linesRange(counted, line, line) },
+    }));
+  }));
+  return found.flat().filter(({ name }) => name.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,51 @@
+// Places as the client counts them, in bytes or in UTF-16 code units, against the byte offsets of the parser.
+
+import type { Position, Range } from "vscode-languageserver-types";
+import type { Chat, Place } from "../../parser/types.ts";
+import { offsetAt, positionAt } from "../../parser/utf16.ts";
+
+/** What a position counts on its line. */
+export type Encoding = "utf-8" | "utf-16";
+
+/** One document and how its client counts. */
+export interface Counted {
+  readonly chat: Chat;
+  readonly encoding: Encoding;
+}
+
+/** The position of a byte offset; inside a character it is that character's beginning. */
+export function toPosition({ chat, encoding }: Counted, offset: number): Position {
+  if (encoding === "utf-16") return positionAt(chat, offset);
+  const number = chat.lineAt(offset);
+  const start = chat.lineStart(number);
+  const within = Math.max(start, Math.min(offset, chat.lineEnd(number)));
+  return { line: number - 1, character: characterStart(chat, start, within) - start };
+}
+
+/** The byte offset of a position. Past the end of its line it is the line's end, past the last line the document's. */
+export function toOffset({ chat, encoding }: Counted, { line, character }: Position): number {
+  if (encoding === "utf-16") return offsetAt(chat, { line, character });
+  if (line >= chat.lineCount) return chat.byteLength;
+  const start = chat.lineStart(line + 1);
+  return characterStart(chat, start, Math.min(start + character, chat.lineEnd(line + 1)));
+}
+
+/** The range of a piece of the document. */
+export function toRange(counted: Counted, { from, to }: Pick<Place, "from" | "to">): Range {
+  return { start: toPosition(counted, from), end: toPosition(counted, to) };
+}
+
+/** The range of whole lines without the last line end; lines are 1-based and inclusive. */
+export function linesRange(counted: Counted, first: number, last: number): Range {
+  const { chat } = counted;
+  return toRange(counted, { from: chat.lineStart(first), to: chat.lineEnd(Math.min(last, chat.lineCount)) });
+}
+
+/** Where the character begins that a byte offset lies in. */
+function characterStart(chat: Chat, start: number, offset: number): number {
+  const from = Math.max(start, offset - 3);
+  const bytes = chat.slice(from, offset + 1);
+  let at = offset - from;
+  while (at > 0 && bytes[at] !== undefined && (bytes[at]! & 0xc0) === 0x80) at--;
+  return from + at;
+}

@@ -1,0 +1,112 @@
+// One run on a document that the editor shows: started, told of while it goes on, cancelled, and brought to its end.
+
+import type { ChatSession } from "../../agent/types.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import { stopWords } from "../stop_words.ts";
+import { type Client, Level, type Progress } from "./client.ts";
+import { concernsCalls, type OpenDocument } from "./document.ts";
+import { startOfLine } from "./features/actions.ts";
+
+/** Milliseconds between two reports of what goes on. */
+const REPORT_EVERY = 1000;
+
+export interface RunRequest {
+  readonly document: OpenDocument;
+  readonly client: Client;
+  /** What is done with the document. */
+  readonly act: (session: ChatSession) => Promise<Stop>;
+  /** Where the editor wants to be told of it. */
+  readonly workDoneToken?: unknown;
+  /** The line of the cursor when the person asked for it, if that is known. */
+  readonly line?: number;
+}
+
+export class Run {
+  readonly document: OpenDocument;
+  readonly #client: Client;
+  readonly #controller = new AbortController();
+  readonly #foreignBefore: number;
+  #progress: Progress | null = null;
+  /** What goes on, and since when. */
+  #doing: { readonly what: string; readonly since: number } | null = null;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #cursor: number | null = null;
+  /** Settles when the document was given back. */
+  ended: Promise<void> = Promise.resolve();
+
+  private constructor({ document, client }: RunRequest) {
+    this.document = document;
+    this.#client = client;
+    this.#foreignBefore = document.foreignChanges;
+  }
+
+  /** Starts a run; answers with what is in its way, and goes on by itself. */
+  static async start(request: RunRequest): Promise<Run | Problem> {
+    const run = new Run(request);
+    const working = await request.document.work({
+      signal: run.#controller.signal,
+      emit: (event) => run.#event(event),
+    });
+    if (!working.ok) return working.problem;
+    const { session, close } = working.value;
+    run.ended = (async () => {
+      run.#progress = await run.#client.progress(request.workDoneToken, "flemma");
+      run.#timer = setInterval(() => run.#report(), REPORT_EVERY);
+      try {
+        const stop = await request.act(session);
+        run.#tell(stop);
+      } finally {
+        clearInterval(run.#timer);
+        await close();
+      }
+    })();
+    return run;
+  }
+
+  /** What the editor calls this run. */
+  get token(): string | number | null {
+    return this.#progress?.token ?? null;
+  }
+
+  /** Cancels what runs, as one Ctrl-C would. */
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  #event(event: CycleEvent): void {
+    const { document } = this;
+    this.#client.event(document.uri, event);
+    if (event.event === "notice") this.#client.log(event.message);
+    if (event.event === "cursor") this.#cursor = event.line;
+    if (event.event === "file:changed") this.#client.filesChanged(document.uri, [event.path]);
+    if (event.event === "tool:executing") this.#does(event.preview);
+    if (event.event === "request:sending") this.#does(`asks ${event.model}`);
+    if (event.event === "request:retrying") {
+      this.#does(`asks again in ${Math.ceil(event.wait)} s: ${event.error.message}`);
+    }
+    if (concernsCalls(event)) this.#client.refresh();
+  }
+
+  #does(what: string): void {
+    this.#doing = { what, since: performance.now() };
+    this.#progress?.report(what);
+  }
+
+  #report(): void {
+    if (this.#doing === null) return;
+    const seconds = Math.floor((performance.now() - this.#doing.since) / 1000);
+    this.#progress?.report(`${this.#doing.what} ${seconds} s`);
+  }
+
+  /** Says how it ended, and shows where the person is needed, unless they are elsewhere by now. */
+  #tell(stop: Stop): void {
+    const words = stopWords(stop);
+    this.#progress?.end(words?.text ?? "done");
+    if (words !== null) this.#client.say(words.level === "error" ? Level.error : Level.info, words.text);
+    const line = stop.line ?? this.#cursor;
+    const { document } = this;
+    if (line === null || document.foreignChanges !== this.#foreignBefore) return;
+    this.#client.showPlace(document.uri, startOfLine(document, line));
+  }
+}

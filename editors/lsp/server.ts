@@ -1,0 +1,324 @@
+// A language server for `.chat` documents: what the editor tells and asks, and who answers.
+
+import type { Environment } from "../../base/environment.ts";
+import { isObject } from "../../base/is_object.ts";
+import { thrownText } from "../../base/problem.ts";
+import { framesWithHeader, withHeader } from "../rpc/framing.ts";
+import { type Call, Peer, Refusal, RpcCode } from "../rpc/peer.ts";
+import { abilitiesOf, Client, memberOf } from "./client.ts";
+import { COMMANDS, Commands } from "./commands.ts";
+import { OpenDocument, positionIn, rangeIn } from "./document.ts";
+import { codeActions } from "./features/actions.ts";
+import { completion, onlyIn, TRIGGERS } from "./features/completion.ts";
+import { findingsOf } from "./features/diagnostics.ts";
+import { codeLenses, inlayHints } from "./features/hints.ts";
+import { hover } from "./features/hover.ts";
+import { foldingRanges, selectionRanges, symbolList, symbolTree } from "./features/outline.ts";
+import { definition, documentLinks, highlights, references } from "./features/references.ts";
+import { onType } from "./features/on_type.ts";
+import { LEGEND, Tokens } from "./features/tokens.ts";
+import { pendingSymbols } from "./features/pending.ts";
+
+export interface ServeOptions {
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+  readonly environment: Environment;
+  readonly version: string;
+  /** Aborting it ends the server in order, as the end of the input does. */
+  readonly signal?: AbortSignal;
+}
+
+/** Files beside the documents that say what holds for them. */
+const WATCHED = ["**/.flemma/**", "**/*.chat"];
+
+/** Serves until the editor says `exit` or goes away; answers with the exit code that the protocol wants. */
+export async function serveEditor(options: ServeOptions): Promise<number> {
+  const server = new Server(options);
+  return await server.run();
+}
+
+type Answer = (server: Server, params: unknown, call: Call) => unknown;
+
+/** What is answered, each by the document that it is about. */
+const REQUESTS: Readonly<Record<string, Answer>> = {
+  "textDocument/diagnostic": (server, params) => server.pulled(params),
+  "textDocument/codeAction": (server, params) =>
+    server.on(params, (document) => {
+      const range = rangeIn(memberOf(params, ["range"]));
+      return range === null
+        ? []
+        : codeActions(document, server.client, { range, only: onlyIn(memberOf(params, ["context"])) });
+    }),
+  "textDocument/foldingRange": (server, params) =>
+    server.on(params, ({ counted }) => foldingRanges(counted.chat, server.client.abilities)),
+  "textDocument/documentSymbol": (server, params) =>
+    server.on(
+      params,
+      ({ counted, uri }) =>
+        server.client.abilities.symbolTree ? symbolTree(counted) : symbolList(counted, uri),
+    ),
+  "workspace/symbol": (server, params) => pendingSymbols(server.documents, memberOf(params, ["query"])),
+  "textDocument/selectionRange": (server, params) =>
+    server.on(params, ({ counted }) => {
+      const list = memberOf(params, ["positions"]);
+      return selectionRanges(
+        counted,
+        Array.isArray(list) ? list.map(positionIn).filter((each) => each !== null) : [],
+      );
+    }),
+  "textDocument/documentHighlight": (server, params) => server.at(params, highlights),
+  "textDocument/definition": (server, params) => server.at(params, definition),
+  "textDocument/references": (server, params) => server.at(params, references),
+  "textDocument/documentLink": (server, params) =>
+    server.on(params, (document) => documentLinks(document, server.environment.home, server.environment.cwd)),
+  "textDocument/hover": (server, params) => server.at(params, hover),
+  "textDocument/inlayHint": (server, params) =>
+    server.on(params, (document) => {
+      const range = rangeIn(memberOf(params, ["range"]));
+      return inlayHints(document, range?.start.line ?? 0, range?.end.line ?? Infinity);
+    }),
+  "textDocument/codeLens": (server, params) => server.on(params, codeLenses),
+  "textDocument/completion": (server, params) =>
+    server.at(params, (document, position) => completion(document, position, server.environment)),
+  "textDocument/onTypeFormatting": (server, params) => server.at(params, onType),
+  "textDocument/semanticTokens/full": (server, params) =>
+    server.on(params, (document) => server.tokens.full(document)),
+  "textDocument/semanticTokens/full/delta": (server, params) =>
+    server.on(params, (document) => server.tokens.delta(document, memberOf(params, ["previousResultId"]))),
+  "textDocument/semanticTokens/range": (server, params) =>
+    server.on(params, (document) => {
+      const range = rangeIn(memberOf(params, ["range"]));
+      return range === null ? null : server.tokens.range(document, range.start.line, range.end.line);
+    }),
+  "workspace/executeCommand": (server, params) => server.commands.execute(params),
+};
+
+const NOTIFICATIONS: Readonly<Record<string, Answer>> = {
+  "initialized": (server) => server.client.watch(WATCHED),
+  "textDocument/didOpen": (server, params) => server.open(params),
+  "textDocument/didChange": (server, params) => server.change(params),
+  "textDocument/didClose": (server, params) => server.close(params),
+  "textDocument/didSave": (server) => server.refresh(),
+  "workspace/didChangeWatchedFiles": (server) => server.refresh(),
+  "workspace/didChangeConfiguration": (server) => server.refresh(),
+  "window/workDoneProgress/cancel": (server, params) =>
+    server.commands.cancelProgress(memberOf(params, ["token"])),
+};
+
+class Server {
+  readonly environment: Environment;
+  readonly commands: Commands;
+  readonly tokens = new Tokens();
+  readonly #options: ServeOptions;
+  readonly #peer: Peer;
+  readonly #documents = new Map<string, OpenDocument>();
+  readonly #stop = new AbortController();
+  #client: Client | null = null;
+  #shutDown = false;
+  /** Documents whose findings are being told, and whether they have to be told once more. */
+  readonly #telling = new Map<OpenDocument, { again: boolean }>();
+
+  constructor(options: ServeOptions) {
+    const { input, write, environment } = options;
+    this.#options = options;
+    this.environment = environment;
+    this.#peer = new Peer({
+      frames: framesWithHeader(input),
+      write: (text) => write(withHeader(text)),
+      handler: (call) => this.#handle(call),
+      cancel: { method: "$/cancelRequest", member: "id" },
+      onFault: (method, thrown) =>
+        this.#client?.log(`${method}: This is a fault of the program: ${thrownText(thrown)}`),
+    });
+    this.commands = new Commands({
+      environment,
+      client: () => this.client,
+      document: (uri) => this.#documents.get(String(uri)),
+    });
+    options.signal?.addEventListener("abort", () => this.#stop.abort(), { once: true });
+  }
+
+  /** The editor, which has said who it is before anything else is asked. */
+  get client(): Client {
+    if (this.#client === null) throw new Error("nothing was initialized");
+    return this.#client;
+  }
+
+  get documents(): readonly OpenDocument[] {
+    return [...this.#documents.values()];
+  }
+
+  async run(): Promise<number> {
+    await this.#peer.run(this.#stop.signal);
+    for (const document of this.#documents.values()) document.store.close();
+    await this.commands.end();
+    await this.#peer.quiet();
+    return this.#shutDown ? 0 : 1;
+  }
+
+  #handle(call: Call): unknown {
+    const { method, params } = call;
+    if (method === "exit") return this.#stop.abort();
+    if (method === "initialize") return this.#initialize(params);
+    const notification = NOTIFICATIONS[method];
+    if (this.#client === null) {
+      return new Refusal(RpcCode.notInitialized, `${method} came before initialize.`);
+    }
+    if (method === "shutdown") {
+      this.#shutDown = true;
+      return this.commands.end().then(() => null);
+    }
+    if (notification !== undefined && Object.hasOwn(NOTIFICATIONS, method)) {
+      return notification(this, params, call);
+    }
+    if (this.#shutDown) return new Refusal(RpcCode.invalidRequest, `${method} came after shutdown.`);
+    if (!Object.hasOwn(REQUESTS, method)) {
+      return new Refusal(RpcCode.methodNotFound, `${method} is not known here.`);
+    }
+    return this.#answer(REQUESTS[method]!, call);
+  }
+
+  async #answer(answer: Answer, call: Call): Promise<unknown> {
+    const given = await answer(this, call.params, call);
+    return call.signal.aborted ? new Refusal(RpcCode.cancelled, "The request was taken back.") : given;
+  }
+
+  #initialize(params: unknown): unknown {
+    if (this.#client !== null) return new Refusal(RpcCode.invalidRequest, "initialize came twice.");
+    const abilities = abilitiesOf(params);
+    this.#client = new Client(this.#peer, abilities);
+    return {
+      serverInfo: { name: "flemma", version: this.#options.version },
+      capabilities: {
+        positionEncoding: abilities.encoding,
+        textDocumentSync: { openClose: true, change: 2, save: { includeText: false } },
+        diagnosticProvider: {
+          identifier: "flemma",
+          interFileDependencies: true,
+          workspaceDiagnostics: false,
+        },
+        codeActionProvider: {
+          codeActionKinds: [
+            "quickfix",
+            "refactor.rewrite.flemma.takeAsResult",
+            "refactor.flemma.execute",
+            "source.flemma.advance",
+            "source.flemma.approveAll",
+            "source.flemma.cancel",
+          ],
+        },
+        executeCommandProvider: { commands: COMMANDS, workDoneProgress: true },
+        foldingRangeProvider: true,
+        documentSymbolProvider: true,
+        workspaceSymbolProvider: true,
+        selectionRangeProvider: true,
+        documentHighlightProvider: true,
+        definitionProvider: true,
+        referencesProvider: true,
+        documentLinkProvider: {},
+        hoverProvider: true,
+        inlayHintProvider: true,
+        codeLensProvider: {},
+        completionProvider: { triggerCharacters: TRIGGERS },
+        documentOnTypeFormattingProvider: { firstTriggerCharacter: ":" },
+        semanticTokensProvider: { legend: LEGEND, full: { delta: true }, range: true },
+      },
+    };
+  }
+
+  open(params: unknown): void {
+    const { uri, text, version } = item(params);
+    if (typeof uri !== "string" || typeof text !== "string") return;
+    // An editor that opens it again has lost sight of it; what it shows now counts.
+    this.#documents.get(uri)?.store.close();
+    const document = new OpenDocument(uri, text, typeof version === "number" ? version : 0, {
+      environment: this.environment,
+      client: this.client,
+      changed: (document) => this.#tell(document),
+    });
+    this.#documents.set(uri, document);
+    this.#tell(document);
+  }
+
+  change(params: unknown): void {
+    const { uri, version } = item(params);
+    const document = this.#documents.get(String(uri));
+    const changes = memberOf(params, ["contentChanges"]);
+    if (document === undefined || !Array.isArray(changes)) return;
+    const approved = document.change(
+      typeof version === "number" ? version : document.store.version + 1,
+      changes,
+    );
+    if (approved !== null && !document.isBusy) void this.commands.confirm(document, approved);
+  }
+
+  async close(params: unknown): Promise<void> {
+    const { uri } = item(params);
+    const document = this.#documents.get(String(uri));
+    if (document === undefined) return;
+    this.#documents.delete(document.uri);
+    this.tokens.forget(document.uri);
+    document.store.close();
+    if (!this.client.abilities.pullsDiagnostics) this.client.publishDiagnostics(document.uri, undefined, []);
+    await this.commands.end(document);
+  }
+
+  /** Settings, other runs or files may be different: everything is looked at anew. */
+  refresh(): void {
+    for (const document of this.#documents.values()) {
+      document.forget();
+      this.#tell(document);
+    }
+    this.client.refresh();
+  }
+
+  /** Answers about the document that the parameters name; null when it is not open. */
+  on(params: unknown, answer: (document: OpenDocument) => unknown): unknown {
+    const document = this.#documents.get(String(item(params).uri));
+    return document === undefined ? null : answer(document);
+  }
+
+  /** Answers about a position in that document. */
+  at(
+    params: unknown,
+    answer: (document: OpenDocument, position: { line: number; character: number }) => unknown,
+  ): unknown {
+    const position = positionIn(memberOf(params, ["position"]));
+    return position === null
+      ? new Refusal(RpcCode.invalidParams, "A position is missing.")
+      : this.on(params, (document) => answer(document, position));
+  }
+
+  async pulled(params: unknown): Promise<unknown> {
+    const document = this.#documents.get(String(item(params).uri));
+    const items = document === undefined ? [] : (await findingsOf(document)).diagnostics;
+    return { kind: "full", items };
+  }
+
+  /** Tells the findings of a document, unless the editor asks for them itself. One look at a time; the last one counts. */
+  #tell(document: OpenDocument): void {
+    if (this.client.abilities.pullsDiagnostics || this.#documents.get(document.uri) !== document) return;
+    const telling = this.#telling.get(document);
+    if (telling !== undefined) {
+      telling.again = true;
+      return;
+    }
+    const mine = { again: false };
+    this.#telling.set(document, mine);
+    void (async () => {
+      do {
+        mine.again = false;
+        const { version, diagnostics } = await findingsOf(document);
+        if (this.#documents.get(document.uri) !== document) break;
+        if (!mine.again) this.client.publishDiagnostics(document.uri, version, diagnostics);
+      } while (mine.again);
+    })().catch((thrown: unknown) => this.client.log(`This is a fault of the program: ${thrownText(thrown)}`))
+      .finally(() => this.#telling.delete(document));
+  }
+}
+
+/** The document that parameters are about. */
+function item(params: unknown): Record<string, unknown> {
+  const found = memberOf(params, ["textDocument"]);
+  return isObject(found) ? found : {};
+}

@@ -1,0 +1,185 @@
+// How messages are told apart on a stream of bytes: by a header with their length (language servers), or one a line (agents).
+
+/** A message, or what is wrong with the bytes where one should be. */
+export type Frame =
+  | { readonly kind: "message"; readonly text: string }
+  | { readonly kind: "fault"; readonly message: string };
+
+/** Larger messages are passed over: nobody writes such a document, and holding them would be the end of the program. */
+export const MOST_BYTES = 256 * 1024 * 1024;
+
+/** A header is a few words; more without a blank line is no header. */
+const LONGEST_HEADER = 8192;
+
+const LF = 10;
+const CR = 13;
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** A message with its header, as language servers and their clients write it. */
+export function withHeader(text: string): Uint8Array {
+  const body = encoder.encode(text);
+  const header = encoder.encode(`Content-Length: ${body.length}\r\n\r\n`);
+  const frame = new Uint8Array(header.length + body.length);
+  frame.set(header);
+  frame.set(body, header.length);
+  return frame;
+}
+
+/** A message on a line of its own. */
+export function onLine(text: string): Uint8Array {
+  return encoder.encode(`${text}\n`);
+}
+
+/**
+ * Messages that a header goes before. Bytes that are no header are passed over up to the next blank line, and told of;
+ * a stream that ends in the middle of a message ends there.
+ */
+export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const input = new Input(stream);
+  while (true) {
+    const header = await input.header();
+    if (header === null) return;
+    const length = lengthIn(header);
+    if (length === null) {
+      yield {
+        kind: "fault",
+        message: "A message came without its length: Content-Length is missing in its header.",
+      };
+      continue;
+    }
+    if (length > MOST_BYTES) {
+      yield {
+        kind: "fault",
+        message: `A message of ${length} bytes is too large; ${MOST_BYTES} are the most.`,
+      };
+      if (!await input.skip(length)) return;
+      continue;
+    }
+    const body = await input.take(length);
+    if (body === null) return;
+    yield { kind: "message", text: decoder.decode(body) };
+  }
+}
+
+/** Messages that stand on a line each. Blank lines are none. */
+export async function* framesOnLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const input = new Input(stream);
+  while (true) {
+    const line = await input.line();
+    if (line === null) return;
+    if (line === "too long") {
+      yield { kind: "fault", message: `A message is too large; ${MOST_BYTES} bytes are the most.` };
+    } else if (line.trim() !== "") yield { kind: "message", text: line };
+  }
+}
+
+function lengthIn(header: string): number | null {
+  const found = /^Content-Length:[ \t]*(\d{1,15})[ \t]*$/im.exec(header);
+  return found === null ? null : Number(found[1]);
+}
+
+/** Bytes as they come, taken in pieces of any size. */
+class Input {
+  readonly #stream: AsyncIterator<Uint8Array>;
+  /** What has come and was not taken. */
+  #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(stream: AsyncIterable<Uint8Array>) {
+    this.#stream = stream[Symbol.asyncIterator]();
+  }
+
+  /** The lines up to a blank one, blank ones before it left out; null at the end of the stream. */
+  async header(): Promise<string | null> {
+    let header = "";
+    while (true) {
+      const line = await this.line(LONGEST_HEADER);
+      if (line === null) return null;
+      if (line === "too long") continue;
+      const text = line.replace(/\r$/, "");
+      if (text !== "") header = `${header}${text}\n`.slice(-LONGEST_HEADER);
+      else if (header !== "") return header;
+    }
+  }
+
+  /** The next line without its end; null at the end of the stream, where what has no line end is no line. */
+  async line(most = MOST_BYTES): Promise<string | "too long" | null> {
+    let seen = 0;
+    let passed = false;
+    while (true) {
+      const at = this.#find(seen);
+      if (at >= 0) {
+        const line = this.#cut(at);
+        this.#cut(1);
+        return passed ? "too long" : decoder.decode(line.at(-1) === CR ? line.subarray(0, -1) : line);
+      }
+      seen = this.#length;
+      if (seen > most) {
+        passed = true;
+        this.#cut(seen);
+        seen = 0;
+      }
+      if (!await this.#more()) return null;
+    }
+  }
+
+  /** So many bytes; null when the stream ends before. */
+  async take(count: number): Promise<Uint8Array | null> {
+    while (this.#length < count) {
+      if (!await this.#more()) return null;
+    }
+    return this.#cut(count);
+  }
+
+  /** Passes over so many bytes; false when the stream ends before. */
+  async skip(count: number): Promise<boolean> {
+    let left = count;
+    while (left > this.#length) {
+      left -= this.#length;
+      this.#chunks = [];
+      this.#length = 0;
+      if (!await this.#more()) return false;
+    }
+    this.#cut(left);
+    return true;
+  }
+
+  async #more(): Promise<boolean> {
+    const { done, value } = await this.#stream.next();
+    if (done) return false;
+    this.#chunks.push(value);
+    this.#length += value.length;
+    return true;
+  }
+
+  /** Where the next line feed is, looked for from byte `from` on; -1 when none has come. */
+  #find(from: number): number {
+    let before = 0;
+    for (const chunk of this.#chunks) {
+      if (before + chunk.length > from) {
+        const at = chunk.indexOf(LF, Math.max(0, from - before));
+        if (at >= 0) return before + at;
+      }
+      before += chunk.length;
+    }
+    return -1;
+  }
+
+  /** Takes so many of the bytes that have come. */
+  #cut(count: number): Uint8Array {
+    const taken = new Uint8Array(count);
+    let at = 0;
+    while (at < count) {
+      const chunk = this.#chunks[0]!;
+      const piece = chunk.subarray(0, count - at);
+      taken.set(piece, at);
+      at += piece.length;
+      if (piece.length === chunk.length) this.#chunks.shift();
+      else this.#chunks[0] = chunk.subarray(piece.length);
+    }
+    this.#length -= count;
+    return taken;
+  }
+}

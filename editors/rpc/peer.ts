@@ -1,0 +1,207 @@
+// One end of a conversation in JSON-RPC 2.0: requests both ways, notifications, cancellation, mistakes answered as such.
+
+import type { Frame } from "./framing.ts";
+import { isObject } from "../../base/is_object.ts";
+import { thrownText } from "../../base/problem.ts";
+
+/** Codes of refusals, as the protocols number them. */
+export const RpcCode = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  notInitialized: -32002,
+  contentModified: -32801,
+  cancelled: -32800,
+  failed: -32803,
+} as const;
+
+/** A request that was refused: given as an answer, not thrown. */
+export class Refusal {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    this.code = code;
+    this.message = message;
+    this.data = data;
+  }
+}
+
+/** What one request or notification comes with. */
+export interface Call {
+  readonly method: string;
+  readonly params: unknown;
+  /** Aborted when the other side takes the request back. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers a request with its result or a refusal; what it answers to a notification is dropped. */
+export type Handler = (call: Call) => unknown;
+
+export interface PeerOptions {
+  readonly frames: AsyncIterable<Frame>;
+  /** Passes a message on; rejects when the other side is gone. */
+  readonly write: (text: string) => Promise<void>;
+  /** Called in the order in which messages come; what it does before it waits for anything is done before the next. */
+  readonly handler: Handler;
+  /** Name of the notification that takes a request back, and of the member that names the request. */
+  readonly cancel: { readonly method: string; readonly member: string };
+  /** Told of a fault of the program. */
+  readonly onFault: (method: string, thrown: unknown) => void;
+}
+
+type Id = number | string;
+
+interface Waiting {
+  resolve(answer: unknown): void;
+}
+
+export class Peer {
+  readonly #options: PeerOptions;
+  readonly #waiting = new Map<Id, Waiting>();
+  readonly #incoming = new Map<Id, AbortController>();
+  readonly #work = new Set<Promise<void>>();
+  #lastId = 0;
+  #writing: Promise<void> = Promise.resolve();
+  /** The other side is gone: nothing more is written, and nothing is answered. */
+  #gone = false;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes messages until the stream ends or `stop` aborts; what was asked then is answered with a refusal. */
+  async run(stop: AbortSignal): Promise<void> {
+    const ended = new Promise<null>((resolve) => {
+      if (stop.aborted) resolve(null);
+      else stop.addEventListener("abort", () => resolve(null), { once: true });
+    });
+    const frames = this.#options.frames[Symbol.asyncIterator]();
+    while (true) {
+      const next = await Promise.race([frames.next(), ended]);
+      if (next === null || next.done) break;
+      this.#take(next.value);
+    }
+    for (const { resolve } of this.#waiting.values()) resolve(GONE);
+    this.#waiting.clear();
+    for (const controller of this.#incoming.values()) controller.abort();
+  }
+
+  /** Settles when every request that came is answered and every message written. */
+  async quiet(): Promise<void> {
+    await Promise.allSettled(this.#work);
+    await this.#writing;
+  }
+
+  /** Asks the other side; a refusal is what it refused with, or that it is gone. */
+  request(method: string, params: unknown): Promise<unknown> {
+    if (this.#gone) return Promise.resolve(GONE);
+    const id = ++this.#lastId;
+    const answer = new Promise<unknown>((resolve) => this.#waiting.set(id, { resolve }));
+    this.#send({ jsonrpc: "2.0", id, method, params });
+    return answer;
+  }
+
+  /** Tells the other side. */
+  notify(method: string, params: unknown): void {
+    this.#send({ jsonrpc: "2.0", method, params });
+  }
+
+  #send(message: Record<string, unknown>): void {
+    if (this.#gone) return;
+    const text = JSON.stringify(message);
+    this.#writing = this.#writing.then(() => this.#options.write(text)).catch(() => {
+      // Nobody reads any more; the stream that is read ends too, and with it the program.
+      this.#gone = true;
+      for (const { resolve } of this.#waiting.values()) resolve(GONE);
+      this.#waiting.clear();
+    });
+  }
+
+  #take(frame: Frame): void {
+    if (frame.kind === "fault") return this.#refuse(null, new Refusal(RpcCode.parse, frame.message));
+    let message: unknown;
+    try {
+      message = JSON.parse(frame.text);
+    } catch (thrown) {
+      return this.#refuse(null, new Refusal(RpcCode.parse, `A message is no JSON: ${thrownText(thrown)}`));
+    }
+    if (!isObject(message)) return this.#refuse(null, NO_REQUEST);
+    const { id, method, params } = message;
+    if (typeof method === "string") {
+      if (id === undefined) return this.#notified(method, params);
+      if (!isId(id)) return this.#refuse(null, NO_REQUEST);
+      return this.#asked(id, method, params);
+    }
+    if (isId(id) && ("result" in message || "error" in message)) return this.#answered(id, message);
+    this.#refuse(isId(id) ? id : null, NO_REQUEST);
+  }
+
+  #notified(method: string, params: unknown): void {
+    const { cancel } = this.#options;
+    if (method === cancel.method) {
+      const id = isObject(params) ? params[cancel.member] : undefined;
+      if (isId(id)) this.#incoming.get(id)?.abort();
+      return;
+    }
+    this.#keep(this.#handled({ method, params, signal: NEVER }).then(() => {}));
+  }
+
+  #asked(id: Id, method: string, params: unknown): void {
+    const controller = new AbortController();
+    this.#incoming.set(id, controller);
+    const answered = this.#handled({ method, params, signal: controller.signal }).then((answer) => {
+      if (this.#incoming.get(id) === controller) this.#incoming.delete(id);
+      if (answer instanceof Refusal) this.#refuse(id, answer);
+      else this.#send({ jsonrpc: "2.0", id, result: answer ?? null });
+    });
+    this.#keep(answered);
+  }
+
+  async #handled(call: Call): Promise<unknown> {
+    try {
+      return await this.#options.handler(call);
+    } catch (thrown) {
+      this.#options.onFault(call.method, thrown);
+      return new Refusal(RpcCode.internal, `This is a fault of the program: ${thrownText(thrown)}`);
+    }
+  }
+
+  #answered(id: Id, message: Readonly<Record<string, unknown>>): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    const { error, result } = message;
+    if (!isObject(error)) return waiting?.resolve(result);
+    const { code, message: text, data } = error;
+    waiting?.resolve(
+      new Refusal(
+        typeof code === "number" ? code : RpcCode.internal,
+        typeof text === "string" ? text : "",
+        data,
+      ),
+    );
+  }
+
+  #refuse(id: Id | null, { code, message, data }: Refusal): void {
+    this.#send({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+  }
+
+  #keep(work: Promise<void>): void {
+    this.#work.add(work);
+    work.finally(() => this.#work.delete(work));
+  }
+}
+
+const NEVER = new AbortController().signal;
+const NO_REQUEST = new Refusal(
+  RpcCode.invalidRequest,
+  "A message is neither a request, a notification nor an answer.",
+);
+const GONE = new Refusal(RpcCode.failed, "The other side is gone.");
+
+function isId(value: unknown): value is Id {
+  return typeof value === "number" || typeof value === "string";
+}

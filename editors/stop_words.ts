@@ -1,0 +1,54 @@
+// How a run ended, in words for a person who reads them in an editor: what happened, then what to do there.
+
+import type { Stop } from "../cycle/types.ts";
+
+/** A sentence, and whether something went wrong or the person is only needed. */
+export interface StopWords {
+  readonly level: "error" | "info";
+  readonly text: string;
+}
+
+/** What a person has to know of how a run ended; null when the document says it all. */
+export function stopWords({ reason, ids, line, problem }: Stop): StopWords | null {
+  const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${ids.join(", ")})`;
+  const one = ids.length === 1;
+  const info = (text: string): StopWords => ({ level: "info", text });
+  switch (reason) {
+    case "done":
+    case "stepped":
+    case "throttled":
+      return null;
+    case "cut":
+      return info(
+        "The reply is not complete. Write below the last @You: what is missing, or advance with continue.",
+      );
+    case "last-word":
+      return info("The last word is the model's: write below a line @You:, or advance with continue.");
+    case "pending":
+      return info(`${calls} ${one ? "waits" : "wait"} for you: approve or reject.`);
+    case "unanswered":
+      return info(`${calls} ${one ? "has" : "have"} no result yet, and a request needs them all: advance.`);
+    case "protected":
+      return info(
+        `${calls} ${one ? "is" : "are"} approved, but there is text in the block (line ${
+          line ?? 1
+        }). Delete the ` +
+          "text to run the call, or write pending to send the text as its result.",
+      );
+    case "turn-limit":
+      return info(
+        `Stopped before ${calls}, because the model called tools so many times in a row. Advance to go on.`,
+      );
+    case "yield":
+      return info(`${calls} ${one ? "asks" : "ask"} for you. Advance to go on.`);
+    case "cancelled":
+      return info("Stopped. What came is in the document.");
+    case "diagnostics":
+    case "conflict":
+    case "failed":
+    case "empty": {
+      const { message = "The run ended.", next } = problem ?? {};
+      return { level: "error", text: next === undefined ? message : `${message} ${next}` };
+    }
+  }
+}
