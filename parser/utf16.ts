@@ -8,6 +8,8 @@ import type { Edit } from "./edits/edit.ts";
 import { Text } from "./text/text.ts";
 import type { Chat } from "./types.ts";
 
+const LF = 10;
+
 /** A place between two characters of a line. */
 export interface Position {
   /** 0-based. */
@@ -19,6 +21,8 @@ export interface Position {
 /** The position of a byte offset; inside a character it is that character's beginning. */
 export function positionAt(chat: Chat, offset: number): Position {
   const text = textOf(chat);
+  // Behind the last line end an editor counts one more line, on which nothing stands.
+  if (offset >= text.length && endsWithLine(chat)) return { line: text.lineCount, character: 0 };
   const line = text.lineOf(offset);
   const from = text.start(line);
   const within = Math.max(0, Math.min(offset, text.end(line)) - from);
@@ -64,6 +68,11 @@ export function offsetAtUnits(chat: Chat, units: number): number {
 
 function textOf(chat: Chat): Text {
   return chat instanceof Document ? chat.content : Text.of(chat.bytes);
+}
+
+/** Whether nothing stands behind the last line end. */
+export function endsWithLine(chat: Chat): boolean {
+  return chat.byteLength > 0 && chat.slice(chat.byteLength - 1, chat.byteLength)[0] === LF;
 }
 
 /** Code units of the characters that lie before byte `end` as a whole. */

@@ -2,7 +2,7 @@
 
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Chat, Place } from "../../parser/types.ts";
-import { offsetAt, positionAt } from "../../parser/utf16.ts";
+import { endsWithLine, offsetAt, positionAt } from "../../parser/utf16.ts";
 
 /** What a position counts on its line. */
 export type Encoding = "utf-8" | "utf-16";
@@ -16,6 +16,7 @@ export interface Counted {
 /** The position of a byte offset; inside a character it is that character's beginning. */
 export function toPosition({ chat, encoding }: Counted, offset: number): Position {
   if (encoding === "utf-16") return positionAt(chat, offset);
+  if (offset >= chat.byteLength && endsWithLine(chat)) return { line: chat.lineCount, character: 0 };
   const number = chat.lineAt(offset);
   const start = chat.lineStart(number);
   const within = Math.max(start, Math.min(offset, chat.lineEnd(number)));
