@@ -56,3 +56,13 @@ Deno.test("positions and counts agree with a decoder on hostile documents", () =
     }
   }
 });
+
+Deno.test("the place behind the last line end is the line below, there and back", () => {
+  for (const [text, line] of [["@You:\nHi\n", 2], ["\n", 1], ["@You:\r\n", 1]] as const) {
+    const chat = parse(new TextEncoder().encode(text));
+    assert.deepEqual(positionAt(chat, chat.byteLength), { line, character: 0 });
+    assert.equal(offsetAt(chat, { line, character: 0 }), chat.byteLength);
+  }
+  const open = parse(new TextEncoder().encode("@You:\nHi"));
+  assert.deepEqual(positionAt(open, open.byteLength), { line: 1, character: 2 });
+});

@@ -75,6 +75,9 @@ interface Offers {
   readonly offers: readonly Offer[];
 }
 
+/** The member of a first block that holds settings; others are variables of templates. */
+const ROOT = "flemma";
+
 const NONE: Offers = { typed: "", offers: [] };
 
 function inText(document: OpenDocument, before: string, environment: Environment): Offers {
@@ -140,9 +143,14 @@ async function inSettings(document: OpenDocument, line: number, before: string):
     (_, at) => chat.lineText(block.start + 1 + at),
   );
   const { path, typed, isValue } = blockKeys(block.language, above, before);
-  const node = nodeOf(path);
+  if (path.length === 0 && !isValue && block.language !== "lua") {
+    return { typed, offers: [{ text: ROOT, kind: KIND.property, detail: "Settings of this document." }] };
+  }
+  if (block.language !== "lua" && path[0] !== ROOT) return NONE;
+  const settings = block.language === "lua" ? path : path.slice(1);
+  const node = nodeOf(settings);
   if (node === null) return NONE;
-  if (isValue) return { typed, offers: await values(document, path, node) };
+  if (isValue) return { typed, offers: await values(document, settings, node) };
   if (node.node !== "group") return NONE;
   const offers = Object.entries(node.members)
     .filter(([, member]) => member.node !== "editor")

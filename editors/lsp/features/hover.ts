@@ -27,7 +27,8 @@ export async function hover(document: OpenDocument, position: Position): Promise
     `**${visible(call.name)}** \`${id}\``,
     ...inputParts(call),
     ...(diff === null ? [] : [fenced("diff", diff)]),
-    ...(open === undefined ? [] : [fate(open.verdict)]),
+    // While the first block is wrong, nobody decides anything.
+    ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.verdict)]),
     ...(open !== undefined && open.previewIsCut ? ["The preview does not show all of this call."] : []),
   ];
   return {

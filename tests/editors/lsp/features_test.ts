@@ -1,0 +1,291 @@
+// What an editor shows beside the text: shape, references, hints, completions, colours.
+
+import assert from "node:assert/strict";
+import { type Scene, withScene } from "../../cli/harness.ts";
+import { type Json, LspEditor, positionOf } from "./client.ts";
+
+const DOCUMENT = [
+  "```yaml",
+  "flemma:",
+  "  tools:",
+  '    rules: [{ ask: bash, command: ["make **"] }]',
+  "```",
+  "",
+  "@You:",
+  "Look at @./notes.md and build.",
+  "",
+  "@Assistant:",
+  "<thinking>",
+  "Let me see.",
+  "</thinking>",
+  "",
+  "I will.",
+  "",
+  "**Tool Use:** `bash` (`call_1`)",
+  "",
+  "```json",
+  '{"command": "make test\\necho done", "label": "run the tests"}',
+  "```",
+  "",
+  "**Tool Use:** `write` (`call_2`)",
+  "",
+  "```json",
+  '{"path": "notes.md", "content": "new\\n", "label": "notes"}',
+  "```",
+  "",
+  "@You:",
+  "",
+  "**Tool Result:** `call_1`",
+  "",
+  "```flemma:tool status=pending",
+  "```",
+  "",
+  "**Tool Result:** `call_2`",
+  "",
+  "```flemma:tool status=pending",
+  "```",
+  "",
+].join("\n");
+
+async function withEditor(
+  text: string,
+  body: (editor: LspEditor, uri: string, place: Scene) => Promise<void>,
+): Promise<void> {
+  await withScene(async (place) => {
+    place.write("notes.md", "old\n");
+    const uri = `file://${place.path("f.chat")}`;
+    await using editor = await LspEditor.start(place, { env: { ANTHROPIC_API_KEY: "k" } });
+    editor.open(uri, text);
+    await body(editor, uri, place);
+    assert.equal(await editor.shutdown(), 0);
+  });
+}
+
+/** Asks about the place where a text stands, a little way into it. */
+async function at(editor: LspEditor, uri: string, method: string, text: string, into = 0): Promise<Json> {
+  const held = editor.textOf(uri);
+  const offset = held.indexOf(text);
+  assert.ok(offset >= 0, text);
+  return await editor.request(`textDocument/${method}`, {
+    textDocument: { uri },
+    position: positionOf(held, offset + into),
+    context: { includeDeclaration: true },
+  });
+}
+
+const line = (text: string) => DOCUMENT.split("\n").indexOf(text);
+
+Deno.test("the first block, messages, thinking, calls and results can be folded, each with a word for it", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const folds: Json[] = await editor.request("textDocument/foldingRange", { textDocument: { uri } });
+    const of = (first: number) => folds.find(({ startLine }) => startLine === first);
+    assert.deepEqual(of(0), { startLine: 0, endLine: 4, kind: "imports", collapsedText: "settings" });
+    assert.deepEqual(of(line("<thinking>")), {
+      startLine: line("<thinking>"),
+      endLine: line("</thinking>"),
+      kind: "region",
+      collapsedText: "thinking",
+    });
+    assert.equal(of(line("**Tool Use:** `bash` (`call_1`)")).collapsedText, "call: bash");
+    assert.equal(of(line("**Tool Result:** `call_1`")).collapsedText, "bash: pending");
+    assert.equal(of(line("@You:")).endLine, line("Look at @./notes.md and build."), "blank lines stay");
+  }));
+
+Deno.test("symbols are messages, in them calls and results with their status", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const symbols: Json[] = await editor.request("textDocument/documentSymbol", { textDocument: { uri } });
+    assert.deepEqual(
+      symbols.map((
+        { name, children = [] },
+      ) => [name, children.map((each: Json) => [each.name, each.detail])]),
+      [
+        ["settings", []],
+        ["@You: Look at @./notes.md and build.", []],
+        ["@Assistant: I will.", [["thinking", ""], ["bash (call_1)", "pending"], [
+          "write (call_2)",
+          "pending",
+        ]]],
+        ["@You:", [["result (call_1)", "pending"], ["result (call_2)", "pending"]]],
+      ],
+    );
+    const waiting: Json[] = await editor.request("workspace/symbol", { query: "MAKE" });
+    assert.deepEqual(waiting.map(({ name, containerName }) => [name, containerName]), [
+      ["bash: $ make test↵echo done  # run the tests", "call_1"],
+    ]);
+  }));
+
+Deno.test("a call leads to its result and back, and its id is found wherever it stands", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const [call, result] = [line("**Tool Use:** `bash` (`call_1`)"), line("**Tool Result:** `call_1`")];
+    assert.equal((await at(editor, uri, "definition", "**Tool Result:** `call_1`")).range.start.line, call);
+    assert.equal((await at(editor, uri, "definition", "make test")).range.start.line, result);
+    assert.deepEqual(
+      (await at(editor, uri, "references", "make test")).map((each: Json) => each.range.start.line),
+      [call, result],
+    );
+    assert.deepEqual((await at(editor, uri, "documentHighlight", "make test")).length, 2);
+    assert.equal(await at(editor, uri, "definition", "Look at"), null);
+  }));
+
+Deno.test("hovering over a call shows all of it, who decides, and the change of a file before anybody says yes", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const bash = (await at(editor, uri, "hover", "**Tool Result:** `call_1`")).contents.value;
+    assert.match(bash, /```sh\nmake test\necho done\n```/);
+    assert.match(bash, /Waits for you \(a rule\)/);
+    const write = (await at(editor, uri, "hover", "**Tool Result:** `call_2`")).contents.value;
+    assert.match(write, /```diff\n--- notes\.md\n\+\+\+ notes\.md\n@@ -1 \+1 @@\n-old\n\+new\n```/);
+    const diff = await editor.execute("flemma.showDiff", { uri, id: "call_2" });
+    assert.match(diff.result.diff, /^-old$/m);
+  }));
+
+Deno.test("previews stand behind the blocks that wait, within the lines asked for, and lenses above them", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const hints = (first: number, last: number): Promise<Json[]> =>
+      editor.request("textDocument/inlayHint", {
+        textDocument: { uri },
+        range: { start: { line: first, character: 0 }, end: { line: last, character: 0 } },
+      });
+    const first = line("```flemma:tool status=pending");
+    assert.deepEqual((await hints(first, first)).map(({ label }) => label), [
+      "bash: $ make test↵echo done  # run the tests",
+    ]);
+    assert.equal((await hints(0, 1000)).length, 2);
+    const lenses: Json[] = await editor.request("textDocument/codeLens", { textDocument: { uri } });
+    assert.deepEqual(lenses.slice(0, 3).map(({ command }) => command.title), ["Approve", "Reject", "Run"]);
+    const { command } = lenses[0];
+    await editor.request("workspace/executeCommand", command);
+    await editor.until(() => editor.textOf(uri).includes("status=approved"), "it is approved");
+  }));
+
+Deno.test("a file that a message names is a link, beside the document", () =>
+  withEditor(DOCUMENT, async (editor, uri, place) => {
+    const links = await editor.request("textDocument/documentLink", { textDocument: { uri } });
+    assert.deepEqual(links, [{
+      range: { start: { line: 7, character: 8 }, end: { line: 7, character: 19 } },
+      target: `file://${place.path("notes.md")}`,
+    }]);
+  }));
+
+Deno.test("a selection grows from the line over the block and the message to the document", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const position = positionOf(DOCUMENT, DOCUMENT.indexOf("make test"));
+    const [selection] = await editor.request("textDocument/selectionRange", {
+      textDocument: { uri },
+      positions: [position],
+    });
+    const starts: number[] = [];
+    for (let each = selection; each !== undefined; each = each.parent) starts.push(each.range.start.line);
+    assert.deepEqual(starts, [
+      position.line,
+      line("**Tool Use:** `bash` (`call_1`)"),
+      line("@Assistant:"),
+      0,
+    ]);
+  }));
+
+Deno.test("completions are what may stand there: roles, statuses, ids, tools, files, settings and their values", async () => {
+  const cases: readonly (readonly [text: string, before: string, expected: readonly string[]])[] = [
+    ["@You:\nHi\n\n@", "@", ["@System:", "@You:", "@Assistant:"]],
+    [DOCUMENT, "```flemma:tool status=pe", ["pending", "approved", "rejected"]],
+    ["@You:\nRead @./no", "@./no", ["notes.md"]],
+    ["```yaml\nflemma:\n  sandbox:\n    en\n```\n@You:\n", "    en", ["enabled"]],
+    ["```yaml\nflemma:\n  sandbox:\n    enabled: \n```\n@You:\n", "enabled: ", ["true", "false"]],
+    ['```json\n{"flemma": {"tools": {"autopilot": {"\n```\n@You:\n', '{"autopilot": {"', ["max_turns"]],
+    ['```json\n{"flemma": {"tools": {"status_style": "\n```\n@You:\n', '"status_style": "', [
+      "fence",
+      "header",
+    ]],
+    ["```lua\nflemma.opt.tools.auto\n```\n@You:\n", "flemma.opt.tools.auto", ["auto_approve", "autopilot"]],
+    ["```yaml\nflemma:\n  model: \n```\n@You:\n", "model: ", ["claude-opus-4-5-20251101"]],
+    ["@Assistant:\n**Tool Use:** `", "**Tool Use:** `", ["bash", "read"]],
+    ["```yaml\nfl\n```\n@You:\n", "```yaml\nfl", ["flemma"]],
+    ["```yaml\ntools:\n  au\n```\n@You:\n", "  au", []],
+    ["@You:\nnothing here", "nothing", []],
+  ];
+  await withEditor("", async (editor, first) => {
+    for (const [index, [text, before, expected]] of cases.entries()) {
+      const uri = first.replace("f.chat", `${index}.chat`);
+      editor.open(uri, text);
+      const items: Json[] = await at(editor, uri, "completion", before, before.length);
+      const labels = items.map(({ label }) => label);
+      for (const label of expected) {
+        assert.ok(labels.includes(label), `${label} behind ${before}: ${labels.join(" ")}`);
+      }
+      if (expected.length === 0) assert.deepEqual(labels, []);
+    }
+  });
+});
+
+Deno.test("a role that is typed with its colon becomes a marker", () =>
+  withEditor("@You:\nHi\n\nyou:", async (editor, uri) => {
+    const edits = await editor.request("textDocument/onTypeFormatting", {
+      textDocument: { uri },
+      position: { line: 3, character: 4 },
+      ch: ":",
+      options: {},
+    });
+    assert.deepEqual(edits, [{
+      range: { start: { line: 3, character: 0 }, end: { line: 3, character: 4 } },
+      newText: "@You:",
+    }]);
+  }));
+
+Deno.test("colours are those of a fresh look after every change, told as a difference", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const textDocument = { uri };
+    const first = await editor.request("textDocument/semanticTokens/full", { textDocument });
+    editor.replace(uri, "status=pending", "status=approved");
+    editor.replace(uri, "Let me see.", "Let me see.\nAnd think.");
+    const delta = await editor.request("textDocument/semanticTokens/full/delta", {
+      textDocument,
+      previousResultId: first.resultId,
+    });
+    const data = [...first.data];
+    for (const { start, deleteCount, data: more } of delta.edits) data.splice(start, deleteCount, ...more);
+    const fresh = await editor.request("textDocument/semanticTokens/full", { textDocument });
+    assert.deepEqual(data, fresh.data);
+    assert.equal(data.length % 5, 0);
+    const range = await editor.request("textDocument/semanticTokens/range", {
+      textDocument,
+      range: { start: { line: 6, character: 0 }, end: { line: 6, character: 5 } },
+    });
+    assert.deepEqual(range.data, [6, 0, 5, 0, 0]);
+  }));
+
+Deno.test("the other commands answer: status, explanation, request, line, always for this login", () =>
+  withEditor(DOCUMENT, async (editor, uri) => {
+    const status = (await editor.execute("flemma.status", { uri })).result;
+    assert.deepEqual(status.calls.map(({ id, status }: Json) => [id, status]), [["call_1", "pending"], [
+      "call_2",
+      "pending",
+    ]]);
+    const [explained] = (await editor.execute("flemma.explain", { uri, id: "call_1" })).result;
+    assert.equal(explained.decision, "require_approval");
+    assert.ok(editor.shown.at(-1)!.includes("make test"));
+    const at = { uri, line: line("**Tool Result:** `call_2`") + 1 };
+    assert.equal((await editor.execute("flemma.explain", at)).result[0].id, "call_2");
+    const allowed = await editor.execute("flemma.allowForSession", { uri, id: "call_1" });
+    assert.deepEqual(allowed.result, { allowed: true, tool: "bash" });
+    assert.match(editor.shown.at(-1)!, /flemma session set tools\.auto_approve-=bash/);
+    const unknown = await editor.execute("flemma.approve", { uri, id: "call_9" });
+    assert.equal(unknown.error.data.code, "unknown-call");
+    assert.equal((await editor.execute("flemma.fly", { uri })).error.code, -32602);
+    assert.equal(
+      (await editor.execute("flemma.advance", { uri: "file:///nowhere.chat" })).error.code,
+      -32602,
+    );
+  }));
+
+Deno.test("a text that stands in a block is taken as the result by a plain edit and by a command", () =>
+  withEditor(
+    DOCUMENT.replace(
+      "status=pending\n```\n\n**Tool Result:** `call_2`",
+      "status=pending\nmine\n```\n\n**Tool Result:** `call_2`",
+    ),
+    async (editor, uri) => {
+      const actions = await editor.codeActions(uri, "**Tool Result:** `call_1`", ["refactor.rewrite"]);
+      assert.deepEqual(actions.map(({ title }) => title), ["Take the text as the result of call_1"]);
+      await editor.take(actions[0]);
+      assert.match(editor.textOf(uri), /```\nmine\n```/);
+    },
+  ));
