@@ -5,7 +5,12 @@ import type { Invocation } from "../invocation.ts";
 import { ending, writeOn } from "./streams.ts";
 import { VERSION } from "../version.ts";
 
-export async function run({ environment }: Invocation): Promise<number> {
+export async function run({ environment, messages }: Invocation): Promise<number> {
+  if (Deno.stdin.isTerminal()) {
+    messages.note(
+      "flemma: Waiting for an editor on standard input; docs/language-server.md says how one is told of this.",
+    );
+  }
   const { signal, dispose } = ending();
   try {
     return await serveEditor({

@@ -147,7 +147,7 @@ const asChecked = (findings: readonly Json[]) =>
 
 Deno.test("after every one of many edits the findings are those of flemma check", () =>
   withScene(async (place) => {
-    const edits = Number(Deno.env.get("FLEMMA_LSP_EDITS") ?? 120);
+    const edits = Number(Deno.env.get("FLEMMA_LSP_EDITS") ?? 80);
     await using editor = await LspEditor.start(place, { env: KEY });
     const uri = `file://${place.path("f.chat")}`;
     const random = new Random(15);
