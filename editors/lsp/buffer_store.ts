@@ -11,8 +11,10 @@ import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { editsBetween, growth, movedPast, sameText } from "./text_edits.ts";
 
-/** Milliseconds in which an editor shows that it took an edit, by telling of the change. */
+/** Milliseconds in which an editor that has answered shows that it took an edit, by telling of the change. */
 const PATIENCE = 2000;
+/** Milliseconds that an editor has to answer: one asks the person first. */
+const LONGEST_ANSWER = 120_000;
 
 /** An edit that the editor is asked for. */
 export interface WantedEdit {
@@ -28,8 +30,8 @@ export interface BufferOptions {
   /** Real path of the document; null when it has none yet. */
   readonly path: string | null;
   readonly named: string | null;
-  /** Asks the editor; what it answers is not believed. */
-  readonly ask: (wanted: WantedEdit) => void;
+  /** Asks the editor; settles when it has answered. What it answers is not believed. */
+  readonly ask: (wanted: WantedEdit) => Promise<unknown>;
   /** Told when `chat` is another one. */
   readonly changed: () => void;
   /** Told of what a person should know. */
@@ -198,16 +200,25 @@ export class BufferStore implements DocumentStore {
     const flush = this.#flush;
     if (flush === null) return;
     flush.asked = this.#chat;
-    clearTimeout(flush.timer);
-    flush.timer = setTimeout(() => this.#giveUp(NOT_TAKEN), this.#options.patience ?? PATIENCE);
+    this.#waitFor(flush, LONGEST_ANSWER);
     const edits = editsBetween(this.#buffer.bytes, this.#chat.bytes);
     if (edits.length === 0) {
       this.#chat = this.#buffer;
       return this.#settle(null);
     }
-    this.#options.ask({ version: this.#version, chat: this.#buffer, edits });
+    const { asked } = flush;
+    void this.#options.ask({ version: this.#version, chat: this.#buffer, edits }).then(() => {
+      if (this.#flush === flush && flush.asked === asked) {
+        this.#waitFor(flush, this.#options.patience ?? PATIENCE);
+      }
+    });
     this.#asking.resolve();
     this.#asking = Promise.withResolvers<void>();
+  }
+
+  #waitFor(flush: Flush, milliseconds: number): void {
+    clearTimeout(flush.timer);
+    flush.timer = setTimeout(() => this.#giveUp(NOT_TAKEN), milliseconds);
   }
 
   /** Our text is on disk before the editor is asked: the program may be killed, the editor may not take it. */

@@ -85,9 +85,9 @@ export class Client {
       : { changes: { [uri]: [...edits] } };
   }
 
-  /** Asks for edits. Whether they are there shows in the next change of the document, not in the answer. */
-  applyEdit(label: string, edits: VersionedEdits): void {
-    void this.#peer.request("workspace/applyEdit", { label, edit: this.workspaceEdit(edits) });
+  /** Asks for edits; settles with the answer. Whether they are there shows in the next change of the document, not in that. */
+  applyEdit(label: string, edits: VersionedEdits): Promise<unknown> {
+    return this.#peer.request("workspace/applyEdit", { label, edit: this.workspaceEdit(edits) });
   }
 
   publishDiagnostics(uri: string, version: number | undefined, diagnostics: readonly Diagnostic[]): void {
