@@ -1,7 +1,7 @@
 // Puts the rooms together for one document as its first block is now: sandbox, tools, approval, provider, cycle.
 
 import type { Environment } from "../base/environment.ts";
-import { parentOf, resolvePath } from "../base/paths.ts";
+import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
@@ -99,7 +99,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const seen = await openSeenFiles(environment, path);
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
   const rules = await rulesOf(ruled);
-  const base = { folder: path === null ? environment.cwd : parentOf(path), home: environment.home };
+  const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
   const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
   const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules, paths };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);

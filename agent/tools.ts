@@ -1,7 +1,7 @@
 // The tools of one document: which there are, which are offered, how one is checked, judged and run.
 
 import type { Environment } from "../base/environment.ts";
-import { parentOf, resolvePath } from "../base/paths.ts";
+import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { Settings, ToolSettings } from "../config/settings.ts";
 import type { Loaded } from "../config/sources/find.ts";
@@ -92,7 +92,7 @@ export function judgeOf(
     const registered = approval.register(name, definition);
     if (!registered.ok) return registered;
   }
-  const dirname = document === null ? null : parentOf(document);
+  const dirname = document === null ? null : folderOfDocument(document);
   const base = { folder: dirname ?? environment.cwd, home: environment.home };
   return success(async ({ id, name, input }, options) => {
     const asked = { toolId: id, document, dirname, cwd: environment.cwd };

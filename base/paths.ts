@@ -7,6 +7,18 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
+/** Where a folder's conversations lie that an editor's agent began. */
+export const CHATS = ".flemma/chats";
+
+/**
+ * The folder that a document stands for: relative references, tools and policy start there. It is the one it is in, but for a
+ * conversation in `.flemma/chats` the one that holds `.flemma`.
+ */
+export function folderOfDocument(path: string): string {
+  const folder = parentOf(path);
+  return folder.endsWith(`/${CHATS}`) ? folder.slice(0, -CHATS.length - 1) || "/" : folder;
+}
+
 /** The last part of a path. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);

@@ -3,7 +3,7 @@
 // Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
 // parts. The Lua engine is loaded only for a document that has a template tag.
 
-import { parentOf } from "../base/paths.ts";
+import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../config/settings.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
@@ -378,7 +378,7 @@ function withoutTags(segments: readonly Segment[], chat: Pick<Chat, "text" | "li
 
 function folderOf(options: EvaluateOptions): string {
   const { document, environment } = options;
-  return document === null ? environment.cwd : parentOf(document);
+  return document === null ? environment.cwd : folderOfDocument(document);
 }
 
 function addText(parts: Part[], text: string): void {

@@ -5,7 +5,7 @@ import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
-import { parentOf } from "../base/paths.ts";
+import { folderOfDocument } from "../base/paths.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type {
   ExecutionContext,
@@ -122,7 +122,7 @@ class CallContext implements PluginContext {
     this.#options = options;
     const { document, toolId, environment } = options;
     this.document = this.filename = this.__filename = document;
-    this.dirname = this.__dirname = document === null ? null : parentOf(document);
+    this.dirname = this.__dirname = document === null ? null : folderOfDocument(document);
     this.toolId = this.tool_id = toolId;
     this.timeout = options.settings.tools.default_timeout;
     this.signal = options.signal;

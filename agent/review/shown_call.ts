@@ -1,7 +1,7 @@
 // A call as a person sees it who decides about it: all of it, with nothing in it that a terminal would act on (S5).
 
 import { sha256 } from "../../base/hash.ts";
-import { parentOf } from "../../base/paths.ts";
+import { folderOfDocument } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
 import type { Call } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
@@ -62,7 +62,7 @@ export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
 function folderOf({ definition, subject }: Known): string {
   const { document, environment } = subject;
   if (definition?.command_input !== undefined) return commandFolder(subject);
-  return document === null ? environment.cwd : parentOf(document);
+  return document === null ? environment.cwd : folderOfDocument(document);
 }
 
 /** Members that a diff shows the whole of. */

@@ -1,7 +1,7 @@
 // What a call that writes a file would do to it, for the person who decides about the call: read at that moment, never kept.
 
 import type { Environment } from "../../base/environment.ts";
-import { parentOf, resolvePath } from "../../base/paths.ts";
+import { folderOfDocument, resolvePath } from "../../base/paths.ts";
 import { isSystemPath, readJudgedSync } from "../../base/reading.ts";
 import { visible } from "../../base/visible.ts";
 import { difference, type Hunk, splitLines } from "../../cycle/storage/lines.ts";
@@ -114,7 +114,7 @@ export class WrittenFiles {
     const definition = tool(name);
     const path = input[definition?.path_input ?? ""];
     if (definition?.files !== "write" || typeof path !== "string" || path === "") return null;
-    const folder = document === null ? environment.cwd : parentOf(document);
+    const folder = document === null ? environment.cwd : folderOfDocument(document);
     return realPath(resolvePath(path, { folder, home: environment.home }), environment.cwd);
   }
 

@@ -3,7 +3,7 @@
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
 import { explanationJson, explanationLines } from "../../agent/views/explanation.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
-import { allowForSession } from "../../agent/views/session_allowance.ts";
+import { addSessionRule, alwaysRule } from "../../agent/views/session_allowance.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
@@ -189,16 +189,29 @@ export class Commands {
     if (!approved.ok) this.#client.log(approved.problem.message);
   }
 
-  /** Approves the tool of a call for this login, and says how to take that back. */
+  /** Approves what a call asks for until the person logs out, and says how to take that back. */
   async allow({ document }: Asked, id: string): Promise<unknown> {
-    const name = document.store.chat.call(id)?.name;
-    if (name === undefined) return { allowed: false };
-    const allowed = await allowForSession(this.#host.environment, document.path, name);
-    if (!allowed.ok) return this.#refused(allowed.problem);
+    const call = document.store.chat.call(id);
+    const session = await document.look();
+    if (!session.ok) return this.#refused(session.problem);
+    const rule = call === undefined ? null : alwaysRule(call, session.value.settings);
+    if (rule === null) {
+      return this.#refused({
+        code: "no-rule",
+        message: `No rule says just what ${id} asks for.`,
+        next: "Approve it this once, or write a rule of your own.",
+      });
+    }
+    const { environment } = this.#host;
+    const added = await addSessionRule(environment, document.path, rule);
+    if (!added.ok) return this.#refused(added.problem);
     document.forget();
     this.#client.refresh();
-    this.#client.say(Level.info, `${name} is approved in this document until you log out. ${allowed.value}`);
-    return { allowed: true, tool: name };
+    this.#client.say(
+      Level.info,
+      `${rule.label} is approved in this document until you log out. ${added.value}`,
+    );
+    return { allowed: true, rule: rule.label };
   }
 
   async explain({ document, id, line }: Asked): Promise<unknown> {

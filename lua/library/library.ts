@@ -1,6 +1,6 @@
 // The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
 
-import { parentOf } from "../../base/paths.ts";
+import { folderOfDocument } from "../../base/paths.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
 import { clock, date, time } from "./clock.ts";
@@ -80,7 +80,7 @@ export class Library {
     if (spec.filename !== null) {
       cell.pushText(spec.filename);
       cell.setMember(table, "__filename");
-      cell.pushText(parentOf(spec.filename));
+      cell.pushText(folderOfDocument(spec.filename));
       cell.setMember(table, "__dirname");
     }
     if (spec.pushFlemma !== undefined) {

@@ -1,6 +1,6 @@
 // `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
 
-import { parentOf } from "../../base/paths.ts";
+import { folderOfDocument } from "../../base/paths.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Engine } from "../../lua/engine.ts";
@@ -55,7 +55,7 @@ class Includes {
 
   /** The function for one file. `stack` holds the files that are being read, the innermost last. */
   from(filename: string | null, stack: readonly string[]): HostFunction {
-    const folder = filename === null ? this.#options.cwd : parentOf(filename);
+    const folder = filename === null ? this.#options.cwd : folderOfDocument(filename);
     return (cell) => {
       if (cell.type(1) !== TYPE.string) {
         cell.raise(`include expects the path of a file, found ${typeName(cell.type(1))}`);
@@ -96,7 +96,7 @@ class Includes {
       const { generated, cwd, document, readFile } = this.#options;
       inner.spend(STEPS_PER_FILE);
       const text = generated.text(name, {
-        folder: document === null ? cwd : parentOf(document),
+        folder: document === null ? cwd : folderOfDocument(document),
         document: document === null ? null : baseName(document),
         readFile,
       });

@@ -1,7 +1,7 @@
 // The forms a path may have in a policy and in the settings that share them (sandbox section 4).
 
 import type { Environment } from "../../base/environment.ts";
-import { parentOf } from "../../base/paths.ts";
+import { folderOfDocument } from "../../base/paths.ts";
 import { realPath } from "./real_path.ts";
 import { expandHome } from "../../base/paths.ts";
 
@@ -70,5 +70,5 @@ function documentFolder({ document, environment }: PathContext): Expansion {
   if (real === null) {
     return { kind: "dropped", reason: "the document's path leads through too many links", mistake: false };
   }
-  return { kind: "path", path: parentOf(real) };
+  return { kind: "path", path: folderOfDocument(real) };
 }

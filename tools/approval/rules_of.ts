@@ -1,7 +1,7 @@
 // The approval rules of one document, ready to be asked: what they are relative to, and what they look up.
 
 import type { Environment } from "../../base/environment.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { folderOfDocument, nameOf } from "../../base/paths.ts";
 import { byLayer } from "../../config/rules/place.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -48,7 +48,7 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
 export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const { settings, tools, environment, document, loaded } = subject;
   const { worldNow } = await import("./rules/mod.ts");
-  const dirname = document === null ? null : parentOf(document);
+  const dirname = document === null ? null : folderOfDocument(document);
   const folder = dirname ?? environment.cwd;
   const { shell, env } = settings.tools.named.bash ?? {};
   const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};

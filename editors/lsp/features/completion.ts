@@ -2,7 +2,7 @@
 
 import type { CompletionItem } from "vscode-languageserver-types";
 import { isObject } from "../../../base/is_object.ts";
-import { parentOf, resolvePath } from "../../../base/paths.ts";
+import { folderOfDocument, resolvePath } from "../../../base/paths.ts";
 import { survey } from "../../../cycle/plan/open_calls.ts";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
 import { nodeAt } from "../../../config/schema/keys.ts";
@@ -113,7 +113,7 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
   const slash = typed.lastIndexOf("/");
   const word = typed.slice(slash + 1);
   const folder = resolvePath(typed.slice(0, slash + 1).replace(/^\/\//, "/"), {
-    folder: path === null ? cwd : parentOf(path),
+    folder: path === null ? cwd : folderOfDocument(path),
     home,
   });
   let entries: Deno.DirEntry[];
