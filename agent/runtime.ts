@@ -67,8 +67,6 @@ export interface Runtime {
   preview(call: Call): string;
   /** Whether the preview leaves something of the call out. */
   previewIsCut(call: Call): boolean;
-  /** What a call would change in a file, as a unified diff; null where there is nothing to compare. */
-  diff(call: Call): string | null;
 }
 
 /** The options of a host, with the environment settled. */
@@ -205,7 +203,6 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     ],
     guard,
     preview,
-    diff: (call) => written.diff(call),
     previewIsCut: (call) =>
       previewIsCut(tools.get(call.name), call.name, call.input, undefined, written.note(call)),
   });

@@ -34,6 +34,7 @@ import type {
   ChatSession,
   Diagnosis,
   ExplainedCall,
+  FileTexts,
   OpenCall,
   ShownCall,
 } from "./types.ts";
@@ -261,10 +262,10 @@ export class Session implements ChatSession {
     return parts.ok ? await estimate({ ...parts.value, fetch, signal }) : parts;
   }
 
-  async diff(id: string): Promise<string | null> {
+  async fileTexts(id: string): Promise<FileTexts | null> {
     const runtime = await this.#current();
     const call = this.chat.call(id);
-    return runtime.ok && call !== undefined ? runtime.value.diff(call) : null;
+    return runtime.ok && call !== undefined ? runtime.value.written.texts(call) : null;
   }
 
   async diagnose(): Promise<Diagnosis> {

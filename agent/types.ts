@@ -121,6 +121,16 @@ export interface ExplainedCall extends CallReasons {
   readonly profile: Settings["tools"]["approval_profile"];
 }
 
+/** A file before and after a call that would write it. */
+export interface FileTexts {
+  /** Real path of the file. */
+  readonly path: string;
+  /** Null where there is no file yet. */
+  readonly before: string | null;
+  /** The text that the call would leave. */
+  readonly after: string;
+}
+
 /** One part of a call. */
 export interface ShownPart {
   /** What it is: the command, a path, a diff, a member of the input, or the name that the model gave the call. */
@@ -338,12 +348,12 @@ export interface ChatSession extends AsyncDisposable {
    */
   estimate(): Promise<Outcome<Estimate>>;
   /**
-   * What a call would change in a file, as a unified diff.
+   * What a call would make of a file, as texts.
    *
    * @param id the id of the call
-   * @returns the diff; null for a call that writes no file, and where there is nothing to compare
+   * @returns the texts; null for a call that writes no file, and where there is nothing to compare
    */
-  diff(id: string): Promise<string | null>;
+  fileTexts(id: string): Promise<FileTexts | null>;
   /**
    * Everything that is wrong with the text, its first block and its templates.
    *

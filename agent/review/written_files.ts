@@ -6,6 +6,7 @@ import { isSystemPath, readJudgedSync } from "../../base/reading.ts";
 import { visible } from "../../base/visible.ts";
 import { difference, type Hunk, splitLines } from "../../cycle/storage/lines.ts";
 import type { Call } from "../../parser/types.ts";
+import type { FileTexts } from "../types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { replacePassage } from "../../tools/files/text/passage.ts";
@@ -83,6 +84,18 @@ export class WrittenFiles {
       asSeen: isFile(real) ? await isAsSeen(this.#options.seen, real) : true,
       obstacle: this.#obstacle(call, real),
     };
+  }
+
+  /** The file before and after; null for other calls, and where the file cannot be compared. */
+  texts(call: Pick<Call, "name" | "input">): FileTexts | null {
+    const real = this.#target(call);
+    if (real === null) return null;
+    const before = this.#read(real);
+    if (before === undefined) return null;
+    const after = changed(call, before);
+    const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    if (after === null) return null;
+    return { path: real, before: before === null ? null : text(before), after: text(after) };
   }
 
   /** Why there is no change to be shown, as a sentence; null where there is one. */

@@ -3,7 +3,7 @@
 import { serveEditor } from "../../editors/lsp/server.ts";
 import type { Invocation } from "../invocation.ts";
 import { ending, writeOn } from "./streams.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../line/version.ts";
 
 export async function run({ environment, messages }: Invocation): Promise<number> {
   if (Deno.stdin.isTerminal()) {

@@ -3,8 +3,8 @@
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
 import { explanationJson, explanationLines } from "../../agent/views/explanation.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
-import { addSessionRule, alwaysRule } from "../../agent/views/session_allowance.ts";
 import type { Environment } from "../../base/environment.ts";
+import { operands } from "../../base/shell_word.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
@@ -189,29 +189,22 @@ export class Commands {
     if (!approved.ok) this.#client.log(approved.problem.message);
   }
 
-  /** Approves what a call asks for until the person logs out, and says how to take that back. */
+  /** Approves what a call asks for in this document until the person logs out, and says how to take that back. */
   async allow({ document }: Asked, id: string): Promise<unknown> {
-    const call = document.store.chat.call(id);
-    const session = await document.look();
-    if (!session.ok) return this.#refused(session.problem);
-    const rule = call === undefined ? null : alwaysRule(call, session.value.settings);
-    if (rule === null) {
-      return this.#refused({
-        code: "no-rule",
-        message: `No rule says just what ${id} asks for.`,
-        next: "Approve it this once, or write a rule of your own.",
-      });
-    }
-    const { environment } = this.#host;
-    const added = await addSessionRule(environment, document.path, rule);
+    const opened = document.working === null ? await document.work({ brief: true }) : null;
+    if (opened !== null && !opened.ok) return this.#refused(opened.problem);
+    const session = document.working ?? opened!.value.session;
+    const rule = await session.proposeRule(id);
+    const added = rule.ok ? await session.addRule(rule.value.written) : rule;
+    await opened?.value.close();
+    if (!rule.ok) return this.#refused(rule.problem);
     if (!added.ok) return this.#refused(added.problem);
-    document.forget();
     this.#client.refresh();
-    this.#client.say(
-      Level.info,
-      `${rule.label} is approved in this document until you log out. ${added.value}`,
-    );
-    return { allowed: true, rule: rule.label };
+    const back = document.path === null
+      ? ""
+      : ` To take that back: flemma session reset ${operands(document.path)}`;
+    this.#client.say(Level.info, `${rule.value.text} holds in this document until you log out.${back}`);
+    return { allowed: true, rule: rule.value.text };
   }
 
   async explain({ document, id, line }: Asked): Promise<unknown> {
@@ -243,7 +236,11 @@ export class Commands {
 
   async showDiff({ document }: Asked, id: string): Promise<unknown> {
     const session = await document.look();
-    return session.ok ? { id, diff: await session.value.diff(id) } : this.#refused(session.problem);
+    if (!session.ok) return this.#refused(session.problem);
+    const shown = await session.value.show(id);
+    if (!shown.ok) return this.#refused(shown.problem);
+    const { parts } = shown.value;
+    return { id, diff: parts.find(({ kind }) => kind === "diff")?.text ?? null };
   }
 
   showLine(document: OpenDocument, line: number) {

