@@ -8,11 +8,12 @@ import { recordsOf } from "../../cycle/usage/log.ts";
 import { totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
+import { lineChange } from "../../parser/edits/line_change.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { advised } from "../line/advice.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
-import { labelOf, type OpenDocument, withDocument } from "./open.ts";
+import { type DocumentOptions, labelOf, type OpenDocument, withDocument } from "./open.ts";
 import { type EventSink, openEvents, type RunEvent } from "./events.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -38,7 +39,7 @@ export async function drive(
 ): Promise<number> {
   const show = new Show(invocation);
   try {
-    return await withDocument(invocation, { emit: (event) => show.event(event) }, async (document) => {
+    return await withDocument(invocation, show.listeners(), async (document) => {
       const problem = show.openEvents(document);
       if (problem !== null) return refuse(invocation, problem);
       const ending = await act(document);
@@ -77,6 +78,17 @@ class Show {
     const { messages } = invocation;
     this.#display = displayOf(invocation);
     messages.onLine = (level, text) => this.#write({ event: "message", level, text });
+  }
+
+  /** What the document tells while it is worked on. */
+  listeners(): Pick<DocumentOptions, "emit" | "changed"> {
+    const emit = (event: CycleEvent) => this.event(event);
+    if (switchOption(this.#invocation.arguments, "edits") !== true) return { emit };
+    const changed = (before: Uint8Array, after: Uint8Array) => {
+      const change = lineChange(before, after);
+      if (change !== null) this.#write({ event: "edit", ...change });
+    };
+    return { emit, changed };
   }
 
   /** Opens what takes the events; answers with what is in the way. */

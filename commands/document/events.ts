@@ -4,6 +4,7 @@ import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import type { LineChange } from "../../parser/edits/line_change.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
@@ -27,8 +28,11 @@ interface MessageEvent {
   readonly text: string;
 }
 
+/** The text of a filter changed: all of them in order make what comes out of what went in (`--edits`). */
+export type EditEvent = { readonly event: "edit" } & LineChange;
+
 /** Everything that an event stream tells. */
-export type RunEvent = CycleEvent | StoppedEvent | MessageEvent;
+export type RunEvent = CycleEvent | StoppedEvent | MessageEvent | EditEvent;
 
 export interface EventSink {
   /** Never throws: who runs tools and takes replies in must not lose them because nobody listens. */

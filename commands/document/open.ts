@@ -45,6 +45,8 @@ export interface OpenDocument {
 export interface DocumentOptions extends Pick<ChatOptions, "emit"> {
   /** Whether a piece of a document, as an editor pipes it, is taken for one too. @default false */
   readonly fragments?: boolean;
+  /** Told each change of a piped document, with the whole text before and after it. */
+  readonly changed?: (before: Uint8Array, after: Uint8Array) => void;
 }
 
 /** Everything that a session takes, for the commands that open one: those that only read go without. */
@@ -135,10 +137,16 @@ async function filter(
     const refused = refusalOf(input);
     if (refused !== null) return refuse(invocation, refused);
     const fragment = options.fragments === true ? asFragment(input.bytes) : null;
+    let before = input.bytes;
+    const take = (text: Uint8Array, asCut: () => Uint8Array) => {
+      inHand.update(asCut());
+      options.changed?.(before, text);
+      before = text;
+    };
     const store = new MemoryStore(
       fragment?.bytes ?? input.bytes,
       await namedPath(invocation),
-      fragment === null ? (_, asCut) => inHand.update(asCut()) : () => {},
+      fragment === null ? take : () => {},
       nameOf(invocation),
     );
     messages.about(await messagesKey(store.chat, store.path));

@@ -55,6 +55,10 @@ const EVENTS: readonly Option[] = [
     value: "PATH",
     help: "Write each event as a line of JSON to PATH, to stderr, or to the open descriptor fd:N.",
   },
+  {
+    name: "edits",
+    help: "Filter mode, with --events: tell each change of the text too, as whole lines.",
+  },
   { name: "cursor", help: "Print FILE:LINE of where to go on." },
 ];
 

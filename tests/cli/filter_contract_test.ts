@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callReply, textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nHow are you?\n";
 const PENDING = callsDocument([{ id: "call_1", command: "touch ran", status: "pending" }]);
@@ -265,3 +266,26 @@ Deno.test("a report whose reader has seen enough ends without a word", () =>
 function program(place: Scene): string {
   return place.program.map((word) => `'${word}'`).join(" ");
 }
+
+Deno.test("with --edits the events tell each change of the text, and all of them make what comes out", () =>
+  withServer(
+    [callReply("c1", "echo hello"), textReply("Well\n@You: then\n\n```\nöäü")],
+    ({ env }) =>
+      withScene(async (place) => {
+        place.settings("tools: { auto_approve: [bash] }\n");
+        const before = "@You:\nHow are you?";
+        const keys = { ...env, ANTHROPIC_API_KEY: "k" };
+        const run = (...more: string[]) =>
+          place.run(["advance", "--events", "stderr", ...more], { stdin: before, env: keys });
+        const { stdout, stderr } = await run("--edits");
+        const events = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
+        const lines = before.split("\n");
+        for (const { event, line, removed, lines: now } of events) {
+          if (event === "edit") lines.splice(line - 1, removed, ...now);
+        }
+        assert.match(stdout, /hello[^]*öäü/);
+        assert.equal(`${lines.join("\n")}\n`, stdout);
+        const first = events.findIndex(({ event }) => event === "edit");
+        assert.ok(first < events.findIndex(({ event }) => event === "tool:executing"), "as it happens");
+      }),
+  ));
