@@ -36,6 +36,7 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
   "config get": config,
   "trust": () => import("./settings/trust.ts"),
   "approval explain": () => import("./approval/explain.ts"),
+  "approval show": () => import("./approval/show.ts"),
   "approval test": () => import("./approval/test.ts"),
   "session set": session,
   "session switch": session,

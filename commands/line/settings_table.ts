@@ -69,6 +69,28 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     example: "flemma approval explain notes.chat call_1",
   },
   {
+    name: "approval show",
+    usage: "[FILE] [TARGET…]",
+    summary: "calls in full, with the change that one would make to a file as a diff",
+    details:
+      "A TARGET is the id of a call or the beginning of one. Without any, all calls that are open are shown.",
+    kind: "report",
+    arity: [0, Infinity],
+    takesTarget: true,
+    options: [
+      { name: "line", value: "N", type: "count", help: "The call at or nearest to this line." },
+      JSON_REPORT,
+      {
+        name: "name",
+        value: "PATH",
+        help: "The path a piped document is known by. That file is not touched.",
+      },
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma approval show notes.chat call_1",
+  },
+  {
     name: "approval test",
     usage: "[COMMAND…]",
     summary: "what policy says of commands, under the settings in force and rules to try",

@@ -171,3 +171,40 @@ Deno.test("the event of a call that waits tells the same reasons, and the model 
     assert.match(text, /"git push origin" is not allowed \(git push \*\*\)\. Pushing is done by hand\./);
   });
 });
+
+Deno.test("show prints calls whole, and the change that one would make to the file as it is now", async () => {
+  await inProject(async (world) => {
+    await world.write(`${world.project}/package.json`, "{}\n");
+    const all = await world.run("approval", "show", "talk.chat");
+    assert.deepEqual([all.code, all.err], [0, ""]);
+    assert.match(all.out, /^bash \(one\) {3}call 1, line 5\nin .*\ncommand: git log -1; touch \/tmp\/x\n\nbash \(two\)/);
+    assert.match(all.out, /^write \(three\) [^]*^! The file is there already[^]*^path: package\.json$/m);
+    assert.match(all.out, /^--- package\.json\n\+\+\+ package\.json\n@@ -1 \+0,0 @@\n-\{\}$/m);
+    const one = await world.run("approval", "show", "talk.chat", "two");
+    assert.match(one.out, /^bash \(two\) {3}call 2, line \d+\nin .*\ncommand: ls && git push origin\n$/);
+    const [call] = JSON.parse((await world.run("approval", "show", "talk.chat", "--line", "5", "--json")).out);
+    assert.deepEqual([call.id, call.tool, call.number, call.parts[0].text], [
+      "one",
+      "bash",
+      1,
+      "git log -1; touch /tmp/x",
+    ]);
+    assert.match(call.text[0], /^bash \(one\)/);
+    const none = await world.run("approval", "show", "talk.chat", "nine");
+    assert.equal(none.code, 1);
+    assert.match(none.err, /nine/);
+  });
+});
+
+Deno.test("show writes what a terminal would act on as text, keeps lines, and says when nothing is open", async () => {
+  await inProject(async (world) => {
+    const input = JSON.stringify({ path: "a.txt", content: "one\n\u001b[31mtwo\u202e\n" });
+    const call = `@Assistant:\n**Tool Use:** \`write\` (\`w\`)\n\n${FENCE}json\n${input}\n${FENCE}\n`;
+    await world.write(`${world.project}/open.chat`, `@You:\nGo.\n\n${call}`);
+    const { out } = await world.run("approval", "show", "open.chat");
+    assert.match(out, /^\+one\n\+\\x1b\[31mtwo\\u202e$/m);
+    const done = `@You:\nGo.\n\n${call}\n@You:\n\n**Tool Result:** \`w\`\n\n${FENCE}\nWrote it.\n${FENCE}\n`;
+    await world.write(`${world.project}/done.chat`, done);
+    assert.equal((await world.run("approval", "show", "done.chat")).out, "No call is open.\n");
+  });
+});

@@ -1,0 +1,55 @@
+// `flemma approval show`: calls in full, with the change that one would make to a file, to read before deciding.
+
+import type { ShownCall, ShownPart } from "../../agent/types.ts";
+import type { Problem } from "../../base/problem.ts";
+import { openForReport } from "../document/open.ts";
+import { targetsOf } from "../document/targets.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { numberOption, switchOption } from "../line/options.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given } = invocation;
+  const opened = await openForReport(invocation);
+  if ("exit" in opened) return opened.exit;
+  await using session = opened.session;
+  const words = given.positionals.slice(1);
+  const named = words.length > 0 || numberOption(given, "line") !== undefined;
+  const targets = named ? targetsOf(words, given) : (await session.calls()).map(({ id }) => id);
+  const calls: ShownCall[] = [];
+  let problem: Problem | null = null;
+  for (const target of targets) {
+    const shown = await session.show(target);
+    if (shown.ok) calls.push(shown.value);
+    else problem ??= shown.problem;
+  }
+  if (problem !== null) return refuse(invocation, problem);
+  const texts = calls.map((call) => textOf(call));
+  if (switchOption(given, "json") === true) {
+    writeOutput(`${safeJson(calls.map((call, at) => ({ ...call, text: texts[at] })))}\n`);
+    return Exit.ok;
+  }
+  const printed = texts.map((lines) => `${lines.join("\n")}\n`);
+  writeOutput(printed.length === 0 ? "No call is open.\n" : printed.join("\n"));
+  return Exit.ok;
+}
+
+/** A call as lines: what it is, what to know before deciding, all of its input. Everything in it is safe to show. */
+function textOf({ id, number, tool, line, parts, warnings, folder, wall }: ShownCall): string[] {
+  return [
+    `${tool} (${id})   call ${number}, line ${line}`,
+    `in ${folder}, ${wall}`,
+    ...warnings.map((warning) => `! ${warning}`),
+    ...parts.flatMap(partLines),
+  ];
+}
+
+function partLines({ kind, name, text }: ShownPart): string[] {
+  const lines = text.replace(/\n$/, "").split("\n");
+  // A diff stands at the margin, where editors and people know it.
+  if (kind === "diff") return ["", ...lines, ""];
+  return lines.length === 1 ? [`${name}: ${text}`] : [`${name}:`, ...lines.map((each) => `    ${each}`)];
+}

@@ -1,0 +1,133 @@
+" What keys and `:Flemma` do in a conversation.
+
+" Runs the conversation on: judges calls, runs the approved ones, asks the model, until a person is needed.
+function! flemma#advance(...) abort
+  call flemma#run#start(bufnr('%'), 'advance', copy(a:000))
+endfunction
+
+" Stops what runs for this buffer.
+function! flemma#cancel() abort
+  call flemma#run#cancel(bufnr('%'))
+endfunction
+
+function! flemma#cancel_hint() abort
+  return flemma#key('cancel') . ' stops it'
+endfunction
+
+" What a person can do about a call that waits.
+function! flemma#keys_hint() abort
+  return flemma#key('approve') . ' approves, ' . flemma#key('reject') . ' rejects, ' . flemma#key('show') . ' shows it'
+endfunction
+
+" The key that does something here, else the command.
+function! flemma#key(name) abort
+  let maps = has('nvim') ? nvim_buf_get_keymap(0, 'n') + nvim_get_keymap('n') : exists('*maplist') ? maplist() : []
+  for map in maps
+    if map.mode =~# '[n ]' && get(map, 'rhs', '') ==? '<Plug>(flemma-' . a:name . ')'
+      return map.lhs
+    endif
+  endfor
+  return ':Flemma ' . a:name
+endfunction
+
+" Changes or runs the call at the cursor, or the one of an id.
+function! flemma#call(command, ...) abort
+  let target = a:0 > 0 ? [a:1] : ['--line', line('.')]
+  call flemma#run#start(bufnr('%'), a:command, target + a:000[1:])
+endfunction
+
+" Rejects the call at the cursor. Without a reason asks for one; Escape rejects nothing.
+function! flemma#reject(...) abort
+  let reason = a:0 > 0 ? a:1 : flemma#ask_reason()
+  if type(reason) == v:t_string
+    call flemma#call('reject', '--line', line('.'), '-m', reason)
+  endif
+endfunction
+
+" Why a call is rejected, which may be empty; v:null when the person thought better of it.
+function! flemma#ask_reason() abort
+  let nothing = "\x01"
+  let had = maparg('<Esc>', 'c', 0, 1)
+  " An editor answers with an empty line for Escape and for Enter alike.
+  execute 'cnoremap <Esc> <C-u>' . nothing . '<CR>'
+  try
+    let reason = input('Reject, because (Enter: no reason, Escape: leave it): ')
+  catch /^Vim:Interrupt$/
+    let reason = nothing
+  finally
+    cunmap <Esc>
+    if !empty(had) && exists('*mapset')
+      call mapset('c', 0, had)
+    elseif !empty(had)
+      execute (had.noremap ? 'cnoremap' : 'cmap') . (had.expr ? ' <expr>' : '') '<Esc>' had.rhs
+    endif
+  endtry
+  redraw
+  return reason ==# nothing ? flemma#say('nothing was rejected', 'None') : reason
+endfunction
+
+" Says a line to the person that is no longer than the command line, so that nobody has to press Enter.
+function! flemma#say(text, highlight) abort
+  let text = 'flemma: ' . substitute(a:text, '[[:cntrl:]]', ' ', 'g')
+  let room = max([&columns - 14, 10])
+  if strdisplaywidth(text) > room
+    while strdisplaywidth(text) >= room
+      let text = strcharpart(text, 0, strchars(text) - 1)
+    endwhile
+    let text .= '…'
+  endif
+  if mode() =~# '^[iR]' || mode() ==# 'c'
+    " The person is typing; the status line and `:Flemma messages` tell it too.
+    return
+  endif
+  redraw
+  execute 'echohl' a:highlight
+  echo text
+  echohl None
+  return v:null
+endfunction
+
+" Tells whoever listens: `autocmd User FlemmaFinished …` finds the details in `g:flemma_event`.
+function! flemma#announce(name, event) abort
+  let g:flemma_event = a:event
+  if exists('#User#' . a:name)
+    execute 'doautocmd <nomodeline> User' a:name
+  endif
+endfunction
+
+" What `:Flemma` knows, and what it does with the words behind it.
+let s:commands = {
+      \ 'advance': {words -> call('flemma#advance', words)},
+      \ 'send': {words -> flemma#run#start(bufnr('%'), 'send', words)},
+      \ 'execute': {words -> s:at_call('execute', words)},
+      \ 'approve': {words -> s:at_call('approve', words)},
+      \ 'always': {words -> s:at_call('approve', words + ['--always'])},
+      \ 'reject': {words -> empty(words) ? flemma#reject() : flemma#reject(join(words))},
+      \ 'cancel': {words -> flemma#cancel()},
+      \ 'show': {words -> flemma#view#show()},
+      \ 'status': {words -> flemma#view#report(['status', '-'] + words)},
+      \ 'explain': {words -> flemma#view#report(['approval', 'explain', '-'] + words)},
+      \ 'check': {words -> flemma#view#report(['check', '-'] + words)},
+      \ 'messages': {words -> flemma#view#messages()},
+      \ 'previews': {words -> flemma#view#refresh(bufnr('%'))}}
+
+function! s:at_call(command, words) abort
+  let named = !empty(a:words) && a:words[0][0] !=# '-'
+  call flemma#run#start(bufnr('%'), a:command, named ? a:words : ['--line', line('.')] + a:words)
+endfunction
+
+function! flemma#command(...) abort
+  let [name; words] = a:0 == 0 ? ['advance'] : a:000
+  if !has_key(s:commands, name)
+    return flemma#say(':Flemma knows no ' . name . '; it knows ' . join(sort(keys(s:commands)), ', '), 'ErrorMsg')
+  endif
+  call s:commands[name](words)
+endfunction
+
+function! flemma#complete(lead, line, position) abort
+  let words = split(a:line[: a:position - 1], '\s\+', 1)
+  if len(words) <= 2
+    return join(sort(keys(s:commands)), "\n")
+  endif
+  return index(['approve', 'execute'], words[1]) < 0 ? '' : join(flemma#view#pending_ids(), "\n")
+endfunction

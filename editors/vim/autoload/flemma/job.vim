@@ -1,0 +1,77 @@
+" Processes beside the editor, the same for Vim and Neovim.
+
+" The words that start the program.
+function! flemma#job#program() abort
+  let program = get(g:, 'flemma_program', 'flemma')
+  return type(program) == v:t_list ? copy(program) : [program]
+endfunction
+
+" Starts the program with these words, a text as its standard input. `on.err` gets each line of standard error as it comes,
+" `on.done` the lines of standard output and the exit code once there is nothing more to come. Answers the job, or an
+" empty dictionary after saying why there is none.
+function! flemma#job#start(words, lines, on) abort
+  let argv = flemma#job#program() + a:words
+  if !executable(argv[0])
+    call flemma#say('there is no program ' . argv[0] . ' on the path: let g:flemma_program say where it is', 'ErrorMsg')
+    return {}
+  endif
+  let job = {'on': a:on, 'out': [''], 'err': '', 'code': 0, 'open': 2}
+  let text = join(a:lines, "\n") . "\n"
+  if has('nvim')
+    let job.id = jobstart(argv, {
+          \ 'on_stdout': {_j, data, _e -> s:out(job, data)},
+          \ 'on_stderr': {_j, data, _e -> s:err(job, join(data, "\n"))},
+          \ 'on_exit': {_j, code, _e -> s:over(job, code, 2)}})
+    " Neovim never waits while it writes.
+    call chansend(job.id, text)
+    call chanclose(job.id, 'stdin')
+  else
+    let job.id = job_start(argv, {
+          \ 'in_mode': 'raw', 'out_mode': 'raw', 'err_mode': 'raw', 'noblock': 1,
+          \ 'out_cb': {_c, data -> s:out(job, split(data, "\n", 1))},
+          \ 'err_cb': {_c, data -> s:err(job, data)},
+          \ 'close_cb': {_c -> s:over(job, job.code, 1)},
+          \ 'exit_cb': {_j, code -> s:over(job, code, 1)}})
+    call ch_sendraw(job.id, text)
+    call ch_close_in(job.id)
+  endif
+  return job
+endfunction
+
+" Asks a job to end in order.
+function! flemma#job#interrupt(job) abort
+  if has('nvim')
+    call luaeval('vim.loop.kill(_A, "sigint")', jobpid(a:job.id))
+  else
+    call job_stop(a:job.id, 'int')
+  endif
+endfunction
+
+function! s:out(job, data) abort
+  let a:job.out[-1] .= a:data[0]
+  call extend(a:job.out, a:data[1:])
+endfunction
+
+function! s:err(job, data) abort
+  let lines = split(a:job.err . a:data, "\n", 1)
+  let a:job.err = remove(lines, -1)
+  for line in lines
+    call a:job.on.err(line)
+  endfor
+endfunction
+
+" One of the things that have to be over is: what it says comes before or after its end.
+function! s:over(job, code, parts) abort
+  let a:job.code = a:code
+  let a:job.open -= a:parts
+  if a:job.open > 0
+    return
+  endif
+  if a:job.err !=# ''
+    call s:err(a:job, "\n")
+  endif
+  if a:job.out[-1] ==# ''
+    call remove(a:job.out, -1)
+  endif
+  call a:job.on.done(a:job.out, a:job.code)
+endfunction

@@ -1,0 +1,49 @@
+" Ways through a conversation.
+
+let s:ROLE = '^@\%(You\|Assistant\|System\):'
+let s:WAITING = '^`\{3,}flemma:tool\s\+status=pending\|^\*\*Tool Result:\*\*.*(pending)'
+
+" To the next message, or with 'b' to the one before.
+function! flemma#move#message(flags) abort
+  call s:search(s:ROLE, a:flags . 'W')
+endfunction
+
+" To the next call that waits, around the end.
+function! flemma#move#waiting(flags) abort
+  if !s:search(s:WAITING, a:flags . 'w')
+    call flemma#say('no call waits', 'None')
+  endif
+endfunction
+
+" From a call to its result and back.
+function! flemma#move#partner() abort
+  let header = search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
+  let text = getline(header)
+  let id = text =~# '^\*\*Tool Use' ? matchstr(text, '(`\zs[^`]*\ze`)') : matchstr(text, '`\zs[^`]*\ze`')
+  if header == 0 || id ==# ''
+    return flemma#say('no call here', 'None')
+  endif
+  let word = '`' . escape(id, '\.*[]^$~') . '`'
+  if text =~# '^\*\*Tool Use'
+    let found = s:search('^\*\*Tool Result:\*\* ' . word, 'W')
+  else
+    let found = s:search('^\*\*Tool Use:\*\* `[^`]*` (' . word . ')', 'bW')
+  endif
+  if !found
+    call flemma#say('there is nothing that belongs to ' . id, 'None')
+  endif
+endfunction
+
+function! s:search(pattern, flags) abort
+  let from = getpos('.')
+  let found = search(a:pattern, a:flags)
+  if found
+    " The way back, as after any jump.
+    let at = getpos('.')
+    call setpos('.', from)
+    normal! m'
+    call setpos('.', at)
+    call flemma#fold#open('.')
+  endif
+  return found
+endfunction

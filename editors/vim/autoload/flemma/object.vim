@@ -1,0 +1,48 @@
+" Text objects: a message, and a call or result.
+
+let s:ROLE = '^@\%(You\|Assistant\|System\):'
+
+" Selects the message at the cursor: all of it, or with 'i' what stands below its marker.
+function! flemma#object#message(kind) abort
+  let first = search(s:ROLE, 'bcnW')
+  if first == 0
+    return
+  endif
+  let next = s:below(first, s:ROLE)
+  if a:kind ==# 'a'
+    return s:select(first, next - 1)
+  endif
+  call s:select(nextnonblank(first + 1), prevnonblank(next - 1))
+endfunction
+
+" Selects the call or result at the cursor: all of it, or with 'i' what stands between its fences.
+function! flemma#object#call(kind) abort
+  let header = search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
+  if header == 0
+    return
+  endif
+  let open = s:below(header, '^```')
+  let close = s:below(open, '^' . matchstr(getline(open), '^`*') . '`*\s*$')
+  if close > line('$') || line('.') > close
+    return
+  endif
+  if a:kind ==# 'a'
+    return s:select(header, close)
+  endif
+  call s:select(open + 1, close - 1)
+endfunction
+
+" The first line below one that matches; one past the end when none does.
+function! s:below(from, pattern) abort
+  let at = a:from + 1
+  while at <= line('$') && getline(at) !~# a:pattern
+    let at += 1
+  endwhile
+  return at
+endfunction
+
+function! s:select(first, last) abort
+  if a:first > 0 && a:first <= a:last
+    execute 'normal! ' . a:first . 'GV' . a:last . 'G'
+  endif
+endfunction

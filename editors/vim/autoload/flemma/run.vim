@@ -1,0 +1,271 @@
+" A run of the program over a buffer: the text goes in, changes come back while they happen, the person goes on working.
+
+" Runs by buffer.
+let s:runs = {}
+
+" Commands that may take long and tell what they do.
+let s:telling = ['advance', 'send', 'execute']
+
+" The run of a buffer; empty when none is going on.
+function! flemma#run#of(buf) abort
+  return get(s:runs, a:buf, {})
+endfunction
+
+" Starts a command over the buffer, unless one runs there.
+function! flemma#run#start(buf, command, words) abort
+  if has_key(s:runs, a:buf)
+    return flemma#say('this document is at work already; ' . flemma#cancel_hint(), 'WarningMsg')
+  endif
+  if !getbufvar(a:buf, '&modifiable')
+    return flemma#say('this buffer cannot be changed', 'WarningMsg')
+  endif
+  let lines = getbufline(a:buf, 1, '$')
+  let words = [a:command, '-'] + a:words
+  if bufname(a:buf) !=# ''
+    let words += ['--name', fnamemodify(bufname(a:buf), ':p')]
+  endif
+  if index(s:telling, a:command) >= 0
+    let words += ['--events', 'stderr', '--edits']
+  else
+    let words += ['--messages', 'stderr']
+  endif
+  let run = {'buf': a:buf, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
+  let run.view = s:views(a:buf)
+  let run.job = flemma#job#start(words, lines, {
+        \ 'err': {line -> s:told(run, line)},
+        \ 'done': {out, code -> s:done(run, out, code)}})
+  if empty(run.job)
+    return
+  endif
+  let run.follow = flemma#follow#start(a:buf)
+  let s:runs[a:buf] = run
+  call flemma#view#clear(a:buf)
+  call s:tick()
+  call flemma#announce('FlemmaStarted', {'buffer': a:buf, 'command': a:command})
+endfunction
+
+" Asks the run of a buffer to end in order; asked twice, it ends at once.
+function! flemma#run#cancel(buf) abort
+  let run = flemma#run#of(a:buf)
+  if empty(run)
+    return flemma#say('nothing runs here', 'None')
+  endif
+  let run.doing = 'stopping'
+  call flemma#job#interrupt(run.job)
+  redrawstatus!
+endfunction
+
+" The program says a line: an event, or words for the person.
+function! s:told(run, line) abort
+  if a:line[0] !=# '{'
+    if a:line !~# '^\s*$'
+      call add(a:run.said, a:line)
+    endif
+    return
+  endif
+  let event = json_decode(a:line)
+  if event.event ==# 'edit'
+    return s:edit(a:run, event)
+  elseif event.event ==# 'request:sending'
+    let a:run.doing = 'asking ' . event.model
+  elseif event.event ==# 'reply:progress'
+    let a:run.doing = event.block ==# 'thinking' ? 'thinking' : 'writing a call of ' . get(event, 'name', 'a tool')
+  elseif event.event ==# 'text'
+    let a:run.doing = 'answering'
+  elseif event.event ==# 'tool:executing'
+    let a:run.doing = event.preview
+  elseif event.event ==# 'request:finished'
+    call flemma#view#used(a:run.buf, event)
+  elseif event.event ==# 'tool:finished' || event.event ==# 'file:changed'
+    call s:reload(get(event, 'path', ''))
+  elseif event.event ==# 'message'
+    call add(a:run.said, event.text)
+  elseif event.event ==# 'stopped'
+    let a:run.stopped = event
+  endif
+  call flemma#announce('FlemmaEvent', event)
+  if event.event !=# 'text'
+    redrawstatus!
+  endif
+endfunction
+
+" The text changed. A buffer that nobody sees is brought up to it when somebody looks again, or at the end.
+function! s:edit(run, event) abort
+  let behind = a:run.follow.lines !=# a:run.want
+  call s:splice(a:run, a:event)
+  if !s:is_shown(a:run.buf)
+    return
+  endif
+  let following = s:at_end(a:run.buf)
+  if behind
+    call flemma#follow#finish(a:run.follow, a:run.want)
+  else
+    call flemma#follow#edit(a:run.follow, a:event.line, a:event.removed, a:event.lines)
+  endif
+  call s:follow_end(a:run, following)
+  redraw
+endfunction
+
+function! s:splice(run, event) abort
+  let [from, removed] = [a:event.line - 1, a:event.removed]
+  let a:run.want = (from > 0 ? a:run.want[: from - 1] : []) + a:event.lines + a:run.want[from + removed :]
+endfunction
+
+function! s:done(run, out, code) abort
+  call remove(s:runs, a:run.buf)
+  if empty(s:runs)
+    call s:stop_ticking()
+  endif
+  " The listener goes with the buffer; what came then needs another place.
+  if !bufloaded(a:run.buf)
+    call flemma#follow#stop(a:run.follow)
+    return s:lost(a:run, a:out)
+  endif
+  let following = s:at_end(a:run.buf)
+  if !empty(a:out)
+    call flemma#follow#finish(a:run.follow, a:out)
+  endif
+  call flemma#follow#drop_prompt(a:run.follow)
+  call flemma#follow#stop(a:run.follow)
+  call s:follow_end(a:run, following)
+  call s:go_on_at(a:run)
+  if a:run.follow.conflict
+    call flemma#view#conflict(a:run.buf, a:out)
+  elseif empty(a:out) && a:code != 0
+    call flemma#say('it ended without giving the text back; flemma recover has what it had', 'ErrorMsg')
+  endif
+  call flemma#view#refresh(a:run.buf)
+  call s:sum_up(a:run, a:code)
+endfunction
+
+" What is said at the end: whoever waits for what, and what went wrong. The rest is in `:Flemma messages`.
+function! s:sum_up(run, code) abort
+  call setbufvar(a:run.buf, 'flemma_said', a:run.said)
+  " A filter that changed the text ends with 0, so that no editor throws it away; the event says how it really was.
+  let code = get(a:run.stopped, 'exit', a:code)
+  let reason = get(a:run.stopped, 'reason', code == 0 ? 'done' : 'failed')
+  let event = {'buffer': a:run.buf, 'command': a:run.command, 'reason': reason, 'exit': code, 'said': a:run.said}
+  if code == 3
+    call flemma#announce('FlemmaWaiting', event)
+  elseif code != 0
+    call flemma#announce('FlemmaFailed', event)
+  endif
+  call flemma#announce('FlemmaFinished', event)
+  redrawstatus!
+  if a:run.follow.conflict
+    return
+  endif
+  let highlight = code == 0 ? 'None' : 'WarningMsg'
+  if reason ==# 'pending'
+    let calls = len(a:run.stopped.ids)
+    call flemma#say((calls == 1 ? '1 call waits' : calls . ' calls wait') . ' for you: ' . flemma#keys_hint(), highlight)
+  elseif has_key(s:SENTENCES, reason) && !empty(a:run.stopped)
+    call flemma#say(s:SENTENCES[reason], highlight)
+  elseif code == 0 && index(['approve', 'reject'], a:run.command) >= 0
+    call s:decided(a:run)
+  else
+    let said = filter(copy(a:run.said), {_, line -> line !~# '^\s\|flemma recover'})
+    let last = get(said, -1, code == 0 ? '' : 'ended with code ' . code)
+    call flemma#say(substitute(last, '^flemma: ', '', ''), highlight)
+  endif
+endfunction
+
+" Where the program's own words name its commands, here are the same with what leads on in this editor.
+let s:SENTENCES = {
+      \ 'done': 'the reply is complete',
+      \ 'cut': 'the reply is not complete: :Flemma advance --continue lets it go on',
+      \ 'cancelled': 'stopped: write below a line @You:, or :Flemma advance --continue',
+      \ 'last-word': "the last word is the model's: write below a line @You:, or :Flemma advance --continue"}
+
+" A decision stands in the text. Who wants it goes on by itself once nothing waits any more.
+function! s:decided(run) abort
+  if get(g:, 'flemma_go_on', 0) && !search('^`\{3,}flemma:tool\s\+status=pending\|^\*\*Tool Result:\*\*.*(pending)', 'nw')
+    return flemma#run#start(a:run.buf, 'advance', [])
+  endif
+  call flemma#say((a:run.command ==# 'approve' ? 'approved' : 'rejected') . '; ' . flemma#key('advance') . ' goes on', 'None')
+endfunction
+
+" The buffer went away while the run was on: its text is put where the person finds it.
+function! s:lost(run, out) abort
+  let name = bufname(a:run.buf)
+  let buf = bufadd('flemma://' . fnamemodify(name ==# '' ? 'unnamed' : name, ':t') . '.' . localtime())
+  call bufload(buf)
+  call setbufvar(buf, '&buflisted', 1)
+  call setbufvar(buf, '&buftype', 'nofile')
+  call setbufline(buf, 1, empty(a:out) ? a:run.want : a:out)
+  call setbufvar(buf, '&filetype', 'chat')
+  call flemma#say('its buffer was closed; the text that came is in buffer ' . buf, 'WarningMsg')
+endfunction
+
+" A tool ended, and may have written files: buffers that show them are read anew, but for those with changes of the
+" person. Where the path is known, those are told of.
+function! s:reload(path) abort
+  for info in getbufinfo({'bufloaded': 1})
+    let buf = info.bufnr
+    if getbufvar(buf, '&buftype') !=# '' || has_key(s:runs, buf)
+      continue
+    elseif !info.changed
+      let had = getbufvar(buf, '&autoread')
+      call setbufvar(buf, '&autoread', 1)
+      execute 'silent! checktime' buf
+      call setbufvar(buf, '&autoread', had)
+    elseif a:path !=# '' && resolve(info.name) ==# a:path
+      call flemma#say(fnamemodify(a:path, ':~:.') . ' was changed by a tool, and you have unsaved changes in it', 'WarningMsg')
+    endif
+  endfor
+endfunction
+
+function! s:is_shown(buf) abort
+  return !empty(win_findbuf(a:buf))
+endfunction
+
+" Where the cursor of each window stands, should the person leave it there.
+function! s:views(buf) abort
+  let places = {}
+  for window in win_findbuf(a:buf)
+    let places[window] = getcurpos(window)[1]
+  endfor
+  return places
+endfunction
+
+" The windows whose reader is at the end of the buffer, and not writing there.
+function! s:at_end(buf) abort
+  let last = getbufinfo(a:buf)[0].linecount
+  let writing = mode() =~# '^[iR]'
+  return filter(win_findbuf(a:buf), {_, window -> getcurpos(window)[1] == last && !(writing && window == win_getid())})
+endfunction
+
+function! s:follow_end(run, windows) abort
+  let last = getbufinfo(a:run.buf)[0].linecount
+  for window in a:windows
+    call win_execute(window, 'call cursor(' . last . ', 1)')
+    let a:run.view[window] = last
+  endfor
+endfunction
+
+" Brings whoever did not move away, nor wrote anything, to where the person is needed.
+function! s:go_on_at(run) abort
+  let line = get(a:run.stopped, 'line', v:null)
+  if type(line) != v:t_number || mode() !=# 'n' || !empty(a:run.follow.hunks)
+    return
+  endif
+  let place = flemma#follow#place(a:run.follow, line, 0)
+  for [window, left] in items(a:run.view)
+    if winbufnr(win_id2win(window)) == a:run.buf && getcurpos(window)[1] == left
+      call win_execute(window, 'call cursor(' . place . ', 1) | call flemma#fold#open(".")')
+    endif
+  endfor
+endfunction
+
+" The status line counts seconds while something runs.
+let s:timer = -1
+function! s:tick() abort
+  if s:timer < 0
+    let s:timer = timer_start(1000, {_ -> execute('redrawstatus!')}, {'repeat': -1})
+  endif
+endfunction
+
+function! s:stop_ticking() abort
+  call timer_stop(s:timer)
+  let s:timer = -1
+endfunction

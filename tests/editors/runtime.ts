@@ -1,0 +1,80 @@
+// Editors with the runtime files of this project in them, as a person has them after `flemma editor NAME --install`.
+
+import { ROOT } from "../../scripts/gate/root.ts";
+import type { Editor } from "./terminal.ts";
+
+/** What a person does in one of them, as keys. */
+export interface Runtime extends Editor {
+  readonly keys: {
+    /** Sends the conversation on. */
+    readonly advance: readonly string[];
+    readonly cancel: readonly string[];
+    /** To the next call that waits. */
+    readonly nextWaiting: readonly string[];
+    readonly approve: readonly string[];
+    /** Rejects the call at the cursor; the reason is typed when `asks` is on the screen, and Enter. */
+    readonly reject: readonly string[];
+    /** Shows the whole call at the cursor. */
+    readonly show: readonly string[];
+    readonly closeShown: readonly string[];
+    readonly top: readonly string[];
+    readonly end: readonly string[];
+    /** Writes lines below the end, and stops writing. */
+    write(...lines: readonly string[]): readonly string[];
+    /** Adds to the line at the cursor. */
+    append(text: string): readonly string[];
+    readonly save: readonly string[];
+    /** Opens another file in a second window and comes back. */
+    beside(file: string): readonly string[];
+  };
+  /** What it asks for a reason with. */
+  readonly asks: string;
+  /** What it says when a reply is there. */
+  readonly complete: string;
+}
+
+const VIM_FILES = `${ROOT}/editors/vim`;
+const VIM_START = [
+  `set nocompatible noswapfile nobackup ttimeout ttimeoutlen=20 laststatus=2 rtp^=${VIM_FILES}`,
+  "filetype plugin on",
+  "syntax on",
+  "set statusline=%f%m\\ [%{flemma#view#statusline()}]",
+];
+const VIM = {
+  undo: ["u"],
+  saveAndQuit: [":wqa!", "Enter"],
+  stop: ["C-c"],
+  dismiss: ["Enter"],
+  filter: () => [],
+  asks: "Reject, because",
+  complete: "the reply is complete",
+  keys: {
+    advance: ["C-]"],
+    cancel: ["C-c"],
+    nextWaiting: ["]w"],
+    approve: ["ga"],
+    reject: ["gr"],
+    show: ["K"],
+    closeShown: ["q"],
+    top: ["1G"],
+    end: ["G"],
+    write: (...lines: readonly string[]) => [
+      "G",
+      ...lines.flatMap((line, at) => [at === 0 ? "o" : "Enter", line]),
+      "Escape",
+    ],
+    append: (text: string) => ["A", text, "Escape"],
+    save: [":write", "Enter"],
+    beside: (file: string) => [`:split ${file}`, "Enter", "C-w", "w"],
+  },
+} as const;
+
+/** The words that open a file with all of them as commands before anything is loaded. */
+function vimWords(program: readonly string[], file: string): readonly string[] {
+  return [...program, ...VIM_START.flatMap((line) => ["--cmd", line]), file];
+}
+
+export const RUNTIMES: Readonly<Record<string, Runtime>> = {
+  "Vim": { ...VIM, program: "vim", open: (file) => vimWords(["vim", "-Nu", "NORC", "-i", "NONE"], file) },
+  "Neovim": { ...VIM, program: "nvim", open: (file) => vimWords(["nvim", "-u", "NORC", "-i", "NONE"], file) },
+};

@@ -1,0 +1,179 @@
+" What the runtime files show and where keys lead, without a run. Vim or Neovim runs this as `-S`; faults go into $FAULTS.
+
+set nocompatible noswapfile hidden
+filetype plugin on
+syntax on
+runtime plugin/flemma.vim
+
+let s:text =<< trim END
+  ```lua
+  flemma.opt.x = 1
+  ```
+  @System:
+  Be brief.
+
+  @You:
+  Look at {{ __dirname }}.
+
+  @Assistant:
+  <thinking>
+  First I look.
+  </thinking>
+  I will.
+
+  **Tool Use:** `bash` (`call_1`)
+
+  ```json
+  {"command":"ls"}
+  ```
+
+  **Tool Use:** `write` (`call_2`)
+
+  ```json
+  {"path":"a"}
+  ```
+
+  @You:
+
+  **Tool Result:** `call_1` (error)
+
+  ````
+  one
+  ```
+  two
+  ````
+
+  **Tool Result:** `call_2`
+
+  ```flemma:tool status=pending
+  ```
+END
+
+function! s:line(text) abort
+  return index(s:text, a:text) + 1
+endfunction
+
+function! s:group(text, word) abort
+  let line = s:line(a:text)
+  return synIDattr(synID(line, stridx(a:text, a:word) + 1, 1), 'name')
+endfunction
+
+function! s:play() abort
+  let g:flemma_program = ['no-such-program']
+  silent file notes.chat
+  call setline(1, s:text)
+  doautocmd BufRead
+  call assert_equal('chat', &filetype)
+
+  " Folds: answers and thinking closed, what waits in sight.
+  normal! zx
+  call assert_equal(s:line('<thinking>'), foldclosed(s:line('First I look.')))
+  call assert_equal(s:line('</thinking>'), foldclosedend(s:line('First I look.')))
+  call assert_equal(s:line('````'), foldclosed(s:line('two')))
+  call assert_equal(-1, foldclosed(s:line('**Tool Result:** `call_1` (error)')))
+  call assert_equal(-1, foldclosed(s:line('```flemma:tool status=pending')))
+  call assert_equal(-1, foldclosed(s:line('{"command":"ls"}')))
+  call assert_equal('+ bash: (error) one (5 lines) ', foldtextresult(s:line('````')))
+  call assert_equal('+ thinking: First I look. (3 lines) ', foldtextresult(s:line('<thinking>')))
+  " An answer that takes the place of a word that waits is folded too.
+  let [from, last] = [s:line('```flemma:tool status=pending'), line('$')]
+  call setline(from, ['```', 'hello', '```'])
+  redraw
+  call assert_equal(from, foldclosed(from + 1))
+  silent execute from . ',$delete _'
+  call append(from - 1, s:text[from - 1 :])
+  call assert_equal(s:text, getline(1, '$'))
+
+  " Ways.
+  normal zR
+  call cursor(1, 1)
+  normal ]m
+  call assert_equal(s:line('@System:'), line('.'))
+  normal ]m]m]m
+  call assert_equal('@You:', getline('.'))
+  normal [m
+  call assert_equal('@Assistant:', getline('.'))
+  normal ]w
+  call assert_equal('```flemma:tool status=pending', getline('.'))
+  normal gd
+  call assert_equal('**Tool Use:** `write` (`call_2`)', getline('.'))
+  normal gd
+  call assert_equal('**Tool Result:** `call_2`', getline('.'))
+  call cursor(s:line('{"command":"ls"}'), 1)
+  normal gd
+  call assert_equal('**Tool Result:** `call_1` (error)', getline('.'))
+
+  " Text objects.
+  call cursor(s:line('two'), 1)
+  normal yic
+  call assert_equal("one\n```\ntwo\n", @")
+  normal yac
+  call assert_equal(join(s:text[s:line('**Tool Result:** `call_1` (error)') - 1 : s:line('````') + 3], "\n") . "\n", @")
+  call cursor(s:line('Be brief.'), 1)
+  normal yim
+  call assert_equal("Be brief.\n", @")
+  normal yam
+  call assert_equal("@System:\nBe brief.\n\n", @")
+
+  " Colours.
+  call assert_equal('chatRole', s:group('@Assistant:', '@'))
+  call assert_equal('chatThinking', s:group('First I look.', 'First'))
+  call assert_equal('chatTemplate', s:group('Look at {{ __dirname }}.', '__'))
+  call assert_equal('chatError', s:group('**Tool Result:** `call_1` (error)', '(error)'))
+  call assert_equal('chatPendingWord', s:group('```flemma:tool status=pending', 'pending'))
+
+  " The command: completion, and a word it does not know.
+  call assert_equal(['messages'], getcompletion('Flemma me', 'cmdline'))
+  call assert_match('knows no foo; it knows advance, approve,', execute('Flemma foo'))
+  call assert_match('there is no program no-such-program on the path', execute('Flemma advance'))
+  call assert_match('nothing runs here', execute('Flemma cancel'))
+  setlocal nomodifiable
+  call assert_match('cannot be changed', execute('Flemma advance'))
+  setlocal modifiable
+  call assert_equal('', flemma#view#statusline())
+
+  " Keys belong to the person.
+  call assert_equal('<Plug>(flemma-approve)', maparg('ga', 'n'))
+  silent edit other.txt
+  call assert_equal('', maparg('ga', 'n'))
+  nmap <Leader>y <Plug>(flemma-approve)
+  new
+  silent file more.chat
+  doautocmd BufRead
+  call assert_equal('', maparg('ga', 'n'))
+  call assert_equal('<Plug>(flemma-reject)', maparg('gr', 'n'))
+  let g:flemma_no_keys = 1
+  new
+  silent file last.chat
+  doautocmd BufRead
+  call assert_equal('', maparg('gr', 'n'))
+endfunction
+
+" Both writers at the end of a reply: the prompt of the program goes where the person has one already.
+function! s:prompts() abort
+  for [typed, expected] in [
+        \ [[], ['@You:', 'q', '', '@Assistant:', 'a', '', '@You:', '']],
+        \ [['@You:', 'next'], ['@You:', 'q', '', '@Assistant:', 'a', '', '@You:', 'next']],
+        \ [['', '', '@You:', 'next'], ['@You:', 'q', '', '@Assistant:', 'a', '', '@You:', 'next']],
+        \ [['next'], ['@You:', 'q', '', '@Assistant:', 'a', '', '@You:', '', 'next']]]
+    enew!
+    call setline(1, ['@You:', 'q'])
+    let f = flemma#follow#start(bufnr('%'))
+    call append('$', typed)
+    call flemma#follow#edit(f, 3, 0, ['', '@Assistant:', 'a'])
+    call flemma#follow#finish(f, ['@You:', 'q', '', '@Assistant:', 'a', '', '@You:', ''])
+    call flemma#follow#drop_prompt(f)
+    call flemma#follow#stop(f)
+    call assert_equal(expected, getline(1, '$'))
+    call assert_equal(0, f.conflict)
+  endfor
+endfunction
+
+try
+  call s:prompts()
+  call s:play()
+catch
+  call add(v:errors, v:exception . ' at ' . v:throwpoint)
+endtry
+call writefile(v:errors, $FAULTS)
+qall!

@@ -1,0 +1,56 @@
+// The parts of the files for Vim and Neovim, run inside of each editor without a terminal.
+
+import assert from "node:assert/strict";
+import { freshFolder } from "../folder.ts";
+import { ROOT } from "../../scripts/gate/root.ts";
+import { missingPrograms } from "./terminal.ts";
+
+const missing = await missingPrograms();
+const EDITORS: Readonly<Record<string, readonly string[]>> = {
+  vim: ["--not-a-term", "-T", "dumb", "-Nu", "NONE", "-i", "NONE"],
+  nvim: ["--headless", "-u", "NONE", "-i", "NONE"],
+};
+
+/** What a script of this folder found wrong inside of an editor. */
+async function faultsOf(
+  editor: string,
+  script: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = await freshFolder("flemma-vim-");
+  try {
+    const faults = `${folder}/faults`;
+    const { stderr } = await new Deno.Command(editor, {
+      args: [
+        ...EDITORS[editor]!,
+        "--cmd",
+        `set rtp^=${ROOT}/editors/vim`,
+        "-S",
+        `${ROOT}/tests/editors/${script}`,
+      ],
+      cwd: folder,
+      env: { HOME: folder, FAULTS: faults, ...env },
+      stdin: "null",
+    }).output();
+    try {
+      return await Deno.readTextFile(faults);
+    } catch (thrown) {
+      return `the script did not end: ${thrown}\n${new TextDecoder().decode(stderr)}`;
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+for (const editor of Object.keys(EDITORS)) {
+  const test = (what: string, fn: () => Promise<void>) =>
+    Deno.test({ name: `${editor}: ${what}`, ignore: missing.includes(editor), fn });
+
+  test("two writers in one buffer lose nothing of each other, whatever they do in which order", async () => {
+    assert.equal(await faultsOf(editor, "follow.vim", { SEED: "7", ROUNDS: "200" }), "");
+  });
+
+  test("folds, ways, text objects, colours, keys and the command are what the help says", async () => {
+    assert.equal(await faultsOf(editor, "views.vim", {}), "");
+  });
+}
