@@ -77,14 +77,23 @@ function! flemma#say(text, highlight) abort
     let text .= '…'
   endif
   if mode() =~# '^[iR]' || mode() ==# 'c'
-    " The person is typing; the status line and `:Flemma messages` tell it too.
-    return
+    " The person is typing, where nothing can be shown that stays: it is said when they are done.
+    let s:unsaid = [a:text, a:highlight]
+    augroup flemma_unsaid
+      autocmd! InsertLeave,CmdlineLeave * call timer_start(20, {_ -> s:say_unsaid()})
+    augroup END
+    return v:null
   endif
   redraw
   execute 'echohl' a:highlight
   echo text
   echohl None
   return v:null
+endfunction
+
+function! s:say_unsaid() abort
+  autocmd! flemma_unsaid
+  call call('flemma#say', s:unsaid)
 endfunction
 
 " Tells whoever listens: `autocmd User FlemmaFinished …` finds the details in `g:flemma_event`.

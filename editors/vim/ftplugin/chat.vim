@@ -55,5 +55,5 @@ augroup flemma
   autocmd! BufWritePost,CursorHold <buffer> call flemma#view#refresh(expand('<abuf>') + 0)
 augroup END
 if exists('*timer_start')
-  call timer_start(0, {_ -> flemma#view#refresh(bufnr('%'))})
+  call timer_start(0, function('flemma#view#look', [bufnr('%')]))
 endif

@@ -119,7 +119,7 @@ function! s:done(run, out, code) abort
   " The listener goes with the buffer; what came then needs another place.
   if !bufloaded(a:run.buf)
     call flemma#follow#stop(a:run.follow)
-    return s:lost(a:run, a:out)
+    return flemma#view#aside(a:run.buf, empty(a:out) ? a:run.want : a:out)
   endif
   let following = s:at_end(a:run.buf)
   if !empty(a:out)
@@ -183,18 +183,6 @@ function! s:decided(run) abort
     return flemma#run#start(a:run.buf, 'advance', [])
   endif
   call flemma#say((a:run.command ==# 'approve' ? 'approved' : 'rejected') . '; ' . flemma#key('advance') . ' goes on', 'None')
-endfunction
-
-" The buffer went away while the run was on: its text is put where the person finds it.
-function! s:lost(run, out) abort
-  let name = bufname(a:run.buf)
-  let buf = bufadd('flemma://' . fnamemodify(name ==# '' ? 'unnamed' : name, ':t') . '.' . localtime())
-  call bufload(buf)
-  call setbufvar(buf, '&buflisted', 1)
-  call setbufvar(buf, '&buftype', 'nofile')
-  call setbufline(buf, 1, empty(a:out) ? a:run.want : a:out)
-  call setbufvar(buf, '&filetype', 'chat')
-  call flemma#say('its buffer was closed; the text that came is in buffer ' . buf, 'WarningMsg')
 endfunction
 
 " A tool ended, and may have written files: buffers that show them are read anew, but for those with changes of the

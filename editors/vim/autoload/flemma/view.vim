@@ -14,6 +14,13 @@ function! flemma#view#pending_ids() abort
   return map(copy(flemma#view#calls(bufnr('%'))), {_, call -> call.id})
 endfunction
 
+" Looks for the first time at a buffer that was just opened.
+function! flemma#view#look(buf, timer) abort
+  if bufloaded(a:buf) && getbufvar(a:buf, '&buftype') ==# ''
+    call flemma#view#refresh(a:buf)
+  endif
+endfunction
+
 " Asks what is open in the buffer, and shows a line for each call where it stands.
 function! flemma#view#refresh(buf) abort
   let tick = getbufvar(a:buf, 'changedtick')
@@ -145,10 +152,10 @@ endfunction
 
 " Both texts side by side where the person and the program changed the same lines.
 function! flemma#view#conflict(buf, lines) abort
-  call flemma#say('you and the reply changed the same lines: yours stays, the other is shown beside it', 'WarningMsg')
+  let told = 'you and the reply changed the same lines: yours stays, the other is shown beside it'
   let window = bufwinid(a:buf)
   if window < 0
-    return
+    return flemma#view#aside(a:buf, a:lines)
   endif
   call win_execute(window, 'diffthis')
   let here = win_getid()
@@ -160,6 +167,19 @@ function! flemma#view#conflict(buf, lines) abort
   diffthis
   autocmd BufWinLeave <buffer> diffoff!
   call win_gotoid(here)
+  call flemma#say(told, 'WarningMsg')
+endfunction
+
+" A text that the buffer it belongs to cannot take goes to one of its own, where the person finds it.
+function! flemma#view#aside(buf, lines) abort
+  let name = bufname(a:buf)
+  let buf = bufadd('flemma://' . fnamemodify(name ==# '' ? 'unnamed' : name, ':t') . '.' . localtime())
+  call bufload(buf)
+  call setbufvar(buf, '&buflisted', 1)
+  call setbufvar(buf, '&buftype', 'nofile')
+  call setbufline(buf, 1, a:lines)
+  call setbufvar(buf, '&filetype', 'chat')
+  call flemma#say('the text that came is in buffer ' . buf, 'WarningMsg')
 endfunction
 
 " Runs a report over the text of a buffer; `Done` gets its lines, or what it said where it failed.
