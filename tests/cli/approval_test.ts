@@ -177,12 +177,17 @@ Deno.test("show prints calls whole, and the change that one would make to the fi
     await world.write(`${world.project}/package.json`, "{}\n");
     const all = await world.run("approval", "show", "talk.chat");
     assert.deepEqual([all.code, all.err], [0, ""]);
-    assert.match(all.out, /^bash \(one\) {3}call 1, line 5\nin .*\ncommand: git log -1; touch \/tmp\/x\n\nbash \(two\)/);
+    assert.match(
+      all.out,
+      /^bash \(one\) {3}call 1, line 5\nin .*\ncommand: git log -1; touch \/tmp\/x\n\nbash \(two\)/,
+    );
     assert.match(all.out, /^write \(three\) [^]*^! The file is there already[^]*^path: package\.json$/m);
     assert.match(all.out, /^--- package\.json\n\+\+\+ package\.json\n@@ -1 \+0,0 @@\n-\{\}$/m);
     const one = await world.run("approval", "show", "talk.chat", "two");
     assert.match(one.out, /^bash \(two\) {3}call 2, line \d+\nin .*\ncommand: ls && git push origin\n$/);
-    const [call] = JSON.parse((await world.run("approval", "show", "talk.chat", "--line", "5", "--json")).out);
+    const [call] = JSON.parse(
+      (await world.run("approval", "show", "talk.chat", "--line", "5", "--json")).out,
+    );
     assert.deepEqual([call.id, call.tool, call.number, call.parts[0].text], [
       "one",
       "bash",

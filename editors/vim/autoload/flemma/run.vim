@@ -29,7 +29,7 @@ function! flemma#run#start(buf, command, words) abort
   else
     let words += ['--messages', 'stderr']
   endif
-  let run = {'buf': a:buf, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
+  let run = {'buf': a:buf, 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
   let run.view = s:views(a:buf)
   let run.job = flemma#job#start(words, lines, {
         \ 'err': {line -> s:told(run, line)},
@@ -161,7 +161,7 @@ function! s:sum_up(run, code) abort
     call flemma#say((calls == 1 ? '1 call waits' : calls . ' calls wait') . ' for you: ' . flemma#keys_hint(), highlight)
   elseif has_key(s:SENTENCES, reason) && !empty(a:run.stopped)
     call flemma#say(s:SENTENCES[reason], highlight)
-  elseif code == 0 && index(['approve', 'reject'], a:run.command) >= 0
+  elseif code == 0 && index(['approve', 'reject'], a:run.command) >= 0 && !a:run.always
     call s:decided(a:run)
   else
     let said = filter(copy(a:run.said), {_, line -> line !~# '^\s\|flemma recover'})
