@@ -16,6 +16,7 @@ import type { RunSandbox } from "../sandbox/mod.ts";
 import { type CallReasons, JudgedPaths, reasonsOf, type RuleJudge } from "../tools/approval/mod.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { listedTools } from "../tools/personality.ts";
+import { FileHelper } from "../tools/files/file_helper.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";
 import { authorityIn } from "./trust/agreement.ts";
@@ -63,6 +64,8 @@ export interface Runtime {
   /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
+  /** Ends what was started for calls and kept for the next one; another call starts it anew. */
+  rest(): Promise<void>;
   /** One line that shows a call. */
   preview(call: Call): string;
   /** Whether the preview leaves something of the call out. */
@@ -99,7 +102,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const rules = await rulesOf(ruled);
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
   const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
-  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules, paths };
+  const disk = new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) });
+  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules, paths, disk };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
   const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({
@@ -202,6 +206,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
       ...(path === null ? [] : unfinishedDoubts(chat, replies.unfinished(), path)),
     ],
     guard,
+    rest: () => sandbox.endCompanion(),
     preview,
     previewIsCut: (call) =>
       previewIsCut(tools.get(call.name), call.name, call.input, undefined, written.note(call)),

@@ -465,6 +465,7 @@ export class Session implements ChatSession {
       return await work;
     } finally {
       this.#work.delete(work);
+      if (this.#work.size === 0) await this.#runtime.rest();
     }
   }
 

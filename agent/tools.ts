@@ -12,7 +12,7 @@ import { askForWatched, createApproval, type JudgedPaths, type RuleJudge } from 
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
-import type { SeenFiles, ToolDefinition } from "../tools/definition.ts";
+import type { DiskAccess, SeenFiles, ToolDefinition } from "../tools/definition.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
@@ -60,6 +60,8 @@ export interface ToolsSubject {
   readonly rules: RuleJudge | null;
   /** Where paths of calls led when they were decided about; null where no rule looks at them. */
   readonly paths: JudgedPaths | null;
+  /** Who does the built-in tools' work on files. @default this process */
+  readonly disk?: DiskAccess;
 }
 
 /** Asks who decides about a call; with `explain` the verdict tells what each of them said. */
@@ -132,6 +134,12 @@ export function personOf(
 function bound(resolver: OwnResolver): OwnResolver {
   const { name, priority, description } = resolver;
   return { name, priority, description, resolve: resolver.resolve.bind(resolver) };
+}
+
+/** What a compiled program becomes where it is started as the helper of a run; ends with its input. */
+export async function serveFiles(): Promise<void> {
+  const { serve } = await import("../tools/files/helper.ts");
+  await serve();
 }
 
 /** Runs one call of a tool in its context. */

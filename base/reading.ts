@@ -37,6 +37,11 @@ export function isSystemFile(real: string, { dev }: Pick<Deno.FileInfo, "dev">):
   return isSystemPath(real) || systemDevices(mounts()).has(dev);
 }
 
+/** Device numbers of the mounts that hold the system's own files now. */
+export function systemDevicesNow(): number[] {
+  return [...systemDevices(mounts())];
+}
+
 /** Device numbers of the mounts, in the form of `/proc/self/mountinfo`, that hold the system's own files. */
 export function systemDevices(mountinfo: string): Set<number> {
   const devices = new Set<number>();

@@ -5,6 +5,12 @@ import type { Invocation } from "./invocation.ts";
 /** Whether a document was piped in beside a FILE; reading it takes the parser, which the first piece goes without. */
 export { pipedBeside } from "./io/piped_document.ts";
 
+/** Becomes the helper of a run, which works on files; ends with its input. */
+export async function helper(): Promise<void> {
+  const { serveFiles } = await import("../agent/tools.ts");
+  await serveFiles();
+}
+
 export interface CommandModule {
   /** Runs the command and answers with the exit code. */
   run(invocation: Invocation): Promise<number>;

@@ -21,8 +21,15 @@ import {
   writeOutput,
 } from "./io/streams.ts";
 
+/** Makes a compiled program the helper of a run; nobody but the program itself says it (tools/files/file_helper.ts). */
+export const HELPER_WORD = "--file-helper";
+
 /** Runs the program; answers with its exit code and throws nothing. */
 export async function main(words: readonly string[]): Promise<number> {
+  if (words.length === 1 && words[0] === HELPER_WORD) {
+    await (await import("./load.ts")).helper();
+    return Exit.ok;
+  }
   const read = readArguments(words, looksLikeFile);
   switch (read.kind) {
     case "version": {

@@ -18,9 +18,11 @@ export { type FileChange, fileChangeSentence } from "./protect/watched.ts";
 export type { RunningProgram } from "./protect/own_code.ts";
 export type {
   Backend,
+  Companion,
   FileAccess,
   FileTurn,
   MountablePolicy,
+  PathView,
   Policy,
   Prepared,
   PrepareOptions,

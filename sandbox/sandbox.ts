@@ -14,6 +14,8 @@ import { isOfMachine, readMachine } from "./backends/machine.ts";
 import { FsSnapshot } from "./paths/fs_snapshot.ts";
 import { Moment } from "./paths/moment.ts";
 import { hostOf } from "./process/host.ts";
+import { CompanionKeeper, type Wall } from "./companion.ts";
+import { WHOLE_VIEW } from "./policy/view.ts";
 import { emptyPolicy, makeAskedFolders, mountablePolicy, withoutVanished } from "./protect/mountable.ts";
 import {
   denoFolderForCommands,
@@ -48,14 +50,22 @@ import { type Found, TreeScan } from "./paths/tree_scan.ts";
 import { notChanged, notChangedSentence, type TrackedFiles, TrackedHeld } from "./protect/tracked.ts";
 import { type FileChange, isWatchedName, obeyedBy, WatchedFiles } from "./protect/watched.ts";
 import { makeRuntimeFolder, runtimeFolders } from "./process/runtime_folders.ts";
-import { findSockets, type FoundSockets, isReplaced, variablesOfKept } from "./policy/sockets.ts";
+import {
+  findSockets,
+  type FoundSockets,
+  isReplaced,
+  runtimeFoldersOf,
+  variablesOfKept,
+} from "./policy/sockets.ts";
 import type {
   BackendConfig,
   BackendPreparation,
+  Companion,
   FileAccess,
   FileTurn,
   Host,
   MountablePolicy,
+  PathView,
   Prepared,
   PrepareOptions,
   Sandbox,
@@ -170,6 +180,7 @@ export class RunSandbox implements Sandbox {
   #refused: Problem | null = null;
   #recovery: Promise<Problem[]> | undefined;
   #active = 0;
+  readonly #companions = new CompanionKeeper();
 
   /** Looks at nothing yet: a report on a document without calls never needs it. */
   constructor(options: SandboxOptions) {
@@ -372,6 +383,27 @@ export class RunSandbox implements Sandbox {
   betweenCommands<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
     // Without a sandbox a command does whatever it wants to by itself.
     return this.enabled ? this.#turns.files(access, turn, work) : work();
+  }
+
+  companion(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome<Companion>> {
+    return this.#companions.get(argv, env, () => this.#wall(argv));
+  }
+
+  /** Ends the companion; whoever asks again gets another one. */
+  async endCompanion(): Promise<void> {
+    await this.#companions.end();
+  }
+
+  pathView(): PathView {
+    if (!this.enabled) return WHOLE_VIEW;
+    if (!this.#policy.ok) return { ...WHOLE_VIEW, hidden: ["/"] };
+    const { deny_read, rw_paths, covered, sockets } = this.#policy.value;
+    return {
+      hidden: deny_read,
+      shown: [...rw_paths, ...covered],
+      replaced: runtimeFoldersOf(this.host.environment),
+      kept: sockets,
+    };
   }
 
   strayLink(path: string): string | null {
@@ -596,6 +628,53 @@ export class RunSandbox implements Sandbox {
     return othersAlive(this.host.environment).some(({ writable }) =>
       paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
     );
+  }
+
+  /** The wall that the companion of this run would have now. */
+  #wall(argv: readonly string[]): Promise<Outcome<Wall>> {
+    if (!this.enabled) return Promise.resolve(success(NO_WALL));
+    return this.#policy.ok ? this.#wallOf(this.#policy.value, argv) : Promise.resolve(this.#policy);
+  }
+
+  /** A look that was made before counts as long as it holds, so that the mounts stay the same while nothing changes near them. */
+  async #wallOf(resolved: ResolvedPolicy, argv: readonly string[]): Promise<Outcome<Wall>> {
+    const found = await this.backend();
+    if (!found.ok) {
+      // Where there is no wall to put up, what the program itself holds back is all there is, whatever the mode.
+      if (found.problem.code === "backend-unavailable" || found.problem.code === "unknown-backend") {
+        return success(NO_WALL);
+      }
+      this.#note([found.problem]);
+      return found;
+    }
+    this.#note(await this.recover());
+    while (this.#settling !== undefined) await this.#settling;
+    const batch = this.#active > 0 ? this.#batch : undefined;
+    if (batch === undefined) {
+      makeRuntimeFolder(this.host.environment);
+      this.#note(makeAskedFolders(resolved));
+      // What this program writes by itself changes nothing.
+      this.#snapshot?.before.look.accept(this.#ownPlaces);
+    }
+    const snapshot = batch?.snapshot ?? this.#lastLook(true) ?? this.#look(resolved);
+    const policy = batch === undefined ? snapshot.policy : withoutVanished(snapshot.policy);
+    const unsteady = policy.unsteady || this.#othersReach(policy.rw_paths);
+    // Limits are for commands, and it talks to nobody.
+    const free = { limits: {}, network: true, network_allow: [] };
+    const config = this.#configOf(found.value);
+    return success({
+      mounts: snapshot,
+      own: this.#ownPlaces.map(stampOf).join(),
+      commandsLive: batch !== undefined || unsteady,
+      wrap: () =>
+        this.#wrap(found.value, { ...resolved, ...free }, { ...policy, ...free, unsteady }, argv, config),
+      failed: async (failure, { fingerprint }) => {
+        this.#note([failure]);
+        this.#snapshot = undefined;
+        this.#detected = undefined;
+        await forgetProbe(fingerprint, argv, this.host);
+      },
+    });
   }
 
   /**
@@ -836,6 +915,25 @@ const OUTDATED: Problem = {
   message: "What the sandbox protects was changed by somebody else while the command was about to start.",
   next: "Run it again.",
 };
+
+/** Where nothing stands around a process. */
+const NO_WALL: Wall = {
+  mounts: {},
+  own: "",
+  commandsLive: false,
+  wrap: () => Promise.resolve(success(null)),
+  failed: () => Promise.resolve(),
+};
+
+/** Which file stands at a path. */
+function stampOf(path: string): string {
+  try {
+    const { dev, ino } = Deno.lstatSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return "none";
+  }
+}
 
 const NOTHING_TRACKED: TrackedFiles = new Map();
 

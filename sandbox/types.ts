@@ -4,6 +4,18 @@ import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings.ts";
 
+/** Real paths that decide whether what lies below them is seen under a policy. */
+export interface PathView {
+  /** Hidden (12.1); the longest of these and `shown` decides. */
+  readonly hidden: readonly string[];
+  /** Writable paths, and what was hidden and shown again. */
+  readonly shown: readonly string[];
+  /** Folders of runtime sockets, which empty ones take the place of (12.4). */
+  readonly replaced: readonly string[];
+  /** What in those was given back by name. */
+  readonly kept: readonly string[];
+}
+
 /** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
 export interface Policy {
   /** Real paths that can be written to. */
@@ -146,12 +158,16 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Bytes for standard input; absent means `/dev/null`. */
   readonly stdin?: Uint8Array;
+  /** Whether standard input stays open, for `Running.input`. Without a gate only. @default false */
+  readonly keepInput?: boolean;
 }
 
 /** A child process that leads a session and process group of its own. */
 export interface Running {
   /** Also the id of the process group and of the session. */
   readonly pid: number;
+  /** Its standard input, where that was to stay open. */
+  readonly input?: WritableStream<Uint8Array>;
   /** What it writes to standard output. */
   readonly stdout: ReadableStream<Uint8Array>;
   /** What it writes to standard error. */
@@ -203,6 +219,23 @@ export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" |
   readonly gated?: (kind: "empty" | "piped") => readonly string[];
 }
 
+/**
+ * A process of this program's own, behind the wall that commands have: the same mounts, system calls and rights, without their
+ * limits.
+ */
+export interface Companion {
+  /** Whether a backend stands around it. */
+  readonly wrapped: boolean;
+  /** To its standard input; once that is closed it ends by itself. */
+  readonly input: WritableStreamDefaultWriter<Uint8Array>;
+  /** Its standard output. */
+  readonly output: ReadableStream<Uint8Array>;
+  /** Settles when it is gone: with the failure of the backend, or with null when the process itself ran. Never rejects. */
+  readonly ended: Promise<SetupFailure | null>;
+  /** Ends it. */
+  kill(): Promise<void>;
+}
+
 /** What a tool does with files in this program itself. */
 export type FileAccess = "read" | "write";
 
@@ -210,6 +243,13 @@ export type FileAccess = "read" | "write";
 export interface FileTurn {
   /** Real paths of what is written, asked anew after each wait. */
   paths(): readonly string[];
+  /**
+   * Whether the work is done by a companion, or on folders that are held: then no command can lead it elsewhere, and only those
+   * of this run are waited for, for what the files hold.
+   *
+   * @default false
+   */
+  readonly heldApart?: boolean;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
   /** Told that it has to wait for a command, and whose that is. */
@@ -240,6 +280,18 @@ export interface Sandbox {
    * it aborts before. Absent means at once.
    */
   betweenCommands?<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T>;
+  /**
+   * The companion of the run, started by the first who asks and anew where it is gone or its wall would be another one by now.
+   * Where this machine has no sandbox to give, nothing stands around it. Absent means that there never is one.
+   *
+   * @param argv always the same
+   */
+  companion?(
+    argv: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<Outcome<Companion>>;
+  /** What is seen of the file system, as data for a companion to judge by. Absent means everything. */
+  pathView?(): PathView;
   /**
    * The link on the way to a path that a command could have made and that leads to where no command may write; null when
    * there is none. Who writes there for a tool must not follow it. Absent means there never is one.

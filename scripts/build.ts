@@ -28,6 +28,7 @@ const LATE: Readonly<Record<string, string>> = {
   "ajv/dist/2020.js": "ajv2020",
   "ignore": "ignore",
   "re2js": "re2js",
+  "tools/files/helper.generated.ts": "files",
 };
 
 /**
@@ -94,6 +95,14 @@ export async function bundleLibrary(target: string): Promise<number> {
   return size;
 }
 
+/** Bundles a module with all that it needs; answers the text. */
+export async function bundleText(entry: string): Promise<string> {
+  const packages = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
+  const { text } = await bundled(`${ROOT}/${entry}`, `${ROOT}/dist/one.js`, packages, null);
+  await esbuild.stop();
+  return text;
+}
+
 /** Makes one file. `parts` leaves out what is loaded late; null when all is to be in the file. */
 async function build(
   entry: string,
@@ -101,6 +110,17 @@ async function build(
   packages: string,
   parts: esbuild.Plugin | null,
 ): Promise<number> {
+  const { text, contents } = await bundled(entry, target, packages, parts);
+  await Deno.writeTextFile(target, hideImports(text));
+  return contents.length;
+}
+
+async function bundled(
+  entry: string,
+  target: string,
+  packages: string,
+  parts: esbuild.Plugin | null,
+): Promise<esbuild.OutputFile> {
   const result = await esbuild.build({
     entryPoints: [entry],
     outfile: target,
@@ -119,9 +139,7 @@ async function build(
     logLevel: "warning",
     plugins: parts === null ? [] : [parts],
   });
-  const [output] = result.outputFiles;
-  await Deno.writeTextFile(target, hideImports(output!.text));
-  return output!.contents.length;
+  return result.outputFiles[0]!;
 }
 
 /** Leaves out what is loaded late, and notes in `met` what was. `from` is the way from the file made to the late ones. */
@@ -153,7 +171,7 @@ function hideImports(code: string): string {
 }
 
 /** A folder of links in which a bundler finds the exact packages that the lock file pins. */
-async function linkPackages(entry: string): Promise<string> {
+async function linkPackages(entry: string, place = `${ROOT}/.cache/bundle`): Promise<string> {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", entry],
     cwd: ROOT,
@@ -162,7 +180,7 @@ async function linkPackages(entry: string): Promise<string> {
   }).output();
   if (!success) throw new Error(`the module graph of ${entry} could not be read`);
   const graph: Graph = JSON.parse(new TextDecoder().decode(stdout));
-  const folder = `${ROOT}/.cache/bundle/node_modules`;
+  const folder = `${place}/node_modules`;
   await Deno.mkdir(folder, { recursive: true });
   for (const { name, localPath } of Object.values(graph.npmPackages)) {
     const link = `${folder}/${name}`;

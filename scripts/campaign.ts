@@ -1,7 +1,8 @@
-// Runs one of the long campaigns: `deno task campaign saves|replies|kills|approvals [COUNT] [SEED]`. Prints the seed first, so that
+// Runs one of the long campaigns: `deno task campaign saves|replies|kills|approvals|races [COUNT] [SEED]`. Prints the seed first, so that
 // what failed can be tried again.
 
 import { approvedCommands } from "../tests/campaign/approved_commands.ts";
+import { fileRaces } from "../tests/campaign/file_races.ts";
 import { kills } from "../tests/campaign/kills.ts";
 import { replies } from "../tests/campaign/replies.ts";
 import { saves } from "../tests/campaign/saves.ts";
@@ -12,11 +13,12 @@ const CAMPAIGNS = {
   replies: [replies, 200],
   kills: [kills, 300],
   approvals: [approvedCommands, 100_000],
+  races: [fileRaces, 200],
 } as const;
 
 const [name = "", count, seed] = Deno.args;
 if (!Object.hasOwn(CAMPAIGNS, name)) {
-  print("deno task campaign saves|replies|kills|approvals [COUNT] [SEED]");
+  print("deno task campaign saves|replies|kills|approvals|races [COUNT] [SEED]");
   Deno.exit(2);
 }
 const [run, standard] = CAMPAIGNS[name as keyof typeof CAMPAIGNS];

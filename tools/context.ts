@@ -8,6 +8,7 @@ import { expandPath } from "../sandbox/paths/expand.ts";
 import { folderOfDocument } from "../base/paths.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type {
+  DiskAccess,
   ExecutionContext,
   JsonSchema,
   Limits,
@@ -43,6 +44,8 @@ export interface ContextOptions {
   onFileChanged?(path: string): void;
   /** Told what the tool waits for before it begins. */
   onWait?(message: string): void;
+  /** Who does the built-in tools' work on files. @default this process */
+  readonly disk?: DiskAccess;
 }
 
 /** A wrapped command, or why nothing may run. */
@@ -176,6 +179,10 @@ class CallContext implements PluginContext {
       // Progress is for show. A screen that went away must not end the tool, and it need not be told again.
       this.#listening = false;
     }
+  }
+
+  get disk(): DiskAccess | undefined {
+    return this.#options.disk;
   }
 
   get seen(): SeenFiles | undefined {

@@ -63,6 +63,8 @@ export interface ToolDefinition {
   readonly path_input?: string;
   /** What the tool does with files in this program itself: it waits until no command could exchange them meanwhile. */
   readonly files?: FileAccess;
+  /** Whether all its work on files goes through the context's `disk`. @default false */
+  readonly on_disk?: boolean;
   /** Input member that holds a shell command, for approval rules. */
   readonly command_input?: string;
   /**

@@ -50,6 +50,7 @@ async function inTurn(
   if (definition.files === undefined || sandbox.betweenCommands === undefined) return await work();
   const turn: FileTurn = {
     paths: () => writtenPaths(definition, input, context),
+    heldApart: definition.on_disk === true && context.disk !== undefined,
     signal,
     waiting: (whose) => context.onWait?.(`${definition.name} waits until a command of ${whose} has ended.`),
   };

@@ -1,5 +1,6 @@
 // From the settings of a person to a finished policy: which paths are writable, and which entry said so.
 
+import { isSeen, WHOLE_VIEW } from "./view.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import {
   DEFAULT_PROTECT,
@@ -351,8 +352,5 @@ export function isVisible(
   real: string,
   { deny_read, rw_paths, covered }: Pick<ResolvedPolicy, "deny_read" | "rw_paths" | "covered">,
 ): boolean {
-  const longest = (paths: readonly string[]) =>
-    Math.max(-1, ...paths.filter((path) => isInside(real, path)).map((path) => path.length));
-  const hidden = longest(deny_read);
-  return hidden < 0 || hidden < longest([...rw_paths, ...covered]);
+  return isSeen(real, { ...WHOLE_VIEW, hidden: deny_read, shown: [...rw_paths, ...covered] });
 }

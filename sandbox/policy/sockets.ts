@@ -203,7 +203,7 @@ function socketsNamedBy(value: string): string[] {
 }
 
 /** `$XDG_RUNTIME_DIR`, and the usual one of this user, which is there also where the variable is not. */
-function runtimeFoldersOf({ variables }: Environment, snapshot: FsSnapshot): string[] {
+export function runtimeFoldersOf({ variables }: Environment, snapshot = new FsSnapshot()): string[] {
   const folders = [variables.XDG_RUNTIME_DIR, `/run/user/${Deno.uid()}`]
     .filter((folder): folder is string => folder !== undefined && folder.startsWith("/"))
     .map((folder) => realPath(folder, "/", snapshot))

@@ -39,7 +39,9 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
       cwd: options.cwd,
       env: { ...options.env, ...(gate?.mark === undefined ? {} : { [MARK]: gate.mark }) },
       clearEnv: true,
-      stdin: options.stdin === undefined && gate === undefined ? "null" : "piped",
+      stdin: options.stdin === undefined && options.keepInput !== true && gate === undefined
+        ? "null"
+        : "piped",
       stdout: "piped",
       stderr: "piped",
       detached: true,
@@ -64,6 +66,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
   let killing: Promise<void> | undefined;
   return success({
     pid: child.pid,
+    ...(options.keepInput === true && gate === undefined ? { input: child.stdin } : {}),
     stdout: child.stdout,
     stderr: child.stderr,
     status: child.status.then(({ code, signal }) => ({ code, signal })),

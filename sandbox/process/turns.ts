@@ -61,6 +61,7 @@ export class Turns {
   }
 
   async #write<T>(turn: FileTurn, work: () => Promise<T>): Promise<T> {
+    if (turn.heldApart === true) return await this.#between(turn, work);
     let told = false;
     for (;;) {
       const attempt = await this.#between(

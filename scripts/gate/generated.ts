@@ -18,6 +18,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/settings.ts"),
     import("../generate/models.ts"),
     import("../generate/protected.ts"),
+    import("../generate/file_helper.ts"),
     import("../generate/messages.ts"),
   ]);
   return (await Promise.all(makers.map((maker) => maker.generate()))).flat();

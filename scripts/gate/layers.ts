@@ -63,6 +63,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["mod.ts"],
     ["api.ts", "status.ts"],
     ["sandbox.ts"],
+    ["companion.ts"],
     ["backends", "protect"],
     ["policy"],
     ["process", "network"],
@@ -77,7 +78,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["run.ts"],
     ["files"],
     ["registry.ts", "validate.ts", "overflow.ts", "personality.ts"],
-    ["truncate.ts"],
+    ["truncate.ts", "sandbox_sentence.ts"],
     ["definition.ts"],
   ],
   prompt: [

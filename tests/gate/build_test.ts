@@ -61,6 +61,7 @@ Deno.test("the program is a first file of less than 48 KB, which help and versio
       "ajv.js",
       "ajv2020.js",
       "commands.js",
+      "files.js",
       "ignore.js",
       "lua.js",
       "quick.js",

@@ -7,6 +7,7 @@ import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
+import { sandboxSentence } from "../sandbox_sentence.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { OutputCollector } from "./output_collector.ts";
@@ -321,16 +322,6 @@ function failed(error: string): ExecutionResult {
 
 function sentences(problem: Problem): string {
   return problem.next === undefined ? problem.message : `${problem.message} ${problem.next}`;
-}
-
-/** For the model: what stands in the way is not the command, and another try changes nothing. */
-function sandboxSentence(problem: Problem): string {
-  if ("forModel" in problem) return `Sandbox: ${problem.forModel}`;
-  // The reasons of all backends are for the person, who is told them.
-  const what = problem.code === "backend-unavailable"
-    ? "no sandbox works here, so nothing ran."
-    : problem.message;
-  return `Sandbox: ${what} Do not repeat the call; a person has to mend this first.`;
 }
 
 function plural(count: number, noun: string): string {

@@ -1,7 +1,8 @@
 // The tool that replaces a passage of a file (tools 8.4).
 
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { inTime, onDisk } from "../files/on_disk.ts";
+import { unpackError } from "../files/failures.ts";
+import { inItsTime, onDisk } from "../files/on_disk.ts";
 import { STOPPED } from "../run.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
@@ -44,6 +45,7 @@ export function editTool({ replaceAll }: EditOptions): ToolDefinition {
       },
     },
     files: "write",
+    on_disk: true,
     validate: inputValidator(replaceAll ? validators.editAll : validators.edit),
     format_preview: (input) => `${text(input.path)}${labelComment(input)}`,
     execute: (input, context) => editFile(input, context, replaceAll && input.replaceAll === true),
@@ -70,11 +72,11 @@ async function editFile(
     const changed = await changeInOrder(
       path,
       context,
-      (target) => inTime(context, (signal) => onDisk(context, "edit", { ...target, ...passage }, signal)),
+      (target) => inItsTime(context, (signal) => onDisk(context, "edit", { ...target, ...passage }, signal)),
     );
     if ("unreadable" in changed) {
       doing = "read";
-      throw changed.unreadable;
+      throw unpackError(changed.unreadable);
     }
     return changed.done ? { success: true, output: changed.text } : failed(changed.text);
   } catch (thrown) {

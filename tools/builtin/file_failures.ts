@@ -2,11 +2,10 @@
 
 import { thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
-import { within } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "../files/failures.ts";
-import { onDisk } from "../files/on_disk.ts";
+import { inTime, onDisk } from "../files/on_disk.ts";
 import { nearName } from "../files/text/mismatch.ts";
 
 /** How paths of a call are made absolute, and which may be looked at. */
@@ -74,8 +73,11 @@ async function namesIn(folder: string, places: Places): Promise<readonly string[
   const real = realPath(folder, "/");
   if (real === null) return [];
   try {
-    const { signal } = new AbortController();
-    return await within(MOST_SECONDS, onDisk(places, "names", { folder: real, most: MOST_NAMES }, signal));
+    const time = { timeout: MOST_SECONDS, signal: new AbortController().signal };
+    return await inTime(
+      time,
+      (signal) => onDisk(places, "names", { folder: real, most: MOST_NAMES }, signal),
+    );
   } catch {
     return []; // What cannot be listed gives no hint.
   }

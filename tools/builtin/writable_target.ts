@@ -6,7 +6,7 @@ import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import type { Changed, Target } from "../files/change.ts";
 import { FileFailure, systemSentence } from "../files/failures.ts";
-import { onDisk } from "../files/on_disk.ts";
+import { inTime, onDisk } from "../files/on_disk.ts";
 import { changedSentence } from "../files/replace.ts";
 import { leading, nowhereSentence } from "./file_failures.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "./write_lock.ts";
@@ -120,11 +120,15 @@ export async function changeInOrder<Answer extends object>(
   });
 }
 
+/** Seconds in which that has to be done. */
+const DISCARD_SECONDS = 2;
+
 /** Takes away what work that was ended in the middle may have left. */
 async function discard(temporary: string, context: ExecutionContext): Promise<void> {
   if (context.disk === undefined) return;
   try {
-    await onDisk(context, "discard", { real: temporary }, new AbortController().signal);
+    const time = { timeout: DISCARD_SECONDS, signal: new AbortController().signal };
+    await inTime(time, (signal) => onDisk(context, "discard", { real: temporary }, signal));
   } catch {
     // The first failure is the one to tell; the next run that writes takes it away by the note.
   }

@@ -1,7 +1,7 @@
 // The tool that makes or replaces a file (tools 8.3).
 
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { onDisk } from "../files/on_disk.ts";
+import { inItsTime, onDisk } from "../files/on_disk.ts";
 import { STOPPED } from "../run.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
@@ -31,6 +31,7 @@ export function writeTool(): ToolDefinition {
       },
     },
     files: "write",
+    on_disk: true,
     validate: inputValidator(validators.write),
     format_preview: (input) =>
       `${text(input.path)}  (${formatSize(byteLength(text(input.content)))})${labelComment(input)}`,
@@ -44,8 +45,11 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
   if (path === "") return { success: false, error: "The path is empty." };
   if (typeof content !== "string") return { success: false, error: "The content is missing." };
   try {
-    const { signal } = context;
-    await changeInOrder(path, context, (target) => onDisk(context, "write", { ...target, content }, signal));
+    await changeInOrder(
+      path,
+      context,
+      (target) => inItsTime(context, (signal) => onDisk(context, "write", { ...target, content }, signal)),
+    );
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };
     return { success: false, error: await fileSentence(path, "written", thrown, context) };

@@ -5,8 +5,8 @@ import { nameOf, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
-import { FileFailure } from "./failures.ts";
-import type { Disk, Ground } from "./ground.ts";
+import { FileFailure, type PackedError, packError } from "./failures.ts";
+import type { Disk } from "./ground.ts";
 import { replaceFile, type Snapshot, snapshotOrNone, takeSnapshot } from "./replace.ts";
 import { nearPassage } from "./text/mismatch.ts";
 import { findNearestLine, replacePassage } from "./text/passage.ts";
@@ -44,11 +44,11 @@ export const MOST_SEEN = 32 * 1024 * 1024;
 /** Makes a file, or replaces its content. */
 export async function writeContent(
   { content, ...target }: Target & { readonly content: string },
-  { ground }: Disk,
+  disk: Disk,
   overwriting: Overwriting,
 ): Promise<Changed> {
   const { shown } = target;
-  const since = snapshotOrNone(target.real, shown, ground);
+  const since = snapshotOrNone(target.real, shown, disk);
   if (await isOther(since, target)) {
     throw new FileFailure(
       `${shown} was changed since it was read here, so it was not written. Read it again first.`,
@@ -61,7 +61,7 @@ export async function writeContent(
     );
   }
   const bytes = new TextEncoder().encode(content);
-  return { done: true, text: "", now: await put(bytes, since, target, ground, overwriting) };
+  return { done: true, text: "", now: await put(bytes, since, target, disk, overwriting) };
 }
 
 /** A passage and what takes its place. */
@@ -71,18 +71,18 @@ export interface Passage {
   readonly all: boolean;
 }
 
-/** Replaces a passage of a file; `fault` is what kept it from being read. */
+/** Replaces a passage of a file; `unreadable` is what kept it from being read. */
 export async function replaceText(
   { oldText, newText, all, ...target }: Target & Passage,
-  { ground }: Disk,
+  disk: Disk,
   overwriting: Overwriting,
-): Promise<Changed | { readonly unreadable: unknown }> {
+): Promise<Changed | { readonly unreadable: PackedError }> {
   const { shown } = target;
   let before: Snapshot;
   try {
-    before = takeSnapshot(target.real, shown, ground);
+    before = takeSnapshot(target.real, shown, disk);
   } catch (thrown) {
-    return { unreadable: thrown };
+    return { unreadable: packError(thrown) };
   }
   const replaced = replacePassage(before.bytes, oldText, newText, { all });
   if (replaced.kind === "absent") return nothing(absentSentence(shown, before.bytes, oldText));
@@ -93,7 +93,7 @@ export async function replaceText(
   }
   if (replaced.kind === "unchanged") return nothing(`The edit changes nothing in ${shown}.`);
   const changed = await isOther(before, target);
-  const now = await put(replaced.bytes, before, target, ground, overwriting);
+  const now = await put(replaced.bytes, before, target, disk, overwriting);
   const times = all ? ` (${replaced.count} occurrence${replaced.count === 1 ? "" : "s"})` : "";
   const lineEnds = replaced.convertedLineEnds
     ? " The file ends its lines with CR LF; the texts were converted to that."
@@ -120,13 +120,18 @@ async function put(
   bytes: Uint8Array<ArrayBuffer>,
   since: Snapshot | null,
   { real, shown, temporary }: Target,
-  ground: Ground,
+  disk: Disk,
   overwriting: Overwriting,
 ): Promise<SeenFile | null> {
-  await replaceFile(real, bytes, { shownAs: shown, since, temporary, overwriting }, ground);
+  await replaceFile(real, bytes, { shownAs: shown, since, temporary, overwriting }, disk);
   if (bytes.length > MOST_SEEN) return null;
-  const { mtime } = ground.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))));
-  return { hash: await sha256(bytes), size: bytes.length, mtime: mtime?.getTime() ?? 0 };
+  const hash = await sha256(bytes);
+  try {
+    const { mtime } = disk.ground.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))));
+    return { hash, size: bytes.length, mtime: mtime?.getTime() ?? 0 };
+  } catch {
+    return null; // It was written, and somebody took it away since.
+  }
 }
 
 /** Larger files are not looked through for what only looks the same. */

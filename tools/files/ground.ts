@@ -1,13 +1,8 @@
 // Holding a folder while something is done in it: what takes its place between the look and the act leads nowhere else.
 
+import { isSystemFile } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
-
-/** Thrown where a folder is not the one that was judged, or is reached through a link by now. */
-export class Exchanged extends Error {
-  constructor(path: string) {
-    super(`${path} was exchanged for something else meanwhile`);
-  }
-}
+import { Exchanged } from "./failures.ts";
 
 /** How folders are held. */
 export interface Ground {
@@ -96,9 +91,18 @@ function inFolder(folder: string, name: string): string {
   return `${folder === "/" ? "" : folder}/${name}`;
 }
 
-/** What work on files stands on. */
-export interface Disk {
+/** What all work on files stands on. */
+export interface Standing {
   readonly ground: Ground;
+  /** Whether the file or folder at a real path is one of the system's own (S7). */
+  isSystem(real: string, info: Pick<Deno.FileInfo, "dev">): boolean;
+}
+
+/** That of this process. */
+export const OWN_STANDING: Standing = { ground: namedGround, isSystem: isSystemFile };
+
+/** What work on files that others judge about stands on. */
+export interface Disk extends Standing {
   /** Whether tools may look at a real path (sandbox 12.1). */
   isReadable(real: string): boolean;
   /** Absolute path of rg, which searches in many files are narrowed by; null where it is not to be used. */

@@ -2,7 +2,7 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
-import { isSystemFile, isSystemPath } from "../../base/reading.ts";
+import { isSystemPath } from "../../base/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { Disk } from "./ground.ts";
 import { onOneLine } from "./text/one_line.ts";
@@ -118,7 +118,7 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
   try {
     return disk.ground.within(real, (at) => {
       const { isDirectory, dev } = Deno.lstatSync(at("."));
-      if (!isDirectory || isForeign(real, dev)) return null;
+      if (!isDirectory || isForeign(real, dev, disk)) return null;
       return [...Deno.readDirSync(at("."))].map(({ name, isDirectory, isSymlink }): Entry => ({
         name,
         kind: isDirectory ? "folder" : isSymlink ? "link" : "other",
@@ -130,8 +130,8 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
 }
 
 /** Whether a folder is one of the system's. One on the device of the folder around it is what that one was found to be. */
-function isForeign(real: string, dev: number): boolean {
-  return Deno.lstatSync(parentOf(real)).dev !== dev && isSystemFile(real, { dev });
+function isForeign(real: string, dev: number, { isSystem }: Disk): boolean {
+  return Deno.lstatSync(parentOf(real)).dev !== dev && isSystem(real, { dev });
 }
 
 /** Whether a link leads to a folder that tools may look at. */

@@ -1,8 +1,8 @@
 // Where a call's work on files is done: by the helper of its run, or here where the context has none.
 
-import { isSystemPath, within } from "../../base/reading.ts";
+import { isSystemPath, TimeOver, within } from "../../base/reading.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { namedGround } from "./ground.ts";
+import { OWN_STANDING } from "./ground.ts";
 import { type Operation, type Operations, perform } from "./operations.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function onDisk<Name extends Operation>(
 ): Promise<Operations[Name][1]> {
   if (disk !== undefined) return await disk.perform(name, request, signal) as Operations[Name][1];
   const isReadable = (real: string) => !isSystemPath(real) && sandbox.isPathReadable(real);
-  return await perform(name, request, { ground: namedGround, isReadable, rg: null }, signal);
+  return await perform(name, request, { ...OWN_STANDING, isReadable, rg: null }, signal);
 }
 
 /** Work that ends with the time of a call. What nobody waits for any more is told so, and does not go on. */
@@ -32,5 +32,22 @@ export async function inTime<T>(
     return await within(timeout, work(AbortSignal.any([over.signal, signal])), signal);
   } finally {
     over.abort();
+  }
+}
+
+/**
+ * Work whose signal aborts when the time of a call is over, and which is waited for then too: it may be at a place where it must
+ * not be ended.
+ */
+export async function inItsTime<T>(
+  { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new TimeOver(timeout)), Math.min(timeout * 1000, 2 ** 31 - 1));
+  try {
+    return await work(AbortSignal.any([over.signal, signal]));
+  } finally {
+    clearTimeout(timer);
   }
 }

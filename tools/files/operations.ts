@@ -10,6 +10,7 @@ import {
   type Target,
   writeContent,
 } from "./change.ts";
+import type { PackedError } from "./failures.ts";
 import type { Disk } from "./ground.ts";
 import { listFolder, type Listing, type ListRequest, namesIn } from "./list.ts";
 import { type ReadFile, readFile, type ReadRequest } from "./read.ts";
@@ -19,7 +20,7 @@ import type { BadPattern, FindRequest, FoundFiles, FoundLines, GrepRequest } fro
 export interface Operations {
   read: [ReadRequest, ReadFile | null];
   write: [Target & { readonly content: string }, Changed];
-  edit: [Target & Passage, Changed | { readonly unreadable: unknown }];
+  edit: [Target & Passage, Changed | { readonly unreadable: PackedError }];
   list: [ListRequest, Listing];
   names: [{ readonly folder: string; readonly most: number }, string[]];
   find: [FindRequest, FoundFiles | BadPattern];

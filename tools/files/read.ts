@@ -7,7 +7,8 @@ import { nameOf, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { MOST_SEEN } from "./change.ts";
-import { type Disk, Exchanged } from "./ground.ts";
+import { Exchanged } from "./failures.ts";
+import type { Disk } from "./ground.ts";
 import { type LineRange, type LineSelection, LineSelector } from "./text/line_selector.ts";
 
 const CHUNK = 64 * 1024;

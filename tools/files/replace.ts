@@ -4,9 +4,8 @@
 import { sameBytes } from "../../base/bytes.ts";
 import { readAllSync, settled, takePlace } from "../../base/files.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
-import { isSystemFile } from "../../base/reading.ts";
-import { FileFailure, folderSentence, systemSentence } from "./failures.ts";
-import { Exchanged, type Ground, namedGround } from "./ground.ts";
+import { Exchanged, FileFailure, folderSentence, systemSentence } from "./failures.ts";
+import { type Ground, OWN_STANDING, type Standing } from "./ground.ts";
 
 /** Content of a file and what it was when it was read. */
 export interface Snapshot {
@@ -20,32 +19,42 @@ interface Held {
   readonly at: (name: string) => string;
   /** Throws where it is another one by now. */
   readonly look: () => void;
+  readonly isSystem: Standing["isSystem"];
 }
 
 /** The content of a file that may be changed, with what it was; a FileFailure for everything that is no regular file. */
-export function takeSnapshot(real: string, shown: string, ground: Ground = namedGround): Snapshot {
-  return ground.within(parentOf(real), (at) => {
+export function takeSnapshot(real: string, shown: string, standing: Standing = OWN_STANDING): Snapshot {
+  return standing.ground.within(parentOf(real), (at) => {
     const info = Deno.lstatSync(at(nameOf(real)));
-    refuseIrregular(real, info, shown);
+    refuseIrregular(real, info, shown, standing.isSystem);
     using file = openOne(at(nameOf(real)), info, { read: true });
     return { bytes: readAllSync(file), info };
   });
 }
 
 /** The same for a file that may not be there yet: null then. */
-export function snapshotOrNone(real: string, shown: string, ground: Ground = namedGround): Snapshot | null {
+export function snapshotOrNone(
+  real: string,
+  shown: string,
+  standing: Standing = OWN_STANDING,
+): Snapshot | null {
   try {
-    return takeSnapshot(real, shown, ground);
+    return takeSnapshot(real, shown, standing);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return null;
     throw thrown;
   }
 }
 
-function refuseIrregular(real: string, info: Deno.FileInfo, shown: string): void {
+function refuseIrregular(
+  real: string,
+  info: Deno.FileInfo,
+  shown: string,
+  isSystem: Standing["isSystem"],
+): void {
   if (info.isDirectory) throw new FileFailure(folderSentence(shown));
   if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
-  if (isSystemFile(real, info)) throw new FileFailure(systemSentence(shown));
+  if (isSystem(real, info)) throw new FileFailure(systemSentence(shown));
 }
 
 /** Opens the file that was looked at and no other, not through a link either. */
@@ -80,11 +89,12 @@ export async function replaceFile(
   real: string,
   bytes: Uint8Array,
   options: ReplaceOptions,
-  ground: Ground = namedGround,
+  standing: Standing = OWN_STANDING,
 ): Promise<void> {
+  const { ground, isSystem } = standing;
   const folder = parentOf(real);
   if (options.since === null) makeFolders(folder, ground);
-  const old = ground.within(folder, (at, look) => replaceHeld({ at, look }, real, bytes, options));
+  const old = ground.within(folder, (at, look) => replaceHeld({ at, look, isSystem }, real, bytes, options));
   if (old === null) return;
   try {
     options.between?.();
@@ -116,7 +126,7 @@ function replaceHeld(held: Held, real: string, bytes: Uint8Array, options: Repla
   const path = held.at(nameOf(real));
   const before = lookAt(path);
   if (before !== null) {
-    refuseIrregular(real, before, options.shownAs);
+    refuseIrregular(real, before, options.shownAs, held.isSystem);
     // A file that forbids writing must not be replaced by way of its folder.
     openOne(path, before, { write: true }).close();
   }

@@ -195,3 +195,29 @@ Deno.test("without a sandbox nothing waits: a command could do what it wants to 
     assert.ok((await off.prepare(["/bin/true"])).ok);
     assert.equal(await off.betweenCommands("write", hands(`${root}/project/x`), () => Promise.resolve(1)), 1);
   }));
+
+Deno.test("work that is done apart waits for commands of its own run alone, and no command of another run waits for it", () =>
+  inFolder(async (root) => {
+    const [one, other] = [turnsIn(root), turnsIn(root)];
+    const apart = (waited: string[]): FileTurn => ({
+      paths: () => ["/w/x"],
+      heldApart: true,
+      signal: new AbortController().signal,
+      waiting: (whose) => waited.push(whose),
+    });
+    const waited: string[] = [];
+    assert.ok((await other.commandBegins(["/w"])).ok);
+    assert.equal(await one.files("write", apart(waited), () => Promise.resolve("written")), "written");
+    assert.deepEqual(waited, []);
+    await other.commandEnded();
+    await one.files("write", apart(waited), async () => {
+      assert.ok((await other.commandBegins(["/w"])).ok, "the other run's command begins meanwhile");
+      await other.commandEnded();
+    });
+    assert.ok((await one.commandBegins(["/w"])).ok);
+    const own = one.files("write", apart(waited), () => Promise.resolve("then"));
+    await Promise.resolve();
+    await one.commandEnded();
+    assert.equal(await own, "then");
+    assert.deepEqual(waited, ["this run"]);
+  }));

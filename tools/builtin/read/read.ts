@@ -4,7 +4,7 @@ import { isAttachable } from "../../../base/media.ts";
 import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
-import { Exchanged } from "../../files/ground.ts";
+import { Exchanged } from "../../files/failures.ts";
 import { inTime, onDisk } from "../../files/on_disk.ts";
 import type { ReadFile } from "../../files/read.ts";
 import type { LineSelection } from "../../files/text/line_selector.ts";
@@ -50,6 +50,7 @@ export function readTool(limits: ReadOptions): ToolDefinition {
     },
     path_input: "path",
     files: "read",
+    on_disk: true,
     validate: inputValidator(validators.read),
     format_preview: (input) => `${text(input.path)}${rangeText(input)}${labelComment(input)}`,
     execute: (input, context) => readFile(input, context, limits),

@@ -32,6 +32,7 @@ export function findTool(limits: SearchLimits): ToolDefinition {
     strict: true,
     path_input: "path",
     files: "read",
+    on_disk: true,
     config_schema: searchConfig(),
     validate: inputValidator(validators.find),
     format_preview: (input) => {

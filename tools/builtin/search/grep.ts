@@ -36,6 +36,7 @@ export function grepTool(limits: SearchLimits): ToolDefinition {
     strict: true,
     path_input: "path",
     files: "read",
+    on_disk: true,
     config_schema: searchConfig(),
     validate: inputValidator(validators.grep),
     format_preview: (input) =>

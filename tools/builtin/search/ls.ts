@@ -48,6 +48,7 @@ export function lsTool(limits: LsOptions): ToolDefinition {
       },
     },
     files: "read",
+    on_disk: true,
     config_schema: {
       type: "object",
       properties: { cwd: { type: ["string", "null"], default: "urn:flemma:buffer:path" } },

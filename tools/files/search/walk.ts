@@ -2,7 +2,7 @@
 
 import { byBytes } from "../../../base/bytes.ts";
 import { nameOf, parentOf } from "../../../base/paths.ts";
-import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
+import { isSystemPath } from "../../../base/reading.ts";
 import type { Disk } from "../ground.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 
@@ -97,7 +97,7 @@ function listFolder(real: string, around: number | null, disk: Disk): Listing | 
     return disk.ground.within(real, (at) => {
       const { dev, isDirectory } = Deno.lstatSync(at("."));
       // One on the device of the folder around it is what that one was found to be.
-      if (!isDirectory || (dev !== around && isSystemFile(real, { dev }))) return null;
+      if (!isDirectory || (dev !== around && disk.isSystem(real, { dev }))) return null;
       const names = new Set<string>();
       const entries: { name: string; sorted: string }[] = [];
       for (const { name, isDirectory, isFile } of Deno.readDirSync(at("."))) {

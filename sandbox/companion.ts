@@ -1,0 +1,123 @@
+// A process of this program's own behind the wall of commands: started once, kept as long as its wall would be the same.
+
+import { type Outcome, success } from "../base/problem.ts";
+import { spawn } from "./process/spawn.ts";
+import type { BackendPreparation, Companion, SetupFailure } from "./types.ts";
+
+/** The wall that a command would have now. */
+export interface Wall {
+  /** Stands for what is mounted: another one where anything of it was made, removed or exchanged since. */
+  readonly mounts: object;
+  /**
+   * What this program writes by itself, as it stands by now. It is mounted too, and a mount is lost by a rename; but only
+   * commands that live can make use of that.
+   */
+  readonly own: string;
+  /** Whether commands live that could make use of what was lost. */
+  readonly commandsLive: boolean;
+  /** Puts the wall around the process; null where there is none to put. */
+  wrap(): Promise<Outcome<BackendPreparation | null>>;
+  /** Told that a wall could not be put up. */
+  failed(failure: SetupFailure, preparation: BackendPreparation): Promise<void>;
+}
+
+/** Bytes of its other output that are kept. */
+const STDERR_BYTES = 16 * 1024;
+
+/** Milliseconds in which one whose input was closed ends by itself. */
+const GRACE = 500;
+
+interface Kept {
+  readonly companion: Companion;
+  readonly wall: Wall;
+  gone: boolean;
+}
+
+/** Holds the companion of one run. */
+export class CompanionKeeper {
+  #kept: Kept | null = null;
+  /** Those who ask have their turns. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** The companion behind the wall as it is now. Fails with what keeps it from starting. */
+  get(
+    argv: readonly string[],
+    env: Readonly<Record<string, string>>,
+    wallNow: () => Promise<Outcome<Wall>>,
+  ): Promise<Outcome<Companion>> {
+    const turn = this.#last.then(async () => {
+      const wall = await wallNow();
+      if (!wall.ok) return wall;
+      if (this.#kept !== null && holds(this.#kept, wall.value)) return success(this.#kept.companion);
+      await this.#kept?.companion.kill();
+      this.#kept = null;
+      const started = await start(argv, env, wall.value);
+      if (!started.ok) return started;
+      const kept: Kept = { companion: started.value, wall: wall.value, gone: false };
+      kept.companion.ended.then(() => kept.gone = true);
+      this.#kept = kept;
+      return success(kept.companion);
+    });
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Ends it; whoever asks again gets another one. */
+  end(): Promise<void> {
+    const turn = this.#last.then(() => this.#end());
+    this.#last = turn;
+    return turn;
+  }
+
+  async #end(): Promise<void> {
+    const kept = this.#kept;
+    this.#kept = null;
+    if (kept === null) return;
+    const { input, ended, kill } = kept.companion;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((done) => timer = setTimeout(done, GRACE));
+    // One that is gone has no input any more.
+    await input.close().catch(() => {});
+    await Promise.race([ended, late]);
+    clearTimeout(timer);
+    await kill();
+  }
+}
+
+function holds({ wall: before, gone }: Kept, now: Wall): boolean {
+  return !gone && before.mounts === now.mounts && (!now.commandsLive || before.own === now.own);
+}
+
+async function start(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  wall: Wall,
+): Promise<Outcome<Companion>> {
+  const wrapped = await wall.wrap();
+  if (!wrapped.ok) return wrapped;
+  const preparation = wrapped.value;
+  // It reads what it is to do from its input and ends with it, so that there is nothing a killed run could leave behind.
+  const started = spawn(preparation?.argv ?? argv, { cwd: "/", env, keepInput: true });
+  if (!started.ok || started.value.input === undefined) {
+    await preparation?.dispose();
+    return started.ok ? Promise.reject(new Error("the input of the companion is closed")) : started;
+  }
+  const { input, stdout, stderr, status, kill } = started.value;
+  const said = beginningOf(stderr);
+  const ended = status.then(async ({ signal }) => {
+    if (preparation === null) return null;
+    const failure = await preparation.setupFailure(await said, signal);
+    if (failure !== null) await wall.failed(failure, preparation);
+    return failure;
+  }).finally(() => preparation?.dispose());
+  return success({ wrapped: preparation !== null, input: input.getWriter(), output: stdout, ended, kill });
+}
+
+async function beginningOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    if (text.length < STDERR_BYTES) text += decoder.decode(chunk, { stream: true });
+  }
+  return text;
+}

@@ -1,0 +1,225 @@
+// The run's side of its helper: starts it when a tool first works on files, asks it, and ends what hangs.
+
+import type { Environment } from "../../base/environment.ts";
+import type { Outcome } from "../../base/problem.ts";
+import { systemDevicesNow } from "../../base/reading.ts";
+import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
+import type { Companion, Sandbox } from "../../sandbox/types.ts";
+import type { DiskAccess } from "../definition.ts";
+import { sandboxSentence } from "../sandbox_sentence.ts";
+import { FileFailure, unpackError } from "./failures.ts";
+import { framed, frameOf, FrameReader, type FromHelper, type Greeting } from "./protocol.ts";
+
+/** What a helper is made for. */
+export interface FileHelperOptions {
+  readonly sandbox: Sandbox;
+  /** The absolute path of a program outside of what commands can write. */
+  program(name: string): Outcome<string>;
+  /** Whether the program is compiled into one file. @default what this one is */
+  readonly standalone?: boolean;
+}
+
+/** Word that makes the compiled program the helper. */
+export const HELPER_WORD = "--file-helper";
+
+/** Milliseconds in which work that was cancelled has to answer; then the helper is ended. */
+const GRACE = 500;
+
+/** How often work begins anew with another helper. */
+const TRIES = 2;
+
+/** Operations that change nothing, so that they can be done again. */
+const READING: ReadonlySet<string> = new Set(["read", "list", "names", "find", "grep", "discard"]);
+
+/** Does the tools' work on files in a process behind the wall of commands. */
+export class FileHelper implements DiskAccess {
+  readonly #options: FileHelperOptions;
+  #connection: Connection | null = null;
+  #start: Promise<{ readonly argv: readonly string[]; readonly source: Uint8Array | null }> | undefined;
+
+  constructor(options: FileHelperOptions) {
+    this.#options = options;
+  }
+
+  async perform(operation: string, request: object, signal: AbortSignal): Promise<unknown> {
+    for (let tries = 1;; tries++) {
+      signal.throwIfAborted();
+      const connection = await this.#connected();
+      try {
+        return await connection.ask(operation, request, signal);
+      } catch (thrown) {
+        if (!(thrown instanceof Lost)) throw thrown;
+        if (tries < TRIES && (!thrown.begun || READING.has(operation)) && !signal.aborted) continue;
+        throw signal.aborted ? signal.reason : thrown.sentence(operation);
+      }
+    }
+  }
+
+  async #connected(): Promise<Connection> {
+    const { sandbox, program, standalone = Deno.build.standalone } = this.#options;
+    const rg = program("rg");
+    const { argv, source } = await (this.#start ??= startOf(rg.ok ? rg.value : null, standalone));
+    const companion = await sandbox.companion?.(argv, ENVIRONMENT);
+    if (companion === undefined) throw new FileFailure("Sandbox: there is no helper for work on files here.");
+    if (!companion.ok) throw new FileFailure(sandboxSentence(companion.problem));
+    if (this.#connection?.companion !== companion.value) {
+      const greeting: Greeting = {
+        view: sandbox.pathView?.() ?? WHOLE_VIEW,
+        systemDevices: systemDevicesNow(),
+        rg: rg.ok ? rg.value : null,
+      };
+      this.#connection = new Connection(companion.value, source, greeting);
+    }
+    return this.#connection;
+  }
+}
+
+/** The helper needs nothing of the person's, and no cache. */
+const ENVIRONMENT: Environment["variables"] = {
+  HOME: "/",
+  LC_ALL: "C.UTF-8",
+  DENO_DIR: "/dev/null/deno",
+  DENO_NO_UPDATE_CHECK: "1",
+  NO_COLOR: "1",
+};
+
+/** Reads a program as the first frame and becomes it. */
+const BEGIN =
+  `const r=async n=>{const b=new Uint8Array(n);for(let f=0;f<n;){const c=await Deno.stdin.read(b.subarray(f));` +
+  `if(c===null)Deno.exit(0);f+=c}return b};const n=new DataView((await r(4)).buffer).getUint32(0);` +
+  `const u=URL.createObjectURL(new Blob([await r(n)],{type:"text/javascript"}));(await import(u)).serve()`;
+
+/** How the helper is started. A compiled program has no runtime beside it, but can be the helper itself. */
+async function startOf(
+  rg: string | null,
+  standalone: boolean,
+): Promise<{ readonly argv: readonly string[]; readonly source: Uint8Array | null }> {
+  if (standalone) return { argv: [Deno.execPath(), HELPER_WORD], source: null };
+  const { HELPER_SOURCE } = await import("./helper.generated.ts");
+  const flags = [
+    "--quiet",
+    "--no-prompt",
+    "--no-config",
+    "--no-lock",
+    "--no-remote",
+    "--no-npm",
+    "--no-code-cache",
+  ];
+  const rights = [
+    "--allow-read",
+    "--allow-write",
+    "--allow-ffi",
+    ...(rg === null ? [] : [`--allow-run=${rg}`]),
+  ];
+  return {
+    argv: [Deno.execPath(), "run", ...flags, ...rights, `data:text/javascript,${encodeURIComponent(BEGIN)}`],
+    source: new TextEncoder().encode(HELPER_SOURCE),
+  };
+}
+
+/** The helper ended before it answered. */
+class Lost extends Error {
+  constructor(
+    /** Whether it had begun to work at all. */
+    readonly begun: boolean,
+    /** What the sandbox said. */
+    readonly cause_: { readonly forModel: string } | null,
+  ) {
+    super("the helper ended");
+  }
+
+  sentence(operation: string): FileFailure {
+    if (this.cause_ !== null) return new FileFailure(`Sandbox: ${this.cause_.forModel}`);
+    if (!this.begun) {
+      return new FileFailure("Sandbox: the helper for work on files did not start, so nothing was done.");
+    }
+    return new FileFailure(
+      READING.has(operation)
+        ? "The helper that works on files was ended before it answered."
+        : "The helper that works on files was ended, so it is not known whether the file was changed. Read it again.",
+    );
+  }
+}
+
+/** Work that was asked for. */
+interface Asked {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (thrown: unknown) => void;
+  /** Whether it must not be ended in the middle. */
+  overwriting: boolean;
+}
+
+/** The talk with one helper. */
+class Connection {
+  readonly companion: Companion;
+  readonly #asked = new Map<number, Asked>();
+  #count = 0;
+  #begun = false;
+  #lost: Lost | null = null;
+
+  constructor(companion: Companion, source: Uint8Array | null, greeting: Greeting) {
+    this.companion = companion;
+    if (source !== null) this.#send(framed(source));
+    this.#send(frameOf(greeting));
+    this.#listen();
+  }
+
+  async ask(operation: string, request: object, signal: AbortSignal): Promise<unknown> {
+    if (this.#lost !== null) throw this.#lost;
+    const id = ++this.#count;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const asked: Asked = { resolve, reject, overwriting: false };
+    this.#asked.set(id, asked);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = (): void => {
+      this.#send(frameOf({ cancel: id }));
+      // What hangs in the system does not hear of it.
+      timer = setTimeout(() => asked.overwriting || this.companion.kill(), GRACE);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    this.#send(frameOf({ id, operation, request }));
+    if (signal.aborted) stop();
+    try {
+      return await promise;
+    } catch (thrown) {
+      // Its own word for being stopped says less.
+      throw signal.aborted && !(thrown instanceof Lost && asked.overwriting) ? signal.reason : thrown;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      this.#asked.delete(id);
+    }
+  }
+
+  /** A helper that is gone is told of by its output. */
+  #send(bytes: Uint8Array): void {
+    this.companion.input.write(bytes).catch(() => {});
+  }
+
+  async #listen(): Promise<void> {
+    const frames = new FrameReader();
+    try {
+      for await (const chunk of this.companion.output) {
+        for (const frame of frames.push(chunk)) this.#hear(frame as FromHelper);
+      }
+    } catch {
+      // What is no frame of ours ends the talk as its end does.
+      await this.companion.kill();
+    }
+    const failure = await this.companion.ended;
+    this.#lost = new Lost(this.#begun, failure);
+    for (const { reject } of this.#asked.values()) reject(this.#lost);
+  }
+
+  #hear(frame: FromHelper): void {
+    if ("ready" in frame) {
+      this.#begun = true;
+      return;
+    }
+    const asked = this.#asked.get(frame.id);
+    if (asked === undefined) return;
+    if ("value" in frame) asked.resolve(frame.value);
+    else if ("error" in frame) asked.reject(unpackError(frame.error));
+    else asked.overwriting = true;
+  }
+}

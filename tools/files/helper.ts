@@ -1,0 +1,59 @@
+// The helper of a run: a process behind the wall of commands that does the tools' work on files, asked over its standard input.
+// It is bundled into helper.generated.ts, so that every way to ship the program brings it along.
+
+import { isSystemPath } from "../../base/reading.ts";
+import { isSeen } from "../../sandbox/policy/view.ts";
+import { packError } from "./failures.ts";
+import { type Disk, heldGround } from "./ground.ts";
+import { type Operation, perform } from "./operations.ts";
+import { frameOf, FrameReader, type FromHelper, type Greeting, type ToHelper } from "./protocol.ts";
+
+/** Serves until its input ends. */
+export async function serve(): Promise<void> {
+  const frames = new FrameReader();
+  const running = new Map<number, AbortController>();
+  let disk: Disk | null = null;
+  for await (const chunk of Deno.stdin.readable) {
+    for (const frame of frames.push(chunk)) {
+      if (disk === null) {
+        disk = diskOf(frame as Greeting);
+        answer({ ready: true });
+        continue;
+      }
+      const asked = frame as ToHelper;
+      if ("cancel" in asked) running.get(asked.cancel)?.abort();
+      else doOne(asked, disk, running);
+    }
+  }
+  // Nobody is there to be answered.
+  Deno.exit(0);
+}
+
+function diskOf({ view, systemDevices, rg }: Greeting): Disk {
+  const devices = new Set(systemDevices);
+  return {
+    ground: heldGround,
+    isSystem: (real, { dev }) => isSystemPath(real) || devices.has(dev),
+    isReadable: (real) => !isSystemPath(real) && isSeen(real, view),
+    rg,
+  };
+}
+
+function doOne(
+  { id, operation, request }: { id: number; operation: string; request: object },
+  disk: Disk,
+  running: Map<number, AbortController>,
+): void {
+  const stop = new AbortController();
+  running.set(id, stop);
+  const overwriting = () => answer({ id, overwriting: true });
+  // Names and requests come from the run, which checks them by their types.
+  perform(operation as Operation, request as never, disk, stop.signal, overwriting)
+    .then((value) => answer({ id, value }), (thrown) => answer({ id, error: packError(thrown) }))
+    .finally(() => running.delete(id));
+}
+
+function answer(frame: FromHelper): void {
+  const bytes = frameOf(frame);
+  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+}
