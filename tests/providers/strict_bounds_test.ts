@@ -1,0 +1,448 @@
+// Where the rules of the replay servers begin and end: of each the last request that is taken and the first that is refused.
+
+import assert from "node:assert/strict";
+import { chatCompletions } from "../../providers/replay/chat/dialect.ts";
+import type { Dialect, JsonObject } from "../../providers/replay/dialect.ts";
+import { generateContent } from "../../providers/replay/google/dialect.ts";
+import { responses } from "../../providers/replay/openai/dialect.ts";
+
+/** `says` null: the request is taken. */
+type Row = readonly [what: string, change: JsonObject, says: RegExp | null, path?: string];
+
+function table(name: string, dialect: Dialect, path: string, good: JsonObject, rows: readonly Row[]): void {
+  Deno.test(`${name}: of each rule the last that is taken and the first that is refused`, () => {
+    for (const [what, change, says, other = path] of rows) {
+      const text = JSON.stringify({ ...good, ...change });
+      const refused = dialect.refusals({ path: other, text, body: JSON.parse(text), headers: new Headers() });
+      if (says === null) assert.deepEqual(refused, [], what);
+      else assert.match(refused.join("; "), says, what);
+    }
+  });
+}
+
+const PNG = "data:image/png;base64,iVBORw0KGgo=";
+const deep = (levels: number) => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
+
+// OpenAI Responses
+
+const hi = { role: "user", content: [{ type: "input_text", text: "hi" }] };
+const input = (...items: readonly unknown[]) => ({ input: items });
+const asks = (...content: readonly unknown[]) => input({ role: "user", content });
+const effort = (model: string, word: string) => ({ model, reasoning: { effort: word } });
+const sealed = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "ZW5j" };
+const words = {
+  type: "message",
+  role: "assistant",
+  id: "m1",
+  content: [{ type: "output_text", text: "x", annotations: [] }],
+};
+const call = { type: "function_call", call_id: "c1", name: "read", arguments: "{}" };
+const answer = { type: "function_call_output", call_id: "c1", output: "text" };
+const tool = { name: "a", parameters: {} };
+const strict = (parameters: unknown) => ({ tools: [{ name: "a", strict: true, parameters }] });
+const closed = { type: "object", properties: {}, additionalProperties: false };
+
+table("OpenAI", responses, "/v1/responses", { model: "gpt-5.4", stream: true, input: [hi] }, [
+  ["words in place of a list", { input: "hi" }, null],
+  ["no model at all", { model: undefined }, /'model'/],
+  ["an empty name", { model: "" }, /'model'/],
+  ["a name that is none", { model: 5 }, /'model'/],
+  ["an input that is none", { input: 5 }, /'input'/],
+  ["an empty list", input(), /'input'/],
+  ["a body of 128 levels", { metadata: deep(127) }, null],
+  ["a body of 129 levels", { metadata: deep(128) }, /nested too deeply/],
+  ["a cache key of 64 characters", { prompt_cache_key: "ü".repeat(64) }, null],
+  ["a cache key of 65 characters", { prompt_cache_key: "ü".repeat(65) }, /got 65/],
+  ["a cache in memory for an older model", { prompt_cache_retention: "in_memory" }, null],
+  ["a cache for a day", { prompt_cache_retention: "24h" }, null],
+  ["a cache for a day, of a new model", { model: "gpt-6-luna", prompt_cache_retention: "24h" }, null],
+  ["a cache in memory of 5.5", { model: "gpt-5.5", prompt_cache_retention: "in_memory" }, /24h/],
+  ["options of the cache alone", { prompt_cache_options: { ttl: "30m" } }, null],
+  ...([
+    ["gpt-6.1-sol", "low", true],
+    ["gpt-6.1-sol", "none", false],
+    ["gpt-6-luna", "none", true],
+    ["gpt-6-luna", "minimal", false],
+    ["gpt-5.6", "max", true],
+    ["gpt-5-pro", "high", true],
+    ["gpt-5-pro", "medium", false],
+    ["gpt-5.2-pro", "medium", true],
+    ["gpt-5.2-pro", "xhigh", true],
+    ["gpt-5.2-pro", "low", false],
+    ["gpt-5.2", "xhigh", true],
+    ["gpt-5.2", "minimal", false],
+    ["gpt-5.1", "none", true],
+    ["gpt-5.1", "xhigh", false],
+    ["gpt-5", "minimal", true],
+    ["gpt-5", "none", false],
+    ["o3", "high", true],
+    ["o3", "minimal", false],
+  ] as const).map(([model, word, taken]): Row => [
+    `${word} of ${model}`,
+    effort(model, word),
+    taken ? null : /does not support/,
+  ]),
+  ["an effort of a model to talk with", effort("gpt-5.1-chat-latest", "low"), /'reasoning.effort' is not/],
+  ["sealed reasoning of a model to talk with", {
+    model: "gpt-5-chat-latest",
+    include: ["reasoning.encrypted_content"],
+  }, /Encrypted content/],
+  ["sealed reasoning of a model that thinks", { include: ["reasoning.encrypted_content"] }, null],
+  ["something else to include", { model: "gpt-4o", include: ["logprobs"] }, null],
+  ["a temperature without thinking", { ...effort("gpt-5.4", "none"), temperature: 0.5 }, null],
+  ["a temperature of a model that does not think", { model: "gpt-4o", temperature: 0 }, null],
+  ["the highest temperature", { model: "gpt-4o", temperature: 2 }, null],
+  ["a temperature below all", { model: "gpt-4o", temperature: -0.1 }, /from 0 to 2/],
+  ["a temperature above all", { model: "gpt-4o", temperature: 2.1 }, /from 0 to 2/],
+  ["the least room", { max_output_tokens: 16 }, null],
+  ["less than the least room", { max_output_tokens: 15 }, /below minimum/],
+  ["half a token", { max_output_tokens: 20.5 }, /below minimum/],
+  ["room in words", { max_output_tokens: "100" }, /below minimum/],
+  ["the most room", { max_output_tokens: 272_000 }, null],
+  ["more than the most room", { max_output_tokens: 272_001 }, /above maximum/],
+  ["a choice among tools", { tools: [tool], tool_choice: "auto" }, null],
+  ["tools without a choice", { tools: [tool] }, null],
+  ["a name of 64 characters", { tools: [{ ...tool, name: "a".repeat(64) }] }, null],
+  ["a name of 65 characters", { tools: [{ ...tool, name: "a".repeat(65) }] }, /\.name/],
+  ["a schema that is a text", { tools: [{ ...tool, parameters: "{}" }] }, /\.parameters/],
+  [
+    "an open schema that is not strict",
+    { tools: [{ ...tool, parameters: { properties: { a: {} } } }] },
+    null,
+  ],
+  ["a closed schema", strict(closed), null],
+  ["a schema without members", strict({ type: "object" }), null],
+  [
+    "a schema that says nothing of more members",
+    strict({ ...closed, additionalProperties: undefined }),
+    /false/,
+  ],
+  ["a member that is not required", strict({ ...closed, properties: { a: {} } }), /Missing 'a'/],
+  ["a member that is required", strict({ ...closed, properties: { a: {} }, required: ["a"] }), null],
+  ["an open schema of items", strict({ type: "array", items: { properties: {} } }), /\(items\).*false/],
+  ["a closed schema of items", strict({ type: "array", items: closed }), null],
+  ["an item that is known by its role", input({ role: "user", content: "hi" }), null],
+  ["an item without role and type", input(hi, {}), /none of the supported values/],
+  ["words of the developer", input({ role: "developer", content: "x" }, hi), null],
+  ["words of the system", input({ role: "system", content: "x" }, hi), null],
+  ["a content that is no text", input({ role: "user", content: "" }), /must not be empty/],
+  ["a content that is missing", input({ role: "user" }), /must not be empty/],
+  ["a phase that is null", input(hi, { ...words, phase: null }, hi), null],
+  ["a phase of comments", input(hi, { ...words, phase: "commentary" }, hi), null],
+  [
+    "a refusal of the model",
+    input(hi, { ...words, content: [{ type: "refusal", refusal: "no" }] }, hi),
+    null,
+  ],
+  ["a refusal of the person", asks({ type: "refusal", refusal: "no" }), /Supported values at/],
+  ["a text that is a number", asks({ type: "input_text", text: 5 }), /'input\[0\]\.content\[0\]\.text'/],
+  ["an image", asks({ type: "input_image", image_url: PNG }), null],
+  ["an image by its address", asks({ type: "input_image", image_url: "https://x/a.png" }), /image_url/],
+  [
+    "a named file",
+    asks({ type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERg==" }),
+    null,
+  ],
+  [
+    "a file with an empty name",
+    asks({ type: "input_file", filename: "", file_data: "data:application/pdf;base64,JVBERg==" }),
+    /named file/,
+  ],
+  [
+    "a file whose data was cut",
+    asks({ type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,JVB" }),
+    /named file/,
+  ],
+  ["a call and its output", input(hi, call, answer), null],
+  [
+    "an id of 64 characters",
+    input(hi, { ...call, call_id: "c".repeat(64) }, { ...answer, call_id: "c".repeat(64) }),
+    null,
+  ],
+  ["an empty id", input(hi, { ...call, call_id: "" }, { ...answer, call_id: "" }), /1 to 64/],
+  ["an id that is a number", input(hi, { ...call, call_id: 1 }, { ...answer, call_id: 1 }), /1 to 64/],
+  ["an input that is null", input(hi, { ...call, arguments: "null" }, answer), /JSON of an object/],
+  ["an input that is an object already", input(hi, { ...call, arguments: {} }, answer), /JSON of an object/],
+  ["an output in parts", input(hi, call, { ...answer, output: [{ type: "input_text", text: "x" }] }), null],
+  [
+    "an output in parts of the model",
+    input(hi, call, { ...answer, output: [{ type: "output_text", text: "x" }] }),
+    /Supported values/,
+  ],
+  ["an empty output", input(hi, call, { ...answer, output: "" }), null],
+  ["an output before its call", input(hi, answer, call), /No tool call found/],
+  ["reasoning before words", input(hi, sealed, words, hi), null],
+  ["reasoning before a call", input(hi, sealed, call, answer), null],
+  ["two pieces of reasoning before a call", input(hi, sealed, { ...sealed, id: "rs_2" }, call, answer), null],
+  [
+    "reasoning before the output of a call",
+    input(hi, call, sealed, answer),
+    /without its required following/,
+  ],
+  [
+    "reasoning whose seal is null",
+    input(hi, { ...sealed, encrypted_content: null }, words, hi),
+    /not persisted/,
+  ],
+  [
+    "reasoning whose seal is empty",
+    input(hi, { ...sealed, encrypted_content: "" }, words, hi),
+    /not persisted/,
+  ],
+  ["reasoning without a summary", input(hi, { ...sealed, summary: undefined }, words, hi), /'summary'/],
+  ["words without ids", input(hi, { ...words, id: undefined }, hi, { ...words, id: undefined }, hi), null],
+]);
+
+// Chat Completions
+
+const user = { role: "user", content: "hi" };
+const messages = (...given: readonly unknown[]) => ({ messages: given });
+const chatCall = { id: "c1", type: "function", function: { name: "read", arguments: "{}" } };
+const calls = (...tool_calls: readonly unknown[]) => ({ role: "assistant", tool_calls });
+const result = { role: "tool", tool_call_id: "c1", content: "text" };
+const chatTool = { function: { name: "read", parameters: { type: "object" } } };
+const called = (change: JsonObject) => messages(user, calls({ ...chatCall, ...change }), result);
+const parts = (...content: readonly unknown[]) => messages({ role: "user", content });
+
+table(
+  "A Chat Completions server",
+  chatCompletions,
+  "/v1/chat/completions",
+  { model: "m", messages: [user] },
+  [
+    ["no model at all", { model: undefined }, /model parameter/],
+    ["a name that is none", { model: 5 }, /model parameter/],
+    ["a body of 128 levels", { extra: deep(127) }, null],
+    ["a body of 129 levels", { extra: deep(128) }, /nested too deeply/],
+    ["the least room", { max_tokens: 1 }, null],
+    ["room by its new name", { max_completion_tokens: 1 }, null],
+    ["no room by its new name", { max_completion_tokens: 0 }, /at least 1/],
+    ["half a token", { max_tokens: 1.5 }, /at least 1/],
+    ["room in words", { max_tokens: "5" }, /at least 1/],
+    ["the lowest temperature", { temperature: 0 }, null],
+    ["the highest temperature", { temperature: 2 }, null],
+    ["a temperature above all", { temperature: 2.1 }, /from 0 to 2/],
+    ["a temperature in words", { temperature: "1" }, /from 0 to 2/],
+    ["counts of a stream", { stream: true, stream_options: {} }, null],
+    ["counts of a reply that says nothing of streams", { stream_options: {} }, /only allowed when 'stream'/],
+    ...["auto", "none", "required"].map((
+      choice,
+    ): Row => [choice, { tools: [chatTool], tool_choice: choice }, null]),
+    ["a choice among no tools", { tool_choice: "auto" }, /only allowed when 'tools'/],
+    ["calls side by side among no tools", { parallel_tool_calls: true }, /only allowed when 'tools'/],
+    ["calls side by side", { tools: [chatTool], parallel_tool_calls: true }, null],
+    ["a schema that is missing", { tools: [{ function: { name: "a" } }] }, /type: "object"/],
+    ["a tool that is none", { tools: [{}] }, /function\.name/],
+    ["words of the system", messages({ role: "system", content: "x" }, user), null],
+    ["words of the developer", messages({ role: "developer", content: "x" }, user), null],
+    ["no words of the system", messages({ role: "system", content: "" }, user), /must not be empty/],
+    ["a content that is null", messages({ role: "user", content: null }), /must not be empty/],
+    ["a content without parts", parts(), /must not be empty/],
+    ["words of the model", messages(user, { role: "assistant", content: "x" }, user), null],
+    ["a call without words", messages(user, calls(chatCall), result), null],
+    ["a call with words", messages(user, { ...calls(chatCall), content: "x" }, result), null],
+    ["a text", parts({ type: "text", text: "x" }), null],
+    ["a text that is a number", parts({ type: "text", text: 5 }), /must not be empty/],
+    ["an image", parts({ type: "image_url", image_url: { url: PNG } }), null],
+    ["an image by its address", parts({ type: "image_url", image_url: { url: "https://x/a.png" } }), null],
+    ["an image without address", parts({ type: "image_url" }), /unsupported image/],
+    ["a call without id", called({ id: undefined }), /\.id'/],
+    ["a call of another type", called({ type: "custom" }), /\.type'/],
+    ["a call without function", called({ function: undefined }), /function\.name/],
+    ["a call whose input is a list", called({ function: { name: "a", arguments: "[]" } }), /item pairs/],
+    [
+      "two calls and their results",
+      messages(user, calls(chatCall, { ...chatCall, id: "c2" }), result, { ...result, tool_call_id: "c2" }),
+      null,
+    ],
+    [
+      "one result of two calls",
+      messages(user, calls(chatCall, { ...chatCall, id: "c2" }), result),
+      /Missing: c2\./,
+    ],
+    [
+      "a result behind the person's words",
+      messages(user, calls(chatCall), user, result),
+      /response to a preceding/,
+    ],
+  ],
+);
+
+table("Moonshot", chatCompletions, "/v1/chat/completions", { model: "kimi-k3.1-pro", messages: [user] }, [
+  ["the temperature that it has", { temperature: 1 }, null],
+  ["a temperature before K2.5", { model: "kimi-k2", temperature: 0.6 }, null],
+  ["a temperature of K2.6", { model: "kimi-k2.6", temperature: 0.6 }, /only 1/],
+  ["thinking that is on", { thinking: { type: "enabled" } }, null],
+  ["thinking that is off, before K3", { model: "kimi-k2.6", thinking: { type: "disabled" } }, null],
+  ["no effort", {}, null],
+  ...["low", "medium", "high", "xhigh", "max"].map((word): Row => [word, { reasoning_effort: word }, null]),
+  ["an effort before K3", { model: "kimi-k2.6", reasoning_effort: "low" }, /unknown parameter/],
+  ["a call without reasoning where thinking is off", {
+    model: "kimi-k2.6",
+    thinking: { type: "disabled" },
+    ...messages(user, calls(chatCall), result),
+  }, null],
+  ["a call without reasoning of a model that does not think", {
+    model: "moonshot-v1",
+    ...messages(user, calls(chatCall), result),
+  }, null],
+  [
+    "a call with reasoning that is no text",
+    messages(user, { ...calls(chatCall), reasoning_content: 5 }, result),
+    /missing in assistant tool call message at index 1/,
+  ],
+  ["words without reasoning", messages(user, { role: "assistant", content: "x" }, user), null],
+  ["a model that is gone", { model: "kimi-k2-thinking" }, /Not found/],
+]);
+
+table("OpenAI by Chat Completions", chatCompletions, "/v1/chat/completions", {
+  model: "gpt-5.4",
+  messages: [user],
+}, [
+  ["the temperature that it has", { temperature: 1 }, null],
+  ["the old name of the limit, of a model that does not think", { model: "gpt-4o", max_tokens: 5 }, null],
+  ["a temperature of a model that does not think", { model: "gpt-4o", temperature: 0.5 }, null],
+  ["a temperature of a model to talk with", { model: "gpt-5-chat-latest", temperature: 0.5 }, null],
+  ["tools of a model before 6", { tools: [chatTool] }, null],
+  ["tools of 6 without thinking", { model: "gpt-6-luna", tools: [chatTool], reasoning_effort: "none" }, null],
+  ["6 without tools", { model: "gpt-6-luna", reasoning_effort: "low" }, null],
+  [
+    "tools of 6 that thinks",
+    { model: "gpt-6-luna", tools: [chatTool], reasoning_effort: "low" },
+    /Function tools/,
+  ],
+  ...["reasoning", "reasoning_details"].map((member): Row => [
+    member,
+    messages(user, { role: "assistant", content: "x", [member]: [] }, user),
+    new RegExp(`messages\\[1\\]\\.${member}'`),
+  ]),
+]);
+
+// Gemini
+
+const door = (model: string) => `/v1beta/models/${model}:streamGenerateContent`;
+const vertex = (model: string) =>
+  `/v1beta1/projects/p/locations/global/publishers/google/models/${model}:streamGenerateContent`;
+const says = (role: string, ...given: readonly unknown[]) => ({ role, parts: given });
+const contents = (...given: readonly unknown[]) => ({ contents: given });
+const config = (change: JsonObject) => ({ generationConfig: change });
+const thinks = (thinkingConfig: JsonObject) => config({ thinkingConfig });
+const declared = (...functionDeclarations: readonly unknown[]) => ({ tools: [{ functionDeclarations }] });
+const hello = says("user", { text: "hi" });
+const functionCall = { name: "read", args: {} };
+const functionResponse = { name: "read", response: {} };
+const made = says("model", { functionCall, thoughtSignature: "c2ln" });
+const inline = (mimeType: string, rest: JsonObject = {}) =>
+  contents(says("user", { inlineData: { mimeType, data: "iVBORw==", ...rest } }));
+
+table("Gemini", generateContent, door("gemini-3.8-flash"), { contents: [hello] }, [
+  ["a body of 100 levels", { labels: deep(99) }, null],
+  ["a body of 101 levels", { labels: deep(100) }, /Nesting too deep/],
+  ["2.5 where it is still", {}, null, door("gemini-2.5-pro")],
+  ["2.5 where it is no more", {}, /is not found/, vertex("gemini-2.5-pro")],
+  ["3.8 at Vertex", {}, null, vertex("gemini-3.8-flash")],
+  ["a system instruction", { systemInstruction: { parts: [{ text: "x" }] } }, null],
+  ["a system instruction that is a text", { systemInstruction: "x" }, /system_instruction/],
+  ["a system instruction with one empty part", {
+    systemInstruction: { parts: [{ text: "x" }, { text: "" }] },
+  }, /system_instruction/],
+  [
+    "a system instruction that is an image",
+    { systemInstruction: { parts: [{ inlineData: {} }] } },
+    /system_instruction/,
+  ],
+  ["a configuration that is none", { generationConfig: 5 }, /expected an object/],
+  ["the least room", config({ maxOutputTokens: 1 }), null],
+  ["the most room", config({ maxOutputTokens: 65_536 }), null],
+  ["room in words", config({ maxOutputTokens: "5" }), /maxOutputTokens value/],
+  ["the lowest temperature", config({ temperature: 0 }), null],
+  ["the highest temperature", config({ temperature: 2 }), null],
+  ["a temperature below all", config({ temperature: -0.1 }), /temperature value/],
+  ["a temperature in words", config({ temperature: "1" }), /temperature value/],
+  ["a level", thinks({ thinkingLevel: "low" }), null],
+  ["the least level of a small model", thinks({ thinkingLevel: "MINIMAL" }), null],
+  ["a number of tokens of 3", thinks({ thinkingBudget: 1024 }), null],
+  ["a number of tokens of 4", thinks({ thinkingBudget: 1024 }), /budget is not/, door("gemini-4-argon")],
+  ["no tokens", thinks({ thinkingBudget: 0 }), null, door("gemini-2.5-flash-lite")],
+  ["as many tokens as it likes", thinks({ thinkingBudget: -1 }), null, door("gemini-2.5-flash-lite")],
+  ["fewer than none", thinks({ thinkingBudget: -2 }), /between 0 and/],
+  ["the least tokens of a small model", thinks({ thinkingBudget: 512 }), null, door("gemini-2.5-flash-lite")],
+  ["too few of a small model", thinks({ thinkingBudget: 511 }), /between 512/, door("gemini-2.5-flash-lite")],
+  ["the least tokens of a large model", thinks({ thinkingBudget: 128 }), null, door("gemini-2.5-pro")],
+  ["too few of a large model", thinks({ thinkingBudget: 127 }), /between 128/, door("gemini-2.5-pro")],
+  ["the most tokens", thinks({ thinkingBudget: 32_768 }), null],
+  ["too many tokens", thinks({ thinkingBudget: 32_769 }), /and 32768/],
+  ["a tool", declared({ name: "a", description: "" }), null],
+  ["a tool with one schema", declared({ name: "a", description: "", parameters: {} }), null],
+  ["a tool with the other", declared({ name: "a", description: "", parametersJsonSchema: {} }), null],
+  ["a tool without description", declared({ name: "a" }), /description is required/],
+  ["a choice among tools", { ...declared({ name: "a", description: "" }), toolConfig: {} }, null],
+  ["a choice among none", { toolConfig: {} }, /without function_declarations/],
+  ["a content without role", contents({ parts: [{ text: "x" }] }), /valid role/],
+  ["an image", inline("image/png"), null],
+  ["a picture of a phone", inline("image/heic"), null],
+  ["a sound", inline("audio/wav"), null],
+  ["an archive", inline("application/zip"), /Unsupported MIME/],
+  ["a name of data at Vertex", inline("image/png", { displayName: "a" }), null, vertex("gemini-3.8-flash")],
+  ["a call and its answer", contents(hello, made, says("user", { functionResponse })), null],
+  [
+    "a call whose name has a dot",
+    contents(
+      hello,
+      says("model", { functionCall: { name: "a.b", args: {} }, thoughtSignature: "c2ln" }),
+      says("user", { functionResponse: { name: "a.b", response: {} } }),
+    ),
+    /a name and an object of args/,
+  ],
+  [
+    "an answer that is a text",
+    contents(hello, made, says("user", { functionResponse: { name: "read", response: "x" } })),
+    /an object as response/,
+  ],
+  [
+    "an answer whose name has a dot",
+    contents(hello, made, says("user", { functionResponse: { name: "a.b", response: {} } })),
+    /a name and an object as response/,
+  ],
+  [
+    "a call behind words of the model",
+    contents(hello, says("model", { text: "x" }), made, says("user", { functionResponse })),
+    /immediately after a user turn/,
+  ],
+  [
+    "an unsigned call of an earlier turn",
+    contents(
+      hello,
+      says("model", { functionCall }),
+      says("user", { functionResponse }),
+      says("model", { text: "x" }),
+      hello,
+    ),
+    null,
+  ],
+  [
+    "an unsigned call of the present turn",
+    contents(hello, says("model", { functionCall }), says("user", { functionResponse })),
+    /missing a thought_signature/,
+  ],
+  [
+    "an unsigned call of an older model",
+    contents(hello, says("model", { functionCall }), says("user", { functionResponse })),
+    null,
+    door("gemini-2.5-pro"),
+  ],
+  [
+    "a signed second call",
+    contents(
+      hello,
+      says("model", { functionCall }, { functionCall, thoughtSignature: "c2ln" }),
+      says("user", { functionResponse }, { functionResponse }),
+    ),
+    /Function call position 1/,
+  ],
+  [
+    "a signed text of an earlier turn that was cut",
+    contents(hello, says("model", { text: "x", thoughtSignature: "c2l" }), hello),
+    /Corrupted/,
+  ],
+]);
