@@ -5,11 +5,18 @@ import { chatCompletions } from "../../providers/replay/chat/dialect.ts";
 import type { Dialect, JsonObject } from "../../providers/replay/dialect.ts";
 import { generateContent } from "../../providers/replay/google/dialect.ts";
 import { responses } from "../../providers/replay/openai/dialect.ts";
+import { refusals } from "../../providers/replay/rules.ts";
 
 /** `says` null: the request is taken. */
 type Row = readonly [what: string, change: JsonObject, says: RegExp | null, path?: string];
 
-function table(name: string, dialect: Dialect, path: string, good: JsonObject, rows: readonly Row[]): void {
+function table(
+  name: string,
+  dialect: Pick<Dialect, "refusals">,
+  path: string,
+  good: JsonObject,
+  rows: readonly Row[],
+): void {
   Deno.test(`${name}: of each rule the last that is taken and the first that is refused`, () => {
     for (const [what, change, says, other = path] of rows) {
       const text = JSON.stringify({ ...good, ...change });
@@ -20,6 +27,7 @@ function table(name: string, dialect: Dialect, path: string, good: JsonObject, r
   });
 }
 
+const MESSAGES: Pick<Dialect, "refusals"> = { refusals: ({ text, body }) => refusals(text, body) };
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const deep = (levels: number) => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
 
@@ -445,4 +453,298 @@ table("Gemini", generateContent, door("gemini-3.8-flash"), { contents: [hello] }
     contents(hello, says("model", { text: "x", thoughtSignature: "c2l" }), hello),
     /Corrupted/,
   ],
+]);
+
+// Anthropic Messages
+
+const plain = (text: string) => ({ type: "text", text });
+const person = (...content: readonly unknown[]) => ({ role: "user", content });
+const model = (...content: readonly unknown[]) => ({ role: "assistant", content });
+const ask = person(plain("hi"));
+const use = { type: "tool_use", id: "c1", name: "bash", input: {} };
+const outcome = { type: "tool_result", tool_use_id: "c1", content: "out" };
+const picture = (media_type: string, data: string) => ({
+  type: "image",
+  source: { type: "base64", media_type, data },
+});
+const mark = (ttl?: string) => ({ type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) });
+const marked = (...ttls: readonly (string | undefined)[]) => ({
+  system: ttls.map((ttl) => ({ ...plain("x"), cache_control: mark(ttl) })),
+});
+const asked = (name: string, thinking: JsonObject, effort?: string) => ({
+  model: name,
+  thinking,
+  ...(effort === undefined ? {} : { output_config: { effort } }),
+});
+const budget = (tokens: unknown) => ({ type: "enabled", budget_tokens: tokens });
+const ADAPTIVE = { type: "adaptive" };
+const OFF = { type: "disabled" };
+const choice = (name: string, type: string, rest: JsonObject = {}) => ({
+  model: name,
+  tools: [{ name: "bash", input_schema: {} }],
+  tool_choice: { type },
+  ...rest,
+});
+
+table("Anthropic", MESSAGES, "/v1/messages", {
+  model: "claude-sonnet-4-6",
+  max_tokens: 2000,
+  messages: [ask],
+}, [
+  ["a member that it does not know", { reasoning: {} }, /reasoning: Extra inputs/],
+  ["members that nobody sends here", { stop_sequences: [], metadata: {}, top_p: 0.5 }, null],
+  ["a body of 128 levels", { metadata: deep(127) }, null],
+  ["a body of 129 levels", { metadata: deep(128) }, /nested too deeply/],
+  ["the least room", { max_tokens: 1 }, null],
+  ["no room", { max_tokens: 0 }, /at least 1/],
+  ["half a token", { max_tokens: 1.5 }, /at least 1/],
+  ["room in words", { max_tokens: "5" }, /at least 1/],
+  ["the most room", { max_tokens: 128_000 }, null],
+  ["more than the most room", { max_tokens: 128_001 }, /128001 > 128000/],
+  ["the most room of an older model", { model: "claude-haiku-4-5", max_tokens: 64_000 }, null],
+  ["more than that", { model: "claude-haiku-4-5", max_tokens: 64_001 }, /maximum allowed/],
+  ["the room of a server that imitates it", { model: "glm-5", max_tokens: 500_000 }, null],
+  ["the least budget", asked("claude-sonnet-4-6", budget(1024)), null],
+  ["less than the least budget", asked("claude-sonnet-4-6", budget(1023)), /at least 1024/],
+  ["a budget of all but one", asked("claude-sonnet-4-6", budget(1999)), null],
+  ["a budget of all", asked("claude-sonnet-4-6", budget(2000)), /must be greater/],
+  ["a budget in words", asked("claude-sonnet-4-6", budget("1024")), /budget_tokens: Field required/],
+  ["a budget of a new model", asked("claude-opus-4-7", budget(1024)), /"thinking.type.enabled" is not/],
+  ["thinking that is no object", { thinking: true }, /should be an object/],
+  ["thinking of a type that there is none of", asked("claude-opus-4-7", { type: "on" }), /Input tag/],
+  [
+    "a member of thinking that it does not know",
+    asked("claude-opus-4-7", { ...ADAPTIVE, mode: 1 }),
+    /thinking\.mode/,
+  ],
+  ...["summarized", "omitted", "updates"].map((display): Row => [
+    display,
+    asked("claude-opus-4-7", { ...ADAPTIVE, display }),
+    null,
+  ]),
+  ["a display with a budget", asked("claude-sonnet-4-6", { ...budget(1024), display: "omitted" }), null],
+  [
+    "a display that there is none of",
+    asked("claude-opus-4-7", { ...ADAPTIVE, display: "full" }),
+    /display: Input/,
+  ],
+  [
+    "a display of no thinking",
+    asked("claude-sonnet-4-6", { ...OFF, display: "omitted" }),
+    /display: not supported/,
+  ],
+  ["thinking that is off", asked("claude-opus-4-7", OFF), null],
+  ["thinking that is off for Sonnet 5.5", asked("claude-sonnet-5-5", OFF), /disabled" is not supported for/],
+  ["thinking that is off for one that always thinks", asked("claude-opus-5-5", OFF), /is not supported for/],
+  ["thinking that is off with effort", asked("claude-haiku-5-5", OFF, "high"), null],
+  [
+    "thinking that is off with the most effort",
+    asked("claude-haiku-5-5", OFF, "xhigh"),
+    /with the effort xhigh/,
+  ],
+  ["the same for one that takes it", asked("claude-opus-4-7", OFF, "max"), null],
+  ["adaptive thinking of an older model", asked("claude-haiku-4-5", ADAPTIVE), /adaptive thinking is not/],
+  ["adaptive thinking since 4.6", asked("claude-sonnet-4-6", ADAPTIVE), null],
+  [
+    "adaptive thinking with a budget",
+    asked("claude-opus-4-7", { ...ADAPTIVE, budget_tokens: 1024 }),
+    /adaptive\.budget/,
+  ],
+  ["thinking between tools", asked("claude-sonnet-5-5", { type: "between_tools" }, "high"), null],
+  [
+    "thinking between tools of another",
+    asked("claude-opus-5-5", { type: "between_tools" }),
+    /between_tools" is not/,
+  ],
+  [
+    "thinking between tools with the most effort",
+    asked("claude-sonnet-5-5", { type: "between_tools" }, "max"),
+    /effort max/,
+  ],
+  [
+    "thinking between tools with a budget",
+    asked("claude-sonnet-5-5", { type: "between_tools", budget_tokens: 1024 }),
+    /between_tools: Extra/,
+  ],
+  [
+    "a word about binding without its beta",
+    asked("claude-opus-5-5", { ...ADAPTIVE, block_binding: { prefix_mismatch_behavior: "error" } }),
+    /block_binding: Extra/,
+  ],
+  ...([
+    ["claude-opus-4-7", "xhigh", null],
+    ["claude-sonnet-4-6", "max", null],
+    ["claude-sonnet-4-6", "xhigh", /xhigh is not supported/],
+    ["claude-opus-4-5", "high", null],
+    ["claude-opus-4-5", "max", /max is not supported/],
+    ["claude-haiku-4-5", "low", /does not support the effort/],
+    ["claude-opus-4-7", "minimal", /Input should be/],
+    ["claude-opus-4-7", 5, /Input should be/],
+  ] as const).map(([name, effort, says]): Row => [
+    `${effort} of ${name}`,
+    { model: name, output_config: { effort } },
+    says,
+  ]),
+  ["a configuration without effort", { output_config: {} }, null],
+  ["the lowest temperature", { temperature: 0 }, null],
+  ["a temperature below all", { temperature: -0.1 }, /from 0 to 1/],
+  ["the highest temperature", { temperature: 1 }, null],
+  ["a temperature above all", { temperature: 1.1 }, /from 0 to 1/],
+  ["a temperature of a new model", { model: "claude-opus-4-7", temperature: 0.5 }, /`temperature` is not/],
+  ["the temperature that a new model has", { model: "claude-opus-4-7", temperature: 1 }, null],
+  ["the share that a new model has", { model: "claude-opus-4-7", top_p: 0.99 }, null],
+  ["a share of a new model", { model: "claude-opus-4-7", top_p: 0.5 }, /`top_p` is not/],
+  ["a number of candidates of a new model", { model: "claude-opus-4-7", top_k: 5 }, /`top_k` is not/],
+  [
+    "a temperature while it thinks",
+    { ...asked("claude-sonnet-4-6", ADAPTIVE), temperature: 0.5 },
+    /while thinking/,
+  ],
+  ["a temperature while it does not", { ...asked("claude-sonnet-4-6", OFF), temperature: 0.5 }, null],
+  ["a choice of any tool", choice("claude-sonnet-4-6", "any"), null],
+  ["a choice of any tool of a new model", choice("claude-opus-5-5", "any"), /not supported for this model/],
+  ["a choice of one tool of a new model", choice("claude-opus-5-5", "tool"), /not supported for this model/],
+  ["a free choice of a new model", choice("claude-opus-5-5", "auto"), null],
+  [
+    "a choice of any tool with a budget",
+    choice("claude-sonnet-4-6", "any", { thinking: budget(1024) }),
+    /not supported/,
+  ],
+  [
+    "a choice of any tool with adaptive thinking",
+    choice("claude-sonnet-4-6", "any", { thinking: ADAPTIVE }),
+    null,
+  ],
+  ["a choice among no tools", { tool_choice: { type: "auto" } }, /while providing tools/],
+  ["two tools", { tools: [{ name: "a", input_schema: {} }, { name: "b", input_schema: {} }] }, null],
+  [
+    "two tools of one name",
+    { tools: [{ name: "a", input_schema: {} }, { name: "a", input_schema: {} }] },
+    /unique/,
+  ],
+  ["a name of 128 characters", { tools: [{ name: "a".repeat(128), input_schema: {} }] }, null],
+  ["a name of 129 characters", { tools: [{ name: "a".repeat(129), input_schema: {} }] }, /tools\.0\.name/],
+  ["a tool without a schema", { tools: [{ name: "a" }] }, /input_schema: Field required/],
+  ["four marks", marked(undefined, undefined, undefined, undefined), null],
+  ["five marks", { ...marked(undefined, undefined, undefined, undefined), cache_control: mark() }, /Found 5/],
+  ["a mark for an hour before one for less", marked("1h", "5m"), null],
+  ["a mark for an hour behind one for less", marked("5m", "1h"), /must not come after/],
+  ["marks for an hour", marked("1h", "1h"), null],
+  ["a mark for a day", marked("1d"), /for 5m or 1h/],
+  ["a mark of another type", { cache_control: { type: "lasting" } }, /for 5m or 1h/],
+  ["a mark that is none", { cache_control: "x" }, /for 5m or 1h/],
+  ["a word with blanks around it", { messages: [person(plain(" x "))] }, null],
+  ["an image by its address", { messages: [person({ type: "image", source: { type: "url" } })] }, null],
+  ["an image of a type with its data", { messages: [person(picture("image/png", "iVBORw0KGgo="))] }, null],
+  ["an image without data", {
+    messages: [person({ type: "image", source: { type: "base64", media_type: "image/png" } })],
+  }, /cannot be empty/],
+  ["a document", {
+    messages: [
+      person({
+        type: "document",
+        source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+      }),
+    ],
+  }, null],
+  [
+    "an image of the model",
+    { messages: [ask, model(picture("image/png", "iVBORw0KGgo=")), ask] },
+    /not permitted in assistant/,
+  ],
+  ["a call and its result", { messages: [ask, model(use), person(outcome)] }, null],
+  [
+    "a call whose input is a list",
+    { messages: [ask, model({ ...use, input: [] }), person(outcome)] },
+    /valid dictionary/,
+  ],
+  ["a call whose id has a dot", {
+    messages: [ask, model({ ...use, id: "c.1" }), person({ ...outcome, tool_use_id: "c.1" })],
+  }, /\.id: String/],
+  [
+    "a call whose name is empty",
+    { messages: [ask, model({ ...use, name: "" }), person(outcome)] },
+    /\.name: String/,
+  ],
+  ["a result and words", { messages: [ask, model(use), person(outcome, plain("x"))] }, null],
+  ["words and a result", { messages: [ask, model(use), person(plain("x"), outcome)] }, /must come before/],
+  ["a failure with words", { messages: [ask, model(use), person({ ...outcome, is_error: true })] }, null],
+  ["a failure in blocks", {
+    messages: [ask, model(use), person({ ...outcome, is_error: true, content: [plain("x")] })],
+  }, null],
+  ...[undefined, "", []].map((content): Row => [
+    `a failure that says ${JSON.stringify(content)}`,
+    { messages: [ask, model(use), person({ ...outcome, is_error: true, content })] },
+    /cannot be empty/,
+  ]),
+  ["a result that says nothing", { messages: [ask, model(use), person({ ...outcome, content: "" })] }, null],
+  ["a result with a blank text", {
+    messages: [ask, model(use), person({ ...outcome, content: [plain(" ")] })],
+  }, /non-whitespace/],
+  [
+    "a call that is answered later",
+    { messages: [ask, model(use), ask, person(outcome)] },
+    /immediately after: c1/,
+  ],
+  [
+    "a call that is answered twice",
+    { messages: [ask, model(use), person(outcome, outcome)] },
+    /single result/,
+  ],
+  ["a result that nobody asked for", { messages: [person(outcome)] }, /unexpected `tool_use_id`/],
+  [
+    "two calls of one id",
+    { messages: [ask, model(use), person(outcome), model(use), person(outcome)] },
+    /must be unique/,
+  ],
+  [
+    "thinking that is no text",
+    { messages: [ask, model({ type: "thinking", thinking: 5 }, plain("x")), ask] },
+    /thinking: Field/,
+  ],
+  ["empty thinking", {
+    messages: [ask, model({ type: "thinking", thinking: "", signature: "s" }, plain("x")), ask],
+  }, null],
+  [
+    "hidden thinking",
+    { messages: [ask, model({ type: "redacted_thinking", data: "x" }, plain("x")), ask] },
+    null,
+  ],
+  ["hidden thinking without data", {
+    messages: [ask, model({ type: "redacted_thinking", data: "" }, plain("x")), ask],
+  }, /data: Field/],
+  ["hidden thinking whose data is no text", {
+    messages: [ask, model({ type: "redacted_thinking", data: 5 }, plain("x")), ask],
+  }, /data: Field/],
+  ["the model's last word", { messages: [ask, model(plain("x"))] }, /prefill/],
+  ["the model's last word of an older model", {
+    model: "claude-haiku-4-5",
+    messages: [ask, model(plain("x"))],
+  }, null],
+  ["the same where thinking is said to be off", {
+    ...asked("claude-haiku-4-5", OFF),
+    messages: [ask, model(plain("x"))],
+  }, null],
+  [
+    "the model's last word of another house",
+    { model: "glm-5", messages: [ask, model(plain("x"))] },
+    /prefill/,
+  ],
+  ...([
+    ["thinking", { type: "thinking", thinking: "x", signature: "s" }, null],
+    ["hidden thinking", { type: "redacted_thinking", data: "x" }, null],
+    ["words", plain("x"), /must start with a thinking block/],
+  ] as const).map(([what, first, says]): Row => [
+    `${what} before calls, with a budget`,
+    { ...asked("claude-opus-4-5", budget(1024)), messages: [ask, model(first, use), person(outcome)] },
+    says,
+  ]),
+  ["words before calls, with a budget, since 4.6", {
+    ...asked("claude-sonnet-4-6", budget(1024)),
+    messages: [ask, model(plain("x"), use), person(outcome)],
+  }, null],
+  ["words before calls of an earlier turn, with a budget", {
+    ...asked("claude-opus-4-5", budget(1024)),
+    messages: [ask, model(plain("x"), use), person(outcome), model(plain("x")), ask],
+  }, null],
 ]);
