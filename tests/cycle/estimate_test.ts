@@ -3,68 +3,7 @@ import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { estimate } from "../../cycle/send/estimate.ts";
 import { parse } from "../../parser/mod.ts";
 import { getProvider } from "../../providers/registry.ts";
-import { countedTokens, countRequest } from "../../providers/request/count.ts";
-import type { ProviderRequest } from "../../providers/types.ts";
 import { type Answer, serve } from "../providers/loopback.ts";
-
-const BODY = {
-  model: "m",
-  contents: [],
-  messages: [{ role: "user", content: "hi" }],
-  max_tokens: 1,
-  max_output_tokens: 1,
-  max_completion_tokens: 1,
-  stream: true,
-  stream_options: {},
-  store: false,
-  temperature: 1,
-  include: [],
-  prompt_cache_key: "k",
-  thinking: {},
-  generationConfig: {},
-  toolConfig: {},
-  tools: [],
-};
-
-function asked(provider: string, url: string): { url: string; body: Record<string, unknown> } {
-  const request: ProviderRequest = { method: "POST", url, headers: {}, body: JSON.stringify(BODY) };
-  const counting = countRequest(provider, request);
-  assert.ok(counting !== null);
-  return { url: counting.url, body: JSON.parse(counting.body) };
-}
-
-Deno.test("each provider is asked in its own place, without what it refuses there", () => {
-  const claude = asked("anthropic", "https://api.anthropic.com/v1/messages?beta=1");
-  assert.equal(claude.url, "https://api.anthropic.com/v1/messages/count_tokens?beta=1");
-  for (const name of ["max_tokens", "stream", "temperature"]) assert.ok(!(name in claude.body), name);
-  assert.ok("thinking" in claude.body && "tools" in claude.body);
-  const openai = asked("openai", "https://api.openai.com/v1/responses");
-  assert.equal(openai.url, "https://api.openai.com/v1/responses/input_tokens");
-  for (const name of ["stream", "store", "max_output_tokens", "temperature", "include", "prompt_cache_key"]) {
-    assert.ok(!(name in openai.body), name);
-  }
-  const vertex = asked("vertex", "https://h/v1/models/gemini-4:streamGenerateContent?alt=sse");
-  assert.equal(vertex.url, "https://h/v1/models/gemini-4:countTokens");
-  assert.ok(!("generationConfig" in vertex.body) && !("toolConfig" in vertex.body) && "tools" in vertex.body);
-  const gemini = asked("gemini", "https://h/v1beta/models/gemini-4:streamGenerateContent?alt=sse");
-  assert.equal((gemini.body.generateContentRequest as { model: string }).model, "models/gemini-4");
-  const kimi = asked("moonshot", "https://api.moonshot.ai/v1/chat/completions");
-  assert.equal(kimi.url, "https://api.moonshot.ai/v1/tokenizers/estimate-token-count");
-  assert.ok(!("stream_options" in kimi.body) && "messages" in kimi.body);
-});
-
-Deno.test("the number is read where each provider puts it, and anything else is none", () => {
-  assert.equal(countedTokens("anthropic", { input_tokens: 12 }), 12);
-  assert.equal(countedTokens("vertex", { totalTokens: 0 }), 0);
-  assert.equal(countedTokens("moonshot", { data: { total_tokens: 7 } }), 7);
-  for (
-    const answer of [{}, null, "12", { input_tokens: "12" }, { input_tokens: -1 }, { input_tokens: 1.5 }]
-  ) {
-    assert.equal(countedTokens("anthropic", answer), null, JSON.stringify(answer));
-  }
-  assert.equal(countedTokens("moonshot", { data: 7 }), null);
-  assert.equal(countedTokens("openai_chat", { input_tokens: 1 }), null);
-});
 
 async function estimated(name: string, model: string, answer: Answer) {
   const server = serve(() => answer);
