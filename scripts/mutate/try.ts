@@ -25,6 +25,13 @@ function isNear(lines: readonly number[], line: number): boolean {
   return lines.some((each) => Math.abs(each - line) <= 2);
 }
 
+/** How many mutants of a source file each test noticed so far: the next one of that file is likely noticed by the same. */
+const noticed = new Map<string, number>();
+
+function noticedBy(test: string, file: string): number {
+  return noticed.get(`${test} ${file}`) ?? 0;
+}
+
 /** A copy of the project in which one mutant stands at a time. */
 export class Bench {
   /** Where the copy stands. */
@@ -46,10 +53,15 @@ export class Bench {
     return new Bench(copy);
   }
 
-  /** Runs the tests that cover the mutant's line, the quickest first, until one fails. */
+  /**
+   * Runs the tests that cover the mutant's line until one fails: first those that noticed the most mutants of this file
+   * for the time they take, and the quickest of those that noticed none.
+   */
   async try(mutant: Mutant, coverage: readonly Covered[]): Promise<Verdict> {
     const tests = coverage.filter(({ lines }) => isNear(lines[mutant.file] ?? [], mutant.line))
-      .sort((a, b) => a.time - b.time);
+      .sort((a, b) =>
+        noticedBy(b.test, mutant.file) / b.time - noticedBy(a.test, mutant.file) / a.time || a.time - b.time
+      );
     if (tests.length === 0) return { mutant, outcome: "uncovered", by: null };
     const path = `${this.root}/${mutant.file}`;
     const code = await Deno.readTextFile(path);
@@ -57,6 +69,7 @@ export class Bench {
     try {
       for (const { test, time } of tests) {
         if (!await this.#passes(test, LONGEST + SLOWER * time / 1000)) {
+          noticed.set(`${test} ${mutant.file}`, noticedBy(test, mutant.file) + 1);
           return { mutant, outcome: "killed", by: test };
         }
       }
