@@ -133,3 +133,10 @@ Deno.test("results of calls of another message do not count as predecessors", ()
     `@Assistant:\n${use("x")}\n@You:\n\n@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${shown("x")}`,
   );
 });
+
+Deno.test("a call that is of no message of the document is refused, as nothing says where its result belongs", () => {
+  const chat = read(`@You:\nhi\n\n@Assistant:\n${use("a")}`);
+  const [call] = chat.calls;
+  assert.ok(call !== undefined);
+  assert.throws(() => insertBlocks(read("@You:\nhi\n"), [{ call, lines: lines("a") }]), /turn 1 is not part/);
+});
