@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { gatherPlanInputs, type PlanSources, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { callsToCheck, questions } from "../../cycle/plan/plan.ts";
 import { parse } from "../../parser/mod.ts";
-import { chatWith, FAKE_TOOLS, MemoryJournal } from "./harness.ts";
+import { block, chatAnswered, chatWith, FAKE_TOOLS, MemoryJournal } from "./harness.ts";
 
 const [TOOL] = FAKE_TOOLS;
 
@@ -48,4 +49,53 @@ Deno.test("without any source a tool that is not there is unknown", async () => 
   const { verdicts, toolKind } = await gatherPlanInputs(chat(), sourcesOf({}), NONE, true);
   assert.deepEqual([...verdicts.keys()], ["a"]);
   assert.equal(toolKind("server:tool"), "unknown");
+});
+
+Deno.test("an input is checked where the call may run now or once a person agrees, and nowhere else: one row a condition", () => {
+  const checked = (text: string, running: readonly string[] = []) =>
+    callsToCheck(parse(new TextEncoder().encode(text)), new Set(running)).map(({ id }) => id).join();
+  const call = chatWith(["a", "known"]);
+  const rows: readonly (readonly [string, string])[] = [
+    [call, "a"],
+    [chatAnswered(call, block("a", "approved")), "a"],
+    [chatAnswered(call, block("a", "pending")), "a"],
+    [chatAnswered(call, block("a", "approved", "mine")), ""],
+    [chatAnswered(call, block("a", "pending", "mine")), ""],
+    [chatAnswered(call, block("a", "rejected")), ""],
+    [chatAnswered(call, block("a", "denied")), ""],
+    [chatAnswered(call, block("a")), ""],
+    [chatAnswered(call, block("a", "", "out")), ""],
+    [`${call}\n<!-- flemma:aborted: stopped -->\n`, ""],
+    [`${call}\n<!-- flemma:aborted: stopped -->\n\nand more\n`, "a"],
+    // Of two calls with one id the last counts.
+    [chatWith(["a", "known"], ["a", "other"]), "a"],
+  ];
+  for (const [text, ids] of rows) assert.equal(checked(text), ids, text);
+  assert.equal(checked(call, ["a"]), "", "what runs was checked");
+});
+
+Deno.test("a person or the chain is asked about a call that is open, or that changed after policy had approved it", () => {
+  const approved = chatAnswered(chatWith(["a", "known"]), block("a", "approved"));
+  const open = chatWith(["a", "known"]);
+  const asked = (text: string, given: Partial<Parameters<typeof questions>[1]> = {}) =>
+    questions(parse(new TextEncoder().encode(text)), {
+      invalid: new Map(),
+      changed: new Map(),
+      running: new Set<string>(),
+      toolKind: () => "sync",
+      ...given,
+    }).length === 1;
+  assert.ok(asked(open));
+  assert.ok(!asked(open, { invalid: new Map([["a", ["wrong"]]]) }));
+  assert.ok(!asked(open, { running: new Set(["a"]) }));
+  for (const kind of ["sync", "async", "unasked"] as const) {
+    assert.ok(asked(open, { toolKind: () => kind }), kind);
+  }
+  for (const kind of ["definition-only", "unknown"] as const) {
+    assert.ok(!asked(open, { toolKind: () => kind }), kind);
+  }
+  assert.ok(!asked(approved));
+  assert.ok(asked(approved, { changed: new Map([["a", "policy"]]) }));
+  assert.ok(!asked(approved, { changed: new Map([["a", "person"]]) }));
+  assert.ok(!asked(approved, { changed: new Map([["b", "policy"]]) }));
 });

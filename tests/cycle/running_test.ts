@@ -340,6 +340,35 @@ Deno.test("a document that somebody else changed stops the cycle; the result is 
   assert.equal(built.sends(), 0);
 });
 
+Deno.test("what becomes of an approved call while another runs is looked at before it is started: one row a condition", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "echo"]),
+    block("a", "approved"),
+    block("b", "approved"),
+  );
+  const rows: Readonly<Record<string, (text: string) => string>> = {
+    "it waits again": (text) => text.replace(block("b", "approved"), block("b", "pending")),
+    "it is denied": (text) => text.replace(block("b", "approved"), block("b", "denied")),
+    "its block has a text": (text) => text.replace(block("b", "approved"), block("b", "approved", "mine")),
+    "its block is gone": (text) => text.replace(block("b", "approved"), ""),
+    "the call is gone": (text) => text.replaceAll("`b`", "`c`"),
+  };
+  for (const [what, change] of [["nothing", (text: string) => text] as const, ...Object.entries(rows)]) {
+    const ran: string[] = [];
+    const built = bench({
+      text,
+      tools: OFF,
+      run: ({ id }) => {
+        ran.push(id);
+        if (id === "a") built.store.text = change(built.store.text);
+        return Promise.resolve({ success: true, output: `result of ${id}` });
+      },
+    });
+    await built.cycle.advance();
+    assert.deepEqual(ran, what === "nothing" ? ["a", "b"] : ["a"], what);
+  }
+});
+
 Deno.test("a call that left the document while it ran has its output kept", async () => {
   const gates = new Gates();
   const built = bench({ text: approved("a"), tools: HEADER, run: gates.run });
