@@ -1,5 +1,6 @@
 // Whether a program of the person's can be started, and the exit code by which a shell tells that it cannot.
 
+import { isThere } from "../../base/files.ts";
 import type { Problem } from "../../base/problem.ts";
 import { shellWord } from "../../base/shell_word.ts";
 
@@ -29,10 +30,18 @@ export function unstartable(name: string, cwd: string, path: string | undefined)
     : name === ""
     ? []
     : folders.map((folder) => `${folder || "."}/${name}`);
-  const kinds = candidates.map((candidate) =>
-    kindOf(candidate.startsWith("/") ? candidate : `${cwd}/${candidate}`)
-  );
+  const places = candidates.map((candidate) => candidate.startsWith("/") ? candidate : `${cwd}/${candidate}`);
+  const kinds = places.map(kindOf);
   if (kinds.includes("executable")) return null;
+  const script = places[kinds.indexOf("orphan")];
+  if (script !== undefined) {
+    return refused(
+      NOT_EXECUTABLE,
+      "program-not-executable",
+      `The file ${name} is to be read by ${JSON.stringify(interpreterOf(script))}, which is not there.`,
+      "Correct its first line, or install that program.",
+    );
+  }
   if (kinds.includes("folder") && name.includes("/")) {
     return refused(
       NOT_EXECUTABLE,
@@ -69,13 +78,31 @@ function refused(exit: number, code: string, message: string, next: string): Uns
   return { exit, problem: { code, message, next } };
 }
 
-function kindOf(path: string): "executable" | "file" | "folder" | "missing" {
+/** `orphan`: a script whose interpreter is missing, which the system tells as if the script were. */
+function kindOf(path: string): "executable" | "orphan" | "file" | "folder" | "missing" {
   try {
     const { isDirectory, mode } = Deno.statSync(path);
     if (isDirectory) return "folder";
-    return ((mode ?? 0) & 0o111) !== 0 ? "executable" : "file";
+    if (((mode ?? 0) & 0o111) === 0) return "file";
+    const interpreter = interpreterOf(path);
+    return interpreter?.startsWith("/") && !isThere(interpreter) ? "orphan" : "executable";
   } catch {
     // Missing, a link to nothing, or out of sight: the system finds no program there either.
     return "missing";
+  }
+}
+
+/** Bytes of a first line that the system reads. */
+const FIRST_LINE = 256;
+
+/** The program that a script's first line names; null for what is no script, or may only be run and not be read. */
+function interpreterOf(path: string): string | null {
+  try {
+    using file = Deno.openSync(path);
+    const bytes = new Uint8Array(FIRST_LINE);
+    const beginning = new TextDecoder().decode(bytes.subarray(0, file.readSync(bytes) ?? 0));
+    return /^#![ \t]*([^ \t\n]+)/.exec(beginning)?.[1] ?? null;
+  } catch {
+    return null;
   }
 }

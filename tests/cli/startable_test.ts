@@ -14,6 +14,15 @@ Deno.test("a program is looked up as the system does it: 127 where there is none
       place.write(name, "#!/bin/sh\n");
       await Deno.chmod(`${cwd}/${name}`, 0o755);
     }
+    for (
+      const [name, line] of [["orphan", "#! /no/such/reader -x"], ["dos", "#!/bin/sh\r"], [
+        "relative",
+        "#!reader",
+      ]]
+    ) {
+      place.write(name!, `${line}\n`);
+      await Deno.chmod(`${cwd}/${name}`, 0o755);
+    }
     await Deno.symlink("nowhere", `${cwd}/bin/dangling`);
     const path = `${cwd}/bin:more:/usr/bin:/bin`;
     const rows:
@@ -36,6 +45,14 @@ Deno.test("a program is looked up as the system does it: 127 where there is none
         // A folder on the way is passed over, one that is named is told of.
         ["folder", path, 127],
         ["bin/folder", path, 126, /^bin\/folder is a folder, no program\.$/],
+        [
+          "./orphan",
+          path,
+          126,
+          /^The file \.\/orphan is to be read by "\/no\/such\/reader", which is not there\.$/,
+        ],
+        ["./dos", path, 126, /read by "\/bin\/sh\\r"/],
+        ["./relative", path, null],
         ["data", path, 126, /^The file \S+\/bin\/data is not executable\.$/],
         ["./plain", path, 126, /^The file \.\/plain is not executable\.$/],
       ];
