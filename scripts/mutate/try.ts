@@ -58,7 +58,9 @@ export class Bench {
    * for the time they take, and the quickest of those that noticed none.
    */
   async try(mutant: Mutant, coverage: readonly Covered[]): Promise<Verdict> {
-    const tests = coverage.filter(({ lines }) => isNear(lines[mutant.file] ?? [], mutant.line))
+    const tests = coverage.filter(({ lines }) =>
+      lines === null || isNear(lines[mutant.file] ?? [], mutant.line)
+    )
       .sort((a, b) =>
         noticedBy(b.test, mutant.file) / b.time - noticedBy(a.test, mutant.file) / a.time || a.time - b.time
       );
