@@ -187,7 +187,8 @@ function commandLine(pid: number): string {
 }
 
 Deno.test("what has no mark and belongs to nobody is not looked for among other people's processes", async () => {
-  const running = start(["/bin/sh", "-c", "( setsid sleep 600 & echo $! )"]);
+  // It speaks only once it has a session of its own: before that it is one of the group, and ends with it.
+  const running = start(["/bin/sh", "-c", "( setsid sh -c 'echo $$; exec sleep 600' & )"]);
   const [pid, reader] = await firstLine(running.stdout);
   await running.status;
   await running.kill();
