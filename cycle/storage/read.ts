@@ -90,7 +90,8 @@ export interface Ownership {
   readonly writable: boolean;
 }
 
-async function ownership(path: string): Promise<Ownership> {
+/** The same of a file that is there. */
+export async function ownership(path: string): Promise<Ownership> {
   const { uid, mode } = await Deno.stat(path);
   return { own: uid === null || uid === Deno.uid(), writable: ((mode ?? 0) & 0o200) !== 0 };
 }

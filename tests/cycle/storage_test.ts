@@ -7,7 +7,7 @@ import { keepMessages, lastMessages } from "../../cycle/storage/kept_messages.ts
 import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 import { protectedPaths } from "../../agent/sandbox.ts";
-import { readDocument, stampOf, unwritable } from "../../cycle/storage/read.ts";
+import { ownership, readDocument, stampOf, unwritable } from "../../cycle/storage/read.ts";
 import { isTorn, OverwriteGuard } from "../../cycle/storage/rescue.ts";
 import {
   extendFile,
@@ -87,7 +87,12 @@ Deno.test("a document that may not be written is told with what helps against th
       /\(permission denied\)/,
       /^Its permissions let you write/,
     ],
-    [thrown("EPERM"), mine, /forbids any change/, /chattr -i 'a b\.chat'|chflags nouchg 'a b\.chat'/],
+    [
+      thrown("EPERM"),
+      mine,
+      /forbids any change/,
+      Deno.build.os === "linux" ? /chattr -i 'a b\.chat'/ : /chflags nouchg 'a b\.chat'/,
+    ],
     [thrown("EROFS"), mine, /read-only file system/, /^Copy it to where you may write/],
     [thrown("EIO"), mine, /\(refused \(EIO\)\)/, /^Copy it/],
     ["a word", mine, /\(a word\)/, /^Copy it/],
@@ -104,6 +109,44 @@ Deno.test("a document that may not be written is told with what helps against th
     );
   }
 });
+
+Deno.test("whether its owner could give leave to write a file is told by owner and permissions", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "");
+    for (const [mode, writable] of [[0o644, true], [0o200, true], [0o444, false], [0o577, false]] as const) {
+      await Deno.chmod(path, mode);
+      assert.deepEqual(await ownership(path), { own: true, writable }, mode.toString(8));
+    }
+    // Somebody else's: the superuser gives its own away, anybody else looks at one of the superuser's.
+    if (Deno.uid() === 0) await Deno.chown(path, 4242, null);
+    assert.equal((await ownership(Deno.uid() === 0 ? path : "/")).own, false);
+  }));
+
+Deno.test("a lock whose holder has not said its name yet is waited for a moment, so that it can be told", () =>
+  withFolder(async (folder, environment) => {
+    const locks = `${folder}/state/flemma/locks`;
+    await Deno.mkdir(locks, { recursive: true });
+    const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
+    using held = await Deno.open(path, { create: true, read: true, write: true });
+    await held.lock(true);
+    const open = Deno.open;
+    let looks = 0;
+    Deno.open = (file, options) => {
+      if (String(file) === path && ++looks === 2) {
+        Deno.writeTextFileSync(path, JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` }));
+      }
+      return open(file, options);
+    };
+    try {
+      const refused = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+      assert.ok(!refused.ok);
+      assert.match(refused.problem.message, /is in use by process 4242 on elsewhere/);
+      assert.equal(looks, 2, "a named one is told at once");
+    } finally {
+      Deno.open = open;
+    }
+  }));
 
 Deno.test("a lock keeps a second run out, names its holder, and is free again after release", () =>
   withFolder(async (folder, environment) => {
