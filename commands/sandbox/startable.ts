@@ -24,58 +24,46 @@ export interface Unstartable {
  * @param path the variable `PATH` of the command
  */
 export function unstartable(name: string, cwd: string, path: string | undefined): Unstartable | null {
-  const folders = (path ?? USUAL_PATH).split(":");
-  const candidates = name.includes("/")
-    ? [name]
-    : name === ""
-    ? []
-    : folders.map((folder) => `${folder || "."}/${name}`);
+  const named = name.includes("/");
+  const candidates = named ? [name] : inFolders(name, path ?? USUAL_PATH);
   const places = candidates.map((candidate) => candidate.startsWith("/") ? candidate : `${cwd}/${candidate}`);
   const kinds = places.map(kindOf);
   if (kinds.includes("executable")) return null;
   const script = places[kinds.indexOf("orphan")];
   if (script !== undefined) {
-    return refused(
-      NOT_EXECUTABLE,
-      "program-not-executable",
+    return notExecutable(
       `The file ${name} is to be read by ${JSON.stringify(interpreterOf(script))}, which is not there.`,
       "Correct its first line, or install that program.",
     );
   }
-  if (kinds.includes("folder") && name.includes("/")) {
-    return refused(
-      NOT_EXECUTABLE,
-      "program-not-executable",
-      `${name} is a folder, no program.`,
-      "Name a program.",
-    );
+  if (named && kinds.includes("folder")) {
+    return notExecutable(`${name} is a folder, no program.`, "Name a program.");
   }
   const file = candidates[kinds.indexOf("file")];
   if (file !== undefined) {
-    return refused(
-      NOT_EXECUTABLE,
-      "program-not-executable",
+    return notExecutable(
       `The file ${file} is not executable.`,
       `Make it executable (chmod u+x ${shellWord(file)}), or name the program that reads it.`,
     );
   }
-  const where = name.includes("/") ? "" : " in the folders of PATH";
-  return refused(
-    NOT_FOUND,
-    "program-not-found",
-    `There is no program ${JSON.stringify(name)}${where}.`,
-    "Correct its name, or install it.",
-  );
+  const code = "program-not-found";
+  const message = `There is no program ${JSON.stringify(name)}${named ? "" : " in the folders of PATH"}.`;
+  return { exit: NOT_FOUND, problem: { code, message, next: "Correct its name, or install it." } };
+}
+
+/** Where a name without a path may stand; an empty name is nowhere. */
+function inFolders(name: string, path: string): readonly string[] {
+  return name === "" ? [] : path.split(":").map((folder) => `${folder || "."}/${name}`);
+}
+
+function notExecutable(message: string, next: string): Unstartable {
+  return { exit: NOT_EXECUTABLE, problem: { code: "program-not-executable", message, next } };
 }
 
 /** What a runtime threw when it was to start a program, as an exit code; null for what is no fault of the program. */
 export function exitOfThrown(thrown: unknown): number | null {
   if (thrown instanceof Deno.errors.NotFound) return NOT_FOUND;
   return thrown instanceof Deno.errors.PermissionDenied ? NOT_EXECUTABLE : null;
-}
-
-function refused(exit: number, code: string, message: string, next: string): Unstartable {
-  return { exit, problem: { code, message, next } };
 }
 
 /** `orphan`: a script whose interpreter is missing, which the system tells as if the script were. */
