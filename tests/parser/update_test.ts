@@ -198,3 +198,32 @@ Deno.test("messages before an edit are the same objects in the next version, and
   assert.deepEqual(calls.map((call) => call.input.command), Array.from({ length: 100 }, () => "ls"));
   assert.equal(turns[99]!.segments.length, before.turns[99]!.segments.length);
 });
+
+Deno.test("an edit that reaches from any chunk into any other, the last one too, leaves the bytes around it", () => {
+  const text = `@You:\n${prose.repeat(700)}\n@Assistant:\n${prose.repeat(700)}`;
+  const before: Chat = chat(text);
+  assert.ok(before instanceof Document);
+  const { offsets, chunks } = before.content;
+  assert.ok(chunks.length > 3, "the document has several chunks");
+  const places = [...chunks.keys()].map((index) => offsets[index]! + 7).concat(
+    before.bytes.length - 3,
+    before.bytes.length,
+  );
+  for (const from of places) {
+    for (const to of places.filter((place) => place >= from)) {
+      const after = edited(before, { from, to, insert: "new\n" });
+      assert.equal(after.text(0, after.bytes.length), `${text.slice(0, from)}new\n${text.slice(to)}`);
+    }
+  }
+  for (const [a, first] of places.entries()) {
+    for (const [b, second] of places.entries()) {
+      for (const insert of ["", "no line end", "line\n"]) {
+        if (b <= a + 1) continue;
+        const [to, end] = [places[a + 1]!, places[b + 1] ?? text.length];
+        const after = edited(before, { from: first, to, insert }, { from: second, to: end, insert });
+        const expected = text.slice(0, first) + insert + text.slice(to, second) + insert + text.slice(end);
+        assert.equal(after.text(0, after.bytes.length), expected);
+      }
+    }
+  }
+});

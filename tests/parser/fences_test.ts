@@ -1,0 +1,28 @@
+// The closed code fences of a text, as places in bytes.
+
+import assert from "node:assert/strict";
+import { closedFences } from "../../parser/text/fences.ts";
+
+Deno.test("a fence goes from its opening line to the end of the line that closes it, wherever in the text it stands", () => {
+  const rows: readonly (readonly [text: string, ...fences: string[]])[] = [
+    ["```\na\n```", "```\na\n```"],
+    ["\n```\na\n```\n", "```\na\n```"],
+    ["\n\n```js\n\n```\n\n````\n```\n````", "```js\n\n```", "````\n```\n````"],
+    ["words\n```\n```\nwords", "```\n```"],
+    ["```\r\na\r\n```\r\nb", "```\r\na\r\n```\r"],
+    ["```\n`````\n```\n```", "```\n`````", "```\n```"],
+    // One that nothing closes hides no other, for it goes on to the end.
+    ["````\n```\na\n```\n"],
+    ["```\na"],
+    ["``\na\n``"],
+    [""],
+    ["\n"],
+  ];
+  for (const [text, ...fences] of rows) {
+    const bytes = new TextEncoder().encode(text);
+    const found = closedFences(bytes, 100);
+    const said = found.map(({ from, to }) => text.slice(from - 100, to - 100));
+    assert.deepEqual(said, fences, JSON.stringify(text));
+    assert.deepEqual(closedFences(bytes), found.map(({ from, to }) => ({ from: from - 100, to: to - 100 })));
+  }
+});
