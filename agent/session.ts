@@ -21,7 +21,8 @@ import type { Edit } from "../parser/edits/edit.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { rulePartsOf } from "../tools/approval/rules_of.ts";
-import type { ProposedRule, WrittenRule } from "../tools/approval/rules/propose.ts";
+import type { ProposedRule } from "../tools/approval/rules/propose.ts";
+import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { compose, type Runtime, type RuntimeOptions, saySame } from "./runtime.ts";
 import { sendOnly } from "./send_only.ts";
@@ -39,6 +40,7 @@ import type {
   ShownCall,
 } from "./types.ts";
 import { openCalls } from "./views/calls.ts";
+import { decidedBy } from "./views/decided_by.ts";
 import { explainCalls } from "./views/explain.ts";
 
 /** A document that is open, and how it is closed. */
@@ -212,16 +214,20 @@ export class Session implements ChatSession {
     ]);
     if (!explained.ok) return explained;
     const { written: files, ruled: subject, sandbox } = runtime;
-    const [number, body] = [callNumber(this.chat, call.id) ?? 0, this.chat.result(call.id)?.content ?? ""];
+    const number = callNumber(this.chat, call.id) ?? 0;
+    const { status = null, content: body = "" } = this.chat.result(call.id) ?? {};
+    const [why] = explained.value;
     return success(
-      await shownCall({ call, number, explained: explained.value[0]!, files, subject, sandbox, body }),
+      await shownCall({ call, number, explained: why!, files, subject, sandbox, status, body }),
     );
   }
 
   async proposeRule(target: CallTarget, written?: WrittenRule): Promise<Outcome<ProposedRule>> {
     const found = await this.#one(target);
     if (!found.ok) return found;
-    const { call, runtime: { ruled } } = found.value;
+    const { call, runtime: { ruled, decide } } = found.value;
+    const obstacle = aboveRules(await decide(call));
+    if (obstacle !== null) return failure("rule-impossible", obstacle);
     const { checkedRule, proposeRule } = await import("../tools/approval/rules/mod.ts");
     const parts = await rulePartsOf(ruled);
     return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
@@ -473,13 +479,17 @@ export class Session implements ChatSession {
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
-    const command = `flemma approve ${
-      operands(...this.#opened.file === null ? [] : [this.#opened.file], handyName(this.chat, id))
-    }`;
+    const { file } = this.#opened;
+    const name = handyName(this.chat, id);
+    const approve = `flemma approve ${operands(...file === null ? [] : [file], name)}`;
+    const review = file === null ? "" : `See all of it with flemma review ${operands(file)}, or `;
+    const read = `${
+      review === "" ? "Read" : "read"
+    } it in the document (line ${call.place.start}), then name it: `;
     return {
       code: "preview-cut",
       message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,
-      next: `Read it in the document (line ${call.place.start}), then name it: ${command}`,
+      next: `${review}${read}${approve}`,
     };
   }
 
@@ -499,6 +509,23 @@ export class Session implements ChatSession {
     }
     return made;
   }
+}
+
+/** Who leaves a call to rules that approve: nobody, or whoever is asked after them. */
+const BELOW_RULES: ReadonlySet<string> = new Set([
+  "default",
+  "urn:flemma:approval:risk",
+  "urn:flemma:approval:sandbox",
+  "urn:flemma:approval:catch-all",
+]);
+
+/** Why no rule that approves would change a verdict; null where one would. */
+function aboveRules({ decision, source, rule }: Verdict): string | null {
+  if (decision === "approve" || BELOW_RULES.has(source)) return null;
+  const who = decidedBy(source, rule !== undefined);
+  return `The call would wait again all the same: it is ${
+    decision === "deny" ? "denied" : "asked about"
+  } (${who}), and no rule that approves lifts that.`;
 }
 
 function specOf(target: CallTarget): TargetSpec {

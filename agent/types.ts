@@ -20,7 +20,8 @@ import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
 import type { Registration } from "../tools/registry.ts";
 
-export type { ProposedRule, WrittenRule } from "../tools/approval/rules/propose.ts";
+export type { ProposedRule } from "../tools/approval/rules/propose.ts";
+export type { WrittenRule } from "../config/rules/read_rule.ts";
 
 /** A tool beside the built-in ones. */
 export type OwnTool = Registration & { readonly name: string };
@@ -153,6 +154,8 @@ export interface ShownCall {
   readonly line: number;
   /** The call, part by part. */
   readonly parts: readonly ShownPart[];
+  /** The input as it is, not safe to show. */
+  readonly input: Readonly<Record<string, unknown>>;
   /** What a person should know before deciding: sentences. */
   readonly warnings: readonly string[];
   /** The folder that it starts in, or that its path belongs to. */

@@ -41,6 +41,7 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
   "config path": config,
   "config get": config,
   "trust": () => import("./settings/trust.ts"),
+  "review": () => import("./approval/review.ts"),
   "approval explain": () => import("./approval/explain.ts"),
   "approval show": () => import("./approval/show.ts"),
   "approval test": () => import("./approval/test.ts"),

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
-import { readRule, ruleText } from "../../config/rules/read_rule.ts";
+import { readRule, ruleText, type WrittenRule } from "../../config/rules/read_rule.ts";
 import { itemsOf } from "../../config/layers/rules.ts";
 import {
   addToSession,
@@ -11,7 +11,7 @@ import {
   takeFromSession,
 } from "../../config/sources/session_overrides.ts";
 import type { Operation } from "../../config/types.ts";
-import type { ProposedRule, WrittenRule } from "../../tools/approval/rules/propose.ts";
+import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
 
 const KEY: readonly string[] = ["tools", "rules"];
 

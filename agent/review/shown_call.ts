@@ -3,7 +3,7 @@
 import { sha256 } from "../../base/hash.ts";
 import { folderOfDocument } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
-import type { Call } from "../../parser/types.ts";
+import type { Call, Status } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { commandFolder, type RuleSubject } from "../../tools/approval/rules_of.ts";
@@ -20,7 +20,9 @@ export interface ShownCallSources {
   /** Whose tools and settings hold for it. */
   readonly subject: RuleSubject;
   readonly sandbox: RunSandbox;
-  /** The text in the block of the call; empty where there is none. */
+  /** What the block of the call says; null where there is none, or where it holds a result. */
+  readonly status: Status | null;
+  /** The text in the block; empty where there is none. */
   readonly body: string;
 }
 
@@ -35,7 +37,7 @@ interface Known extends ShownCallSources {
 
 /** Shows a call. */
 export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
-  const { call, number, explained, files, subject } = sources;
+  const { call, number, explained, files, subject, status, body } = sources;
   const definition = subject.tools.get(call.name);
   const known: Known = {
     ...sources,
@@ -46,9 +48,7 @@ export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
   const { sandboxed, wall } = await wallOf(sources.sandbox);
   const shown = {
     id: call.id,
-    number,
     tool: visible(call.name),
-    line: call.place.start,
     parts: partsOf(known),
     warnings: warningsOf(known),
     folder: visible(folderOf(known)),
@@ -56,7 +56,10 @@ export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
     wall,
     explained,
   };
-  return { ...shown, digest: await sha256(JSON.stringify([shown, call.name, call.inputText])) };
+  // Where it stands may change without its meaning; what its block says is part of it.
+  const said = [shown, call.name, call.inputText, status, body];
+  const { input, place: { start: line } } = call;
+  return { ...shown, input, number, line, digest: await sha256(JSON.stringify(said)) };
 }
 
 function folderOf({ definition, subject }: Known): string {

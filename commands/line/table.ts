@@ -207,6 +207,20 @@ const WORK: readonly Command[] = [
     ],
     example: "flemma migrate --dry-run old.chat",
   },
+  {
+    name: "review",
+    usage: "FILE…",
+    summary: "decide about calls one by one, each shown whole",
+    details:
+      "A dialogue at the terminal: the whole call, a diff of what it would write, the folder it runs in, what stands " +
+      "around it and who would decide. Keys: y approve, n reject (with a reason), e edit the input in your editor, s let a " +
+      "rule for calls like it hold for this document until logout, a the same for every document, in your settings, k skip, " +
+      "u take the last step back, w why, q quit. Nothing runs. Exit code 3 while calls still wait.",
+    kind: "none",
+    arity: [1, Infinity],
+    options: [SANDBOX, ...CONFIG, QUIET, HELP],
+    example: "flemma review notes.chat",
+  },
 ];
 
 /** They tell about a document and change nothing. */

@@ -12,7 +12,10 @@ export function lastWordSentence(file: string | null): string {
 /** The commands that decide about pending calls, named as a hand can type them. `file` as in `advised`. */
 export function decisionAdvice(names: readonly string[], file: string | null): string {
   const one = advised("approve", file, ...names.slice(0, 1));
-  return names.length < 2 ? one : `${one}, or all of them: ${advised("approve", file)} --all`;
+  if (names.length < 2) return one;
+  // The dialogue is about files.
+  const first = file === null ? one : advised("review", file);
+  return `${first}, or all of them: ${advised("approve", file)} --all`;
 }
 
 /** One sentence that says what leads on from here, whatever was done before. */

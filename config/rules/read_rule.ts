@@ -195,6 +195,9 @@ export function isShortRule(item: string): boolean {
 /** The tools that take commands; every other tool's short form is about its path. */
 export type TakesCommand = (tool: string) => boolean;
 
+/** A rule as settings have it. */
+export type WrittenRule = Readonly<Record<string, unknown>>;
+
 /**
  * Reads the short form `bash(git status **, git log)`: patterns are separated by a comma and a blank; a comma inside one
  * is written `\,`.
@@ -202,14 +205,24 @@ export type TakesCommand = (tool: string) => boolean;
 export function readShortRule(
   item: string,
   decision: Decision,
-  takesCommand: TakesCommand = (tool) => tool.toLowerCase() === "bash",
+  takesCommand?: TakesCommand,
 ): Outcome<Rule, readonly RuleFault[]> {
+  const table = shortRuleTable(item, decision, takesCommand);
+  return table.ok ? readRule(table.value) : table;
+}
+
+/** The short form as the table that means the same. */
+export function shortRuleTable(
+  item: string,
+  decision: Decision,
+  takesCommand: TakesCommand = (tool) => tool.toLowerCase() === "bash",
+): Outcome<WrittenRule, readonly RuleFault[]> {
   const found = /^([\w:.-]+)\((.*)\)$/s.exec(item);
   if (found === null) return failed([whole("a rule is written tool(pattern, pattern)")]);
   const [, tool = "", inner = ""] = found;
   const parts = splitPatterns(inner);
   if (parts.every((part) => part === "")) return failed([whole("it holds no pattern")]);
-  return readRule({ [decision]: tool, [takesCommand(tool) ? "command" : "path"]: parts });
+  return success({ [decision]: tool, [takesCommand(tool) ? "command" : "path"]: parts });
 }
 
 /** The patterns of a short form. */

@@ -2,4 +2,4 @@
 
 export { judgeCall, type RuleParts } from "./judge.ts";
 export { worldNow } from "./world.ts";
-export { checkedRule, type ProposedRule, proposeRule, type WrittenRule } from "./propose.ts";
+export { checkedRule, type ProposedRule, proposeRule } from "./propose.ts";

@@ -2,14 +2,11 @@
 
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
 import { shellWord } from "../../../base/shell_word.ts";
-import { readRule, ruleText } from "../../../config/rules/read_rule.ts";
+import { readRule, ruleText, type WrittenRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { readStrictly } from "../shell/read.ts";
 import { judgeCommands } from "./approve_command.ts";
 import { judgeCall, type RuleParts } from "./judge.ts";
-
-/** A rule as settings have it. */
-export type WrittenRule = Readonly<Record<string, unknown>>;
 
 /** A rule that could be written. */
 export interface ProposedRule {

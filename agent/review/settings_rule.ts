@@ -1,0 +1,101 @@
+// A rule for good: into the person's own settings file, and out of it again (approval 14.15).
+
+import type { Environment } from "../../base/environment.ts";
+import { configFolder } from "../../base/folders.ts";
+import { createFile } from "../../base/files.ts";
+import { parentOf } from "../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import type { WrittenRule } from "../../config/rules/read_rule.ts";
+import { findSources, type SettingsOverrides } from "../../config/sources/find.ts";
+import { withRule } from "../../config/sources/write_rule.ts";
+import { stampOf } from "../../cycle/storage/read.ts";
+import { replaceFile } from "../../cycle/storage/write.ts";
+
+/** A rule that would stand in the person's settings. */
+export interface SettingsRule {
+  /** The settings file. */
+  readonly path: string;
+  /** The line it would stand in, 1-based. */
+  readonly line: number;
+  /** That line. */
+  readonly text: string;
+  /** Writes it, unless the file has changed meanwhile. */
+  write(): Promise<Problem | null>;
+  /** Takes it back, unless the file has changed since. */
+  undo(): Promise<Problem | null>;
+}
+
+/** Where and how a rule would stand in the person's settings. Nothing is written yet. */
+export async function settingsRule(
+  host: { readonly environment: Environment; readonly settings?: SettingsOverrides },
+  rule: WrittenRule,
+): Promise<Outcome<SettingsRule>> {
+  const { environment, settings } = host;
+  if (settings?.noConfig === true) {
+    return failure("usage", "With --no-config there is no settings file that a rule could be written into.");
+  }
+  const sources = findSources({ ...settings, environment });
+  if (!sources.ok) return sources;
+  const { global } = sources.value;
+  const path = global?.path ?? `${configFolder(environment)}/config.yaml`;
+  const made = await withRule(global?.text ?? null, rule, { json: path.endsWith(".json") });
+  if (!made.ok) {
+    const next = `Write it below tools.rules in ${path} yourself: ${JSON.stringify(rule)}`;
+    return { ok: false, problem: { ...made.problem, next } };
+  }
+  const { text, line } = made.value;
+  const before = global?.text ?? null;
+  return success({
+    path,
+    line,
+    text: text.split("\n")[line - 1]!.trim(),
+    write: () => exchange(path, before, text),
+    undo: () => exchange(path, text, before),
+  });
+}
+
+/** Exchanges the text of the file, if it still is what it was; null stands for no file. */
+async function exchange(path: string, before: string | null, after: string | null): Promise<Problem | null> {
+  const encoder = new TextEncoder();
+  try {
+    if (before === null) {
+      await Deno.mkdir(parentOf(path), { recursive: true, mode: 0o700 });
+      await createFile(path, encoder.encode(after!));
+      return null;
+    }
+    const real = await Deno.realPath(path);
+    // Reading takes a byte order mark away; it stays in the file.
+    const mark = hasMark(await Deno.readFile(real)) ? "\ufeff" : "";
+    const bytes = encoder.encode(`${mark}${before}`);
+    const known = { bytes, stamp: stampOf(await Deno.stat(real)) };
+    if (after === null) return await removeWhole(real, bytes) ? null : changed(path);
+    const replaced = await replaceFile(real, encoder.encode(`${mark}${after}`), known);
+    replaced?.old.close();
+    return replaced === null ? changed(path) : null;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.AlreadyExists || thrown instanceof Deno.errors.NotFound) {
+      return changed(path);
+    }
+    const message = `${path} cannot be written: ${thrownText(thrown)}.`;
+    return { code: "settings-unwritable", message, next: "Make it writable, or write the rule yourself." };
+  }
+}
+
+function hasMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+async function removeWhole(path: string, bytes: Uint8Array): Promise<boolean> {
+  const now = await Deno.readFile(path);
+  const same = now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
+  if (same) await Deno.remove(path);
+  return same;
+}
+
+function changed(path: string): Problem {
+  return {
+    code: "settings-changed",
+    message: `${path} has changed meanwhile, so nothing was written.`,
+    next: "Look at it, and try again.",
+  };
+}

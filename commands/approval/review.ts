@@ -1,0 +1,107 @@
+// `flemma review`: decides about the calls of documents one by one, at a terminal, with all of each call in view.
+
+import { settingsRule } from "../../agent/review/settings_rule.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { visible } from "../../base/visible.ts";
+import { hostOptions } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit, exitOf } from "../io/exit.ts";
+import { Interrupts } from "../io/interrupt.ts";
+import { refuse } from "../io/refuse.ts";
+import { advised } from "../line/advice.ts";
+import { Desk } from "./review/desk.ts";
+import { Dialogue, type Ending } from "./review/dialogue.ts";
+import { editText } from "./review/editor.ts";
+import { ProcessTty } from "./review/tty.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { environment, messages } = invocation;
+  const files = filesOf(invocation);
+  if (!files.ok) return refuse(invocation, files.problem);
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const once = new Set<string>();
+  const tell = (text: string) => {
+    if (!once.has(text)) messages.note(`flemma: ${text}`);
+    once.add(text);
+  };
+  let tty: ProcessTty | null = null;
+  const interrupts = new Interrupts((fault, exit) => {
+    tty?.close();
+    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    messages.close(exit);
+    return exit;
+  });
+  try {
+    const options = {
+      ...host.value,
+      emit: (event: { readonly event: string; readonly message?: string }) => {
+        if (event.event === "notice" && event.message !== undefined) tell(event.message);
+      },
+      notify: ({ message, next }: { readonly message: string; readonly next?: string }) =>
+        tell(next === undefined ? message : `${message} ${next}`),
+    };
+    const terminal = tty = new ProcessTty(environment.variables, interrupts.signal);
+    const desks = files.value.map((file) => new Desk(file, options));
+    const dialogue = new Dialogue(terminal, desks, {
+      edit: async (text) => {
+        let edited: Outcome<string | null> = success(null);
+        await terminal.lend(async () => {
+          edited = await editText(text, environment.variables);
+        });
+        return edited;
+      },
+      settingsRule: (rule) => settingsRule({ environment, settings: host.value.settings }, rule),
+    });
+    const ending = await dialogue.run();
+    terminal.close();
+    return ended(invocation, ending, files.value);
+  } finally {
+    tty?.close();
+    interrupts.dispose();
+  }
+}
+
+/** The documents to be reviewed, each once. */
+function filesOf({ arguments: { positionals } }: Invocation): Outcome<readonly string[]> {
+  if (positionals.includes("-")) {
+    return failure("usage", "review is a dialogue about files; a piped document cannot be one of them.");
+  }
+  if (Deno.stdin.isTerminal() && Deno.stdout.isTerminal()) return success([...new Set(positionals)]);
+  const [file = "FILE"] = positionals;
+  return failure(
+    "usage",
+    "review is a dialogue and needs a terminal.",
+    `Elsewhere: ${advised("status", file)}, then ${advised("approve", file)} TARGET`,
+  );
+}
+
+/** Says what came of it, and what leads on. */
+function ended({ messages }: Invocation, ending: Ending, files: readonly string[]): number {
+  const { how, approved, rejected, waiting, unasked, problems } = ending;
+  const [file = ""] = files;
+  for (const problem of problems) messages.problem(problem);
+  const done = [
+    ...(approved > 0 ? [`${approved} approved`] : []),
+    ...(rejected > 0 ? [`${rejected} rejected`] : []),
+    ...(waiting > 0 ? [waiting === 1 ? "1 still waits" : `${waiting} still wait`] : []),
+  ];
+  const advance = files.length === 1 ? advised("advance", file) : "flemma advance FILE";
+  if (done.length === 0 && problems.length === 0) {
+    const names = visible(files.join(", "));
+    messages.note(
+      unasked > 0
+        ? `${names}: nothing waits for you yet. ${advance} decides about ${
+          unasked === 1 ? "1 call" : `${unasked} calls`
+        }.`
+        : `${names}: nothing waits for you.`,
+    );
+  } else if (done.length > 0) {
+    const on = approved + rejected > 0 ? ` Nothing ran; go on with: ${advance}` : "";
+    messages.note(`${done.join(", ")}.${on}`);
+  }
+  if (how === "interrupted") return Exit.interrupted;
+  const [problem] = problems;
+  if (problem !== undefined) return exitOf(problem);
+  return waiting > 0 ? Exit.person : Exit.ok;
+}

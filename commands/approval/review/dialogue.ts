@@ -1,0 +1,406 @@
+// The dialogue of a review: one call at a time, all of it shown before it can be approved, each step with its way back.
+
+import type { ProposedRule, ShownCall } from "../../../agent/types.ts";
+import type { SettingsRule } from "../../../agent/review/settings_rule.ts";
+import type { Outcome, Problem } from "../../../base/problem.ts";
+import { isObject } from "../../../base/is_object.ts";
+import { visible } from "../../../base/visible.ts";
+import type { WrittenRule } from "../../../config/rules/read_rule.ts";
+import type { Decided, Desk, Step } from "./desk.ts";
+import { END, INTERRUPT, type Key } from "./keys.ts";
+import { lineOf, ruleFrom } from "./rule_line.ts";
+import { callLines, coloured, type Look, pages, reasonLines, sentence } from "./screen.ts";
+import type { Tty } from "./tty.ts";
+
+/** What a dialogue needs beside the terminal and the documents. */
+export interface Helpers {
+  /** Lets the person edit a text in their editor; null when they leave it as it is. */
+  edit(text: string): Promise<Outcome<string | null>>;
+  /** Where a rule would stand in the person's settings. */
+  settingsRule(rule: WrittenRule): Promise<Outcome<SettingsRule>>;
+}
+
+/** How a dialogue ended, and what came of it. */
+export interface Ending {
+  readonly how: "done" | "quit" | "interrupted";
+  readonly approved: number;
+  readonly rejected: number;
+  /** Calls that still wait. */
+  readonly waiting: number;
+  /** Calls that nobody was asked about yet. */
+  readonly unasked: number;
+  /** What kept documents from being looked at. */
+  readonly problems: readonly Problem[];
+}
+
+/** What a key did: the call is settled, it is to be shown again, or the person left. */
+type Turn = "next" | "stay" | "again" | "quit" | "interrupted";
+
+/** Something that can be taken back, and the document it was in. */
+interface Done {
+  readonly step: Step;
+  readonly desk: number;
+  readonly counted: "approved" | "rejected" | null;
+}
+
+const KEYS =
+  "y approve  n reject  e edit  s always, here until logout  a always, everywhere  k skip  u undo  w why  l show again  q quit";
+const MORE = "space more  G all  n reject  k skip  u undo  q quit";
+
+export class Dialogue {
+  readonly #tty: Tty;
+  readonly #desks: readonly Desk[];
+  readonly #helpers: Helpers;
+  readonly #done: Done[] = [];
+  /** Calls that were skipped, by document. */
+  readonly #skipped: readonly Set<string>[];
+  readonly #waiting: number[];
+  readonly #unasked: number[];
+  readonly #problems: (Problem | null)[];
+  readonly #greeted = new Set<number>();
+  #at = 0;
+
+  constructor(tty: Tty, desks: readonly Desk[], helpers: Helpers) {
+    this.#tty = tty;
+    this.#desks = desks;
+    this.#helpers = helpers;
+    this.#skipped = desks.map(() => new Set<string>());
+    this.#waiting = desks.map(() => 0);
+    this.#unasked = desks.map(() => 0);
+    this.#problems = desks.map(() => null);
+  }
+
+  /** Holds the dialogue until nothing waits or the person leaves. */
+  async run(): Promise<Ending> {
+    for (;;) {
+      const turn = this.#at < this.#desks.length ? await this.#document() : await this.#farewell();
+      if (turn === "next") this.#at += 1;
+      if (turn === "quit" || turn === "interrupted") return await this.#ending(turn);
+    }
+  }
+
+  /** One call of the document that is at hand; `next` when none is left in it. */
+  async #document(): Promise<Turn> {
+    const at = this.#at;
+    const desk = this.#desks[at]!;
+    const found = await desk.waiting();
+    this.#problems[at] = found.ok ? null : found.problem;
+    if (!found.ok) return "next";
+    const { calls, unasked, doubts } = found.value;
+    this.#waiting[at] = calls.length;
+    this.#unasked[at] = unasked;
+    const call = calls.find(({ id }) => !this.#skipped[at]!.has(id));
+    if (call === undefined) return "next";
+    if (!this.#greeted.has(at)) {
+      this.#greeted.add(at);
+      for (const doubt of doubts) this.#say(doubt, "yellow");
+    }
+    const turn = await this.#call(desk, call.id, calls.length);
+    return turn === "next" ? "again" : turn;
+  }
+
+  /** Shows a call, page by page, and does what the person says. */
+  async #call(desk: Desk, id: string, waiting: number): Promise<Turn> {
+    const found = await desk.show(id);
+    if (!found.ok) return this.#tell(found.problem), this.#skip(id, `#${id}`), "next";
+    const shown = found.value;
+    const lines = callLines(shown, desk.label, waiting, this.#look);
+    let rest: readonly string[] = lines;
+    this.#tty.write("\n");
+    while (rest.length > 0) {
+      const room = this.#room(rest.length);
+      const [page = []] = pages(rest, room);
+      this.#tty.write(page.map((line) => `${line}\n`).join(""));
+      rest = rest.slice(page.length);
+      if (rest.length === 0) break;
+      const turn = await this.#more(desk, shown, rest.length);
+      if (turn === "all") {
+        this.#tty.write(rest.map((line) => `${line}\n`).join(""));
+        break;
+      }
+      if (turn !== "more") return turn;
+    }
+    for (;;) {
+      const key = await this.#ask(KEYS, `Approve #${shown.number}? `);
+      const turn = await this.#whole(key, desk, shown);
+      if (turn !== "stay") return turn;
+    }
+  }
+
+  /** Lines that fit above the question. */
+  #room(rest: number): number {
+    const { rows, columns } = this.#tty.size();
+    const asked = wrappedKeys(MORE, columns).length + 1;
+    return Math.max(Math.min(rest, rows - asked - 1), 3);
+  }
+
+  /** What the person wants before the call was shown whole: it can be refused by then, not approved. */
+  async #more(desk: Desk, shown: ShownCall, left: number): Promise<Turn | "more" | "all"> {
+    for (;;) {
+      const question = `${left} more line${left === 1 ? "" : "s"} of #${shown.number}: `;
+      const key = await this.#ask(MORE, question);
+      switch (key) {
+        case "space":
+        case "enter":
+          return "more";
+        case "G":
+          return "all";
+        case "n":
+        case "k":
+        case "u":
+        case "q":
+        case END:
+        case INTERRUPT:
+        case null: {
+          const turn = await this.#whole(key, desk, shown);
+          if (turn !== "stay") return turn;
+          break;
+        }
+        default:
+          this.#say(`${left} lines of it have not been shown yet.`, "yellow");
+      }
+    }
+  }
+
+  /** What a key does once all of the call was shown. */
+  async #whole(key: Key | null, desk: Desk, shown: ShownCall): Promise<Turn> {
+    switch (key) {
+      case "y":
+        return this.#decided(await desk.approve(shown), "approved", shown);
+      case "n":
+        return await this.#reject(desk, shown);
+      case "e":
+        return await this.#edit(desk, shown);
+      case "s":
+        return await this.#always(desk, shown, "login");
+      case "a":
+        return await this.#always(desk, shown, "settings");
+      case "k":
+        this.#skip(shown.id, `#${shown.number}`);
+        return "next";
+      case "u":
+        return await this.#undo() ? "again" : "stay";
+      case "w":
+        this.#tty.write(reasonLines(shown, this.#look).map((line) => `${line}\n`).join(""));
+        return "stay";
+      case "l":
+        return "again";
+      case "q":
+      case END:
+      case null:
+        return "quit";
+      case INTERRUPT:
+        return "interrupted";
+      default:
+        this.#say("Press one of the keys above.", "dim");
+        return "stay";
+    }
+  }
+
+  async #reject(desk: Desk, shown: ShownCall): Promise<Turn> {
+    const reason = await this.#tty.line("Why, for the model (Enter: no reason, Esc: back): ", "");
+    if (reason === null) return "stay";
+    return this.#decided(await desk.reject(shown, reason.trim()), "rejected", shown);
+  }
+
+  async #edit(desk: Desk, shown: ShownCall): Promise<Turn> {
+    let text = JSON.stringify(shown.input, null, 2);
+    for (;;) {
+      const edited = await this.#helpers.edit(`${text}\n`);
+      if (!edited.ok) return this.#tell(edited.problem), "stay";
+      if (edited.value === null) return this.#say("Nothing was changed.", "dim"), "stay";
+      text = edited.value;
+      const input = parsed(text);
+      if (input !== null) {
+        const decided = await desk.edit(shown, input);
+        const turn = this.#decided(decided, null, shown);
+        return turn === "next" ? "again" : turn;
+      }
+      this.#say("That is no JSON object, so nothing was changed.", "yellow");
+      if (await this.#ask("e edit again  any other key: leave it", "") !== "e") return "stay";
+    }
+  }
+
+  /** Approves the call and lets a rule hold for calls like it, which is shown first. */
+  async #always(desk: Desk, shown: ShownCall, where: "login" | "settings"): Promise<Turn> {
+    const proposed = await desk.propose(shown);
+    if (!proposed.ok) return this.#tell(proposed.problem), "stay";
+    let rule: ProposedRule = proposed.value;
+    for (;;) {
+      const target = where === "settings" ? await this.#helpers.settingsRule(rule.written) : null;
+      if (target !== null && !target.ok) return this.#tell(target.problem), "stay";
+      const place = target === null ? null : target.value;
+      this.#say(
+        place === null
+          ? `Until logout, for this document: ${rule.text}`
+          : `For every document from now on: ${rule.text}`,
+      );
+      if (place !== null) this.#say(`${place.path}:${place.line}: ${place.text}`, "dim");
+      const key = await this.#ask("y yes, and approve this call  e edit the rule  any other key: no", "");
+      if (key === "y") return await this.#keep(desk, shown, rule, place);
+      if (key === INTERRUPT) return "interrupted";
+      if (key !== "e") return "stay";
+      rule = await this.#edited(desk, shown, rule, proposed.value) ?? rule;
+    }
+  }
+
+  /** The rule as the person edited it; null, with the reason told, when it is none that approves the call. */
+  async #edited(
+    desk: Desk,
+    shown: ShownCall,
+    rule: ProposedRule,
+    proposed: ProposedRule,
+  ): Promise<ProposedRule | null> {
+    const line = await this.#tty.line("Rule: ", lineOf(rule));
+    if (line === null) return null;
+    const written = ruleFrom(line, proposed);
+    if (!written.ok) return this.#say(`This is no rule: ${written.problem}.`, "yellow"), null;
+    const checked = await desk.propose(shown, written.value);
+    if (checked.ok) return checked.value;
+    this.#tell(checked.problem);
+    return null;
+  }
+
+  async #keep(
+    desk: Desk,
+    shown: ShownCall,
+    { written }: ProposedRule,
+    place: SettingsRule | null,
+  ): Promise<Turn> {
+    const decided = await desk.approve(shown);
+    const turn = this.#decided(decided, "approved", shown);
+    if (turn !== "next") return turn;
+    const problem = place === null ? await desk.addRule(written) : await place.write();
+    if (problem !== null) {
+      this.#say("The call is approved this time only:", "yellow");
+      this.#tell(problem);
+      return "next";
+    }
+    this.#say(place === null ? "The rule holds until logout." : `The rule stands in ${place.path}.`);
+    const { step, desk: at, counted } = this.#done.pop()!;
+    const back = () => place === null ? desk.removeRule(written) : place.undo();
+    const undo = async () => await back() ?? await step.undo();
+    this.#done.push({ step: { ...step, what: `${step.what} and its rule`, undo }, desk: at, counted });
+    return "next";
+  }
+
+  /** Notes what was done. What was shown and is not so any more is shown anew. */
+  #decided(decided: Outcome<Decided>, counted: Done["counted"], { number }: ShownCall): Turn {
+    if (!decided.ok) return this.#tell(decided.problem), "stay";
+    if (decided.value.kind === "changed") {
+      this.#say(
+        `#${number} has changed since it was shown, so nothing was done. This is how it is now:`,
+        "yellow",
+      );
+      return "again";
+    }
+    this.#done.push({ step: decided.value.step, desk: this.#at, counted });
+    this.#say(
+      `${counted === null ? "Changed" : counted === "approved" ? "Approved" : "Rejected"} #${number}.`,
+    );
+    return "next";
+  }
+
+  #skip(id: string, name: string): void {
+    const skipped = this.#skipped[this.#at]!;
+    skipped.add(id);
+    const undo = () => {
+      skipped.delete(id);
+      return Promise.resolve(null);
+    };
+    this.#done.push({ step: { what: `the skipping of ${name}`, id, undo }, desk: this.#at, counted: null });
+  }
+
+  /** Takes the last step back; false when there is none, or it cannot be. */
+  async #undo(): Promise<boolean> {
+    const last = this.#done.pop();
+    if (last === undefined) {
+      this.#say("There is nothing to take back.", "dim");
+      return false;
+    }
+    const problem = await last.step.undo();
+    if (problem !== null) {
+      this.#tell(problem);
+      return false;
+    }
+    this.#skipped[last.desk]!.delete(last.step.id);
+    this.#at = last.desk;
+    this.#say(`Took back ${last.step.what}.`);
+    return true;
+  }
+
+  /** Nothing is left to be asked: the last chance to take a step back. */
+  async #farewell(): Promise<Turn> {
+    if (this.#done.length === 0) return "quit";
+    const key = await this.#ask("u undo the last  any other key ends", "No more calls to decide about. ");
+    if (key === INTERRUPT) return "interrupted";
+    if (key !== "u") return "quit";
+    return await this.#undo() ? "again" : "quit";
+  }
+
+  async #ending(turn: "quit" | "interrupted"): Promise<Ending> {
+    for (const [at, desk] of this.#desks.entries()) {
+      const found = await desk.waiting();
+      if (!found.ok) continue;
+      this.#waiting[at] = found.value.calls.length;
+      this.#unasked[at] = found.value.unasked;
+    }
+    const count = (kind: Done["counted"]) => this.#done.filter(({ counted }) => counted === kind).length;
+    const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
+    return {
+      how: turn === "interrupted" ? turn : this.#at >= this.#desks.length ? "done" : "quit",
+      approved: count("approved"),
+      rejected: count("rejected"),
+      waiting: sum(this.#waiting),
+      unasked: sum(this.#unasked),
+      problems: this.#problems.filter((problem) => problem !== null),
+    };
+  }
+
+  get #look(): Look {
+    return { width: this.#tty.size().columns, colours: this.#tty.colours };
+  }
+
+  /** Shows which keys there are and waits for one. */
+  async #ask(keys: string, question: string): Promise<Key | null> {
+    const offered = wrappedKeys(keys, this.#look.width).map((line) =>
+      `${coloured(line, "dim", this.#look)}\n`
+    );
+    const key = await this.#tty.key(`${offered.join("")}${question}`);
+    this.#tty.write(`${key !== null && key.length === 1 ? key : ""}\n`);
+    return key;
+  }
+
+  #say(text: string, colour: "dim" | "yellow" | null = null): void {
+    for (const line of sentence(visible(text), this.#look.width)) {
+      this.#tty.write(`${colour === null ? line : coloured(line, colour, this.#look)}\n`);
+    }
+  }
+
+  #tell({ message, next }: Problem): void {
+    this.#say(message, "yellow");
+    if (next !== undefined) this.#say(next);
+  }
+}
+
+/** The names of keys in lines, none of them broken. */
+function wrappedKeys(keys: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of keys.split("  ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 2 + word.length <= width) {
+      lines[lines.length - 1] = `${last}  ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    // The person is told, and may edit it again.
+    return null;
+  }
+}

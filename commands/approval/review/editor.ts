@@ -1,0 +1,33 @@
+// A text in the person's own editor, in a private file that is gone afterwards.
+
+import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
+
+/** Lets the person edit a text; null when they leave it as it is. */
+export async function editText(
+  text: string,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<Outcome<string | null>> {
+  const editor = variables.VISUAL || variables.EDITOR || "vi";
+  const folder = await Deno.makeTempDir({ prefix: "flemma-edit-" });
+  const file = `${folder}/input.json`;
+  try {
+    await Deno.writeTextFile(file, text, { mode: 0o600 });
+    // An editor's setting is a command line, as for every program that asks for one.
+    const { code } = await new Deno.Command("/bin/sh", {
+      args: ["-c", `${editor} "$1"`, "sh", file],
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).output();
+    if (code !== 0) {
+      const next = "Name one that works in VISUAL or EDITOR, or edit the call in the document.";
+      return failure("editor-failed", `The editor "${editor}" ended with ${code}.`, next);
+    }
+    const edited = await Deno.readTextFile(file);
+    return success(edited === text ? null : edited);
+  } catch (thrown) {
+    return failure("editor-failed", `The editor "${editor}" cannot be used: ${thrownText(thrown)}.`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,179 @@
+// A rule into the text of a settings file: the smallest change, which leaves every byte of the person's as it is.
+
+import { isObject } from "../../base/is_object.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { WrittenRule } from "../rules/read_rule.ts";
+import { parseSource } from "./yaml.ts";
+
+/** A settings file with a rule more. */
+export interface WithRule {
+  readonly text: string;
+  /** The line of the rule, 1-based. */
+  readonly line: number;
+}
+
+/**
+ * The text with a rule at the end of `tools.rules`. What comes out is read again before it is believed.
+ *
+ * @param text the file; null or blank where there is none
+ * @param json whether it is written as JSON
+ * @returns the new text. Fails with `settings-unchanged` where the list cannot be found in the way it is written.
+ */
+export async function withRule(
+  text: string | null,
+  rule: WrittenRule,
+  { json }: { readonly json: boolean },
+): Promise<Outcome<WithRule>> {
+  const before = text ?? "";
+  const parsed = await parseSource(before);
+  if (!parsed.ok) return unwritable("it cannot be read");
+  const old = parsed.value.value;
+  if (old !== null && old !== undefined && !isObject(old)) return unwritable("it holds no table of settings");
+  const insertion = await insertionFor(before, rule, json);
+  if (insertion === null) {
+    return unwritable("its tools.rules are written in a way that this program does not change");
+  }
+  const { at, insert, ruleAt } = insertion;
+  const after = `${before.slice(0, at)}${insert}${before.slice(at)}`;
+  const reread = await parseSource(after);
+  if (!reread.ok || !isWithRule(old, reread.value.value, rule)) {
+    return unwritable("its tools.rules are written in a way that this program does not change");
+  }
+  return success({ text: after, line: after.slice(0, at + ruleAt).split("\n").length });
+}
+
+function unwritable(why: string): Outcome<never> {
+  return failure("settings-unchanged", `The settings file was left as it is: ${why}.`);
+}
+
+/** What is put where; `ruleAt` is where in it the rule begins. */
+interface Insertion {
+  readonly at: number;
+  readonly insert: string;
+  readonly ruleAt: number;
+}
+
+async function insertionFor(text: string, rule: WrittenRule, json: boolean): Promise<Insertion | null> {
+  const { isMap, isSeq, parseDocument } = await import("yaml");
+  const written = json ? JSON.stringify(rule) : flow(rule);
+  const root = parseDocument(text, { prettyErrors: false }).contents;
+  if (root === null || !isMap(root) || root.items.length === 0) {
+    if (json) {
+      return root === null
+        ? wholeJson(written, text)
+        : intoFlow(text, endOf(root), `"tools": { "rules": [${written}] }`, false);
+    }
+    return atEnd(text, `tools:\n  rules:\n    - ${written}\n`);
+  }
+  if (isSpelledOtherwise(root.items, "tools")) return null;
+  const tools = root.get("tools", true);
+  if (tools === undefined || tools === null) {
+    return root.flow
+      ? intoFlow(text, endOf(root), `"tools": { "rules": [${written}] }`, true)
+      : atEnd(text, `tools:\n  rules:\n    - ${written}\n`);
+  }
+  if (!isMap(tools) || isSpelledOtherwise(tools.items, "rules")) return null;
+  const rules = tools.get("rules", true);
+  if (rules === undefined || rules === null) {
+    if (tools.flow) {
+      return intoFlow(
+        text,
+        endOf(tools),
+        `${json ? '"rules"' : "rules"}: [${written}]`,
+        tools.items.length > 0,
+      );
+    }
+    const indent = columnOf(text, startOf(tools.items[0]?.key));
+    return indent === null ? null : behind(text, endOf(tools), `${indent}rules:\n${indent}  - ${written}\n`);
+  }
+  if (!isSeq(rules)) return null;
+  if (rules.flow) return intoFlow(text, endOf(rules), written, rules.items.length > 0);
+  const dash = dashOf(text, startOf(rules.items.at(-1)));
+  return dash === null ? null : behind(text, endOf(rules), `${dash}${written}\n`);
+}
+
+/** Whether a key is written together with what stands below it, as in `tools.rules: …`. */
+function isSpelledOtherwise(items: readonly { readonly key: unknown }[], name: string): boolean {
+  return items.some(({ key }) => String((key as { readonly value?: unknown }).value).startsWith(`${name}.`));
+}
+
+type Ranged = { readonly range?: readonly [number, number, number] | null };
+
+function startOf(node: unknown): number {
+  return (node as Ranged | undefined)?.range?.[0] ?? -1;
+}
+
+function endOf(node: Ranged): number {
+  return node.range?.[1] ?? -1;
+}
+
+/** What stands before a key on its line, where that is blank. */
+function columnOf(text: string, at: number): string | null {
+  const before = at < 0 ? null : text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
+  return before !== null && /^ *$/.test(before) ? before : null;
+}
+
+/** What stands before an item of a list on its line: blanks, the dash, blanks. */
+function dashOf(text: string, at: number): string | null {
+  const before = at < 0 ? null : text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
+  return before !== null && /^ *- +$/.test(before) ? before : null;
+}
+
+/** Before the bracket that closes a list or a table in brackets. */
+function intoFlow(text: string, end: number, written: string, follows: boolean): Insertion {
+  const bracket = end - 1;
+  const content = text.slice(0, bracket).trimEnd();
+  const hasComma = content.endsWith(",");
+  const at = content.length;
+  const comma = follows && !hasComma
+    ? ", "
+    : hasComma || /[[{]$/.test(content) && text[at] === " "
+    ? " "
+    : "";
+  return { at, insert: `${comma}${written}`, ruleAt: comma.length };
+}
+
+/** On lines of its own behind what ends here. */
+function behind(text: string, end: number, lines: string): Insertion | null {
+  if (end < 0) return null;
+  // A node ends before or behind the end of its last line; comments below it belong to what follows.
+  const kept = text.slice(0, end).trimEnd().length;
+  const lineEnd = text.indexOf("\n", kept);
+  const at = lineEnd === -1 ? text.length : lineEnd + 1;
+  const lead = lineEnd === -1 ? "\n" : "";
+  return { at, insert: `${lead}${lines}`, ruleAt: lead.length + lines.length - 1 };
+}
+
+function atEnd(text: string, lines: string): Insertion {
+  const lead = text === "" || text.endsWith("\n") ? "" : "\n";
+  return { at: text.length, insert: `${lead}${lines}`, ruleAt: lead.length + lines.length - 1 };
+}
+
+function wholeJson(written: string, text: string): Insertion {
+  return { at: text.length, insert: `{ "tools": { "rules": [${written}] } }\n`, ruleAt: 0 };
+}
+
+/** A rule as people write it in YAML: `{ approve: bash, command: ["git log **"] }`. */
+function flow(rule: WrittenRule): string {
+  const members = Object.entries(rule).map(([name, value]) =>
+    `${name}: ${typeof value === "string" && /^[a-z][\w-]*$/.test(value) ? value : JSON.stringify(value)}`
+  );
+  return `{ ${members.join(", ")} }`;
+}
+
+/** Whether a file says what it said before, and the rule besides. */
+function isWithRule(before: unknown, after: unknown, rule: WrittenRule): boolean {
+  const old = isObject(before) ? before : {};
+  const tools = isObject(old.tools) ? old.tools : {};
+  const rules = Array.isArray(tools.rules) ? tools.rules : [];
+  const wanted = { ...old, tools: { ...tools, rules: [...rules, rule] } };
+  return canonical(after) === canonical(wanted);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_, inner: unknown) =>
+      isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1)) : inner,
+  );
+}

@@ -1,0 +1,172 @@
+// `flemma review` at a real terminal.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { AtTerminal } from "./terminal.ts";
+
+const ASKING = "tools: { auto_approve: [], auto_approve_sandboxed: false }\n";
+
+function write(place: Scene, ...commands: readonly string[]): string {
+  place.settings(`sandbox: false\n${ASKING}`);
+  const text = callsDocument(
+    commands.map((command, at) => ({ id: `c${at + 1}`, command, status: "pending" })),
+  );
+  place.write("a.chat", text);
+  return text;
+}
+
+function statuses(place: Scene): string[] {
+  return [...place.read("a.chat").matchAll(/status=(\w+)/g)].map(([, status]) => status!);
+}
+
+Deno.test("calls are approved, rejected, let through until logout and taken back, at 80 by 24", () =>
+  withScene(async (place) => {
+    write(place, "git log -1", "echo two", "echo three");
+    place.settings(ASKING);
+    const terminal = new AtTerminal(place, ["review", "a.chat"]);
+    const shown = await terminal.press("Approve #1? ", "s");
+    assert.match(shown, /a\.chat {2}#1 bash {2}c1 {3}3 calls wait\n/);
+    assert.match(shown, /\nruns {4}in the sandbox \(bwrap\), with the network\n/);
+    assert.match(shown, /\ncommand\n│ git log -1\n/);
+    const rule = await terminal.press("any other key: no\n", "y");
+    assert.match(rule, /Until logout, for this document: approve bash\(git log -1\), in the sandbox\n/);
+    await terminal.press("Approve #2? ", "n");
+    await terminal.press("Esc: back): ", "not now é\x7fe\r");
+    await terminal.press("Approve #3? ", "u");
+    await terminal.press("Took back the rejection of #2.", "");
+    await terminal.press("Approve #2? ", "n");
+    await terminal.press("Esc: back): ", "not here\r");
+    await terminal.press("Approve #3? ", "y");
+    await terminal.press("No more calls to decide about. ", "\r");
+    const { code, shown: all } = await terminal.ended();
+    assert.equal(code, 0, all);
+    assert.match(all, /2 approved, 1 rejected\. Nothing ran; go on with: flemma advance a\.chat\n$/);
+    assert.deepEqual(statuses(place), ["approved", "rejected", "approved"]);
+    assert.match(place.read("a.chat"), /status=rejected\nnot here\n/);
+    const status = await place.run(["status", "a.chat"]);
+    assert.match(status.stdout, /^until logout: approve bash\(git log -1\), in the sandbox /m);
+  }));
+
+Deno.test("40 columns hold everything, also after the terminal got narrower in the middle", () =>
+  withScene(async (place) => {
+    const command = `echo ${"word ".repeat(40)}\x1b[2J\u202e; touch end`;
+    write(place, command);
+    for (const narrow of [false, true]) {
+      const terminal = new AtTerminal(place, ["review", "a.chat"], { size: [narrow ? 80 : 40, 24] });
+      if (narrow) {
+        await terminal.until("Approve #1? ");
+        await terminal.resize(40, 24);
+        await terminal.press("", "l");
+        await terminal.until("\n\n");
+      }
+      const shown = await terminal.press("Approve #1? ", "q");
+      const lines = shown.split("\n").filter((line) => /^[│┆]/.test(line));
+      const read = lines.map((line) => line.slice(2)).join("");
+      assert.ok(read.startsWith(command.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")), shown);
+      for (const line of lines) assert.ok([...line].length <= 40, line);
+      // deno-lint-ignore no-control-regex
+      assert.doesNotMatch(shown, /[\x1b\u202e]/);
+      assert.equal((await terminal.ended()).code, 3);
+    }
+  }));
+
+Deno.test("keys that were typed before a call was shown, and a paste, decide nothing", () =>
+  withScene(async (place) => {
+    write(place, "echo 1", "echo 2", "echo 3");
+    const terminal = new AtTerminal(place, ["review", "a.chat"]);
+    // The second letter comes with the first, as of a key held down.
+    await terminal.press("Approve #1? ", "yyy");
+    await terminal.press("Press one of the keys above.", "");
+    await terminal.press("Approve #1? ", "y");
+    await terminal.press("Approved #1.", "y");
+    await terminal.press("Approve #2? ", "q");
+    assert.equal((await terminal.ended()).code, 3);
+    assert.deepEqual(statuses(place), ["approved", "pending", "pending"]);
+  }));
+
+Deno.test("Ctrl-C, Ctrl-D and a signal end it, and what was decided until then is kept", () =>
+  withScene(async (place) => {
+    const ends: readonly (readonly [string | number, number])[] = [["\x03", 130], ["\x04", 3], [15, 130], [
+      1,
+      130,
+    ]];
+    for (const [end, code] of ends) {
+      write(place, "echo 1", "echo 2");
+      const terminal = new AtTerminal(place, ["review", "a.chat"]);
+      await terminal.press("Approve #1? ", "y");
+      if (typeof end === "string") await terminal.press("Approve #2? ", end);
+      else {
+        await terminal.until("Approve #2? ");
+        await terminal.signal(end);
+      }
+      const ended = await terminal.ended();
+      assert.equal(ended.code, code, `${end}: ${ended.shown}`);
+      assert.deepEqual(statuses(place), ["approved", "pending"]);
+    }
+  }));
+
+Deno.test("an editor that saves in between is heard: the call is shown anew", () =>
+  withScene(async (place) => {
+    const text = write(place, "echo harmless");
+    const terminal = new AtTerminal(place, ["review", "a.chat"]);
+    await terminal.until("Approve #1? ");
+    place.write("a.chat", text.replace("echo harmless", "rm -rf ~"));
+    await terminal.press("", "y");
+    const anew = await terminal.press("Approve #1? ", "q");
+    assert.match(anew, /#1 has changed since it was shown, so nothing was done\./);
+    assert.match(anew, /│ rm -rf ~\n/);
+    await terminal.ended();
+    assert.deepEqual(statuses(place), ["pending"]);
+  }));
+
+Deno.test("the input is edited in the person's own editor, which has the terminal meanwhile", () =>
+  withScene(async (place) => {
+    write(place, "echo 1");
+    const editor = `${place.folder}/editor`;
+    Deno.writeTextFileSync(
+      editor,
+      '#!/bin/sh\n[ -t 0 ] && [ -t 1 ] || exit 9\nprintf "really? "\nread line\nsed -i "s/echo 1/echo $line/" "$1"\n',
+      { mode: 0o755 },
+    );
+    const terminal = new AtTerminal(place, ["review", "a.chat"], { env: { VISUAL: editor } });
+    await terminal.press("Approve #1? ", "e");
+    await terminal.press("really? ", "edited\r");
+    const anew = await terminal.press("Approve #1? ", "y");
+    assert.match(anew, /Changed #1\.[^]*│ echo edited\n/);
+    await terminal.press("No more calls to decide about. ", "q");
+    assert.equal((await terminal.ended()).code, 0);
+    assert.match(place.read("a.chat"), /"command":"echo edited"/);
+    write(place, "echo 1");
+    const failing = new AtTerminal(place, ["review", "a.chat"], { env: { VISUAL: "/no/such-editor" } });
+    await failing.press("Approve #1? ", "e");
+    const told = await failing.press("Approve #1? ", "q");
+    assert.match(told, /The editor "\/no\/such-editor" ended with 127\./);
+    await failing.ended();
+  }));
+
+Deno.test("without a terminal, without calls, without such a file, and for a piped document it says what to do", () =>
+  withScene(async (place) => {
+    const text = write(place, "echo 1");
+    const piped = await place.run(["review", "a.chat"]);
+    assert.equal(piped.code, 2);
+    assert.match(
+      piped.stderr,
+      /needs a terminal\.\n {2}Elsewhere: flemma status a\.chat, then flemma approve a\.chat TARGET\n/,
+    );
+    const filter = await place.run(["review", "-"], { stdin: text });
+    assert.deepEqual([filter.code, /a dialogue about files/.test(filter.stderr)], [2, true]);
+    assert.equal((await place.run(["review"])).code, 2);
+    assert.equal(place.read("a.chat"), text);
+    place.write("none.chat", "@You:\nHi\n");
+    place.write("open.chat", callsDocument([{ id: "c1", command: "true" }]));
+    const rows: readonly (readonly [string, number, RegExp])[] = [
+      ["none.chat", 0, /none\.chat: nothing waits for you\.\n$/],
+      ["open.chat", 0, /nothing waits for you yet\. flemma advance open\.chat decides about 1 call\.\n$/],
+      ["gone.chat", 1, /There is no file gone\.chat/],
+    ];
+    for (const [file, code, words] of rows) {
+      const ended = await new AtTerminal(place, ["review", file]).ended();
+      assert.equal(ended.code, code, ended.shown);
+      assert.match(ended.shown, words);
+    }
+  }));
