@@ -181,3 +181,35 @@ Deno.test("a denial tells the model which part and why, and who decided stands i
     assert.match(new TextDecoder().decode(bytes), /"git push origin" is not allowed/);
   });
 });
+
+Deno.test("lists that approve searching do not show what a rule keeps from being read", async () => {
+  const calls = [
+    'grep {"pattern":"x"}',
+    'grep {"pattern":"x","path":"secret"}',
+    "ls {}",
+    'find {"pattern":"*"}',
+  ];
+  const settings = (profile: string, rule: string) => ({
+    settings: `{ approval_profile: ${profile}, rules: [${rule}] }`,
+  });
+  const denied = "{ deny: read, path: ./secret/** }";
+  assert.deepEqual(await verdicts(calls, settings("v0.11", denied)), [
+    "require_approval by rules",
+    "deny by rules",
+    "approve by config",
+    "approve by config",
+  ]);
+  assert.deepEqual(await verdicts(calls, settings("founding", "{ approve: [grep, ls, find], path: ./** }")), [
+    "approve by approve-rules",
+    "approve by approve-rules",
+    "approve by approve-rules",
+    "approve by approve-rules",
+  ]);
+  const taken = "{ approve: [grep, ls, find], path: [./**, '!./secret/**'] }";
+  assert.deepEqual(await verdicts(calls, settings("founding", taken)), [
+    "require_approval by default",
+    "require_approval by default",
+    "require_approval by default",
+    "require_approval by default",
+  ]);
+});

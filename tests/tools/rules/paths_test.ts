@@ -243,3 +243,37 @@ Deno.test("a call without the input that a rule is about is not approved by it",
     assert.equal((await judge(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
   });
 });
+
+Deno.test("what is not to be read is not shown by a search of a folder above it either: that asks, the file itself is denied", () =>
+  inFolder(async (folder) => {
+    const decisions = async (rules: Parameters<typeof judge>[0], tool: string, path?: string) => {
+      const { restriction } = await judge(rules, tool, {
+        pattern: "x",
+        ...path === undefined ? {} : { path },
+      }, { folder });
+      return restriction?.decision ?? "pass";
+    };
+    await Deno.writeTextFile(`${folder}/src/a.ts`, "x");
+    const rows: readonly (readonly [Record<string, unknown>, string, string | undefined, string])[] = [
+      [{ deny: "read", path: "src/**" }, "grep", undefined, "require_approval"],
+      [{ deny: "read", path: "src/**" }, "grep", ".", "require_approval"],
+      [{ deny: "read", path: "src/**" }, "grep", "src", "deny"],
+      [{ deny: "read", path: "src/**" }, "grep", "src/a.ts", "deny"],
+      [{ deny: "read", path: "src/**" }, "grep", "docs", "pass"],
+      [{ ask: "read", path: "**/.env*" }, "grep", "docs", "require_approval"],
+      [{ deny: "*", path: "src/**" }, "grep", ".", "require_approval"],
+      // Names are not what stands in files.
+      [{ deny: "read", path: "src/**" }, "find", ".", "pass"],
+      [{ deny: "read", path: "src/**" }, "ls", ".", "pass"],
+      [{ deny: ["find", "ls"], path: "src/**" }, "find", ".", "require_approval"],
+      [{ deny: ["find", "ls"], path: "src/**" }, "ls", undefined, "require_approval"],
+      [{ deny: ["find", "ls"], path: "src/**" }, "grep", ".", "pass"],
+      [{ deny: "write", path: "src/**" }, "grep", ".", "pass"],
+      [{ approve: "read", path: "src/**" }, "grep", ".", "pass"],
+      [{ deny: "read" }, "grep", ".", "pass"],
+      [{ deny: "read", path: "src/a.ts" }, "grep", "src/a.ts", "deny"],
+    ];
+    for (const [rule, tool, path, expected] of rows) {
+      assert.equal(await decisions([rule], tool, path), expected, `${JSON.stringify(rule)} ${tool} ${path}`);
+    }
+  }));

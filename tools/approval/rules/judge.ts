@@ -52,6 +52,9 @@ type Input = Readonly<Record<string, unknown>>;
 /** Tools that look through the working folder when their input names no path. */
 const SEARCHES: ReadonlySet<string> = new Set(["find", "grep", "ls"]);
 
+/** Of these the ones that show what stands in files: what forbids reading is about them too. */
+const SHOWS: ReadonlySet<string> = new Set(["grep"]);
+
 /** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
 export async function judgeCall(name: string, input: Input, given: RuleParts): Promise<RuleJudgement> {
   const parts: Judging = { ...given, world: given.worldNow() };
@@ -64,7 +67,9 @@ export async function judgeCall(name: string, input: Input, given: RuleParts): P
   const shell = call.command !== null && about.some(({ rule }) => rule.command !== undefined)
     ? parsingOnce(await parts.loadShell())
     : null;
-  const restriction = restrictionOf(rules, call, shell, parts);
+  const reading = SHOWS.has(name) ? parts.rules.filter((placed) => isAboutReading(placed, name)) : [];
+  const restriction = restrictionOf([...rules, ...reading], call, shell, parts) ??
+    shownBelow([...rules, ...reading], call, parts);
   const approval = approvalOf(rules, call, shell, parts);
   if (!bare || approval.approved) return { restriction, path: call.path, ...approval };
   const { approval: inside } = approvalOf(about, call, shell, parts);
@@ -156,6 +161,31 @@ function restrictionOf(
     if (denies) break;
   }
   return found;
+}
+
+/** Whether a rule asks about or denies the reading of paths without naming this tool. */
+function isAboutReading({ rule }: PlacedRule, name: string): boolean {
+  return rule.decision !== "approve" && rule.path !== undefined && rule.tools.includes("read") &&
+    !rule.tools.includes(name) && !rule.tools.includes("*");
+}
+
+/** The rule that a search of a folder could get around: what it takes out may stand below. Nobody looks there, so it asks. */
+function shownBelow(
+  rules: readonly PlacedRule[],
+  { name, path }: Call,
+  parts: Judging,
+): RuleJudgement["restriction"] {
+  const real = path?.real ?? null;
+  if (!SEARCHES.has(name) || real === null || parts.world.kind(real) !== "folder") return null;
+  const found = rules.find((placed) =>
+    placed.rule.decision !== "approve" &&
+    (placed.rule.path ?? []).some((pattern) =>
+      !pattern.excludes && reachesBelow(pattern, real, parts.baseOf(placed), parts.world)
+    )
+  );
+  if (found === undefined) return null;
+  const unsure = found.rule.decision === "deny" ? `${real} may hold what it is about` : null;
+  return { decision: "require_approval", rule: found, part: real, unsure };
 }
 
 type Approval = Pick<RuleJudgement, "approved" | "approval" | "commands" | "why">;
