@@ -27,7 +27,7 @@ import { providerOf, sender } from "./sender.ts";
 import { type Blocks, blocksOf, type SubjectSettings, subjectSettings } from "./settings.ts";
 import type { DocumentGuard } from "./trust/guard.ts";
 import { guardOf, unconfirmed } from "./trust/open_guard.ts";
-import { cautious, type Decide, distrust, wary } from "./trust/stranger.ts";
+import { cautious, type Decide, type Distrust, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
 import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
@@ -61,6 +61,8 @@ export interface Runtime {
   readonly ruled: RuleSubject;
   /** Files as calls would change them. */
   readonly written: WrittenFiles;
+  /** Why policy may not approve what the document asks for; null when it may. */
+  readonly distrusted: Distrust | null;
   /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
@@ -200,6 +202,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     rules,
     ruled,
     written,
+    distrusted,
     doubts: [
       ...(distrusted === null ? [] : [distrusted.sentence]),
       ...(path === null ? [] : callDoubts(guard.suspects, path)),

@@ -39,6 +39,7 @@ import type {
   OpenCall,
   ShownCall,
 } from "./types.ts";
+import { distrusts } from "./trust/stranger.ts";
 import { openCalls } from "./views/calls.ts";
 import { decidedBy } from "./views/decided_by.ts";
 import { explainCalls } from "./views/explain.ts";
@@ -225,8 +226,8 @@ export class Session implements ChatSession {
   async proposeRule(target: CallTarget, written?: WrittenRule): Promise<Outcome<ProposedRule>> {
     const found = await this.#one(target);
     if (!found.ok) return found;
-    const { call, runtime: { ruled, decide } } = found.value;
-    const obstacle = aboveRules(await decide(call));
+    const { call, runtime: { ruled, decide, distrusted } } = found.value;
+    const obstacle = distrusts(distrusted, call) ? distrusted.sentence : aboveRules(await decide(call));
     if (obstacle !== null) return failure("rule-impossible", obstacle);
     const { checkedRule, proposeRule } = await import("../tools/approval/rules/mod.ts");
     const parts = await rulePartsOf(ruled);

@@ -114,6 +114,11 @@ export function wary(
   };
 }
 
+/** Whether no rule that approves would let a call of such a document run: it would be turned into a question too. */
+export function distrusts(distrust: Distrust | null, call: Pick<Call, "name">): distrust is Distrust {
+  return distrust !== null && !distrust.onlyItsOwn && (distrust.all || !HARMLESS.has(call.name));
+}
+
 /** How a person lets the document decide, as a sentence. */
 function howToAgree(path: string | null): string {
   if (path === null) return "Save it, or name its path with --name, to agree to that.";

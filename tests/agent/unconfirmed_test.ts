@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
+import { AtTerminal } from "../cli/terminal.ts";
 
 const STEP = ["advance", "--no-autopilot"];
 const ASK = "tools: { auto_approve_sandboxed: false }\n";
@@ -60,6 +61,22 @@ Deno.test("a call that a command approved after an editor's save waits for the p
     approveByHand(place, "a.chat");
     await place.run([...STEP, "a.chat"]);
     assert.equal(place.read("runs.txt"), "ran\n");
+  }));
+
+Deno.test("review shows what a command could have approved, with the reason, and a key confirms or refuses it", () =>
+  withScene(async (place) => {
+    place.settings(ASK);
+    approvedAndPending(place, "a.chat", FLIP("a.chat"));
+    await runWhileSaved(place, "a.chat");
+    const terminal = new AtTerminal(place, ["review", "a.chat"]);
+    const shown = (await terminal.press("Approve #2? ", "y")).replace(/\s+/g, " ");
+    assert.match(shown, /A command could have written the approval of call_2, because the file was replaced/);
+    assert.match(shown, /policy asks \(not confirmed by you\): a command could have written its approval/);
+    await terminal.press("No more calls to decide about. ", "q");
+    assert.equal((await terminal.ended()).code, 0);
+    assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
+    const { stderr } = await place.run([...STEP, "a.chat"]);
+    assert.equal(place.exists("runs.txt") && place.read("runs.txt"), "ran\n", stderr);
   }));
 
 for (const confirm of [["approve", "a.chat", "call_2"], ["trust", "a.chat"]]) {

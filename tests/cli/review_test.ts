@@ -170,3 +170,27 @@ Deno.test("without a terminal, without calls, without such a file, and for a pip
       assert.match(ended.shown, words);
     }
   }));
+
+Deno.test("a stranger's document is told as one, and always is refused where it would change nothing", () =>
+  withScene(async (place) => {
+    const text = write(place, "echo 1");
+    place.settings("{}\n");
+    place.write("a.chat", `\`\`\`json\n{"flemma":{"sandbox":false}}\n\`\`\`\n\n${text}`);
+    const terminal = new AtTerminal(place, ["review", "a.chat"], { size: [100, 30] });
+    const shown = (await terminal.press("Approve #1? ", "s")).replace(/\s+/g, " ");
+    assert.match(
+      shown,
+      /This document switches the sandbox off, so its calls wait for you\. .*flemma trust /,
+    );
+    assert.match(shown, /runs outside the sandbox: it is switched off/);
+    const explained = await place.run(["approval", "explain", "a.chat"]);
+    assert.match(explained.stdout, /trust: This document switches the sandbox off/);
+    const refused = (await terminal.press("Approve #1? ", "y")).replace(/\s+/g, " ");
+    assert.match(
+      refused,
+      /This document switches the sandbox off, so its calls wait for you\. .*flemma trust /,
+    );
+    await terminal.press("No more calls to decide about. ", "q");
+    assert.equal((await terminal.ended()).code, 0);
+    assert.deepEqual(statuses(place), ["approved"]);
+  }));
