@@ -62,3 +62,16 @@ Deno.test("every link from page to page leads to a file and a heading that are t
   }
   assert.deepEqual(broken, []);
 });
+
+Deno.test("every event of a run, and every reason why it stops, stands on the page about events", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/events.md`);
+  const types = await Deno.readTextFile(`${ROOT}/cycle/types.ts`) +
+    await Deno.readTextFile(`${ROOT}/commands/document/events.ts`);
+  const events = new Set([...types.matchAll(/\bevent: "([a-z:]+)"/g)].map(([, name]) => name!));
+  assert.ok(events.size >= 16);
+  assert.deepEqual([...events].filter((name) => !page.includes(`| \`${name}\` |`)), []);
+  const [, union] = /export type StopReason =([\s\S]*?);\n\n/.exec(types)!;
+  const reasons = [...union!.matchAll(/"([a-z-]+)"/g)].map(([, name]) => name!);
+  assert.ok(reasons.length >= 12);
+  assert.deepEqual(reasons.filter((name) => !page.includes(`\`${name}\``)), []);
+});
