@@ -269,6 +269,17 @@ export interface TrustSettings {
   readonly documents: "always" | "unsandboxed" | "ask";
 }
 
+/** Which skills the model is told of, and where else they lie. */
+export interface SkillSettings {
+  readonly enabled: boolean;
+  /** Names, in which `*` stands for any characters. */
+  readonly names: readonly string[];
+  /** The same for those that are left out all the same. */
+  readonly excluded: readonly string[];
+  /** Further folders with a folder for each; relative to the folder of the person's settings. */
+  readonly dirs: readonly string[];
+}
+
 /** All settings as every room reads them. */
 export interface Settings {
   /** Name of the provider that is sent to. */
@@ -291,6 +302,8 @@ export interface Settings {
   readonly tools: ToolSettings;
   /** The wall around tools. */
   readonly sandbox: SandboxSettings;
+  /** Folders with instructions that the model may load. */
+  readonly skills: SkillSettings;
   /** Limits on a first block. */
   readonly frontmatter: FrontmatterLimits;
   /** Whose documents are believed. */
@@ -381,6 +394,7 @@ export const DEFAULT_SETTINGS: Settings = {
     },
     backends: { bwrap: { path: "bwrap", extra_args: [] } },
   },
+  skills: { enabled: true, names: ["*"], excluded: [], dirs: [] },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
   trust: { documents: "unsandboxed" },
   ui: { pricing: { enabled: true, high_cost_threshold: 30 } },

@@ -31,7 +31,7 @@ import {
 import { presetWrites } from "./preset_parameters.ts";
 import { readPreset } from "./presets.ts";
 import type { Group, Key } from "../schema/define.ts";
-import { isPresetPath, toolList, valueOf } from "./resolve.ts";
+import { groupList, isPresetPath, valueOf } from "./resolve.ts";
 
 export interface DraftOptions {
   readonly layer: Layer;
@@ -102,7 +102,7 @@ class Draft implements LayerDraft {
     if (node.node === "editor") return success(null);
     const key = path.join(".");
     if (node.node === "group") {
-      if (node.list !== undefined) return success(toolList(this.#logs, this.#catalog));
+      if (node.list !== undefined) return success(groupList(this.#logs, path, node.list, this.#catalog));
       return {
         ok: false,
         problem: fault(

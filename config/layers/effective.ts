@@ -21,7 +21,7 @@ import {
   ownKeyVariable,
   type Settings,
 } from "../settings.ts";
-import type { Key } from "../schema/define.ts";
+import type { Group, Key } from "../schema/define.ts";
 
 export interface Effective {
   readonly settings: Settings;
@@ -106,6 +106,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
         bwrap: membersOf(sandbox.backends.bwrap!, "sandbox.backends.bwrap", get),
       },
     },
+    skills: skillsOf(logs, get),
     frontmatter: membersOf(DEFAULT_SETTINGS.frontmatter, "frontmatter", get),
     trust: membersOf(DEFAULT_SETTINGS.trust, "trust", get),
     ui: { pricing: membersOf(DEFAULT_SETTINGS.ui.pricing, "ui.pricing", get) },
@@ -115,6 +116,18 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
 
 function membersOf<T extends object>(like: T, key: string, get: (key: string) => unknown): T {
   return Object.fromEntries(Object.keys(like).map((name) => [name, get(`${key}.${name}`)])) as T;
+}
+
+/** The list of skills, with what was taken out of it. */
+function skillsOf(logs: readonly LayerLog[], get: (key: string) => unknown): Settings["skills"] {
+  const key = (nodeAt(["skills"]) as Group).list!;
+  const list = resolveList(logs, "skills", listStart(logs, "skills", key), listPresets(logs, "skills"));
+  return {
+    enabled: get("skills.enabled") as boolean,
+    names: list.value as readonly string[],
+    excluded: list.excluded,
+    dirs: get("skills.dirs") as readonly string[],
+  };
 }
 
 /** A nested tree of every key below `prefix` that some layer wrote, with its resolved value. */

@@ -18,8 +18,12 @@ export function listStart(logs: readonly LayerLog[], name: string, key: Key): re
   return Array.isArray(key.default) ? key.default : key.optional ? null : [];
 }
 
-/** The presets a list's `$names` refer to; only approval and the tool list know any. */
+/**
+ * The presets a list's `$names` refer to; only approval and the tool list know any. Of the list of skills names are taken
+ * out that patterns in it stand for, which works as with presets.
+ */
 export function listPresets(logs: readonly LayerLog[], name: string) {
+  if (name === "skills") return {};
   return name === "tools.auto_approve" ? allPresets(logs, profileOf(logs)) : undefined;
 }
 
@@ -44,6 +48,16 @@ export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
 /** The tool list itself, `$presets` unopened. */
 export function toolList(logs: readonly LayerLog[], catalog: Catalog): readonly unknown[] {
   return resolveTools(logs, catalog).list.value as readonly unknown[];
+}
+
+/** The list that a group itself is, `$presets` unopened. */
+export function groupList(
+  logs: readonly LayerLog[],
+  path: readonly string[],
+  key: Key,
+  catalog: Catalog,
+): unknown {
+  return path[0] === "tools" ? toolList(logs, catalog) : valueOf(logs, path, key);
 }
 
 /** Whether a path is that of a preset, in either home. */

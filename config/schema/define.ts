@@ -78,7 +78,7 @@ export interface Group {
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
   /** What to write instead of a bare value that stands for none. */
   readonly hint?: (value: unknown) => string | undefined;
-  /** The list the group itself is (only `tools`). */
+  /** The list the group itself is (`tools`, `skills`). */
   readonly list?: Key;
   /** Members are presets: a name that begins with `$` is a name here, not an operator. */
   readonly presets?: boolean;

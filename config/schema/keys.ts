@@ -94,7 +94,7 @@ function stepInto(
   if (group.others === undefined || name === "__proto__") return null;
   if (name.includes(".") && !name.startsWith("$")) return null;
   // Only registered tools have settings of their own below `tools`.
-  if (group.list !== undefined && !catalog.tools.some((tool) => tool.name === name)) return null;
+  if (isToolTable(group) && !catalog.tools.some((tool) => tool.name === name)) return null;
   return { path: [name], node: group.others };
 }
 
@@ -102,8 +102,13 @@ function namesOf(group: Group, catalog: Catalog): string[] {
   return [
     ...Object.keys(group.members),
     ...Object.keys(group.aliases ?? {}),
-    ...(group.list === undefined ? [] : catalog.tools.map((tool) => tool.name)),
+    ...(isToolTable(group) ? catalog.tools.map((tool) => tool.name) : []),
   ];
+}
+
+/** Whether members with free names are tools. */
+function isToolTable(group: Group): boolean {
+  return group.list !== undefined && group.others !== undefined;
 }
 
 function unknown(

@@ -19,6 +19,7 @@ import {
 import { modelFacts } from "./models.ts";
 import { presets } from "./presets.ts";
 import { sandbox } from "./sandbox.ts";
+import { skills } from "./extensions/skills.ts";
 import { tools } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
@@ -127,6 +128,7 @@ export const SCHEMA: Group = group("All settings.", {
   }),
   tools,
   sandbox,
+  skills,
   presets: presets("Named sets of provider, model, parameters and approvals."),
   files: group("Files that a message refers to.", {
     names: neutralKey(

@@ -18,7 +18,7 @@ export interface SettingsWord {
 /** Names at the top of the tree that other texts are full of too. */
 const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
 /** Too common a word to say anything: many a document has a variable of that name. */
-const COMMON: ReadonlySet<string> = new Set(["enabled", "files", "rules"]);
+const COMMON: ReadonlySet<string> = new Set(["enabled", "files", "rules", "skills"]);
 /** What a person may call the whole tree. */
 const WHOLE: ReadonlySet<string> = new Set([
   "config",

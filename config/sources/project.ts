@@ -10,7 +10,8 @@ import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Operation } from "../types.ts";
 import { allPresets, expandList, writtenPresets } from "../layers/presets.ts";
 import type { ApprovalPreset } from "../settings.ts";
-import type { Key, Node } from "../schema/define.ts";
+import type { Group, Key, Node } from "../schema/define.ts";
+import { nameFilter } from "../rules/name_filter.ts";
 
 /** What of a project file is in force. */
 export interface ProjectShare {
@@ -117,6 +118,12 @@ function leftOut(
 ): Operation[] {
   const key = path.join(".");
   const remove = (value: unknown): Operation => ({ op: "remove", path, value });
+  if (key === "skills") {
+    const list = (nodeAt(path) as Group).list!;
+    const { value, excluded } = resolveList(below, key, listStart(below, key, list), listPresets(below, key));
+    const isAllowed = nameFilter(value as readonly string[], excluded);
+    return [{ op: "set", path, value: kept.filter((name) => isAllowed(String(name))) }];
+  }
   if (key === "tools.auto_approve") {
     const node = nodeAt(path) as Key;
     const list = resolveList(below, key, listStart(below, key, node), listPresets(below, key));

@@ -1,0 +1,122 @@
+// The tool through which a model loads a skill: what it is told of them, and what it gets.
+
+import type { Environment } from "../../base/environment.ts";
+import { operands } from "../../base/shell_word.ts";
+import type { ExecutionContext, ExecutionResult, ToolDefinition } from "../definition.ts";
+import { filesBelow } from "./files.ts";
+import { isAgreedTo, type JudgedSkill, skillAt } from "./find.ts";
+import { SKILL_FILE, type SkillText } from "./skill.ts";
+
+/** Name of the tool. */
+export const SKILL_TOOL = "skill";
+
+/** Files of a skill that its result names. */
+const MOST_NAMED = 200;
+
+/** A skill that the model is told of. */
+export interface OfferedSkill extends Pick<JudgedSkill, "folder" | "owner"> {
+  readonly skill: SkillText;
+}
+
+/** The skills that are offered, by name. */
+export function offeredSkills(judged: readonly JudgedSkill[]): OfferedSkill[] {
+  return judged.flatMap(({ state, folder, owner, reading: { skill } }) =>
+    state === "offered" && skill !== null ? [{ folder, owner, skill }] : []
+  ).sort((a, b) => (a.skill.name < b.skill.name ? -1 : 1));
+}
+
+/** The definition; null without any skill, because then there is nothing to load. */
+export function skillTool(
+  offered: readonly OfferedSkill[],
+  environment: Environment,
+): ToolDefinition | null {
+  if (offered.length === 0) return null;
+  const names = offered.map(({ skill }) => skill.name);
+  return {
+    name: SKILL_TOOL,
+    description: "Loads a skill: instructions for one kind of task, with files that belong to them. Load it before " +
+      "you begin such a task, and then follow what it says. The skills:\n\n" +
+      offered.map(({ skill }) => `${skill.name}: ${skill.description}`).join("\n"),
+    input_schema: {
+      type: "object",
+      properties: { name: { type: "string", enum: names, description: "The skill." } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    strict: true,
+    files: "read",
+    // Without a compiler of schemas: there is only one member to look at.
+    validate: (input) => problemsOf(input, names),
+    format_preview: ({ name }) => String(name),
+    execute: ({ name }, context) => {
+      const found = offered.find(({ skill }) => skill.name === name);
+      return found === undefined
+        ? failed(`There is no skill ${String(name)}.`)
+        : load(found, environment, context);
+    },
+  };
+}
+
+function problemsOf(input: unknown, names: readonly string[]): readonly string[] {
+  const { name, ...others } = input as Record<string, unknown>;
+  return [
+    ...(name === undefined
+      ? ["/name: is missing"]
+      : typeof name === "string" && names.includes(name)
+      ? []
+      : [`/name: must be one of ${names.map((each) => JSON.stringify(each)).join(", ")}`]),
+    ...Object.keys(others).slice(0, 4).map((key) => `/${key}: is not a member this tool knows`),
+  ];
+}
+
+/** What the model gets: read anew, and of a project only what a person agreed to as it is now. */
+async function load(
+  { skill: { name }, folder, owner }: OfferedSkill,
+  environment: Environment,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  const { sandbox, truncate } = context;
+  const now = await skillAt(folder);
+  if (!sandbox.isPathReadable(now.file)) {
+    return failed(`Sandbox: the folder of the skill ${name} is hidden from tools by the settings.`);
+  }
+  const { skill, findings } = now.reading;
+  if (skill === null || skill.name !== name) {
+    const [first] = findings;
+    const why = first === undefined ? `it calls itself ${skill?.name}` : first.message;
+    return failed(`The skill ${name} has changed and cannot be loaded any more: ${why}.`);
+  }
+  if (owner === "project") {
+    const agreed = await isAgreedTo(environment, now);
+    if (!agreed.ok) return failed(agreed.problem.message);
+    if (!agreed.value) {
+      return failed(
+        `The files of the skill ${name} have changed since the user agreed to them, so it is not loaded. ` +
+          `The user can look at them and run: flemma trust ${operands(folder)}`,
+      );
+    }
+  }
+  const { content, truncated, output_lines, total_lines } = truncate.truncateHead(skill.body.trim());
+  const more = truncated
+    ? [`[Lines 1-${output_lines} of ${total_lines} of the instructions; the rest is in ${now.file}]`]
+    : [];
+  return { success: true, output: [content, ...more, await filesOf(name, folder)].join("\n\n") };
+}
+
+/** Where the skill lies and what belongs to it, in brackets like every notice. */
+async function filesOf(name: string, folder: string): Promise<string> {
+  const { paths } = await filesBelow(folder);
+  const others = paths.filter((path) => path !== SKILL_FILE);
+  const named = others.slice(0, MOST_NAMED);
+  const rest = others.length - named.length;
+  if (named.length === 0) return `[The folder of the skill ${name} is ${folder}; it holds no other files]`;
+  return [
+    `[The folder of the skill ${name} is ${folder}; paths above are relative to it. Its other files:`,
+    ...named.map((path) => `${folder}/${path}`),
+    ...(rest === 0 ? [] : [`… and ${rest} more`]),
+  ].join("\n") + "]";
+}
+
+function failed(error: string): ExecutionResult {
+  return { success: false, error };
+}
