@@ -29,6 +29,7 @@ import type { DocumentGuard } from "./trust/guard.ts";
 import { guardOf, unconfirmed } from "./trust/open_guard.ts";
 import { cautious, type Decide, type Distrust, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
+import { registerSkills } from "./extensions/skills.ts";
 import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
 import { WrittenFiles } from "./review/written_files.ts";
@@ -98,7 +99,11 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const registered = await registerTools(settings.tools, options.tools);
   if (!registered.ok) return registered;
   const { tools, warnings } = registered.value;
-  for (const { code, message } of warnings) tell({ event: "notice", code, message });
+  const skills = await registerSkills(tools, { environment, settings, document: path });
+  if (!skills.ok) return skills;
+  for (const { code, message, next } of [...warnings, ...skills.value]) {
+    tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  }
   const seen = await openSeenFiles(environment, path);
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
   const rules = await rulesOf(ruled);

@@ -2,7 +2,9 @@
 
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
+import { parentOf } from "../base/paths.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
+import { heldFolders } from "../tools/skills/held.ts";
 import type { SubjectSettings } from "./settings.ts";
 
 /** A document by the path it was named by and the real path that leads to; both null for the folder. */
@@ -20,7 +22,10 @@ export function sandboxOf(
   more: Pick<SandboxOptions, "lookAnew" | "around"> = {},
 ): RunSandbox {
   const documents = [path, named].filter((each) => each !== null);
-  const protect = protectedPaths({ environment, documents, configFiles: [...files, ...code] });
+  const { enabled, dirs } = settings.skills;
+  const folder = path === null ? environment.cwd : parentOf(path);
+  const skills = enabled ? heldFolders({ environment, folder, dirs }) : [];
+  const protect = protectedPaths({ environment, documents, configFiles: [...files, ...code, ...skills] });
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 

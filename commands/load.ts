@@ -35,6 +35,14 @@ const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = 
   "lsp": () => import("./serve/lsp.ts"),
 };
 
+const skills = () => import("./catalogue/skills.ts");
+
+const EXTENSION_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "skills list": skills,
+  "skills show": skills,
+  "skills check": () => import("./catalogue/check_skills.ts"),
+};
+
 const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "config show": config,
   "config check": () => import("./settings/check.ts"),
@@ -69,6 +77,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "doctor": () => import("./setup/doctor.ts"),
   "sandbox status": () => import("./sandbox/status.ts"),
   "sandbox run": () => import("./sandbox/run.ts"),
+  ...EXTENSION_MODULES,
   ...PROVIDER_MODULES,
   ...SETTINGS_MODULES,
   ...SERVING_MODULES,

@@ -1,6 +1,7 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
 import type { Command, CommandGroup, Option } from "./spec.ts";
+import { SKILL_COMMANDS } from "./extension_table.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
 import { PROVIDER_COMMANDS } from "./provider_table.ts";
 import { SERVING_COMMANDS } from "./serving_table.ts";
@@ -355,6 +356,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors", commands: SERVING_COMMANDS },
   { title: "Sandbox", commands: CONFINE },
+  { title: "Skills", commands: SKILL_COMMANDS },
   { title: "Keys and cost", commands: PROVIDER_COMMANDS },
   { title: "Settings and trust", commands: SETTINGS_COMMANDS },
 ];

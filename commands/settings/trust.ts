@@ -1,9 +1,8 @@
-// `flemma trust PATH | - | --list | --revoke PATH`: agreeing to what a document, or a project's settings, would do.
+// `flemma trust PATH | - | --list | --revoke PATH`: agreeing to what a document, or what comes with a project, would do.
 
-import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { type Outcome, success } from "../../base/problem.ts";
 import { revokeTrust, trustedEntries } from "../../config/sources/trust.ts";
-import { absolutePath } from "../../base/paths.ts";
+import { absolutePath, isInside } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
 import { openForReport } from "../document/open.ts";
 import { refuse } from "../io/refuse.ts";
@@ -11,7 +10,7 @@ import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { writeOutput } from "../io/streams.ts";
-import type { Trustable } from "./trustable.ts";
+import type { Trustable, TrustOffer } from "../../agent/extensions/trustable.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const given = invocation.arguments;
@@ -28,14 +27,20 @@ export async function run(invocation: Invocation): Promise<number> {
   const found = await trustable(invocation, named);
   if ("exit" in found) return found.exit;
   if (!found.ok) return refuse(invocation, found.problem);
-  const { path, lines, nothing } = found.value;
-  const words = lines.length === 0
-    ? [`${path} ${nothing}.`]
-    : [`${path}`, ...lines.map((line) => `  ${line}`)];
-  writeOutput(visible(`${words.join("\n")}\n`, { lines: true }));
-  return switchOption(given, "show") === true
-    ? await show(invocation, found.value)
-    : await agree(invocation, found.value);
+  const { trustables, leftOut } = found.value;
+  for (const each of trustables) writeOutput(visible(`${inWords(each).join("\n")}\n`, { lines: true }));
+  const act = switchOption(given, "show") === true ? show : agree;
+  for (const each of trustables) {
+    const code = await act(invocation, each);
+    if (code !== Exit.ok) return code;
+  }
+  for (const sentence of leftOut) invocation.messages.note(`Left out: ${sentence}`);
+  return Exit.ok;
+}
+
+/** What it would do, below its path. */
+function inWords({ path, lines, nothing }: Trustable): string[] {
+  return lines.length === 0 ? [`${path} ${nothing}.`] : [path, ...lines.map((line) => `  ${line}`)];
 }
 
 /** Says whether it is agreed to, and changes nothing. */
@@ -57,36 +62,22 @@ async function agree(invocation: Invocation, { agree, agreed }: Trustable): Prom
   return Exit.ok;
 }
 
-/** The settings file of a project for its folder, its `.flemma` folder or itself; every other path is a document. */
+/** What comes with a project, for its folder or one of these files; every other path is a document. */
 async function trustable(
   invocation: Invocation,
   named: string,
-): Promise<Outcome<Trustable> | { readonly exit: number }> {
-  const { environment } = invocation;
-  const piped = named === "-";
-  if (!piped) {
-    const project = await projectFile(environment, named);
-    if (!project.ok) return project;
-    if (project.value !== null) {
-      const { trustableProject } = await import("./trust_project.ts");
-      return await trustableProject(environment, project.value);
-    }
+): Promise<Outcome<TrustOffer> | { readonly exit: number }> {
+  if (named !== "-") {
+    const { trustableIn } = await import("./trust_folder.ts");
+    const found = await trustableIn(invocation.environment, named);
+    if (!found.ok) return found;
+    if (found.value !== null) return success(found.value);
   }
   const opened = await openForReport(invocation);
   if ("exit" in opened) return opened;
   const { trustableDocument } = await import("./trust_document.ts");
-  return await trustableDocument(opened.session, opened.label);
-}
-
-/** The real path of the project's settings file that is meant, or null when something else is. */
-async function projectFile(environment: Environment, named: string): Promise<Outcome<string | null>> {
-  try {
-    const path = await Deno.realPath(await fileIn(absolutePath(environment, named)));
-    return success(path.endsWith("/.flemma/config.yaml") ? path : null);
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return failure("file-missing", `There is no file ${named}.`);
-    return failure("file-unreadable", `${named} cannot be trusted: ${thrownText(thrown)}.`);
-  }
+  const document = await trustableDocument(opened.session, opened.label);
+  return document.ok ? success({ trustables: [document.value], leftOut: [] }) : document;
 }
 
 function list(invocation: Invocation): number {
@@ -103,18 +94,18 @@ function list(invocation: Invocation): number {
 
 async function revoke(invocation: Invocation, named: string): Promise<number> {
   const { environment, messages } = invocation;
-  const path = await realOrGiven(await fileIn(absolutePath(environment, named)));
-  const outcome = await revokeTrust(environment, path);
-  if (!outcome.ok) return refuse(invocation, outcome.problem);
-  messages.note(outcome.value ? `${path} is not trusted any more.` : `${path} was not trusted.`);
-  return outcome.value ? Exit.ok : Exit.failure;
-}
-
-/** The settings file of a folder; any other path is meant itself. */
-async function fileIn(path: string): Promise<string> {
-  if (!(await Deno.stat(path).then((info) => info.isDirectory, () => false))) return path;
-  const inside = /(^|\/)\.flemma\/*$/.test(path) ? "config.yaml" : ".flemma/config.yaml";
-  return `${path.replace(/\/+$/, "")}/${inside}`;
+  const path = await realOrGiven(absolutePath(environment, named).replace(/\/+$/, ""));
+  const entries = trustedEntries(environment);
+  if (!entries.ok) return refuse(invocation, entries.problem);
+  // A folder stands for everything that came with it.
+  const meant = entries.value.map((entry) => entry.path).filter((trusted) => isInside(trusted, path));
+  for (const trusted of meant) {
+    const outcome = await revokeTrust(environment, trusted);
+    if (!outcome.ok) return refuse(invocation, outcome.problem);
+    messages.note(`${trusted} is not trusted any more.`);
+  }
+  if (meant.length === 0) messages.note(`${path} was not trusted.`);
+  return meant.length > 0 ? Exit.ok : Exit.failure;
 }
 
 async function realOrGiven(path: string): Promise<string> {

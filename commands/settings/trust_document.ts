@@ -2,7 +2,7 @@
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { ChatSession } from "../../agent/types.ts";
-import type { Trustable } from "./trustable.ts";
+import type { Trustable } from "../../agent/extensions/trustable.ts";
 
 /** A document as something to agree to. A first block with mistakes is refused: nobody knows what it means. */
 export async function trustableDocument(session: ChatSession, label: string): Promise<Outcome<Trustable>> {

@@ -11,7 +11,7 @@ import { parseSource } from "../../config/sources/yaml.ts";
 import { modulePath } from "../../config/schema/module_path.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
-import type { Trustable } from "./trustable.ts";
+import type { Trustable } from "../../agent/extensions/trustable.ts";
 
 /** The settings file of a project at its real path, as something to agree to. One with mistakes is refused. */
 export async function trustableProject(

@@ -22,6 +22,8 @@ export const BUILTIN_CATALOG: Catalog = {
   tools: [
     ...["bash", "read", "edit", "write", "ls", "find", "grep", "calculator"].map((name) => ({ name })),
     { name: "calculator_async", enabled: false },
+    // Registered only where there is a skill.
+    { name: "skill" },
   ],
 };
 

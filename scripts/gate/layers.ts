@@ -115,7 +115,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["open.ts", "new_chat.ts"],
     ["session.ts"],
     ["runtime.ts", "send_only.ts", "views"],
-    ["tools.ts", "sender.ts", "notices.ts", "file_changes.ts", "review", "trust"],
+    ["tools.ts", "sender.ts", "notices.ts", "file_changes.ts", "review", "trust", "extensions"],
     ["sandbox.ts"],
     ["settings.ts"],
     ["types.ts"],

@@ -171,7 +171,7 @@ async function play(vector: Vector): Promise<void> {
     status_style: vector.style === "fence" ? "fence" : "header",
   };
   const approval = new ApprovalRegistry();
-  const policy = configResolver({ ...DEFAULT_SETTINGS.tools, ...tools });
+  const policy = configResolver({ ...DEFAULT_SETTINGS.tools, ...tools }, { hasCapability: () => false });
   assert.ok(approval.register("urn:flemma:approval:config", policy).ok);
   const built: Bench = bench({
     text: vector.chat_before,

@@ -52,10 +52,10 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   };
   const rules = parts.rules ?? null;
   if (rules?.restricts) registry.register("urn:flemma:approval:rules", restrictingRules(rules));
-  registry.register("urn:flemma:approval:config", configResolver(parts.settings));
-  const document = frontmatterResolver(parts.settings);
+  registry.register("urn:flemma:approval:config", configResolver(parts.settings, parts.tools));
+  const document = frontmatterResolver(parts.settings, parts.tools);
   if (document !== null) registry.register("urn:flemma:approval:frontmatter", document);
-  const run = runResolver(parts.settings, rules?.approves ? approvingRules(rules) : null);
+  const run = runResolver(parts.settings, parts.tools, rules?.approves ? approvingRules(rules) : null);
   if (run !== null) registry.register("urn:flemma:approval:approve-rules", run);
   const strict = parts.settings.approval_strict;
   for (const path of policyModules(parts.settings)) {

@@ -3,7 +3,7 @@
 import { isModulePath } from "../../config/schema/module_path.ts";
 import type { AutoApprove, ToolSettings } from "../../config/settings.ts";
 import type { Presets } from "../../config/settings.ts";
-import { expandList, presetsOf } from "./presets.ts";
+import { expandFor, presetsOf, type ToolFacts } from "./presets.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 
 type Input = Readonly<Record<string, unknown>>;
@@ -17,21 +17,21 @@ interface Policy {
  * Answers by the person's `tools.auto_approve` (approval section 4). As soon as the document touches the setting it
  * keeps silent but for denials, which no document lifts. Under the plugin's profile the document's result speaks here.
  */
-export function configResolver(settings: ToolSettings): ResolverDefinition {
+export function configResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition {
   const { document, approval_profile } = settings;
   const denied = new Set(settings.denied);
   // A function of the person keeps its turn when the document only adds to the list or takes from it.
   const silent = document !== null && (document.assigned || typeof settings.auto_approve !== "function");
-  const own = policyOf(presetsOf(settings), settings, silent ? "throw" : "ask");
+  const own = policyOf(presetsOf(settings), settings, tools, silent ? "throw" : "ask");
   const merged = document !== null && approval_profile === "v0.11"
-    ? policyOf(presetsOf({ approval_profile, presets: document.presets }), document, "ask")
+    ? policyOf(presetsOf({ approval_profile, presets: document.presets }), document, tools, "ask")
     : null;
   return {
     priority: 100,
     description: "the auto_approve setting",
     explain: (tool) => [
       ...(silent && document !== null ? ["the document has a list of its own; here only denials count"] : []),
-      ...listLines(tool, settings.auto_approve, presetsOf(settings), settings.excluded),
+      ...listLines(tool, settings.auto_approve, presetsOf(settings), { excluded: settings.excluded, tools }),
       ...(denied.has(tool) ? [`the project denies ${tool}`] : []),
     ],
     async resolve(tool, input, context) {
@@ -51,15 +51,16 @@ export function configResolver(settings: ToolSettings): ResolverDefinition {
 }
 
 /** Answers by the document's own `auto_approve`; exists only when the document touches it (approval 4.1, 7). */
-export function frontmatterResolver(settings: ToolSettings): ResolverDefinition | null {
+export function frontmatterResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition | null {
   const { document, approval_profile } = settings;
   if (document === null || approval_profile !== "founding") return null;
-  const policy = policyOf(presetsOf({ approval_profile, presets: document.presets }), document, "throw");
   const presets = presetsOf({ approval_profile, presets: document.presets });
+  const policy = policyOf(presets, document, tools, "throw");
   return {
     priority: 90,
     description: "the document's auto_approve",
-    explain: (tool) => listLines(tool, document.auto_approve, presets, document.excluded),
+    explain: (tool) =>
+      listLines(tool, document.auto_approve, presets, { excluded: document.excluded, tools }),
     resolve: (tool, input, context) => policy.answer(tool, input, context),
   };
 }
@@ -70,21 +71,27 @@ export function frontmatterResolver(settings: ToolSettings): ResolverDefinition 
  */
 export function runResolver(
   settings: ToolSettings,
+  tools: ToolFacts,
   rules: ResolverDefinition | null,
 ): ResolverDefinition | null {
   if (settings.approved.length === 0) return rules;
-  const names = expandList(settings.approved, presetsOf(settings));
+  const presets = presetsOf(settings);
+  const isNamed = (tool: string) => {
+    const names = namesFor(tool);
+    return names.approve.has(tool) || names.deny.has(tool);
+  };
+  const namesFor = (tool: string) => expandFor(tool, settings.approved, presets, { tools });
   return {
     priority: 80,
     description: "approved for this run, or by rules",
     resolve: (tool, input, context) => {
+      const names = namesFor(tool);
       if (names.deny.has(tool)) return "deny";
       return names.approve.has(tool) ? "approve" : rules?.resolve(tool, input, context) ?? null;
     },
-    why: (tool, input, context) =>
-      names.deny.has(tool) || names.approve.has(tool) ? null : rules?.why?.(tool, input, context) ?? null,
+    why: (tool, input, context) => isNamed(tool) ? null : rules?.why?.(tool, input, context) ?? null,
     explain: async (tool, input, context) => [
-      ...(names.approve.has(tool) || names.deny.has(tool) ? ["named for this run"] : []),
+      ...(isNamed(tool) ? ["named for this run"] : []),
       ...await rules?.explain?.(tool, input, context) ?? [],
     ],
   };
@@ -101,13 +108,15 @@ export function policyModules(settings: ToolSettings): string[] {
 function policyOf(
   presets: Presets,
   { auto_approve: value, excluded }: { auto_approve: AutoApprove | null; excluded: readonly string[] },
+  tools: ToolFacts,
   broken: "ask" | "throw",
 ): Policy {
   if (typeof value !== "function") {
-    const lists = expandList(value ?? [], presets, excluded);
     return {
-      answer: (tool) =>
-        Promise.resolve(lists.deny.has(tool) ? "deny" : lists.approve.has(tool) ? "approve" : null),
+      answer: (tool) => {
+        const lists = expandFor(tool, value ?? [], presets, { excluded, tools });
+        return Promise.resolve(lists.deny.has(tool) ? "deny" : lists.approve.has(tool) ? "approve" : null);
+      },
     };
   }
   return {
@@ -133,11 +142,11 @@ function listLines(
   tool: string,
   list: AutoApprove | null,
   presets: Presets,
-  excluded: readonly string[],
+  { excluded, tools }: { readonly excluded: readonly string[]; readonly tools: ToolFacts },
 ): readonly string[] {
   if (list === null) return ["no tools.auto_approve is set"];
   if (typeof list === "function") return ["a function decides"];
-  const { approve, deny } = expandList(list, presets, excluded);
+  const { approve, deny } = expandFor(tool, list, presets, { excluded, tools });
   const names = (found: ReadonlySet<string>) => [...found].join(", ") || "nothing";
   const written = JSON.stringify(list);
   if (deny.has(tool)) return [`${tool} is denied by ${written}`];

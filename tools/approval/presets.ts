@@ -6,7 +6,36 @@ import type { ToolSettings } from "../../config/settings.ts";
 
 export { type ExpandedList, expandList };
 
+/** Capability of a tool that the built-in presets approve beside `read`, where it is offered at all (long-work 12). */
+export const WITH_READ_CAPABILITY = "approved_with_read";
+
+/** What approval asks of the tools. */
+export interface ToolFacts {
+  hasCapability(tool: string, capability: string): boolean;
+}
+
 /** The presets in force: the profile's own, each replaced whole by a person's preset of that name. */
 export function presetsOf(settings: Pick<ToolSettings, "approval_profile" | "presets">): Presets {
   return { ...BUILTIN_PRESETS[settings.approval_profile], ...settings.presets };
+}
+
+/** A list as it stands for one tool: the built-in presets may hold more than the settings know of. */
+export function expandFor(
+  tool: string,
+  list: readonly string[],
+  presets: Presets,
+  { excluded = [], tools }: { readonly excluded?: readonly string[]; readonly tools: ToolFacts },
+): ExpandedList {
+  const expanded = expandList(list, presets, excluded);
+  // Whoever took `read` out, alone or with its preset, did not mean to keep what stands beside it.
+  if (
+    !tools.hasCapability(tool, WITH_READ_CAPABILITY) || [tool, "read"].some((name) => excluded.includes(name))
+  ) {
+    return expanded;
+  }
+  const builtin = new Set(Object.values(BUILTIN_PRESETS).flatMap((profile) => Object.values(profile)));
+  const beside = list.some((entry) =>
+    Object.hasOwn(presets, entry) && builtin.has(presets[entry]!) && presets[entry]!.approve?.includes("read")
+  );
+  return beside ? { ...expanded, approve: new Set([...expanded.approve, tool]) } : expanded;
 }

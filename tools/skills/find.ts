@@ -95,8 +95,26 @@ export async function skillsIn(place: string): Promise<FoundSkill[]> {
   for (const name of folders) {
     const folder = `${place}/${name}`;
     if (await holdsSkill(folder)) found.push(await skillAt(folder));
+    else {
+      const misnamed = await misnamedIn(folder);
+      if (misnamed !== null) found.push(misnamed);
+    }
   }
   return found;
+}
+
+/** A file that was meant to be a `SKILL.md`, and is found under its name only where letters of both sizes are the same. */
+async function misnamedIn(folder: string): Promise<FoundSkill | null> {
+  try {
+    for await (const { name } of Deno.readDir(folder)) {
+      if (!/^skill\.(?:md|markdown)$/i.test(name)) continue;
+      const findings = [wrong(1, 1, "skill_file_name", `the file must be named ${SKILL_FILE}`)];
+      return { folder, file: `${folder}/${name}`, text: "", reading: { skill: null, name: null, findings } };
+    }
+  } catch {
+    // No folder, or one that is out of reach: nothing of ours.
+  }
+  return null;
 }
 
 /** The skill of a folder that holds a `SKILL.md`. */
@@ -125,7 +143,9 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
       return broken(wrong(fault.line, fault.column, "skill_not_text", message));
     }
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    return { folder, file, text, reading: await readSkill(text, nameOf(folder)) };
+    // "." has the name of the folder it stands for.
+    const named = /(^|\/)\.{1,2}$/.test(folder) ? await Deno.realPath(folder) : folder;
+    return { folder, file, text, reading: await readSkill(text, nameOf(named)) };
   } catch (thrown) {
     return broken(wrong(1, 1, "skill_unreadable", `the file cannot be read: ${thrownText(thrown)}`));
   }
@@ -145,9 +165,11 @@ export async function agreedFiles(
   { folder, file }: Pick<FoundSkill, "folder" | "file">,
 ): Promise<{ readonly path: string; readonly files: readonly string[] | null }> {
   const path = await realPathOr(file);
-  const { paths, complete } = await filesBelow(folder);
+  // By whatever links it is found, it is the same folder.
+  const real = await realPathOr(folder);
+  const { paths, complete } = await filesBelow(real);
   if (!complete) return { path, files: null };
-  return { path, files: paths.filter((name) => name !== SKILL_FILE).map((name) => `${folder}/${name}`) };
+  return { path, files: paths.filter((name) => name !== SKILL_FILE).map((name) => `${real}/${name}`) };
 }
 
 async function holdsSkill(folder: string): Promise<boolean> {

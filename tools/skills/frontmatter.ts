@@ -96,7 +96,12 @@ async function readYaml(
   return {
     findings: parsed.problem.map(({ place, message }) => {
       const { line, column } = placeIn(place);
-      return wrong(line, column, "skill_frontmatter_invalid", `the frontmatter is not valid YAML: ${message}`);
+      return wrong(
+        line,
+        column,
+        "skill_frontmatter_invalid",
+        `the frontmatter is not valid YAML: ${message}`,
+      );
     }),
   };
 }
@@ -139,7 +144,9 @@ function cutByComments(lines: readonly string[]): SkillFinding[] {
     const comment = head === null ? -1 : line.slice(head[0].length).search(/\s#/);
     if (comment < 0) return [];
     const column = head![0].length + comment + 2;
-    const message = `the ${head![1]} ends before this #, which begins a comment; put it between double quotes`;
+    const message = `the ${
+      head![1]
+    } ends before this #, which begins a comment; put it between double quotes`;
     return [{ line: at + 2, column, severity: "warning", code: "skill_text_cut", message }];
   });
 }

@@ -22,20 +22,23 @@ export interface SkillSubject {
   readonly dirs: readonly string[];
 }
 
-/** Below the folder of a project and below home. */
-const SHARED = [".agents/skills", ".claude/skills"];
+/** Below the folder of a project, and below home as well. */
+export const PROJECT_FOLDERS: readonly string[] = [".agents/skills", ".claude/skills"];
 
 /** All places, whether anything stands there or not; the earlier wins on a name. */
 export function skillPlaces({ environment, folder, dirs }: SkillSubject): SkillPlace[] {
   const { home } = environment;
-  const at = (owner: SkillPlace["owner"]) => (path: string): SkillPlace => ({ path: normalPath(path), owner });
-  const person = [...SHARED.map((name) => `${home}/${name}`), `${configFolder(environment)}/skills`]
+  const at = (owner: SkillPlace["owner"]) => (path: string): SkillPlace => ({
+    path: normalPath(path),
+    owner,
+  });
+  const person = [...PROJECT_FOLDERS.map((name) => `${home}/${name}`), `${configFolder(environment)}/skills`]
     .map(at("person"));
   const own = new Set(person.map(({ path }) => path));
   const settings = dirs.map((dir) => expandHome(dir, home))
     .map((dir) => at("settings")(dir.startsWith("/") ? dir : `${configFolder(environment)}/${dir}`));
   // Where the work begins in the home folder itself, what lies there is the person's own.
-  const project = foldersUp(folder, home).flatMap((each) => SHARED.map((name) => `${each}/${name}`))
+  const project = foldersUp(folder, home).flatMap((each) => PROJECT_FOLDERS.map((name) => `${each}/${name}`))
     .map(at("project")).filter(({ path }) => !own.has(path));
   return [...settings, ...project, ...person];
 }

@@ -150,7 +150,9 @@ function optionalFindings(head: Head): SkillFinding[] {
   const tools = head.values["allowed-tools"];
   const hidden = head.values["disable-model-invocation"];
   return [
-    ...(isAbsent(license) || typeof license === "string" ? [] : [tell("license", "the license must be text")]),
+    ...(isAbsent(license) || typeof license === "string"
+      ? []
+      : [tell("license", "the license must be text")]),
     ...compatibilityFindings(compatibility, (message) => tell("compatibility", message)),
     ...(isAbsent(metadata) || (isObject(metadata) && Object.values(metadata).every(isText))
       ? []

@@ -1,7 +1,9 @@
 // The tool through which a model loads a skill: what it is told of them, and what it gets.
 
+import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
+import { WITH_READ_CAPABILITY } from "../approval/presets.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition } from "../definition.ts";
 import { filesBelow } from "./files.ts";
 import { isAgreedTo, type JudgedSkill, skillAt } from "./find.ts";
@@ -22,7 +24,7 @@ export interface OfferedSkill extends Pick<JudgedSkill, "folder" | "owner"> {
 export function offeredSkills(judged: readonly JudgedSkill[]): OfferedSkill[] {
   return judged.flatMap(({ state, folder, owner, reading: { skill } }) =>
     state === "offered" && skill !== null ? [{ folder, owner, skill }] : []
-  ).sort((a, b) => (a.skill.name < b.skill.name ? -1 : 1));
+  ).sort((a, b) => byBytes(a.skill.name, b.skill.name));
 }
 
 /** The definition; null without any skill, because then there is nothing to load. */
@@ -34,7 +36,8 @@ export function skillTool(
   const names = offered.map(({ skill }) => skill.name);
   return {
     name: SKILL_TOOL,
-    description: "Loads a skill: instructions for one kind of task, with files that belong to them. Load it before " +
+    description:
+      "Loads a skill: instructions for one kind of task, with files that belong to them. Load it before " +
       "you begin such a task, and then follow what it says. The skills:\n\n" +
       offered.map(({ skill }) => `${skill.name}: ${skill.description}`).join("\n"),
     input_schema: {
@@ -44,6 +47,7 @@ export function skillTool(
       additionalProperties: false,
     },
     strict: true,
+    capabilities: [WITH_READ_CAPABILITY],
     files: "read",
     // Without a compiler of schemas: there is only one member to look at.
     validate: (input) => problemsOf(input, names),

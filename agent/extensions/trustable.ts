@@ -15,3 +15,10 @@ export interface Trustable {
   /** What is told then. */
   readonly agreed: string;
 }
+
+/** What a path stands for: what can be agreed to, and what is left out of it and why. */
+export interface TrustOffer {
+  readonly trustables: readonly Trustable[];
+  /** Full sentences. */
+  readonly leftOut: readonly string[];
+}

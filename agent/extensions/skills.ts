@@ -1,0 +1,124 @@
+// The skills of a document: found where it and the person keep them, and made known to the model by one tool.
+
+import type { Environment } from "../../base/environment.ts";
+import { isThere } from "../../base/files.ts";
+import { nearest } from "../../base/nearest.ts";
+import { parentOf } from "../../base/paths.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { FoundSkill, JudgedSkill } from "../../tools/skills/find.ts";
+import { skillPlaces } from "../../tools/skills/places.ts";
+import type { SkillFinding } from "../../tools/skills/skill.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+
+/** Whose skills are meant. */
+export interface SkillsSubject {
+  readonly environment: Environment;
+  readonly settings: Pick<Settings, "skills">;
+  /** Absolute path of the document, or null when unsaved. */
+  readonly document: string | null;
+}
+
+/** All skills there are for a document, whatever becomes of them. Fails when what is trusted cannot be read. */
+export async function skillsOf(subject: SkillsSubject): Promise<Outcome<readonly JudgedSkill[]>> {
+  const { environment, document, settings: { skills } } = subject;
+  const choice = { ...skills, environment, folder: document === null ? environment.cwd : parentOf(document) };
+  // Most people have none: then nothing that reads them is loaded.
+  if (!skills.enabled || !skillPlaces(choice).some(({ path }) => mayBeThere(path))) return success([]);
+  const { findSkills } = await import("../../tools/skills/find.ts");
+  return await findSkills(choice);
+}
+
+/** A skill with everything that is wrong with it. */
+export interface CheckedSkill {
+  readonly file: string;
+  readonly findings: readonly SkillFinding[];
+}
+
+/** The skills at a path (a folder of skills, one skill, or its `SKILL.md`), checked as those who write them want it. */
+export async function checkSkillsAt(path: string): Promise<readonly CheckedSkill[]> {
+  const { skillsIn } = await import("../../tools/skills/find.ts");
+  return await checked(await skillsIn(path));
+}
+
+/** All skills of a document, checked; with those that an earlier place hides. Fails as `skillsOf`. */
+export async function checkSkillsOf(subject: SkillsSubject): Promise<Outcome<readonly CheckedSkill[]>> {
+  const found = await skillsOf(subject);
+  return found.ok ? success(await checked(found.value)) : found;
+}
+
+async function checked(skills: readonly (FoundSkill & Partial<JudgedSkill>)[]): Promise<CheckedSkill[]> {
+  const { checkSkill } = await import("../../tools/skills/check.ts");
+  const all: CheckedSkill[] = [];
+  for (const skill of skills) {
+    const findings = await checkSkill(skill);
+    const hidden: SkillFinding[] = skill.state !== "shadowed" ? [] : [{
+      line: 1,
+      column: 1,
+      severity: "warning",
+      code: "skill_shadowed",
+      message: `${skill.by} has the same name and comes first`,
+    }];
+    all.push({ file: skill.file, findings: [...hidden, ...findings] });
+  }
+  return all;
+}
+
+/** Registers the tool that loads skills, where there are any; answers with what the person has to know. */
+export async function registerSkills(
+  tools: ToolRegistry,
+  subject: SkillsSubject,
+): Promise<Outcome<readonly Problem[]>> {
+  const found = await skillsOf(subject);
+  if (!found.ok) return found;
+  if (found.value.length > 0) {
+    const { offeredSkills, skillTool } = await import("../../tools/skills/tool.ts");
+    const tool = skillTool(offeredSkills(found.value), subject.environment);
+    // A host's own tool of that name stays what the host made it.
+    if (tool !== null && !tools.has(tool.name)) {
+      const registered = tools.register(tool);
+      if (!registered.ok) return registered;
+    }
+  }
+  return success([...untrusted(found.value), ...unknown(found.value, subject.settings.skills.names)]);
+}
+
+/** Skills that came with the project and that nobody agreed to, told once for each folder that holds them. */
+function untrusted(found: readonly JudgedSkill[]): Problem[] {
+  const folders = Map.groupBy(
+    found.filter(({ state }) => state === "untrusted"),
+    ({ folder }) => parentOf(folder),
+  );
+  return [...folders].map(([folder, skills]) => {
+    const names = skills.map(({ reading }) => reading.name).join(", ");
+    return {
+      code: "skills-untrusted",
+      message:
+        `${folder} holds skills that you have not agreed to, so the model is not told of them: ${names}.`,
+      next: `Read them; if you agree: flemma trust ${operands(folder)}`,
+    };
+  });
+}
+
+/** Names that settings list and no skill has. */
+function unknown(found: readonly JudgedSkill[], names: readonly string[]): Problem[] {
+  const known = found.map(({ reading }) => reading.name).filter((name) => name !== null);
+  return names.filter((name) => !/[*?[\\{]/.test(name) && !known.includes(name)).map((name) => {
+    const near = nearest(name, known);
+    return {
+      code: "skill-unknown",
+      message: `The settings name the skill ${name}, and there is none of that name.`,
+      next: near === null ? "See which there are: flemma skills list" : `Did you mean ${near}?`,
+    };
+  });
+}
+
+function mayBeThere(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    // Out of reach: reading it tells why.
+    return true;
+  }
+}

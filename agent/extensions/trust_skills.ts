@@ -1,0 +1,88 @@
+// Agreeing to skills that come with a project: what each would tell the model, and what it brings along.
+
+import type { Environment } from "../../base/environment.ts";
+import { isThere } from "../../base/files.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import { recordTrust } from "../../config/sources/trust.ts";
+import { agreedFiles, type FoundSkill, isAgreedTo, skillsIn } from "../../tools/skills/find.ts";
+import { MOST_FILES } from "../../tools/skills/files.ts";
+import { PROJECT_FOLDERS } from "../../tools/skills/places.ts";
+import { SKILL_FILE } from "../../tools/skills/skill.ts";
+import type { Trustable, TrustOffer } from "./trustable.ts";
+
+/** Whether skills are what a person means by the folder: it is one, or its own folders are. */
+export function mayHoldSkills(folder: string): boolean {
+  return isThere(`${folder}/${SKILL_FILE}`) || /(^|\/)skills$/.test(folder);
+}
+
+/** The skills of a folder that is one or holds them. Where all of it is broken, this fails with the first mistake. */
+export async function trustableSkills(
+  environment: Environment,
+  folder: string,
+): Promise<Outcome<TrustOffer>> {
+  const found = await skillsIn(folder);
+  const trustables: Trustable[] = [];
+  const problems: Problem[] = [];
+  for (const skill of found) {
+    const made = await trustableSkill(environment, skill);
+    if (made.ok) trustables.push(made.value);
+    else problems.push(made.problem);
+  }
+  const [problem] = problems;
+  return problem !== undefined && trustables.length === 0
+    ? { ok: false, problem }
+    : success({ trustables, leftOut: problems.map(({ message, next }) => `${message} ${next}`) });
+}
+
+/** The skills of a project, where it has any. */
+export async function projectSkills(environment: Environment, root: string): Promise<TrustOffer> {
+  const trustables: Trustable[] = [];
+  const leftOut: string[] = [];
+  for (const name of PROJECT_FOLDERS) {
+    const made = await trustableSkills(environment, `${root}/${name}`);
+    if (!made.ok) leftOut.push(`${made.problem.message} ${made.problem.next}`);
+    else {
+      // One of the folders is often a link to the other.
+      trustables.push(
+        ...made.value.trustables.filter(({ path }) => !trustables.some((one) => one.path === path)),
+      );
+      leftOut.push(...made.value.leftOut);
+    }
+  }
+  return { trustables, leftOut };
+}
+
+async function trustableSkill(environment: Environment, skill: FoundSkill): Promise<Outcome<Trustable>> {
+  if (skill.reading.skill === null) {
+    const [{ line = 1, column = 1, message = "" } = {}] = skill.reading.findings;
+    return failure(
+      "skill-broken",
+      `${skill.file}:${line}:${column}: ${message}.`,
+      `Correct it before trusting it, and see all mistakes: flemma skills check ${operands(skill.folder)}`,
+    );
+  }
+  const { path, files } = await agreedFiles(skill);
+  if (files === null) {
+    return failure(
+      "skill-too-large",
+      `${skill.folder} holds more than ${MOST_FILES} files, or folders that cannot be read, so nobody can agree to it.`,
+      "Take out of it what does not belong to the skill.",
+    );
+  }
+  const { name, description } = skill.reading.skill;
+  return success({
+    path,
+    lines: [
+      `lets the model load the skill ${name}: ${description}`,
+      ...files.map((file) => `brings ${file}`),
+    ],
+    nothing: "says nothing",
+    isAgreed: () => isAgreedTo(environment, skill),
+    agree: async () => {
+      const recorded = await recordTrust(environment, path, skill.text, files, new Date());
+      return recorded.ok ? success([]) : recorded;
+    },
+    agreed: `The skill ${name} is trusted as it is now; a change of any of its files ends that.`,
+  });
+}

@@ -1,0 +1,133 @@
+// `flemma skills list | show`: the skills there are, where they lie, and what becomes of them.
+
+import { skillsOf } from "../../agent/extensions/skills.ts";
+import { blocksOf } from "../../agent/settings.ts";
+import { nearest } from "../../base/nearest.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import { visible } from "../../base/visible.ts";
+import { readForReport, settingsFor } from "../document/open.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+
+type Skills = Extract<Awaited<ReturnType<typeof skillsOf>>, { readonly ok: true }>["value"];
+type Skill = Skills[number];
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { command: { name }, positionals } = invocation.arguments;
+  const showing = name === "skills show";
+  const found = await skillsFor(invocation, positionals[showing ? 1 : 0]);
+  if ("exit" in found) return found.exit;
+  return showing ? show(invocation, positionals[0]!, found.skills) : list(invocation, found.skills);
+}
+
+/** The skills for a document, or for this folder; the exit code after what is wrong was told. */
+async function skillsFor(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<{ readonly skills: Skills } | { readonly exit: number }> {
+  const opened = file === undefined ? null : await readForReport(invocation, file);
+  if (opened !== null && "exit" in opened) return opened;
+  const document = opened?.path ?? null;
+  const subject = await settingsFor(invocation, { path: document, ...blocksOf(opened?.chat ?? null) });
+  if (!subject.ok) return { exit: refuse(invocation, subject.problem) };
+  const { settings } = subject.value;
+  if (!settings.skills.enabled) invocation.messages.note("The settings switch skills off: skills.enabled.");
+  const found = await skillsOf({ environment: invocation.environment, settings, document });
+  return found.ok ? { skills: found.value } : { exit: refuse(invocation, found.problem) };
+}
+
+function list({ arguments: given, messages }: Invocation, skills: Skills): number {
+  if (switchOption(given, "json") === true) {
+    writeOutput(`${safeJson(skills.map(asJson))}\n`);
+    return Exit.ok;
+  }
+  const width = Math.max(0, ...skills.map((skill) => nameOf(skill).length));
+  const lines = skills.flatMap((skill) => [
+    `${STATES[skill.state].padEnd(10)} ${nameOf(skill).padEnd(width)}  ${skill.folder}`,
+    `           ${" ".repeat(width)}  ${remark(skill)}`,
+  ]);
+  writeOutput(visible(lines.map((line) => `${line}\n`).join(""), { lines: true }));
+  if (skills.length === 0) messages.note("There are no skills for this folder.");
+  return Exit.ok;
+}
+
+function show(invocation: Invocation, name: string, skills: Skills): number {
+  const found = skillNamed(name, skills);
+  if (!found.ok) return refuse(invocation, found.problem);
+  const skill = found.value;
+  if (switchOption(invocation.arguments, "json") === true) {
+    writeOutput(`${safeJson({ ...asJson(skill), text: skill.text })}\n`);
+    return Exit.ok;
+  }
+  invocation.messages.note(`${STATES[skill.state]}: ${skill.file}`);
+  writeOutput(visible(skill.text.endsWith("\n") ? skill.text : `${skill.text}\n`, { lines: true }));
+  return Exit.ok;
+}
+
+/** The skill that a person names: the one that the model would get, else the first of that name. */
+function skillNamed(name: string, skills: Skills): Outcome<Skill> {
+  const named = skills.filter((skill) => nameOf(skill) === name);
+  const found = named.find(({ state }) => state === "offered") ?? named[0];
+  if (found !== undefined) return success(found);
+  const near = nearest(name, skills.map(nameOf));
+  return failure(
+    "skill-unknown",
+    `There is no skill named ${name}.`,
+    near === null ? "See which there are: flemma skills list" : `Did you mean ${near}?`,
+  );
+}
+
+const STATES: Readonly<Record<Skill["state"], string>> = {
+  offered: "offered",
+  broken: "broken",
+  untrusted: "untrusted",
+  shadowed: "shadowed",
+  hidden: "hidden",
+  unlisted: "left out",
+};
+
+/** What it calls itself, or the folder of one that has no name. */
+function nameOf({ reading, folder }: Skill): string {
+  return reading.name ?? folder.slice(folder.lastIndexOf("/") + 1);
+}
+
+/** What it is good for, or why the model is not told of it. */
+function remark(skill: Skill): string {
+  const { state, folder, file, by, reading: { skill: text, findings } } = skill;
+  switch (state) {
+    case "broken": {
+      const [first] = findings.filter(({ severity }) => severity === "error");
+      return `${file}:${first?.line}:${first?.column}: ${first?.message}`;
+    }
+    case "untrusted":
+      return `read it; if you agree: flemma trust ${operands(folder)}`;
+    case "shadowed":
+      return `${by} has the same name and comes first`;
+    case "hidden":
+      return "its author keeps it from models (disable-model-invocation)";
+    case "unlisted":
+      return "the settings leave it out (skills)";
+    case "offered":
+      return text?.description ?? "";
+  }
+}
+
+function asJson(skill: Skill) {
+  const { state, owner, folder, file, by, reading: { skill: text, findings } } = skill;
+  const description = text?.description ?? null;
+  return {
+    name: nameOf(skill),
+    state,
+    description,
+    owner,
+    folder,
+    file,
+    ...(by === undefined ? {} : { by }),
+    findings,
+  };
+}

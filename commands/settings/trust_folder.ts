@@ -1,0 +1,60 @@
+// What a path that a person names for trust stands for, where it is no document: settings of a project, and skills.
+
+import { mayHoldSkills, projectSkills, trustableSkills } from "../../agent/extensions/trust_skills.ts";
+import type { Trustable, TrustOffer } from "../../agent/extensions/trustable.ts";
+import type { Environment } from "../../base/environment.ts";
+import { isThere } from "../../base/files.ts";
+import { absolutePath, nameOf, parentOf } from "../../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { trustableProject } from "./trust_project.ts";
+
+/** Everything that is meant by a path; null for the path of a file that must be a document. */
+export async function trustableIn(
+  environment: Environment,
+  named: string,
+): Promise<Outcome<TrustOffer | null>> {
+  let path: string;
+  try {
+    path = await Deno.realPath(absolutePath(environment, named));
+    if ((await Deno.stat(path)).isFile) return await inFile(environment, path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return failure("file-missing", `There is no file ${named}.`);
+    return failure("file-unreadable", `${named} cannot be trusted: ${thrownText(thrown)}.`);
+  }
+  const found = await inFolder(environment, path);
+  if (!found.ok || found.value.trustables.length > 0) return found;
+  const [broken] = found.value.leftOut;
+  if (broken !== undefined) return failure("nothing-to-trust", broken);
+  return failure(
+    "nothing-to-trust",
+    `Nothing in ${named} waits for your agreement: no settings of a project (.flemma/config.yaml) and no skills.`,
+    "Name a document, or the folder of a project.",
+  );
+}
+
+async function inFile(environment: Environment, path: string): Promise<Outcome<TrustOffer | null>> {
+  if (path.endsWith("/.flemma/config.yaml")) return await alone(trustableProject(environment, path));
+  return nameOf(path) === "SKILL.md" ? await trustableSkills(environment, parentOf(path)) : success(null);
+}
+
+async function inFolder(environment: Environment, folder: string): Promise<Outcome<TrustOffer>> {
+  if (mayHoldSkills(folder)) return await trustableSkills(environment, folder);
+  const root = nameOf(folder) === ".flemma" ? parentOf(folder) : folder;
+  const file = `${root}/.flemma/config.yaml`;
+  const settings = isThere(file)
+    ? await alone(trustableProject(environment, await Deno.realPath(file)))
+    : success(NOTHING);
+  if (!settings.ok || root !== folder) return settings;
+  const skills = await projectSkills(environment, root);
+  return success({
+    trustables: [...settings.value.trustables, ...skills.trustables],
+    leftOut: skills.leftOut,
+  });
+}
+
+const NOTHING: TrustOffer = { trustables: [], leftOut: [] };
+
+async function alone(one: Promise<Outcome<Trustable>>): Promise<Outcome<TrustOffer>> {
+  const made = await one;
+  return made.ok ? success({ trustables: [made.value], leftOut: [] }) : made;
+}

@@ -1,0 +1,71 @@
+// Everything that is wrong with a skill, for those who write one: its text, and what it refers to beside it.
+
+import type { FoundSkill } from "./find.ts";
+import { warning } from "./read.ts";
+import type { SkillFinding } from "./skill.ts";
+
+/** All findings, by place. */
+export async function checkSkill({ folder, reading }: FoundSkill): Promise<readonly SkillFinding[]> {
+  const { skill, findings } = reading;
+  if (skill === null) return findings;
+  const missing: SkillFinding[] = [];
+  for (const { target, line, column } of linksIn(skill.body, skill.bodyLine)) {
+    if (await isThere(`${folder}/${target}`)) continue;
+    missing.push(warning(line, column, "skill_file_missing", `there is no ${target} in the skill's folder`));
+  }
+  return [...findings, ...missing];
+}
+
+interface Link {
+  /** Relative to the folder. */
+  readonly target: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Links of Markdown that lead to files of the skill; what stands in a fenced block is an example. */
+function linksIn(body: string, firstLine: number): Link[] {
+  const links: Link[] = [];
+  let fence: string | null = null;
+  for (const [at, line] of body.split("\n").entries()) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (mark !== undefined) {
+      if (fence === null) fence = mark;
+      else if (mark.startsWith(fence)) fence = null;
+      continue;
+    }
+    if (fence !== null) continue;
+    for (const found of withoutCode(line).matchAll(/\]\(<?([^)\s<>]+)>?(?:\s+["'][^"']*["'])?\)/g)) {
+      const target = pathOf(found[1]!);
+      if (target !== null) links.push({ target, line: firstLine + at, column: found.index + 3 });
+    }
+  }
+  return links;
+}
+
+/** The line with code spans blanked: what stands there is no link. */
+function withoutCode(line: string): string {
+  return line.replaceAll(/(`+)[^`]*?\1/g, (code) => " ".repeat(code.length));
+}
+
+/** The path of a link inside of the folder; null for addresses, places in the same text, and what lies elsewhere. */
+function pathOf(link: string): string | null {
+  if (/^[a-z][a-z\d+.-]*:|^[/#~]|[*{}]/i.test(link) || link.split("/").includes("..")) return null;
+  const path = link.replace(/[?#].*$/, "");
+  try {
+    return path === "" ? null : decodeURIComponent(path);
+  } catch {
+    // A lone percent sign is a character of the name.
+    return path;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch {
+    // Gone or out of reach: whoever follows the link finds nothing either way.
+    return false;
+  }
+}
