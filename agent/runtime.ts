@@ -9,7 +9,7 @@ import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
 import { openUsageLog } from "../cycle/usage/log.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
-import { FileChanges } from "./file_changes.ts";
+import { FileChanges } from "./review/file_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";

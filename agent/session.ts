@@ -13,7 +13,7 @@ import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
 import { stopped } from "../cycle/stop.ts";
-import { fileChangesOf } from "./file_changes.ts";
+import { fileChangesOf } from "./review/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";

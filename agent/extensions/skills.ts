@@ -81,7 +81,7 @@ export async function registerSkills(
       if (!registered.ok) return registered;
     }
   }
-  return success([...untrusted(found.value), ...unknown(found.value, subject.settings.skills.names)]);
+  return success([...untrusted(found.value), ...unknownNames(found.value, subject.settings)]);
 }
 
 /** Skills that came with the project and that nobody agreed to, told once for each folder that holds them. */
@@ -102,7 +102,11 @@ function untrusted(found: readonly JudgedSkill[]): Problem[] {
 }
 
 /** Names that settings list and no skill has. */
-function unknown(found: readonly JudgedSkill[], names: readonly string[]): Problem[] {
+export function unknownNames(
+  found: readonly JudgedSkill[],
+  { skills: { enabled, names } }: Pick<Settings, "skills">,
+): Problem[] {
+  if (!enabled) return [];
   const known = found.map(({ reading }) => reading.name).filter((name) => name !== null);
   return names.filter((name) => !/[*?[\\{]/.test(name) && !known.includes(name)).map((name) => {
     const near = nearest(name, known);

@@ -1,6 +1,6 @@
 // `flemma skills list | show`: the skills there are, where they lie, and what becomes of them.
 
-import { skillsOf } from "../../agent/extensions/skills.ts";
+import { skillsOf, unknownNames } from "../../agent/extensions/skills.ts";
 import { blocksOf } from "../../agent/settings.ts";
 import { nearest } from "../../base/nearest.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -38,7 +38,9 @@ async function skillsFor(
   const { settings } = subject.value;
   if (!settings.skills.enabled) invocation.messages.note("The settings switch skills off: skills.enabled.");
   const found = await skillsOf({ environment: invocation.environment, settings, document });
-  return found.ok ? { skills: found.value } : { exit: refuse(invocation, found.problem) };
+  if (!found.ok) return { exit: refuse(invocation, found.problem) };
+  for (const notice of unknownNames(found.value, settings)) invocation.messages.notice(notice);
+  return { skills: found.value };
 }
 
 function list({ arguments: given, messages }: Invocation, skills: Skills): number {

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
 import type { Loaded, SettingsOverrides } from "../../config/sources/find.ts";
-import { typedValue } from "../../config/schema/modeline.ts";
+import { typedValue } from "../../config/schema/presets/modeline.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Arguments, listOption, numberOption, switchOption, textOption } from "./options.ts";
 

@@ -2,7 +2,7 @@
 
 import { draftLayer } from "../../config/layers/draft.ts";
 import type { Loaded } from "../../config/sources/find.ts";
-import { typedValue } from "../../config/schema/modeline.ts";
+import { typedValue } from "../../config/schema/presets/modeline.ts";
 import type { Op, Operation } from "../../config/types.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
 import { valueText } from "../../config/layers/render.ts";

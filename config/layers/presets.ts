@@ -4,7 +4,7 @@ import { isObject } from "../../base/is_object.ts";
 import { kindOf } from "../schema/check.ts";
 import type { LayerLog } from "./log.ts";
 import { isShortRule, readShortRule } from "../rules/read_rule.ts";
-import { readModeline } from "../schema/modeline.ts";
+import { readModeline } from "../schema/presets/modeline.ts";
 import type { Fault } from "../types.ts";
 import type { ApprovalPreset, Presets } from "../settings.ts";
 

@@ -17,7 +17,7 @@ import {
   word,
 } from "./define.ts";
 import { modelFacts } from "./models.ts";
-import { presets } from "./presets.ts";
+import { presets } from "./presets/presets.ts";
 import { sandbox } from "./sandbox.ts";
 import { skills } from "./extensions/skills.ts";
 import { tools } from "./tools.ts";

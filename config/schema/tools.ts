@@ -16,7 +16,7 @@ import {
   type Type,
   word,
 } from "./define.ts";
-import { presets } from "./presets.ts";
+import { presets } from "./presets/presets.ts";
 import { asEnabled, switchHint } from "./values.ts";
 
 /** An item of `auto_approve`: a tool name, a `$preset`, a rule in its short form, or a module path. */

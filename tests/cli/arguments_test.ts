@@ -4,7 +4,7 @@ import { Exit } from "../../commands/io/exit.ts";
 import { helpFor, optionForm } from "../../commands/line/help.ts";
 import { QUICK_MODULES } from "../../commands/quick.ts";
 import { MODULES } from "../../commands/load.ts";
-import { typedValue } from "../../config/schema/modeline.ts";
+import { typedValue } from "../../config/schema/presets/modeline.ts";
 import { safeJson } from "../../commands/io/safe_json.ts";
 import { COMMANDS, GROUPS } from "../../commands/line/table.ts";
 

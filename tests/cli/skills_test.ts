@@ -40,7 +40,12 @@ async function advance(
   const finished = await place.run(["advance", "a.chat", ...args], { env });
   assert.deepEqual(replay.problems, [], finished.stderr);
   assert.equal(replay.remaining, 0, finished.stderr);
-  return { finished, requests: replay.requests.map(({ body }) => body as Request) };
+  return {
+    finished,
+    requests: replay.requests.map(({ body }) =>
+      (typeof body === "string" ? JSON.parse(body) : body) as Request
+    ),
+  };
 }
 
 const skillOf = ({ tools = [] }: Request) => tools.find(({ name }) => name === "skill");
@@ -237,7 +242,7 @@ Deno.test("a document narrows its skills; what it names and nobody has is told",
     assert.deepEqual(await offered("flemma.opt.skills.enabled = false"), []);
     assert.equal((await offered("flemma.opt.skills:append('word-count')")).length, 4);
     place.write("a.chat", "```lua\nflemma.opt.skills = { 'word-cuont' }\n```\n@You:\nHello\n");
-    const { stderr } = await place.run(["status", "a.chat"]);
+    const { stderr } = await place.run(["skills", "list", "a.chat"]);
     assert.match(stderr, /name the skill word-cuont.*Did you mean word-count\?/s);
     // No skill, no tool.
     const { requests } = await advance(place, [{ reply: [{ text: "Hello." }] }]);

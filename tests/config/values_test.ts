@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
-import { readModeline, typedValue } from "../../config/schema/modeline.ts";
+import { readModeline, typedValue } from "../../config/schema/presets/modeline.ts";
 import { isModulePath, modulePath, modulesIn } from "../../config/schema/module_path.ts";
 import { pathMistake, socketMistake } from "../../config/schema/sandbox_words.ts";
 import { numberHint, switchHint } from "../../config/schema/values.ts";

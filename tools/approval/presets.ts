@@ -6,8 +6,10 @@ import type { ToolSettings } from "../../config/settings.ts";
 
 export { type ExpandedList, expandList };
 
-/** Capability of a tool that the built-in presets approve beside `read`, where it is offered at all (long-work 12). */
-export const WITH_READ_CAPABILITY = "approved_with_read";
+/** Name of the tool that loads skills. */
+export const SKILL_TOOL = "skill";
+/** What tells that tool from a host's own of the same name: only what it gives was trusted before. */
+export const SKILL_CAPABILITY = "gives_trusted_skills";
 
 /** What approval asks of the tools. */
 export interface ToolFacts {
@@ -19,7 +21,7 @@ export function presetsOf(settings: Pick<ToolSettings, "approval_profile" | "pre
   return { ...BUILTIN_PRESETS[settings.approval_profile], ...settings.presets };
 }
 
-/** A list as it stands for one tool: the built-in presets may hold more than the settings know of. */
+/** A list as it stands for one tool: the built-in presets hold the tool of skills beside `read`, where there are skills. */
 export function expandFor(
   tool: string,
   list: readonly string[],
@@ -28,11 +30,8 @@ export function expandFor(
 ): ExpandedList {
   const expanded = expandList(list, presets, excluded);
   // Whoever took `read` out, alone or with its preset, did not mean to keep what stands beside it.
-  if (
-    !tools.hasCapability(tool, WITH_READ_CAPABILITY) || [tool, "read"].some((name) => excluded.includes(name))
-  ) {
-    return expanded;
-  }
+  const isSkills = tool === SKILL_TOOL && tools.hasCapability(tool, SKILL_CAPABILITY);
+  if (!isSkills || [tool, "read"].some((name) => excluded.includes(name))) return expanded;
   const builtin = new Set(Object.values(BUILTIN_PRESETS).flatMap((profile) => Object.values(profile)));
   const beside = list.some((entry) =>
     Object.hasOwn(presets, entry) && builtin.has(presets[entry]!) && presets[entry]!.approve?.includes("read")

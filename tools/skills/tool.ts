@@ -3,14 +3,11 @@
 import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
-import { WITH_READ_CAPABILITY } from "../approval/presets.ts";
+import { SKILL_CAPABILITY, SKILL_TOOL } from "../approval/presets.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition } from "../definition.ts";
 import { filesBelow } from "./files.ts";
 import { isAgreedTo, type JudgedSkill, skillAt } from "./find.ts";
 import { SKILL_FILE, type SkillText } from "./skill.ts";
-
-/** Name of the tool. */
-export const SKILL_TOOL = "skill";
 
 /** Files of a skill that its result names. */
 const MOST_NAMED = 200;
@@ -47,7 +44,7 @@ export function skillTool(
       additionalProperties: false,
     },
     strict: true,
-    capabilities: [WITH_READ_CAPABILITY],
+    capabilities: [SKILL_CAPABILITY],
     files: "read",
     // Without a compiler of schemas: there is only one member to look at.
     validate: (input) => problemsOf(input, names),

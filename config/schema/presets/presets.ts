@@ -1,6 +1,6 @@
 // The shape of a preset, in both of its homes.
 
-import { group, key, type Type } from "./define.ts";
+import { group, key, type Type } from "../define.ts";
 
 /** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. layers/presets.ts reads both. */
 const presetType: Type = {

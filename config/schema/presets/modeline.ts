@@ -1,6 +1,6 @@
 // One-line settings: `PROVIDER MODEL key=value …`, and the types of values written as text (providers 16).
 
-import { failure, type Outcome, success } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../../base/problem.ts";
 
 /** Words of a line split at blanks; quotes keep text together and make it text. */
 interface Word {

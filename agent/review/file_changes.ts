@@ -1,13 +1,13 @@
 // Which watched files the last run of a document changed, remembered outside of it so that `flemma status` can say so.
 
-import type { Environment } from "../base/environment.ts";
-import { replaceSmallFile } from "../base/files.ts";
-import { stateFolder } from "../base/folders.ts";
-import { parentOf } from "../base/paths.ts";
-import { thrownText } from "../base/problem.ts";
-import { documentKey } from "../cycle/storage/state_files.ts";
-import type { Emit } from "../cycle/types.ts";
-import type { FileChange } from "../sandbox/mod.ts";
+import type { Environment } from "../../base/environment.ts";
+import { replaceSmallFile } from "../../base/files.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { parentOf } from "../../base/paths.ts";
+import { thrownText } from "../../base/problem.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import type { Emit } from "../../cycle/types.ts";
+import type { FileChange } from "../../sandbox/mod.ts";
 
 /** Remembers what one run changed, in place of what the run before did. */
 export class FileChanges {

@@ -1,0 +1,76 @@
+// When loading a skill needs no approval: where the built-in presets approve reading, and nobody said otherwise.
+
+import assert from "node:assert/strict";
+import { draftLayer } from "../../config/layers/draft.ts";
+import { effectiveSettings } from "../../config/layers/effective.ts";
+import type { LayerLog } from "../../config/layers/log.ts";
+import { writeTree } from "../../config/layers/write_tree.ts";
+import { BUILTIN_CATALOG as catalog } from "../../config/schema/catalog.ts";
+import { createApproval } from "../../tools/approval/mod.ts";
+import { SKILL_CAPABILITY } from "../../tools/approval/presets.ts";
+import { workingSandbox } from "../config/sandbox.ts";
+
+const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
+
+interface Case {
+  readonly person?: Record<string, unknown>;
+  readonly document?: Record<string, unknown>;
+  readonly approved?: string[];
+  readonly tool?: string;
+  /** Whether the tool is the one that the program registers for skills. */
+  readonly ours?: boolean;
+}
+
+async function decided(
+  { person = {}, document, approved, tool = "skill", ours = true }: Case,
+): Promise<string> {
+  const logs: LayerLog[] = [];
+  for (const [layer, tools] of [["G", person], ["M", document]] as const) {
+    if (tools === undefined) continue;
+    const draft = draftLayer({ layer, others: logs, catalog });
+    assert.deepEqual(writeTree(draft, { tools }, { catalog }), []);
+    logs.push(draft.log);
+  }
+  const approval = createApproval({
+    settings: effectiveSettings(logs, { catalog, approved }).settings.tools,
+    sandbox: workingSandbox(true),
+    tools: { hasCapability: (_, capability) => ours && capability === SKILL_CAPABILITY },
+    root: false,
+  });
+  return (await approval.resolveWithSource(tool, {}, CONTEXT)).decision;
+}
+
+const APPROVE = "approve";
+const ASK = "require_approval";
+
+for (
+  const [what, given, expected] of [
+    ["by the defaults", {}, APPROVE],
+    ["of a host's own tool of that name", { ours: false }, ASK],
+    ["of another tool with that capability", { tool: "other" }, ASK],
+    ["with $readonly", { person: { auto_approve: ["$readonly"] } }, APPROVE],
+    ["with $standard", { person: { auto_approve: ["$standard"] } }, APPROVE],
+    ["with $readonly of the plugin's profile", {
+      person: { approval_profile: "v0.11", auto_approve: ["$readonly"] },
+    }, APPROVE],
+    ["with read alone", { person: { auto_approve: ["read"] } }, ASK],
+    ["by its own name", { person: { auto_approve: ["skill"] } }, APPROVE],
+    ["without any list", { person: { auto_approve: [] } }, ASK],
+    ["with a preset of the person in place of the built-in one", {
+      person: { presets: { "$default": { approve: ["read"] } } },
+    }, ASK],
+    ["denied by a preset", {
+      person: { presets: { "$no": { deny: ["skill"] } }, auto_approve: ["$default", "$no"] },
+    }, "deny"],
+    ["when read was taken out", { person: { auto_approve: { $remove: ["read"] } } }, ASK],
+    ["when skill was taken out", { person: { auto_approve: { $remove: ["skill"] } } }, ASK],
+    ["when a document took $readonly out", { document: { auto_approve: { $remove: ["$readonly"] } } }, ASK],
+    ["in a document with a list of its own", { document: { auto_approve: ["write"] } }, ASK],
+    ["in a document that lists a preset", { document: { auto_approve: ["$readonly"] } }, APPROVE],
+    ["named for one run by a preset", { person: { auto_approve: [] }, approved: ["$readonly"] }, APPROVE],
+  ] as const satisfies readonly (readonly [string, Case, string])[]
+) {
+  Deno.test(`loading a skill ${what}: ${expected}`, async () => {
+    assert.equal(await decided(given), expected);
+  });
+}
