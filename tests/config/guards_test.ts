@@ -87,6 +87,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
       "find",
       "grep",
       "calculator",
+      "skill",
     ], false],
     ["tools: [bash, read]", "tools.offered", ["bash", "read"], true],
     ["tools: { $append: bash }", "tools.offered", null, true],
