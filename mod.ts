@@ -46,6 +46,7 @@ export {
   type RwPath,
   type SandboxSettings,
   type Settings,
+  type SkillSettings,
   type Thinking,
   type ThinkingLevel,
   type ToolSettings,

@@ -271,6 +271,7 @@ export interface TrustSettings {
 
 /** Which skills the model is told of, and where else they lie. */
 export interface SkillSettings {
+  /** Whether the model is told of any. */
   readonly enabled: boolean;
   /** Names, in which `*` stands for any characters. */
   readonly names: readonly string[];
