@@ -10,6 +10,7 @@ import { openUsageLog } from "../cycle/usage/log.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
 import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
 import { FileChanges } from "./review/file_changes.ts";
+import { KeptChanges } from "./review/kept_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
@@ -110,7 +111,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
   const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
   const disk = new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) });
-  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, rules, paths, disk };
+  const kept = new KeptChanges(environment, path, settings.undo.keep, tell);
+  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, kept, rules, paths, disk };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
   const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({

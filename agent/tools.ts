@@ -17,6 +17,7 @@ import { ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
+import type { KeptChanges } from "./review/kept_changes.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import type { OwnResolver, OwnTool } from "./types.ts";
 
@@ -56,6 +57,8 @@ export interface ToolsSubject {
   readonly document: string | null;
   /** What calls of the document last saw of files. */
   readonly seen: SeenFiles;
+  /** Keeps what files held before calls of the document changed them. @default nothing is kept */
+  readonly kept?: KeptChanges;
   /** The rules over inputs; null when there are none. */
   readonly rules: RuleJudge | null;
   /** Where paths of calls led when they were decided about; null where no rule looks at them. */
@@ -159,6 +162,7 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       onOutput,
       onWait,
       onFileChanged,
+      keepReplaced: async (file) => await subject.kept?.keep(call, file) ?? (() => Promise.resolve()),
     });
     const guarded = subject.paths?.guarded(id, definition) ?? definition;
     const run = () => runTool(guarded, completeInput(definition, call.input), context);

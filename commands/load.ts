@@ -70,6 +70,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "send": () => import("./document/send.ts"),
   "migrate": () => import("./convert/migrate.ts"),
   "status": () => import("./document/status.ts"),
+  "undo": () => import("./review/undo.ts"),
   "recover": () => import("./document/recover.ts"),
   "new": () => import("./document/new.ts"),
   "models list": () => import("./catalogue/models.ts"),

@@ -307,6 +307,8 @@ export interface Settings {
   readonly skills: SkillSettings;
   /** Limits on a first block. */
   readonly frontmatter: FrontmatterLimits;
+  /** What files held before tools changed them: megabytes that are kept for all documents together; 0 keeps nothing. */
+  readonly undo: { readonly keep: number };
   /** Whose documents are believed. */
   readonly trust: TrustSettings;
   /** What is shown to the person. */
@@ -397,6 +399,7 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   skills: { enabled: true, names: ["*"], excluded: [], dirs: [] },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
+  undo: { keep: 200 },
   trust: { documents: "unsandboxed" },
   ui: { pricing: { enabled: true, high_cost_threshold: 30 } },
 };

@@ -12,6 +12,7 @@ import type {
   ExecutionContext,
   JsonSchema,
   Limits,
+  ReplacedFile,
   SeenFiles,
   ToolDefinition,
   Truncate,
@@ -42,6 +43,8 @@ export interface ContextOptions {
   readonly seen?: SeenFiles;
   /** Told the real path of a file that the tool changed. */
   onFileChanged?(path: string): void;
+  /** Keeps what a file holds before the tool changes it. */
+  keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
   /** Told what the tool waits for before it begins. */
   onWait?(message: string): void;
   /** Who does the built-in tools' work on files. @default this process */
@@ -191,6 +194,10 @@ class CallContext implements PluginContext {
 
   onFileChanged(path: string): void {
     this.#options.onFileChanged?.(path);
+  }
+
+  async keepReplaced(file: ReplacedFile): Promise<() => Promise<void>> {
+    return await this.#options.keepReplaced?.(file) ?? (() => Promise.resolve());
   }
 
   onWait(message: string): void {

@@ -128,6 +128,11 @@ export interface ExecutionContext {
   readonly seen?: SeenFiles;
   /** Told the real path of a file that the tool changed. */
   onFileChanged?(path: string): void;
+  /**
+   * Keeps what a file holds, for the person to have it back. To be awaited right before the file is changed; what it answers
+   * is to be awaited once the change is over, however that ended.
+   */
+  keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
   /** Shows output while the tool runs. */
   onOutput(chunk: string): void;
   /** Tells the person that the tool has not begun yet, and what it waits for. */
@@ -136,6 +141,14 @@ export interface ExecutionContext {
   getConfig(): Record<string, unknown> | null;
   /** Gives back what the context had to prepare; called once by whoever runs the tool, never by the tool. */
   release?(): Promise<void>;
+}
+
+/** A file that a tool is about to change. */
+export interface ReplacedFile {
+  /** Its real path. */
+  readonly path: string;
+  /** The path as the model wrote it. */
+  readonly shownAs: string;
 }
 
 /** Who does work on files for the built-in tools. */

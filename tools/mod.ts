@@ -9,6 +9,7 @@ export type {
   JsonSchema,
   PersonalityParts,
   Preview,
+  ReplacedFile,
   SeenFile,
   SeenFiles,
   ToolDefinition,

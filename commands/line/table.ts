@@ -224,6 +224,28 @@ const WORK: readonly Command[] = [
   },
 ];
 
+const UNDO: Command = {
+  name: "undo",
+  usage: "FILE [TARGET…]",
+  summary: "have back what write and edit did to files",
+  details:
+    "Puts back what the calls of FILE changed, the newest first, where a file still holds what the tool left there. A TARGET " +
+    "is the id of a call, the beginning of one, or the path of a file; without any, all changes are meant. What commands " +
+    "of bash did is not kept. FILE gets a line that says so. Exit code 1 when something could not be put back.",
+  kind: "none",
+  arity: [1, Infinity],
+  options: [
+    { name: "list", help: "List what is kept instead." },
+    { name: "dry-run", help: "Only tell what would be put back." },
+    JSON_REPORT,
+    WAIT,
+    ...CONFIG,
+    QUIET,
+    HELP,
+  ],
+  example: "flemma undo notes.chat --dry-run",
+};
+
 /** They tell about a document and change nothing. */
 const LOOK: readonly Command[] = [
   {
@@ -351,7 +373,7 @@ const CONFINE: readonly Command[] = [
 
 /** Every command, in the groups and the order in which people read about them. */
 export const GROUPS: readonly CommandGroup[] = [
-  { title: "Work on a document", commands: WORK },
+  { title: "Work on a document", commands: [...WORK, UNDO] },
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors", commands: SERVING_COMMANDS },

@@ -108,6 +108,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     },
     skills: skillsOf(logs, get),
     frontmatter: membersOf(DEFAULT_SETTINGS.frontmatter, "frontmatter", get),
+    undo: membersOf(DEFAULT_SETTINGS.undo, "undo", get),
     trust: membersOf(DEFAULT_SETTINGS.trust, "trust", get),
     ui: { pricing: membersOf(DEFAULT_SETTINGS.ui.pricing, "ui.pricing", get) },
   };

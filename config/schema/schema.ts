@@ -189,6 +189,17 @@ export const SCHEMA: Group = group("All settings.", {
       },
     ),
   }),
+  undo: group("Having back what tools did to files.", {
+    keep: key(
+      natural(),
+      "Megabytes that are kept of what files held, for all documents together; 0 keeps nothing.",
+      {
+        default: 200,
+        who: ["G", "C"],
+        host: true,
+      },
+    ),
+  }),
   frontmatter: group("Limits on Lua.", {
     max_steps: hostKey(natural(1), "Instructions.", { default: 10000000 }),
     max_seconds: hostKey({ is: "number", min: 0 }, "Seconds.", { default: 2 }),

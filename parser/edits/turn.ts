@@ -34,6 +34,21 @@ export function sayNext(chat: Chat, text: string): Edit {
   return { from: at, to: at, insert: withEol(chat, `${openTurn(chat, "You")}${text}\n`) };
 }
 
+/**
+ * A line of the person's, at the end of their last message: a new message where the last one is not theirs, or is empty.
+ */
+export function addLine(chat: Chat, text: string): Edit {
+  const last = chat.turns.at(-1);
+  if (last?.role !== "You" || isEmpty(last.segments)) return sayNext(chat, text);
+  const { byteLength } = chat;
+  const fence = openFenceAtEnd(chat, last);
+  const closing = fence > 0 ? `${"`".repeat(fence)}\n` : "";
+  const endsLine = chat.slice(byteLength - 1, byteLength)[0] === 0x0a;
+  const spacing = fence > 0 || !isBlankLine(chat.lineText(chat.lineCount)) ? "\n" : "";
+  const insert = withEol(chat, `${endsLine ? "" : "\n"}${closing}${spacing}${text}\n`);
+  return { from: byteLength, to: byteLength, insert };
+}
+
 function isEmpty(segments: Chat["turns"][number]["segments"]): boolean {
   return segments.every((segment) => segment.kind === "text" && segment.value.trim() === "");
 }

@@ -129,7 +129,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["main.ts"],
     ["quick.ts"],
     ["load.ts"],
-    ["setup", "catalogue", "provider", "convert", "serve"],
+    ["setup", "catalogue", "provider", "convert", "serve", "review"],
     ["sandbox"],
     ["settings", "approval"],
     ["document"],
@@ -172,6 +172,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "commands/provider": ["commands"],
   "commands/convert": ["commands"],
   "commands/serve": ["commands"],
+  "commands/review": ["commands"],
 };
 
 /** Folders with modules that are no rooms: nothing of the program may use them. */

@@ -104,6 +104,7 @@ export async function changeInOrder<Answer extends object>(
     const mayStand = context.sandbox.isPathWritable(temporary);
     // Whoever comes after a crash takes it away.
     if (mayStand) lock.note(temporary);
+    const changed = await context.keepReplaced?.({ path: real, shownAs: path });
     const answer = await change({
       real,
       shown: path,
@@ -112,7 +113,7 @@ export async function changeInOrder<Answer extends object>(
     }).catch(async (thrown: unknown) => {
       if (mayStand) await discard(temporary, context);
       throw thrown;
-    });
+    }).finally(() => changed?.());
     const { done = false, now = null } = answer as Partial<Changed>;
     if (now !== null) await context.seen?.record([[real, now]]);
     if (done) context.onFileChanged?.(real);

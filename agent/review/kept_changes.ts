@@ -1,0 +1,295 @@
+// What files held before tools changed them, kept in the state folder so that a person can have it back (long-work 9).
+//
+// A change is one file: a line of JSON, then the bytes before and the bytes after. What was there before is on disk before
+// the change is made, so a crash loses nothing; what is there after it joins it when the change is over.
+
+import type { Environment } from "../../base/environment.ts";
+import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { sha256 } from "../../base/hash.ts";
+import { isObject } from "../../base/is_object.ts";
+import { concat, sameBytes } from "../../base/bytes.ts";
+import { parentOf } from "../../base/paths.ts";
+import { thrownText } from "../../base/problem.ts";
+import { readJudged } from "../../base/reading.ts";
+import { documentKey, timestamp } from "../../cycle/storage/state_files.ts";
+import type { Emit } from "../../cycle/types.ts";
+import type { ReplacedFile } from "../../tools/definition.ts";
+
+/** What a file held: nothing else is needed to tell whether it still does. */
+export interface Content {
+  /** SHA-256, hexadecimal. */
+  readonly hash: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** One change that is kept. */
+export interface KeptChange {
+  /** Where it is kept. */
+  readonly file: string;
+  /** Id of the call. */
+  readonly call: string;
+  readonly tool: string;
+  /** Real path of the file that was changed. */
+  readonly path: string;
+  /** The path as the model wrote it. */
+  readonly shownAs: string;
+  /** When, as an ISO date. */
+  readonly at: string;
+  /** Null for a file that the tool made. */
+  readonly before: Content | null;
+  /** Null where the run ended before the change was over. */
+  readonly after: Content | null;
+  /** Folders that were made with it, outermost first. */
+  readonly made: readonly string[];
+  /** Whether it was put back. */
+  readonly undone: boolean;
+}
+
+/** Who changes a file. */
+export interface Changer {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Name endings of a change that is in force, and of one that was put back. */
+const KEPT = ".change";
+const UNDONE = ".undone";
+
+const MEGABYTE = 1_000_000;
+
+/** Keeps the changes of one document. */
+export class KeptChanges {
+  readonly #environment: Environment;
+  readonly #document: string | null;
+  readonly #limit: number;
+  readonly #emit: Emit;
+  #told = false;
+
+  /**
+   * @param document its real path; null when it is unsaved, and then nothing is kept
+   * @param megabytes what may be kept of all documents together
+   */
+  constructor(environment: Environment, document: string | null, megabytes: number, emit: Emit) {
+    this.#environment = environment;
+    this.#document = document;
+    this.#limit = megabytes * MEGABYTE;
+    this.#emit = emit;
+  }
+
+  /**
+   * Keeps what a file holds. Resolves when that is durable, with what is to be done once the file was changed; that it could
+   * not be kept is told and stops nothing.
+   */
+  async keep(by: Changer, file: ReplacedFile): Promise<() => Promise<void>> {
+    const nothing = () => Promise.resolve();
+    if (this.#document === null || this.#limit === 0) return nothing;
+    try {
+      const before = await this.#read(file);
+      if (before === undefined) return nothing;
+      const change = { by, file, before, made: missingFolders(file.path) };
+      const root = rootOf(this.#environment);
+      const folder = `${root}/${await documentKey(this.#document)}`;
+      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+      const place = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 8)}${KEPT}`;
+      await this.#put(root, place, await encode(change, null));
+      return () => this.#finish(root, place, change);
+    } catch (thrown) {
+      this.#tell(`flemma undo will not know what ${file.shownAs} held: ${thrownText(thrown)}.`);
+      return nothing;
+    }
+  }
+
+  /** What joins it when the change is over; a change that never came about is not kept. */
+  async #finish(root: string, place: string, change: Begun): Promise<void> {
+    try {
+      const after = await this.#read(change.file);
+      const same = after === null || after === undefined
+        ? after === change.before
+        : change.before !== null && sameBytes(after, change.before);
+      if (same) await removeIfThere(place);
+      else if (after !== null && after !== undefined) {
+        await this.#put(root, place, await encode(change, after));
+      }
+    } catch (thrown) {
+      this.#tell(`flemma undo will not know what ${change.file.shownAs} held: ${thrownText(thrown)}.`);
+    }
+  }
+
+  /** Writes a change whole, in place of what stands there, once there is room for it. */
+  async #put(root: string, place: string, bytes: Uint8Array): Promise<void> {
+    await makeRoom(root, this.#limit - bytes.length, place);
+    await replaceSmallFile(place, bytes, { durable: true });
+  }
+
+  /** What a file holds; null when it is not there, undefined for what is not kept. */
+  async #read({ path, shownAs }: ReplacedFile): Promise<Uint8Array | null | undefined> {
+    let found: Uint8Array | string;
+    try {
+      found = await readJudged(
+        path,
+        (real, { isFile, size }) =>
+          real !== path || !isFile ? "it is no file" : size > this.#limit ? TOO_LARGE : null,
+      );
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound) return null;
+      throw thrown;
+    }
+    if (typeof found !== "string") return found;
+    if (found === TOO_LARGE) {
+      const most = `undo.keep is ${this.#limit / MEGABYTE} MB`;
+      this.#tell(`${shownAs} is too large to be kept for flemma undo: ${most}.`);
+    }
+    return undefined;
+  }
+
+  /** Once in a run: the reason is most often the same for every file. */
+  #tell(message: string): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#emit({ event: "notice", code: "not-kept", message });
+  }
+}
+
+/** What is kept of a document, oldest first. */
+export async function keptChanges(environment: Environment, document: string): Promise<KeptChange[]> {
+  const folder = `${rootOf(environment)}/${await documentKey(document)}`;
+  const names = (await namesIn(folder)).filter((name) => name.endsWith(KEPT) || name.endsWith(UNDONE)).sort();
+  const changes: KeptChange[] = [];
+  for (const name of names) {
+    const file = `${folder}/${name}`;
+    const head = await headOf(file);
+    if (head !== null) changes.push({ ...head, file, undone: name.endsWith(UNDONE) });
+  }
+  return changes;
+}
+
+/** What the file held before and after a change that is kept. */
+export async function contentOf(
+  change: KeptChange,
+): Promise<{ readonly before: Uint8Array | null; readonly after: Uint8Array | null }> {
+  const bytes = await Deno.readFile(change.file);
+  const from = bytes.indexOf(LF) + 1;
+  const middle = from + (change.before?.size ?? 0);
+  const before = change.before === null ? null : bytes.subarray(from, middle);
+  const after = change.after === null ? null : bytes.subarray(middle, middle + change.after.size);
+  return { before, after };
+}
+
+/** Notes that a change was put back; what was there until then stays kept with it. */
+export async function markUndone({ file }: KeptChange): Promise<void> {
+  await Deno.rename(file, `${file.slice(0, -KEPT.length)}${UNDONE}`);
+}
+
+/** What bytes are, as far as it is compared. */
+export async function describe(bytes: Uint8Array): Promise<Content> {
+  return { hash: await sha256(bytes as Uint8Array<ArrayBuffer>), size: bytes.length };
+}
+
+const LF = 0x0a;
+
+function rootOf(environment: Environment): string {
+  return `${stateFolder(environment)}/undo`;
+}
+
+const TOO_LARGE = "it is too large";
+
+/** A change before it is made. */
+interface Begun {
+  readonly by: Changer;
+  readonly file: ReplacedFile;
+  readonly before: Uint8Array | null;
+  readonly made: readonly string[];
+}
+
+async function encode({ by, file, before, made }: Begun, after: Uint8Array | null): Promise<Uint8Array> {
+  const head = {
+    call: by.id,
+    tool: by.name,
+    ...file,
+    at: new Date().toISOString(),
+    before: before === null ? null : await describe(before),
+    after: after === null ? null : await describe(after),
+    made,
+  };
+  const line = new TextEncoder().encode(`${JSON.stringify(head)}\n`);
+  return concat([line, ...[before, after].filter((bytes) => bytes !== null)]);
+}
+
+/** The folders of a path that are not there yet, outermost first. */
+function missingFolders(path: string): string[] {
+  const missing: string[] = [];
+  for (let folder = parentOf(path); folder !== "/"; folder = parentOf(folder)) {
+    try {
+      Deno.lstatSync(folder);
+      break;
+    } catch (thrown) {
+      if (!(thrown instanceof Deno.errors.NotFound)) break;
+      missing.unshift(folder);
+    }
+  }
+  return missing;
+}
+
+/** Bytes in which the line of a change is looked for; paths are the only long thing in it. */
+const HEAD = 64 * 1024;
+
+/** The line of a change; null for what is no such file, or is gone. */
+async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone"> | null> {
+  try {
+    using open = await Deno.open(file);
+    const buffer = new Uint8Array(HEAD);
+    let filled = 0;
+    for (let count: number | null = 1; count !== null && count > 0 && filled < HEAD; filled += count ?? 0) {
+      count = await open.read(buffer.subarray(filled));
+    }
+    const end = buffer.subarray(0, filled).indexOf(LF);
+    const value: unknown = end < 0 ? null : JSON.parse(new TextDecoder().decode(buffer.subarray(0, end)));
+    return isHead(value) ? value : null;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof SyntaxError) return null;
+    throw thrown;
+  }
+}
+
+function isHead(value: unknown): value is Omit<KeptChange, "file" | "undone"> {
+  if (!isObject(value)) return false;
+  const texts = [value.call, value.tool, value.path, value.shownAs, value.at];
+  return texts.every((text) => typeof text === "string") &&
+    [value.before, value.after].every((content) => content === null || isContent(content)) &&
+    Array.isArray(value.made);
+}
+
+function isContent(value: unknown): value is Content {
+  return isObject(value) && typeof value.hash === "string" && typeof value.size === "number";
+}
+
+/** Removes the oldest of what is kept, of whatever document but `except`, until no more than so many bytes are left. */
+async function makeRoom(root: string, bytes: number, except: string): Promise<void> {
+  const files: { readonly path: string; readonly name: string; readonly size: number }[] = [];
+  for (const folder of await namesIn(root)) {
+    for (const name of await namesIn(`${root}/${folder}`)) {
+      const path = `${root}/${folder}/${name}`;
+      if (path === except) continue;
+      const size = await Deno.stat(path).then((info) => info.size, () => 0);
+      files.push({ path, name, size });
+    }
+  }
+  let total = files.reduce((sum, { size }) => sum + size, 0);
+  // Names begin with the time.
+  for (const { path, size } of files.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (total <= bytes) return;
+    await removeIfThere(path);
+    total -= size;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+}

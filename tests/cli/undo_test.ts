@@ -1,0 +1,280 @@
+// Having back what tools did to files: what is kept, what comes back, and what is left alone.
+
+import assert from "node:assert/strict";
+import { KeptChanges } from "../../agent/review/kept_changes.ts";
+import { keptChanges, undoChanges } from "../../agent/review/undo.ts";
+import { environmentAt } from "../../base/environment.ts";
+import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
+import { type Finished, type Scene, withScene } from "./harness.ts";
+
+interface Made {
+  readonly name: "write" | "edit" | "bash";
+  readonly input: Record<string, unknown>;
+}
+
+const write = (path: string, content: string): Made => ({
+  name: "write",
+  input: { label: "x", path, content },
+});
+const edit = (path: string, oldText: string, newText: string): Made => ({
+  name: "edit",
+  input: { label: "x", path, oldText, newText },
+});
+
+/** Lets a model make these calls one after the other, as call_1, call_2 and so on, and say so. */
+async function made(place: Scene, calls: readonly Made[], document = "a.chat"): Promise<Finished> {
+  const replies: ScriptedReply[] = calls.map(({ name, input }, at) => ({
+    reply: [{ tool_use: { id: `call_${at + 1}`, name, input } }],
+  }));
+  await using replay = await startReplay({ replies: [...replies, { reply: [{ text: "Done." }] }] });
+  place.write(document, "@You:\nDo it.\n");
+  const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
+  const finished = await place.run(["advance", document, "--approve", "write,edit,bash"], { env });
+  assert.deepEqual(replay.problems, [], finished.stderr);
+  assert.equal(finished.code, 0, finished.stderr);
+  return finished;
+}
+
+const undo = (place: Scene, ...args: string[]) => place.run(["undo", "a.chat", ...args]);
+
+Deno.test("all changes come back, the newest first; the document says so, and nothing else of it changes", () =>
+  withScene(async (place) => {
+    place.write("old.txt", "one\ntwo\nthree\n");
+    Deno.chmodSync(place.path("old.txt"), 0o640);
+    await made(place, [
+      edit("old.txt", "two", "2"),
+      edit("old.txt", "three", "3"),
+      write("deep/er/new.txt", "new\n"),
+      { name: "bash", input: { label: "x", command: "echo bash > by-bash.txt", timeout: null } },
+    ]);
+    assert.equal(place.read("old.txt"), "one\n2\n3\n");
+    const before = place.read("a.chat");
+
+    const dry = await undo(place, "--dry-run");
+    assert.equal(dry.code, 0, dry.stderr);
+    assert.match(
+      dry.stderr,
+      /^Would put back deep\/er\/new\.txt \(write, call_3\)\.\nWould put back old\.txt/,
+    );
+    const listed = await undo(place, "--list");
+    assert.match(
+      listed.stdout,
+      /write {2}deep\/er\/new\.txt {2}call_3 {2}can be put back\n.*call_2.*\n.*call_1/,
+    );
+    assert.match(listed.stderr, /What commands did to files is not kept: call_4/);
+    assert.equal(place.read("old.txt"), "one\n2\n3\n");
+    assert.equal(place.read("a.chat"), before);
+
+    const done = await undo(place);
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(done.stderr.split("\n").slice(0, 3), [
+      "Put back deep/er/new.txt (write, call_3).",
+      "Put back old.txt (edit, call_2).",
+      "Put back old.txt (edit, call_1).",
+    ]);
+    assert.equal(place.read("old.txt"), "one\ntwo\nthree\n");
+    assert.equal(Deno.statSync(place.path("old.txt")).mode! & 0o777, 0o640);
+    assert.equal(place.exists("deep"), false);
+    assert.equal(place.read("by-bash.txt"), "bash\n");
+    const line = "I put back what these calls did to files: call_3 (write), call_2 (edit), call_1 (edit).";
+    assert.equal(place.read("a.chat"), `${before.replace(/\n\n$/, "\n")}${line}\n\n`);
+
+    const again = await undo(place);
+    assert.equal(again.code, 0);
+    assert.match(again.stderr, /No change of a file is kept that could be put back/);
+    assert.match((await undo(place, "--list")).stdout, /call_1 {2}was put back/);
+  }));
+
+Deno.test("what somebody changed since is left alone, and the lines are told", () =>
+  withScene(async (place) => {
+    place.write("a.txt", "1\n2\n3\n4\n");
+    place.write("b.txt", "b\n");
+    await made(place, [write("gone.txt", "x\n"), edit("b.txt", "b", "B"), edit("a.txt", "2", "two")]);
+    place.write("a.txt", "1\ntwo\n3\nfour\nfive\n");
+    Deno.removeSync(place.path("gone.txt"));
+    const dry = await undo(place, "--dry-run");
+    assert.equal(dry.code, 1);
+    const done = await undo(place);
+    assert.equal(done.code, 1);
+    assert.deepEqual(done.stderr.trimEnd().split("\n"), [
+      "flemma: Not put back: a.txt (edit, call_3): changed since: lines 4-5.",
+      "Put back b.txt (edit, call_2).",
+      "gone.txt (write, call_1) needs nothing: the file is as it was.",
+    ]);
+    assert.equal(place.read("a.txt"), "1\ntwo\n3\nfour\nfive\n");
+    assert.equal(place.read("b.txt"), "b\n");
+    assert.match(place.read("a.chat"), /I put back what these calls did to files: call_2 \(edit\)\.\n/);
+    // Once the file is again what the tool left, it comes back.
+    place.write("a.txt", "1\ntwo\n3\n4\n");
+    assert.equal((await undo(place)).code, 0);
+    assert.equal(place.read("a.txt"), "1\n2\n3\n4\n");
+  }));
+
+Deno.test("targets are calls, beginnings of ids and paths; a change under another one waits for that", () =>
+  withScene(async (place) => {
+    place.write("a.txt", "1\n");
+    place.write("b.txt", "1\n");
+    await made(place, [edit("a.txt", "1", "2"), edit("a.txt", "2", "3"), edit("b.txt", "1", "2")]);
+    const covered = await undo(place, "call_1");
+    assert.equal(covered.code, 1);
+    assert.match(
+      covered.stderr,
+      /Not put back: a\.txt .*: edit changed it again in call_2, which has to be put back/,
+    );
+    const rows: readonly (readonly [target: string, code: number, err: RegExp])[] = [
+      ["call_", 2, /begins several ids: call_1, call_2, call_3/],
+      ["call_9", 1, /Nothing is kept of a call or a file named call_9/],
+      ["c.txt", 1, /Nothing is kept of a call or a file named c\.txt/],
+    ];
+    for (const [target, code, err] of rows) {
+      const found = await undo(place, target);
+      assert.equal(found.code, code, target);
+      assert.match(found.stderr, err);
+    }
+    assert.equal((await undo(place, "b.txt")).code, 0);
+    assert.deepEqual([place.read("a.txt"), place.read("b.txt")], ["3\n", "1\n"]);
+    assert.equal((await undo(place, "call_2")).code, 0);
+    assert.equal(place.read("a.txt"), "2\n");
+    assert.equal((await undo(place, place.path("a.txt"))).code, 0);
+    assert.equal(place.read("a.txt"), "1\n");
+  }));
+
+Deno.test("bytes come back as they were: none, NUL, CR LF, no final line end, invalid UTF-8", () =>
+  withScene(async (place) => {
+    const contents = {
+      "empty.txt": new Uint8Array(),
+      "crlf.txt": new TextEncoder().encode("a\r\nb"),
+      "bytes.bin": new Uint8Array([0, 1, 2, 255, 254, 10, 0]),
+    };
+    for (const [name, bytes] of Object.entries(contents)) place.write(name, bytes);
+    await made(place, Object.keys(contents).map((name) => write(name, "new\n")));
+    assert.equal((await undo(place)).code, 0);
+    for (const [name, bytes] of Object.entries(contents)) {
+      assert.deepEqual(Deno.readFileSync(place.path(name)), bytes, name);
+    }
+  }));
+
+Deno.test("a file under another document, a link in its place or a folder that was exchanged stays as it is", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path("folder"));
+    place.write("folder/a.txt", "1\n");
+    place.write("b.txt", "1\n");
+    await made(place, [edit("folder/a.txt", "1", "2"), edit("b.txt", "1", "2")]);
+    Deno.renameSync(place.path("folder"), place.path("moved"));
+    Deno.mkdirSync(place.path("elsewhere"));
+    place.write("elsewhere/a.txt", "2\n");
+    Deno.symlinkSync("elsewhere", place.path("folder"));
+    Deno.renameSync(place.path("b.txt"), place.path("c.txt"));
+    Deno.symlinkSync("c.txt", place.path("b.txt"));
+    assert.equal((await undo(place)).code, 1);
+    assert.deepEqual([place.read("elsewhere/a.txt"), place.read("moved/a.txt"), place.read("c.txt")], [
+      "2\n",
+      "2\n",
+      "2\n",
+    ]);
+    place.write("other.chat", "@You:\nHello\n");
+    const other = await place.run(["undo", "other.chat"]);
+    assert.match(other.stderr, /No change of a file is kept/);
+  }));
+
+Deno.test("a save between the look and the act is never lost", () =>
+  withScene(async (place) => {
+    place.write("a.txt", "1\n");
+    await made(place, [edit("a.txt", "1", "2"), write("new.txt", "new\n")]);
+    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+    const document = place.path("a.chat");
+    const saved = ["mine, new\n", "mine, a\n"];
+    const outcomes = await undoChanges({
+      environment,
+      document,
+      meant: () => true,
+      dryRun: false,
+      between: () => {
+        place.write(saved.length === 2 ? "new.txt" : "a.txt", saved.shift()!);
+        return Promise.resolve();
+      },
+    });
+    assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["kept", "kept"]);
+    assert.deepEqual([place.read("new.txt"), place.read("a.txt")], ["mine, new\n", "mine, a\n"]);
+    assert.ok((await keptChanges(environment, document)).every(({ undone }) => !undone));
+  }));
+
+Deno.test("the oldest goes first when there is no more room, and what is too large is told once", () =>
+  withScene(async (place) => {
+    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+    const told: string[] = [];
+    const emit = (event: { readonly event: string; readonly message?: string }) =>
+      void told.push(event.message ?? "");
+    const bytes = (length: number) => new Uint8Array(length).fill(120);
+    const keep = async (document: string, path: string, length: number, megabytes = 0.001) => {
+      const kept = new KeptChanges(environment, place.path(document), megabytes, emit);
+      const file = { path: place.path(path), shownAs: path };
+      const changed = await kept.keep({ id: path, name: "write" }, file);
+      Deno.writeFileSync(file.path, bytes(length));
+      await changed();
+      return kept;
+    };
+    // Heads count too, so two of these fit and three do not.
+    await keep("a.chat", "1", 250);
+    await keep("b.chat", "2", 250);
+    await keep("a.chat", "3", 250);
+    const held = async (document: string) =>
+      (await keptChanges(environment, place.path(document))).map(({ call }) => call);
+    assert.deepEqual([await held("a.chat"), await held("b.chat")], [["3"], ["2"]]);
+    Deno.writeFileSync(place.path("4"), bytes(2000));
+    const full = await keep("a.chat", "4", 2000);
+    await full.keep({ id: "4", name: "write" }, { path: place.path("4"), shownAs: "4" });
+    assert.deepEqual(told, ["4 is too large to be kept for flemma undo: undo.keep is 0.001 MB."]);
+    await keep("c.chat", "6", 1, 0);
+    assert.deepEqual(await held("c.chat"), []);
+    assert.equal(told.length, 1);
+    // What cannot be kept is told, and the change goes on.
+    Deno.chmodSync(place.env.XDG_STATE_HOME!, 0o700);
+    Deno.removeSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, { recursive: true });
+    Deno.writeTextFileSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, "in the way");
+    await keep("a.chat", "7", 1);
+    assert.match(told.at(-1)!, /flemma undo will not know what 7 held/);
+  }));
+
+Deno.test("what a killed run had kept is told with its place, and nothing is kept of what never came about", () =>
+  withScene(async (place) => {
+    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+    const kept = new KeptChanges(environment, place.path("a.chat"), 1, () => {});
+    place.write("a.txt", "before\n");
+    place.write("a.chat", "@You:\nHello\n");
+    const file = { path: place.path("a.txt"), shownAs: "a.txt" };
+    const never = await kept.keep({ id: "call_1", name: "edit" }, file);
+    await never();
+    assert.deepEqual(await keptChanges(environment, place.path("a.chat")), []);
+    // The run ends here: nobody says that the change is over.
+    await kept.keep({ id: "call_2", name: "edit" }, file);
+    place.write("a.txt", "after\n");
+    const { code, stderr } = await undo(place);
+    assert.equal(code, 1);
+    const [, where = ""] =
+      /the run ended in the middle of it; what was there before stands in (\S+), /.exec(stderr) ?? [];
+    assert.match(Deno.readTextFileSync(where), /\nbefore\n$/);
+    place.write("a.txt", "before\n");
+    assert.equal((await undo(place)).code, 0);
+  }));
+
+Deno.test("undo.keep: 0 keeps nothing, and a document may not say so", () =>
+  withScene(async (place) => {
+    place.settings("undo: { keep: 0 }\n");
+    await made(place, [write("e.txt", "e\n")]);
+    assert.match((await undo(place, "--list")).stderr, /No change of a file is kept/);
+    place.write("b.chat", "```lua\nflemma.opt.undo.keep = 0\n```\n@You:\nHello\n");
+    assert.match((await place.run(["check", "b.chat"])).stdout, /warning config_ignored_value.*undo\.keep/);
+  }));
+
+Deno.test("an error of the tool keeps nothing that could be put back, and a locked document is not undone", () =>
+  withScene(async (place) => {
+    place.write("a.txt", "1\n");
+    await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
+    assert.match((await undo(place)).stderr, /No change of a file is kept/);
+    const refused = await place.run(["undo", "-"], { stdin: "@You:\nHello\n" });
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /flemma undo FILE/);
+    assert.equal((await place.run(["undo", "gone.chat"])).code, 1);
+    assert.equal((await place.run(["undo"])).code, 2);
+  }));
