@@ -187,6 +187,7 @@ export {
   type DiskAccess,
   type ExecutionContext,
   type ExecutionResult,
+  type FileReplacement,
   type JsonSchema,
   type PersonalityParts,
   type PluginContext,
