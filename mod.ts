@@ -187,7 +187,6 @@ export {
   type DiskAccess,
   type ExecutionContext,
   type ExecutionResult,
-  type FileReplacement,
   type JsonSchema,
   type PersonalityParts,
   type PluginContext,
