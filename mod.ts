@@ -193,6 +193,7 @@ export {
   type Preview,
   previewCall,
   type Registration,
+  type ReplacedFile,
   runTool,
   type SeenFile,
   type SeenFiles,
