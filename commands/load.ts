@@ -23,7 +23,7 @@ const sandbox = () => import("./sandbox/switch.ts");
 const auth = () => import("./provider/auth.ts");
 
 const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  "import": () => import("./convert/import.ts"),
+  "import": () => import("./conversation/import.ts"),
   "auth set": auth,
   "auth show": auth,
   "auth remove": auth,
@@ -68,9 +68,9 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "reject": () => import("./document/reject.ts"),
   "execute": () => import("./document/execute.ts"),
   "send": () => import("./document/send.ts"),
-  "migrate": () => import("./convert/migrate.ts"),
+  "migrate": () => import("./conversation/migrate.ts"),
   "status": () => import("./document/status.ts"),
-  "undo": () => import("./review/undo.ts"),
+  "undo": () => import("./conversation/undo.ts"),
   "recover": () => import("./document/recover.ts"),
   "new": () => import("./document/new.ts"),
   "models list": () => import("./catalogue/models.ts"),

@@ -129,7 +129,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["main.ts"],
     ["quick.ts"],
     ["load.ts"],
-    ["setup", "catalogue", "provider", "convert", "serve", "review"],
+    ["setup", "catalogue", "provider", "conversation", "serve"],
     ["sandbox"],
     ["settings", "approval"],
     ["document"],
@@ -160,7 +160,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "providers/chat_completions": ["providers"],
   "cycle/execute": ["cycle"],
   "cycle/plan": ["cycle", "agent", "commands/document", "editors/lsp"],
-  "cycle/send": ["cycle", "agent", "commands/convert", "commands/provider"],
+  "cycle/send": ["cycle", "agent", "commands/conversation", "commands/provider"],
   "tools/builtin": ["tools", "agent"],
   "commands/io": ["commands"],
   "commands/line": ["commands"],
@@ -170,9 +170,8 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "commands/sandbox": ["commands"],
   "commands/setup": ["commands"],
   "commands/provider": ["commands"],
-  "commands/convert": ["commands"],
+  "commands/conversation": ["commands"],
   "commands/serve": ["commands"],
-  "commands/review": ["commands"],
 };
 
 /** Folders with modules that are no rooms: nothing of the program may use them. */
