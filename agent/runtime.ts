@@ -112,7 +112,18 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
   const disk = new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) });
   const kept = new KeptChanges(environment, path, settings.undo.keep, tell);
-  const toolsSubject = { tools, settings, sandbox, environment, document: path, seen, kept, rules, paths, disk };
+  const toolsSubject = {
+    tools,
+    settings,
+    sandbox,
+    environment,
+    document: path,
+    seen,
+    kept,
+    rules,
+    paths,
+    disk,
+  };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
   const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({
