@@ -33,6 +33,7 @@ const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 
 const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "lsp": () => import("./serve/lsp.ts"),
+  "acp": () => import("./serve/acp.ts"),
 };
 
 const skills = () => import("./catalogue/skills.ts");

@@ -21,4 +21,16 @@ export const SERVING_COMMANDS: readonly Command[] = [
     ],
     example: "flemma lsp",
   },
+  {
+    name: "acp",
+    usage: "",
+    summary: "an agent for editors that speak the Agent Client Protocol",
+    details:
+      "Started by an editor. Conversations are documents in .flemma/chats of its folder; what needs you is asked " +
+      "there. docs/agent-client-protocol.md says how editors are told of it.",
+    kind: "none",
+    arity: [0, 0],
+    options: [HELP],
+    example: "flemma acp",
+  },
 ];

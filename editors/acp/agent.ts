@@ -1,0 +1,296 @@
+// An agent for editors that speak the Agent Client Protocol, version 1: conversations are documents, and what needs a person
+// is asked of the client.
+
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { openChat } from "../../agent/open.ts";
+import type { ChatSession } from "../../agent/types.ts";
+import type { Environment } from "../../base/environment.ts";
+import { isObject } from "../../base/is_object.ts";
+import { folderOfDocument, parentOf } from "../../base/paths.ts";
+import { failure, type Outcome, type Problem, thrownText } from "../../base/problem.ts";
+import type { Emit } from "../../cycle/types.ts";
+import { framesOnLines, onLine } from "../rpc/framing.ts";
+import { type Call, Peer, Refusal, RpcCode } from "../rpc/peer.ts";
+import { begin, discard, find, idOf, list } from "./conversations.ts";
+import { type Chosen, configOptions, isChoice, modes, overridesOf } from "./options.ts";
+import { promptText } from "./prompt_text.ts";
+import { replay } from "./replay.ts";
+import { SLASH_COMMANDS, slashCommand } from "./slash.ts";
+import { takeTurn } from "./turn.ts";
+
+export interface AgentOptions {
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+  readonly environment: Environment;
+  readonly version: string;
+  /** Told what a person at the client's log may want to know. */
+  readonly log: (line: string) => void;
+  /** Aborting it ends the agent in order, as the end of the input does. */
+  readonly signal?: AbortSignal;
+}
+
+/** Serves until the client goes away. */
+export async function serveAgent(options: AgentOptions): Promise<void> {
+  await new Agent(options).run();
+}
+
+/** A conversation that a client has opened. */
+interface Conversation {
+  readonly id: string;
+  readonly path: string;
+  readonly cwd: string;
+  chosen: Chosen;
+  readonly spent: { cost: number };
+  /** The turn that is taken now. */
+  turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
+}
+
+type Answer = (agent: Agent, params: Readonly<Record<string, unknown>>, call: Call) => unknown;
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  "initialize": (agent, params) => agent.initialize(params),
+  "authenticate": () => ({}),
+  "session/new": (agent, params) => agent.begin(params),
+  "session/load": (agent, params) => agent.load(params, true),
+  "session/resume": (agent, params) => agent.load(params, false),
+  "session/list": (agent, params) => agent.list(params),
+  "session/delete": (agent, params) => agent.discard(params),
+  "session/close": (agent, params) => agent.close(params),
+  "session/prompt": (agent, params, call) => agent.prompt(params, call),
+  "session/cancel": (agent, params) => agent.cancel(params),
+  "session/set_config_option": (agent, { sessionId, configId, value }) =>
+    agent.choose(sessionId, configId, value),
+  "session/set_mode": async (agent, { sessionId, modeId }) => {
+    const answer = await agent.choose(sessionId, "mode", modeId);
+    return answer instanceof Refusal ? answer : {};
+  },
+};
+
+class Agent {
+  readonly #options: AgentOptions;
+  readonly #peer: Peer;
+  readonly #conversations = new Map<string, Conversation>();
+  #initialized = false;
+  #asksForms = false;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    this.#peer = new Peer({
+      frames: framesOnLines(options.input),
+      write: (text) => options.write(onLine(text)),
+      handler: (call) => this.#handle(call),
+      cancel: { method: "$/cancel_request", member: "requestId" },
+      onFault: (method, thrown) =>
+        options.log(`${method}: This is a fault of the program: ${thrownText(thrown)}`),
+    });
+  }
+
+  async run(): Promise<void> {
+    await this.#peer.run(this.#options.signal ?? new AbortController().signal);
+    const turns = [...this.#conversations.values()].map(({ turn }) => turn).filter((turn) => turn !== null);
+    for (const { controller } of turns) controller.abort();
+    await Promise.allSettled(turns.map(({ ended }) => ended));
+    await this.#peer.quiet();
+  }
+
+  #handle(call: Call): unknown {
+    const { method, params } = call;
+    if (!Object.hasOwn(ANSWERS, method)) {
+      return new Refusal(RpcCode.methodNotFound, `${method} is not known here.`);
+    }
+    if (!this.#initialized && method !== "initialize") {
+      return new Refusal(RpcCode.invalidRequest, `${method} came before initialize.`);
+    }
+    return ANSWERS[method]!(this, isObject(params) ? params : {}, call);
+  }
+
+  initialize({ clientCapabilities }: Readonly<Record<string, unknown>>) {
+    this.#initialized = true;
+    const elicitation = isObject(clientCapabilities) ? clientCapabilities.elicitation : undefined;
+    this.#asksForms = isObject(elicitation) && isObject(elicitation.form);
+    return {
+      protocolVersion: 1,
+      agentInfo: { name: "flemma", version: this.#options.version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+      },
+      authMethods: [],
+    };
+  }
+
+  async begin({ cwd, mcpServers }: Readonly<Record<string, unknown>>): Promise<unknown> {
+    if (typeof cwd !== "string" || !cwd.startsWith("/")) return NO_FOLDER;
+    const made = await begin(this.#options.environment, cwd, new Date());
+    if (!made.ok) return refusal(made.problem);
+    return await this.#opened(made.value, cwd, mcpServers);
+  }
+
+  async load(
+    { sessionId, cwd, mcpServers }: Readonly<Record<string, unknown>>,
+    tells: boolean,
+  ): Promise<unknown> {
+    if (typeof cwd !== "string" || !cwd.startsWith("/")) return NO_FOLDER;
+    const found = await find(String(sessionId), cwd);
+    if (!found.ok) return refusal(found.problem);
+    const known = this.#conversations.get(String(sessionId));
+    if (known !== undefined && known.turn !== null) return BUSY;
+    if (tells) {
+      const session = await this.#look({ path: found.value, cwd, chosen: {} });
+      if (!session.ok) return refusal(session.problem);
+      await using looking = session.value;
+      for await (const update of replay(looking)) this.#update(String(sessionId), update);
+    }
+    const { sessionId: _, ...answer } = await this.#opened(found.value, cwd, mcpServers) as Record<
+      string,
+      unknown
+    >;
+    return answer;
+  }
+
+  async list({ cwd }: Readonly<Record<string, unknown>>) {
+    const folders = typeof cwd === "string"
+      ? [cwd]
+      : [...new Set([...this.#conversations.values()].map((each) => each.cwd))];
+    return { sessions: (await Promise.all(folders.map(list))).flat() };
+  }
+
+  async discard({ sessionId }: Readonly<Record<string, unknown>>): Promise<unknown> {
+    await this.close({ sessionId });
+    const done = await discard(String(sessionId));
+    return done.ok ? {} : refusal(done.problem);
+  }
+
+  async close({ sessionId }: Readonly<Record<string, unknown>>) {
+    const conversation = this.#conversations.get(String(sessionId));
+    conversation?.turn?.controller.abort();
+    await conversation?.turn?.ended;
+    this.#conversations.delete(String(sessionId));
+    return {};
+  }
+
+  cancel({ sessionId }: Readonly<Record<string, unknown>>): void {
+    this.#conversations.get(String(sessionId))?.turn?.controller.abort();
+  }
+
+  async prompt({ sessionId, prompt }: Readonly<Record<string, unknown>>, { signal }: Call): Promise<unknown> {
+    const conversation = this.#conversations.get(String(sessionId));
+    if (conversation === undefined) return UNKNOWN;
+    if (conversation.turn !== null) return BUSY;
+    const controller = new AbortController();
+    signal.addEventListener("abort", () => controller.abort(), { once: true });
+    const ended = this.#take(conversation, prompt, controller.signal);
+    conversation.turn = { controller, ended };
+    try {
+      return await ended;
+    } finally {
+      conversation.turn = null;
+    }
+  }
+
+  async #take(conversation: Conversation, prompt: unknown, signal: AbortSignal): Promise<unknown> {
+    const { id, path, spent } = conversation;
+    const folder = parentOf(path);
+    const read = promptText(prompt, (extension) => {
+      const name = `${folder}/${crypto.randomUUID().slice(0, 8)}.${extension}`;
+      return { name, reference: `/${name}` };
+    });
+    if (!read.ok) return refusal(read.problem, RpcCode.invalidParams);
+    const { text, attachments } = read.value;
+    const said = await slashCommand(text, {
+      look: () => this.#look(conversation),
+      open: () => this.#open(conversation, () => {}, signal),
+      choose: (value) => this.choose(id, "model", value),
+    });
+    if (said !== null) {
+      this.#update(id, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: said } });
+      return { stopReason: "end_turn" };
+    }
+    try {
+      for (const { name, bytes } of attachments) await Deno.writeFile(name, bytes, { createNew: true });
+    } catch (thrown) {
+      return refusal(failure("attachment", `An image cannot be kept: ${thrownText(thrown)}.`).problem);
+    }
+    const ended = await takeTurn({
+      open: (emit) => this.#open(conversation, emit, signal),
+      update: (update) => this.#update(id, update),
+      request: (method, params) => this.#peer.request(method, params),
+      signal,
+      sessionId: id,
+      spent,
+      asksForms: this.#asksForms,
+    }, text);
+    if (typeof ended !== "string") return signal.aborted ? { stopReason: "cancelled" } : refusal(ended);
+    const { mtime } = await Deno.stat(path);
+    this.#update(id, {
+      sessionUpdate: "session_info_update",
+      title: text.split("\n", 1)[0]!.slice(0, 60),
+      updatedAt: (mtime ?? new Date()).toISOString(),
+    });
+    return { stopReason: ended };
+  }
+
+  async choose(sessionId: unknown, configId: unknown, value: unknown): Promise<unknown> {
+    const conversation = this.#conversations.get(String(sessionId));
+    if (conversation === undefined) return UNKNOWN;
+    const before = await this.#look(conversation);
+    if (!before.ok) return refusal(before.problem);
+    await using session = before.value;
+    if (typeof configId !== "string" || typeof value !== "string" || !isChoice(session, configId, value)) {
+      return new Refusal(RpcCode.invalidParams, `${String(configId)} cannot be ${String(value)}.`);
+    }
+    conversation.chosen = { ...conversation.chosen, [configId]: value };
+    const after = await this.#look(conversation);
+    if (!after.ok) return refusal(after.problem);
+    await using now = after.value;
+    const options = configOptions(now);
+    this.#update(conversation.id, { sessionUpdate: "config_option_update", configOptions: options });
+    return { configOptions: options };
+  }
+
+  /** Notes a conversation as open, and says what can be chosen in it. */
+  async #opened(path: string, cwd: string, mcpServers: unknown): Promise<unknown> {
+    const id = idOf(path);
+    const conversation: Conversation = { id, path, cwd, chosen: {}, spent: { cost: 0 }, turn: null };
+    const looked = await this.#look(conversation);
+    if (!looked.ok) return refusal(looked.problem);
+    await using session = looked.value;
+    for (const { message } of session.loaded.notices) this.#options.log(message);
+    if (Array.isArray(mcpServers) && mcpServers.length > 0) {
+      this.#options.log(`The ${mcpServers.length} MCP servers of the client are not used.`);
+    }
+    this.#conversations.set(id, conversation);
+    // A client has to know the conversation before it is told something of it.
+    setTimeout(() => {
+      this.#update(id, { sessionUpdate: "available_commands_update", availableCommands: SLASH_COMMANDS });
+    });
+    return { sessionId: id, modes: modes(session), configOptions: configOptions(session) };
+  }
+
+  #look(conversation: Pick<Conversation, "path" | "cwd" | "chosen">): Promise<Outcome<ChatSession>> {
+    return openChat(conversation.path, { ...this.#host(conversation), readOnly: true });
+  }
+
+  #open(conversation: Conversation, emit: Emit, signal: AbortSignal): Promise<Outcome<ChatSession>> {
+    const notify = ({ message }: Problem) => this.#options.log(message);
+    return openChat(conversation.path, { ...this.#host(conversation), emit, signal, notify });
+  }
+
+  #host({ path, chosen }: Pick<Conversation, "path" | "chosen">) {
+    const environment = { ...this.#options.environment, cwd: folderOfDocument(path) };
+    return { environment, settings: { overrides: overridesOf(chosen) } };
+  }
+
+  #update(sessionId: string, update: SessionUpdate): void {
+    this.#peer.notify("session/update", { sessionId, update });
+  }
+}
+
+const UNKNOWN = new Refusal(RpcCode.invalidParams, "There is no such conversation here: begin or load one.");
+const BUSY = new Refusal(RpcCode.invalidRequest, "A turn of this conversation goes on.");
+const NO_FOLDER = new Refusal(RpcCode.invalidParams, "cwd has to be an absolute path.");
+
+function refusal({ code, message, next }: Problem, rpc: number = RpcCode.internal): Refusal {
+  return new Refusal(rpc, next === undefined ? message : `${message} ${next}`, { code });
+}

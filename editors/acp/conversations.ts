@@ -1,0 +1,117 @@
+// Where the conversations of an agent are: each is a document, known to clients by a name made from its real path.
+
+import { newChat } from "../../agent/new_chat.ts";
+import type { Environment } from "../../base/environment.ts";
+import { CHATS, isInside, nameOf, parentOf } from "../../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+
+/** What the protocol says of a conversation in a list. */
+export interface Listed {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly updatedAt: string;
+}
+
+/** The name of a conversation: the same after every start, and nothing a client has to understand. */
+export function idOf(path: string): string {
+  const bytes = new TextEncoder().encode(path);
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** The real path behind a name; null for what is no name. */
+export function pathOfId(id: string): string | null {
+  try {
+    const text = atob(id.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    const path = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return path.startsWith("/") && path.endsWith(".chat") ? path : null;
+  } catch {
+    // Not made by `idOf`.
+    return null;
+  }
+}
+
+/** Makes a conversation in `.flemma/chats` of a folder; answers with its real path. */
+export async function begin(environment: Environment, cwd: string, now: Date): Promise<Outcome<string>> {
+  const folder = `${cwd}/${CHATS}`;
+  try {
+    await Deno.mkdir(folder, { recursive: true });
+  } catch (thrown) {
+    return failure("document-unwritable", `${folder} cannot be made: ${thrownText(thrown)}.`);
+  }
+  const [day, time] = now.toISOString().split("T");
+  const name = `${day}-${time!.slice(0, 8).replaceAll(":", "")}-${crypto.randomUUID().slice(0, 4)}.chat`;
+  const made = await newChat(`${folder}/${name}`, {}, { environment });
+  return made.ok ? success(made.value.path) : made;
+}
+
+/** The document of a name, where it lies below a folder; else why not. */
+export async function find(id: string, cwd: string): Promise<Outcome<string>> {
+  const unknown = failure(
+    "unknown-session",
+    "There is no such conversation.",
+    "Begin a new one, or list them.",
+  );
+  const path = pathOfId(id);
+  if (path === null) return unknown;
+  try {
+    const [real, folder] = await Promise.all([Deno.realPath(path), Deno.realPath(cwd)]);
+    if (real !== path || !isInside(real, folder)) {
+      return failure(
+        "unknown-session",
+        `The conversation is not below ${cwd}.`,
+        "Open it in its own folder.",
+      );
+    }
+    return success(real);
+  } catch {
+    return unknown;
+  }
+}
+
+/** The documents of a folder, those in its `.flemma/chats` among them, the newest first. */
+export async function list(cwd: string): Promise<Listed[]> {
+  const found: Listed[] = [];
+  for (const folder of [cwd, `${cwd}/${CHATS}`]) {
+    try {
+      const real = await Deno.realPath(folder);
+      for await (const { name, isFile } of Deno.readDir(real)) {
+        if (!isFile || !name.endsWith(".chat")) continue;
+        const path = `${real}/${name}`;
+        const { mtime } = await Deno.stat(path);
+        found.push({
+          sessionId: idOf(path),
+          cwd,
+          title: name,
+          updatedAt: (mtime ?? new Date(0)).toISOString(),
+        });
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    }
+  }
+  return found.sort((a, b) => a.updatedAt < b.updatedAt ? 1 : -1);
+}
+
+/** Moves a conversation of an agent to the trash beside it; documents that a person put elsewhere are theirs to delete. */
+export async function discard(id: string): Promise<Outcome<null>> {
+  const path = pathOfId(id);
+  const folder = path === null ? "" : parentOf(path);
+  if (path === null || !folder.endsWith(`/${CHATS}`)) {
+    return failure(
+      "not-ours",
+      "Only conversations in .flemma/chats are deleted.",
+      "Delete the file yourself.",
+    );
+  }
+  try {
+    await Deno.mkdir(`${folder}/trash`, { recursive: true });
+    await Deno.link(path, `${folder}/trash/${nameOf(path)}`);
+    await Deno.remove(path);
+    return success(null);
+  } catch (thrown) {
+    return failure("document-unwritable", `It cannot be moved to the trash: ${thrownText(thrown)}.`);
+  }
+}

@@ -1,0 +1,59 @@
+// What a person may type as a command in a client: it is answered here and never sent to a model.
+
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { ChatSession } from "../../agent/types.ts";
+import type { Outcome } from "../../base/problem.ts";
+import { Refusal } from "../rpc/peer.ts";
+
+/** The commands, as clients list them. */
+export const SLASH_COMMANDS: AvailableCommand[] = [
+  { name: "status", description: "What waits in this conversation, and what decides about it." },
+  { name: "approve", description: "Approve a call that waits.", input: { hint: "id of the call" } },
+  { name: "model", description: "Ask another model from now on.", input: { hint: "name of the model" } },
+];
+
+export interface SlashHost {
+  look(): Promise<Outcome<ChatSession>>;
+  open(): Promise<Outcome<ChatSession>>;
+  choose(model: string): Promise<unknown>;
+}
+
+/** Does what a prompt asks for that is a command; null for every other prompt. */
+export async function slashCommand(text: string, host: SlashHost): Promise<string | null> {
+  const [, name, rest = ""] = /^\/(status|approve|model)(?:\s+(\S+))?\s*$/.exec(text) ?? [];
+  switch (name) {
+    case "status":
+      return await status(host);
+    case "approve":
+      return await approve(host, rest);
+    case "model": {
+      const answer = await host.choose(rest);
+      return answer instanceof Refusal ? answer.message : `The model is ${rest} from now on.`;
+    }
+    default:
+      return null;
+  }
+}
+
+async function status({ look }: SlashHost): Promise<string> {
+  const looked = await look();
+  if (!looked.ok) return looked.problem.message;
+  await using session = looked.value;
+  const calls = await session.calls();
+  const lines = calls.map(({ status, preview, line, id }) =>
+    `- ${status}: \`${preview.replaceAll("`", "'")}\` (${id}, line ${line})`
+  );
+  return [`The document is ${session.path}.`, ...(lines.length === 0 ? ["Nothing waits."] : lines)].join(
+    "\n",
+  );
+}
+
+async function approve({ open }: SlashHost, id: string): Promise<string> {
+  const opened = await open();
+  if (!opened.ok) return opened.problem.message;
+  await using session = opened.value;
+  const approved = await session.approve(id === "" ? { kind: "only" } : id);
+  if (approved.ok) return `${approved.value.join(", ")} is approved. Say anything to go on.`;
+  const { message, next } = approved.problem;
+  return next === undefined ? message : `${message} ${next}`;
+}

@@ -1,0 +1,74 @@
+// A call as clients show it: a title, what kind of thing it does, where, and what it would change.
+
+import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type { ChatSession, FileTexts } from "../../agent/types.ts";
+import { folderOfDocument, resolvePath } from "../../base/paths.ts";
+import { visible } from "../../base/visible.ts";
+import { splitLines } from "../../cycle/storage/lines.ts";
+import type { Call, Result } from "../../parser/types.ts";
+import { previewCall } from "../../tools/preview.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  bash: "execute",
+  read: "read",
+  ls: "search",
+  find: "search",
+  grep: "search",
+  edit: "edit",
+  write: "edit",
+};
+
+/** Larger files are shown by the passage that changes. */
+const WHOLE_FILE = 64 * 1024;
+/** Lines around a passage. */
+const AROUND = 3;
+/** Characters of a result that are shown. */
+const MOST_CHARACTERS = 50_000;
+
+/** A call with what it would change in a file. */
+export async function toolCall(session: ChatSession, call: Call): Promise<ToolCall> {
+  const texts = await session.fileTexts(call.id);
+  const definition = builtinTools(session.settings.tools).find(({ name }) => name === call.name);
+  return {
+    toolCallId: call.id,
+    title: previewCall(definition, call.name, call.input, Infinity),
+    name: call.name,
+    kind: KINDS[call.name] ?? "other",
+    status: "pending",
+    rawInput: call.input,
+    locations: locationsOf(session, call),
+    content: texts === null ? [] : [{ type: "diff", ...passage(texts) }],
+  };
+}
+
+/** What a result says, as content of its call. */
+export function resultContent({ content }: Pick<Result, "content">): ToolCallContent[] {
+  const text = visible(content.slice(0, MOST_CHARACTERS), { lines: true });
+  return text === "" ? [] : [{ type: "content", content: { type: "text", text } }];
+}
+
+function locationsOf({ path }: ChatSession, { input }: Call): ToolCallLocation[] {
+  if (typeof input.path !== "string" || path === null) return [];
+  const line = typeof input.offset === "number" ? input.offset : undefined;
+  const real = resolvePath(input.path, { folder: folderOfDocument(path), home: "/" });
+  return [{ path: real, ...(line === undefined ? {} : { line }) }];
+}
+
+/** A whole file, or of a large one the lines that change and some around them. */
+function passage(
+  { path, before, after }: FileTexts,
+): { path: string; oldText: string | null; newText: string } {
+  const length = Math.max(before?.length ?? 0, after.length);
+  if (before === null || length <= WHOLE_FILE) return { path, oldText: before, newText: after };
+  const lines = (text: string) => splitLines(new TextEncoder().encode(text));
+  const [old, now] = [lines(before), lines(after)];
+  let head = 0;
+  while (head < old.length && head < now.length && old[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < Math.min(old.length, now.length) - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  const from = Math.max(0, head - AROUND);
+  const cut = (all: readonly string[]) =>
+    all.slice(from, Math.min(all.length, all.length - tail + AROUND)).join("");
+  return { path, oldText: cut(old), newText: cut(now) };
+}

@@ -1,0 +1,269 @@
+// One prompt from the person's words to the end of the turn: the document is advanced, and calls that wait are asked about
+// one after the other. While a person is asked nothing holds the document, and what they did in it meanwhile comes first.
+
+import type { PermissionOption, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import type { ChatSession } from "../../agent/types.ts";
+import { isObject } from "../../base/is_object.ts";
+import type { Outcome, Problem } from "../../base/problem.ts";
+import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
+import { sayNext } from "../../parser/edits/turn.ts";
+import { Refusal } from "../rpc/peer.ts";
+import { stopWords } from "../stop_words.ts";
+import { resultContent, toolCall } from "./tool_calls.ts";
+
+export interface TurnHost {
+  /** Opens the document under its lock. */
+  open(emit: Emit): Promise<Outcome<ChatSession>>;
+  update(update: SessionUpdate): void;
+  /** Asks the client. */
+  request(method: string, params: Record<string, unknown>): Promise<unknown>;
+  readonly signal: AbortSignal;
+  readonly sessionId: string;
+  /** Dollars that this conversation has cost since it was opened. */
+  readonly spent: { cost: number };
+  /** Whether the client shows forms, so that a reason can be asked for. */
+  readonly asksForms: boolean;
+}
+
+/** Takes a turn; answers why it ended, or with what went wrong. */
+export async function takeTurn(host: TurnHost, text: string): Promise<StopReason | Problem> {
+  return await new Turn(host).take(text);
+}
+
+/** What the person decided about a call, and the call as they saw it. */
+interface Decision {
+  readonly id: string;
+  readonly inputText: string;
+  readonly option: string;
+  readonly reason: string;
+}
+
+class Turn {
+  readonly #host: TurnHost;
+  /** Calls that the client knows. */
+  readonly #shown = new Set<string>();
+  /** Calls whose result it knows. */
+  readonly #finished = new Set<string>();
+  #session: ChatSession | null = null;
+  /** Events are told in their order, although a call takes a moment to be described. */
+  #telling: Promise<void> = Promise.resolve();
+
+  constructor(host: TurnHost) {
+    this.#host = host;
+  }
+
+  async take(text: string): Promise<StopReason | Problem> {
+    let decisions: readonly Decision[] = [];
+    for (let first = true;; first = false) {
+      const opened = await this.#host.open((event) => this.#event(event));
+      if (!opened.ok) return opened.problem;
+      let stop: Stop;
+      let asked: readonly Asked[] = [];
+      {
+        await using session = opened.value;
+        this.#session = session;
+        const problem = first
+          ? await session.edit([sayNext(session.chat, text)])
+          : await this.#decide(session, decisions);
+        if (problem !== null) return problem;
+        stop = await session.advance();
+        await this.#telling;
+        this.#tellResults(session);
+        if (stop.reason === "pending") asked = await this.#asked(session, stop.ids);
+      }
+      if (this.#host.signal.aborted) return "cancelled";
+      if (stop.reason !== "pending") return this.#ended(stop);
+      const answers = await this.#ask(asked);
+      if (answers === null) return "cancelled";
+      if (answers.every(({ option }) => option === "")) return this.#ended(stop);
+      decisions = answers;
+    }
+  }
+
+  #event(event: CycleEvent): void {
+    this.#telling = this.#telling.then(() => this.#tell(event));
+  }
+
+  async #tell(event: CycleEvent): Promise<void> {
+    const { update } = this.#host;
+    const said = (text: string) => ({ type: "text" as const, text });
+    switch (event.event) {
+      case "text":
+        return update({ sessionUpdate: "agent_message_chunk", content: said(event.text) });
+      case "thinking":
+        return update({ sessionUpdate: "agent_thought_chunk", content: said(event.text) });
+      case "approval:pending":
+      case "approval:denied":
+        return await this.#show(event.id);
+      case "tool:finished":
+        if (this.#session !== null) this.#tellResults(this.#session);
+        return;
+      case "tool:executing":
+        await this.#show(event.id);
+        return update({ sessionUpdate: "tool_call_update", toolCallId: event.id, status: "in_progress" });
+      case "request:finished": {
+        const { record } = event;
+        if (record === undefined) return;
+        this.#host.spent.cost += record.cost ?? 0;
+        if (record.context === null) return;
+        const { input, output, cache_read, cache_write } = record.usage;
+        const cost = record.cost === null ? {} : { cost: { amount: this.#host.spent.cost, currency: "USD" } };
+        const used = input + output + cache_read + cache_write;
+        return update({ sessionUpdate: "usage_update", used, size: record.context, ...cost });
+      }
+      default:
+        return;
+    }
+  }
+
+  /** Tells of a call, once. */
+  async #show(id: string): Promise<void> {
+    const session = this.#session;
+    const call = session?.chat.call(id);
+    if (session === null || call === undefined || this.#shown.has(id)) return;
+    this.#shown.add(id);
+    this.#host.update({ sessionUpdate: "tool_call", ...await toolCall(session, call) });
+  }
+
+  /** What became of the calls that the client knows. */
+  #tellResults({ chat }: ChatSession): void {
+    for (const result of chat.results) {
+      const isFinal = result.status === null || result.status === "error";
+      if (!isFinal || !this.#shown.has(result.id) || this.#finished.has(result.id)) continue;
+      this.#finished.add(result.id);
+      this.#host.update({
+        sessionUpdate: "tool_call_update",
+        toolCallId: result.id,
+        status: result.status === "error" ? "failed" : "completed",
+        content: resultContent(result),
+      });
+    }
+  }
+
+  async #asked(session: ChatSession, ids: readonly string[]): Promise<Asked[]> {
+    const asked: Asked[] = [];
+    for (const id of ids) {
+      const call = session.chat.call(id);
+      if (call === undefined) continue;
+      await this.#show(id);
+      const rule = await session.proposeRule(id);
+      const always = rule.ok
+        ? [option("allow_always", `Always in this conversation: ${rule.value.text}`)]
+        : [];
+      asked.push({
+        id,
+        inputText: call.inputText,
+        toolCall: await toolCall(session, call),
+        options: [
+          option("allow_once", "Allow"),
+          ...always,
+          option("reject_once", "Reject"),
+          option("reject_always", `Never ${call.name} in this conversation`),
+        ],
+      });
+    }
+    return asked;
+  }
+
+  /** Asks about calls in the order of the document; null when the person cancelled. */
+  async #ask(asked: readonly Asked[]): Promise<Decision[] | null> {
+    const decisions: Decision[] = [];
+    for (const { id, inputText, toolCall, options } of asked) {
+      const { sessionId } = this.#host;
+      const answer = await this.#host.request("session/request_permission", { sessionId, toolCall, options });
+      if (this.#host.signal.aborted) return null;
+      const outcome = isObject(answer) && isObject(answer.outcome) ? answer.outcome : {};
+      if (answer instanceof Refusal || outcome.outcome !== "selected") return null;
+      const chosen = options.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? "";
+      const reason = chosen === "reject_once" && this.#host.asksForms ? await this.#reason() : "";
+      decisions.push({ id, inputText, option: chosen, reason });
+    }
+    return decisions;
+  }
+
+  /** Why the person says no, in their words; empty when they give no reason. */
+  async #reason(): Promise<string> {
+    const { sessionId } = this.#host;
+    const answer = await this.#host.request("elicitation/create", {
+      sessionId,
+      mode: "form",
+      message: "Why not? The model is told.",
+      requestedSchema: { type: "object", properties: { reason: { type: "string", title: "Reason" } } },
+    });
+    const content = isObject(answer) && answer.action === "accept" && isObject(answer.content)
+      ? answer.content
+      : {};
+    return typeof content.reason === "string" ? content.reason.trim() : "";
+  }
+
+  /** Writes what the person decided about calls that wait still and say what they said then. */
+  async #decide(session: ChatSession, decisions: readonly Decision[]): Promise<Problem | null> {
+    for (const { id, inputText, option, reason } of decisions) {
+      const isSame = session.chat.call(id)?.inputText === inputText &&
+        session.chat.result(id)?.status === "pending";
+      if (!isSame || option === "") continue;
+      const done = option.startsWith("allow")
+        ? await this.#allow(session, id, option === "allow_always")
+        : await this.#reject(session, id, reason, option === "reject_always");
+      if (!done.ok) return done.problem;
+    }
+    return null;
+  }
+
+  async #allow(session: ChatSession, id: string, always: boolean): Promise<Outcome<unknown>> {
+    const rule = always ? await session.proposeRule(id) : null;
+    const approved = await session.approve(id);
+    return rule?.ok && approved.ok ? await session.addRule(rule.value.written) : approved;
+  }
+
+  async #reject(
+    session: ChatSession,
+    id: string,
+    reason: string,
+    always: boolean,
+  ): Promise<Outcome<unknown>> {
+    const name = session.chat.call(id)?.name;
+    const rejected = await session.reject(id, reason);
+    return always && name !== undefined && rejected.ok ? await session.addRule({ deny: name }) : rejected;
+  }
+
+  #ended(stop: Stop): StopReason | Problem {
+    switch (stop.reason) {
+      case "done":
+      case "stepped":
+        return "end_turn";
+      case "cut":
+        return "max_tokens";
+      case "turn-limit":
+      case "throttled":
+        return "max_turn_requests";
+      case "cancelled":
+        return "cancelled";
+      case "failed":
+      case "conflict":
+      case "diagnostics":
+      case "empty":
+        if (stop.problem?.code === "provider-blocked") return "refusal";
+        return stop.problem ?? { code: stop.reason, message: stopWords(stop)?.text ?? "The turn ended." };
+      default: {
+        // Something waits for the person in the document: they are told what, in words.
+        const text = stopWords(stop)?.text ?? "";
+        if (text !== "") {
+          this.#host.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+        }
+        return "end_turn";
+      }
+    }
+  }
+}
+
+interface Asked {
+  readonly id: string;
+  readonly inputText: string;
+  readonly toolCall: Awaited<ReturnType<typeof toolCall>>;
+  readonly options: readonly PermissionOption[];
+}
+
+function option(kind: PermissionOption["kind"], name: string): PermissionOption {
+  return { optionId: kind, kind, name };
+}
