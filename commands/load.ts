@@ -34,6 +34,8 @@ const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "lsp": () => import("./serve/lsp.ts"),
   "acp": () => import("./serve/acp.ts"),
+  "completions": () => import("./setup/completions.ts"),
+  "complete": () => import("./setup/complete.ts"),
 };
 
 const skills = () => import("./catalogue/skills.ts");

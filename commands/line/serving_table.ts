@@ -34,3 +34,27 @@ export const SERVING_COMMANDS: readonly Command[] = [
     example: "flemma acp",
   },
 ];
+
+/** They make a shell at home with the program. */
+export const SHELL_COMMANDS: readonly Command[] = [
+  {
+    name: "completions",
+    usage: "bash|zsh|fish",
+    summary: "a script by which your shell completes command lines",
+    details: "Commands, options, files, and the ids of calls of the document in hand with what they ask for.",
+    kind: "none",
+    arity: [1, 1],
+    options: [HELP],
+    example: "flemma completions bash",
+  },
+  {
+    name: "complete",
+    usage: "-- WORD…",
+    summary: "what may stand in the place of the last word; asked by completions",
+    kind: "none",
+    arity: [0, 0],
+    takesCommand: true,
+    options: [HELP],
+    example: "flemma complete -- approve notes.chat to",
+  },
+];

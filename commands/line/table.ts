@@ -4,7 +4,7 @@ import type { Command, CommandGroup, Option } from "./spec.ts";
 import { SKILL_COMMANDS } from "./extension_table.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
 import { PROVIDER_COMMANDS } from "./provider_table.ts";
-import { SERVING_COMMANDS } from "./serving_table.ts";
+import { SERVING_COMMANDS, SHELL_COMMANDS } from "./serving_table.ts";
 import { SANDBOX_SWITCHES, SETTINGS_COMMANDS } from "./settings_table.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
@@ -376,7 +376,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Work on a document", commands: [...WORK, UNDO] },
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
-  { title: "Serve editors", commands: SERVING_COMMANDS },
+  { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },
   { title: "Sandbox", commands: CONFINE },
   { title: "Skills", commands: SKILL_COMMANDS },
   { title: "Keys and cost", commands: PROVIDER_COMMANDS },

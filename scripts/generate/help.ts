@@ -1,12 +1,15 @@
-// The reference page of commands, from the table that the program itself reads.
+// The reference page of commands and the manual page, from the table that the program itself reads.
 
 import { optionForm, optionText, overview, synopsis } from "../../commands/line/help.ts";
-import { EXIT_CODES } from "../../commands/line/manual.ts";
+import { EXIT_CODES, VARIABLES } from "../../commands/line/manual.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
 import type { Command } from "../../commands/line/spec.ts";
 
 export function generate(): Promise<{ path: string; text: string }[]> {
-  return Promise.resolve([{ path: "docs/commands.md", text: page() }]);
+  return Promise.resolve([{ path: "docs/commands.md", text: page() }, {
+    path: "docs/flemma.1",
+    text: manualPage(),
+  }]);
 }
 
 function page(): string {
@@ -53,4 +56,43 @@ function section(command: Command): string[] {
     "```",
     "",
   ];
+}
+
+/** The page of `man flemma`. */
+function manualPage(): string {
+  const command = (each: Command) => [
+    `.SS "${roff(synopsis(each))}"`,
+    roff(`${each.summary[0]!.toUpperCase()}${each.summary.slice(1)}.`),
+    ...(each.details === undefined ? [] : [".PP", roff(each.details)]),
+    ...each.options.flatMap((option) => [".TP", `.B ${roff(optionForm(option))}`, roff(optionText(option))]),
+    ".PP",
+    `Example: ${roff(each.example)}`,
+  ];
+  const rows = (all: readonly (readonly [unknown, string])[]) =>
+    all.flatMap(([name, meaning]) => [".TP", `.B ${roff(String(name))}`, roff(meaning)]);
+  return [
+    '.\\" Made by deno task generate from the table of commands.',
+    ".TH FLEMMA 1",
+    ".SH NAME",
+    "flemma \\- the whole agent loop on plain .chat files, for any editor",
+    ".SH SYNOPSIS",
+    ".B flemma",
+    "COMMAND [FILE] [OPTION...]",
+    ".SH COMMANDS",
+    ...COMMANDS.flatMap(command),
+    ".SH EXIT STATUS",
+    ...rows(EXIT_CODES),
+    ".SH ENVIRONMENT",
+    ...rows(VARIABLES),
+    "",
+  ].join("\n");
+}
+
+/** A text in which nothing is read as a request of the formatter. */
+function roff(text: string): string {
+  const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll('"', "\\(dq").replaceAll(
+    "…",
+    "...",
+  );
+  return plain.split("\n").map((line) => /^[.']/.test(line) ? `\\&${line}` : line).join("\n");
 }

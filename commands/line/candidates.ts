@@ -1,0 +1,93 @@
+// What may stand next on a command line, read off the table of commands.
+
+import { COMMANDS } from "./table.ts";
+import type { Command, Option } from "./spec.ts";
+
+/** A word with what it means. */
+export interface Candidate {
+  readonly word: string;
+  readonly text: string;
+}
+
+export interface Candidates {
+  readonly words: readonly Candidate[];
+  /** Whether the name of a file may stand there. */
+  readonly files: boolean;
+  /** The document whose calls may be named there; null where none may. */
+  readonly targetsOf: string | null;
+}
+
+const SHELLS = ["bash", "zsh", "fish"];
+const NOTHING: Candidates = { words: [], files: false, targetsOf: null };
+
+/** What may stand in the place of the last of these words, which may be empty. */
+export function candidates(words: readonly string[]): Candidates {
+  const before = words.slice(0, -1);
+  const typed = words.at(-1) ?? "";
+  if (before.includes("--")) return { ...NOTHING, files: true };
+  const command = commandOf(before);
+  if (command === null) return { words: beginnings(before), files: before.length === 0, targetsOf: null };
+  const given = before.slice(command.name.split(" ").length);
+  const valued = optionNamed(command, given.at(-1));
+  if (valued?.value !== undefined) return valueOf(valued);
+  if (typed.startsWith("-")) return { ...NOTHING, words: optionsOf(command) };
+  const positionals = positionalsOf(command, given);
+  if (command.name === "completions" && positionals.length === 0) {
+    return { ...NOTHING, words: SHELLS.map((word) => ({ word, text: `completions for ${word}` })) };
+  }
+  if (positionals.length >= command.arity[1]) return NOTHING;
+  const isTarget = positionals.length > 0 && /TARGET/.test(command.usage);
+  return {
+    ...NOTHING,
+    files: /FILE|SNIPPET|PATH/.test(command.usage),
+    targetsOf: isTarget ? positionals[0]! : null,
+  };
+}
+
+/** The command that words begin with; null while it is not whole. */
+function commandOf(words: readonly string[]): Command | null {
+  const two = COMMANDS.find(({ name }) => name === words.slice(0, 2).join(" "));
+  return two ?? COMMANDS.find(({ name }) => name === words[0]) ?? null;
+}
+
+/** Words of commands that go on from these. */
+function beginnings(before: readonly string[]): Candidate[] {
+  const start = before.map((word) => `${word} `).join("");
+  const found = new Map<string, string>();
+  for (const { name, summary } of COMMANDS) {
+    if (!name.startsWith(start)) continue;
+    const [word = "", ...more] = name.slice(start.length).split(" ");
+    // A group is told by the names in it.
+    found.set(
+      word,
+      more.length === 0 ? summary : `${found.has(word) ? `${found.get(word)}, ` : ""}${more.join(" ")}`,
+    );
+  }
+  return [...found].map(([word, text]) => ({ word, text }));
+}
+
+function optionsOf({ options }: Command): Candidate[] {
+  return options.flatMap(({ name, short, negatable, help }) => [
+    { word: `--${name}`, text: help },
+    ...(negatable ? [{ word: `--no-${name}`, text: help }] : []),
+    ...(short === undefined ? [] : [{ word: `-${short}`, text: help }]),
+  ]);
+}
+
+function optionNamed({ options }: Command, word: string | undefined): Option | undefined {
+  return options.find(({ name, short }) =>
+    word === `--${name}` || (short !== undefined && word === `-${short}`)
+  );
+}
+
+function valueOf({ value }: Option): Candidates {
+  return { ...NOTHING, files: value === "FILE" || value === "PATH" || value === "WHERE" };
+}
+
+/** The words that are neither options nor their values. */
+function positionalsOf(command: Command, words: readonly string[]): string[] {
+  return words.filter((word, at) => {
+    if (word.startsWith("-") && word !== "-") return false;
+    return optionNamed(command, words[at - 1])?.value === undefined;
+  });
+}

@@ -1,0 +1,36 @@
+// `flemma complete`: what may stand next on a command line, for the shells' completions.
+
+import { openChat } from "../../agent/open.ts";
+import { visible } from "../../base/visible.ts";
+import { isThere } from "../../base/files.ts";
+import { absolutePath } from "../../base/paths.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { writeOutput } from "../io/streams.ts";
+import { type Candidate, candidates } from "../line/candidates.ts";
+
+/** Tells the shell that names of files may stand there too. */
+const FILES = ":files";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { environment, arguments: { rest } } = invocation;
+  const { words, files, targetsOf } = candidates(rest);
+  const path = targetsOf === null ? null : absolutePath(environment, targetsOf);
+  const calls = path === null || !isThere(path) ? [] : await waiting(path, invocation);
+  const typed = rest.at(-1) ?? "";
+  const rows = [...words, ...calls].filter(({ word }) => word.startsWith(typed))
+    .map(({ word, text }) => `${visible(word)}\t${visible(text)}\n`);
+  writeOutput([...rows, ...(files ? [`${FILES}\n`] : [])].join(""));
+  return Exit.ok;
+}
+
+/** The calls of a document that wait for something, with a line that shows each; none where it cannot be read. */
+async function waiting(path: string, { environment }: Invocation): Promise<Candidate[]> {
+  const opened = await openChat(path, { environment, readOnly: true });
+  if (!opened.ok) return [];
+  await using session = opened.value;
+  return (await session.calls()).map(({ id, preview, status }) => ({
+    word: id,
+    text: `${status}  ${preview}`,
+  }));
+}

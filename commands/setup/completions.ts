@@ -1,0 +1,64 @@
+// `flemma completions`: scripts by which a shell completes command lines. They know nothing themselves: the program is asked.
+
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { writeOutput } from "../io/streams.ts";
+
+const BASH =
+  `# bash completion for flemma: source it, or put it into ~/.local/share/bash-completion/completions/flemma
+_flemma() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" word text
+  COMPREPLY=()
+  while IFS=$'\\t' read -r word text; do
+    if [ "$word" = ":files" ]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
+    else
+      COMPREPLY+=("$word")
+    fi
+  done < <(flemma complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _flemma flemma
+`;
+
+const ZSH = `#compdef flemma
+# zsh completion for flemma: put it into a folder of $fpath as _flemma, or source it after compinit
+_flemma() {
+  local -a rows
+  local files word text
+  while IFS=$'\\t' read -r word text; do
+    if [[ $word == ":files" ]]; then files=1; else rows+=("\${word//:/\\\\:}:$text"); fi
+  done < <(flemma complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  (( $#rows )) && _describe flemma rows
+  [[ -n $files ]] && _files
+}
+if [[ $funcstack[1] == _flemma ]]; then _flemma "$@"; else compdef _flemma flemma; fi
+`;
+
+const FISH = `# fish completion for flemma: put it into ~/.config/fish/completions/flemma.fish
+function __flemma_candidates
+  set -l words (commandline -opc) (commandline -ct)
+  for row in (flemma complete -- $words[2..-1] 2>/dev/null)
+    if test "$row" = ":files"
+      __fish_complete_path (commandline -ct)
+    else
+      echo $row
+    end
+  end
+end
+complete -c flemma -f -a '(__flemma_candidates)'
+`;
+
+const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+
+export function run(invocation: Invocation): Promise<number> {
+  const [shell = ""] = invocation.arguments.positionals;
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  if (script === undefined) {
+    const message = `There are completions for ${Object.keys(SCRIPTS).join(", ")}, not for "${shell}".`;
+    return Promise.resolve(refuse(invocation, { code: "usage", message }));
+  }
+  writeOutput(script);
+  return Promise.resolve(Exit.ok);
+}
