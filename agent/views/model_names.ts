@@ -1,6 +1,6 @@
 // The names of models that a setting may hold, as far as this program knows them.
 
-import { dayOf, isGone, modelsOf } from "../../providers/models/find.ts";
+import { dayOf, isGone, modelInForce, modelsOf } from "../../providers/models/find.ts";
 import type { Settings } from "../../config/settings.ts";
 
 /** The models of the provider in force, without those that are gone. */
@@ -8,4 +8,9 @@ export function modelNames(settings: Settings, now = new Date()): string[] {
   return modelsOf(settings.provider, settings).filter((model) => !isGone(model, dayOf(now))).map(({ id }) =>
     id
   );
+}
+
+/** The model that is asked under these settings; null when none is named. */
+export function modelAsked(settings: Settings): string | null {
+  return modelInForce(settings) ?? null;
 }

@@ -2,8 +2,7 @@
 
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
-import { modelNames } from "../../agent/views/model_names.ts";
-import { modelInForce } from "../../providers/models/find.ts";
+import { modelAsked, modelNames } from "../../agent/views/model_names.ts";
 
 /** What was chosen, as settings on top of all files. */
 export type Chosen = Readonly<Record<string, string>>;
@@ -28,7 +27,7 @@ export function overridesOf(chosen: Chosen): Record<string, unknown> {
 
 /** What can be chosen, and what holds now. */
 export function configOptions({ settings }: ChatSession): SessionConfigOption[] {
-  const model = modelInForce(settings) ?? "";
+  const model = modelAsked(settings) ?? "";
   const { level } = settings.parameters.thinking;
   const thinking = level === false || level === 0 ? "off" : String(level);
   const select = (
