@@ -2,12 +2,11 @@
 
 import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { ChatSession, FileTexts } from "../../agent/types.ts";
+import { callTitle } from "../../agent/views/call_title.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call, Result } from "../../parser/types.ts";
-import { previewCall } from "../../tools/preview.ts";
-import { builtinTools } from "../../tools/builtin/mod.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   bash: "execute",
@@ -29,10 +28,9 @@ const MOST_CHARACTERS = 50_000;
 /** A call with what it would change in a file. */
 export async function toolCall(session: ChatSession, call: Call): Promise<ToolCall> {
   const texts = await session.fileTexts(call.id);
-  const definition = builtinTools(session.settings.tools).find(({ name }) => name === call.name);
   return {
     toolCallId: call.id,
-    title: previewCall(definition, call.name, call.input, Infinity),
+    title: callTitle(call, session.settings),
     name: call.name,
     kind: KINDS[call.name] ?? "other",
     status: "pending",
