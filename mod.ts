@@ -192,14 +192,20 @@ export {
   type PluginContext,
   type Preview,
   previewCall,
+  type RegisterTool,
   type Registration,
+  type RegistryOptions,
   type ReplacedFile,
+  type ResolveTools,
   runTool,
   type SeenFile,
   type SeenFiles,
+  type SourceState,
+  type SourceStatus,
   type ToolDefinition,
   type ToolInput,
   ToolRegistry,
+  type ToolSource,
 } from "./tools/mod.ts";
 
 /**

@@ -31,7 +31,9 @@ import { guardOf, unconfirmed } from "./trust/open_guard.ts";
 import { cautious, type Decide, type Distrust, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
 import { registerSkills } from "./extensions/skills.ts";
-import { judgeOf, offeredTools, personOf, registerTools, runnerOf } from "./tools.ts";
+import { offeredTools, unknownTools } from "./offer/offered.ts";
+import { waitForTool, waitForTools } from "./offer/waiting.ts";
+import { judgeOf, personOf, registerTools, runnerOf } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
 import { WrittenFiles } from "./review/written_files.ts";
 
@@ -52,10 +54,18 @@ export interface Runtime {
   readonly send: Send;
   /** Findings that keep the cycle and every request from starting. */
   readonly blockers: SubjectSettings["diagnostics"];
-  /** The tools a request offers, by name. */
+  /** The tools a request offers, by name, of those that are there now. */
   offered(): readonly ToolDefinition[];
   /** What sending needs of the first block. */
   evaluated(): Promise<EvaluatedFrontmatter>;
+  /**
+   * Waits until every source of tools has answered; gives what then keeps a request from being made.
+   *
+   * @param signal ends the waiting
+   */
+  toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
+  /** What is known to be wrong with the list of tools, without asking any source. */
+  unknownTools(): readonly Diagnostic[];
   decide: Decide;
   /** The rules over inputs; null when there are none. */
   readonly rules: RuleJudge | null;
@@ -97,7 +107,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   if (!guarded.ok) return guarded;
   const { memory, guard } = guarded.value;
   const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
-  const registered = await registerTools(settings.tools, options.tools);
+  const registered = await registerTools({ settings, environment, document: path }, options.tools, tell);
   if (!registered.ok) return registered;
   const { tools, warnings } = registered.value;
   const skills = await registerSkills(tools, { environment, settings, document: path });
@@ -161,13 +171,18 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   };
   const changes = new FileChanges(environment, path, tell);
   const emit = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
-  const offered = () => offeredTools(tools, settings.tools.offered);
+  const offered = () => offeredTools(tools, settings);
+  const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
+  const toolsReady = async (signal?: AbortSignal) => {
+    await waitForTools(tools, emit, signal);
+    return unknown();
+  };
   const evaluated = () =>
     subject.value.evaluated({
       tools: (personality) => listedTools(offered(), personality),
       day: memory.promptDay() ?? localDay(new Date()),
     });
-  const send = sender({
+  const request = sender({
     store,
     settings,
     environment,
@@ -182,11 +197,17 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     retry: options.retry ?? true,
     usage: openUsageLog(environment),
   }, evaluated);
+  const send: Send = async (signal) => {
+    const diagnostics = await toolsReady(signal);
+    for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
+    return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal);
+  };
   const cycle = new Cycle({
     store,
     journal,
     settings,
     tools,
+    awaitTool: (name, signal) => waitForTool(name, tools, emit, signal),
     decide: decideInRun,
     run: runnerOf(toolsSubject, emit),
     checkInput,
@@ -216,6 +237,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     blockers,
     offered,
     evaluated,
+    toolsReady,
+    unknownTools: unknown,
     decide,
     rules,
     ruled,

@@ -280,7 +280,8 @@ export class Session implements ChatSession {
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
     const { diagnose } = await import("./views/diagnose.ts");
     const { environment } = this.#options;
-    return await diagnose(this.#opened.store, environment, runtime.value.subject);
+    const { subject, unknownTools } = runtime.value;
+    return await diagnose(this.#opened.store, environment, subject, unknownTools());
   }
 
   async agreement(): Promise<Outcome<Agreement>> {
@@ -360,7 +361,9 @@ export class Session implements ChatSession {
   async #requestParts(): Promise<Outcome<RequestOptions>> {
     const runtime = await this.#current();
     if (!runtime.ok) return runtime;
-    const { subject: { settings }, evaluated, offered, files, thinking } = runtime.value;
+    const { subject: { settings }, evaluated, offered, files, thinking, toolsReady } = runtime.value;
+    const [unknown] = await toolsReady(this.#options.signal);
+    if (unknown !== undefined) return failure(unknown.code, unknown.message);
     const { environment } = this.#options;
     const [{ withLearned }, provider] = await Promise.all([
       import("../providers/models/learned.ts"),

@@ -3,7 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { documentSettings } from "../config/frontmatter.ts";
 import { loadSettings } from "../config/load.ts";
-import { BUILTIN_CATALOG, type Catalog } from "../config/schema/catalog.ts";
+import { BUILTIN_CATALOG, type Catalog, type ToolFact } from "../config/schema/catalog.ts";
 import type { DocumentSettings } from "../config/document/first_block.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import { type Outcome, success } from "../base/problem.ts";
@@ -14,7 +14,8 @@ import type { ReadPolicy } from "../prompt/file_log.ts";
 import type { PersonalityFacts } from "../prompt/types.ts";
 import type { PathContext, Sandbox } from "../sandbox/mod.ts";
 import { visible } from "../base/visible.ts";
-import type { ChatOptions, OwnTool } from "./types.ts";
+import { processTools } from "../tools/registry.ts";
+import type { ChatOptions, OwnTools } from "./types.ts";
 
 /** What a host says that settings depend on. */
 export type SettingsHost = Pick<ChatOptions, "settings" | "tools" | "print"> & {
@@ -95,11 +96,19 @@ export async function subjectSettings(
   return success({ ...document, loaded: loaded.value, evaluated });
 }
 
-/** The names that settings may speak of: the built-in tools and a host's own. */
-function catalogOf(own: readonly OwnTool[] = []): Catalog {
-  const names = new Set(own.map(({ name }) => name));
-  const others = BUILTIN_CATALOG.tools.filter(({ name }) => !names.has(name));
-  return { ...BUILTIN_CATALOG, tools: [...others, ...own.map(({ name, enabled }) => ({ name, enabled }))] };
+/** The names that settings may speak of: the built-in tools, those of this process and a host's own. */
+function catalogOf(own: readonly OwnTools[] = []): Catalog {
+  const process = processTools.getAll({ includeDisabled: true });
+  const tools = new Map<string, ToolFact>(BUILTIN_CATALOG.tools.map((tool) => [tool.name, tool]));
+  for (const given of [...process, ...own]) {
+    if (typeof given !== "object" || "resolve" in given) continue;
+    const { name, enabled } = given;
+    // One that decides by the settings is asked when there are any.
+    tools.set(name, { name, enabled: typeof enabled === "function" ? false : enabled });
+  }
+  const open = own.some((given) => typeof given !== "object" || "resolve" in given) ||
+    processTools.sources().length > 0;
+  return { ...BUILTIN_CATALOG, tools: [...tools.values()], open };
 }
 
 /** The document's settings without writable paths that would uncover what the person hides, and a warning for each. */

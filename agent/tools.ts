@@ -3,7 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
-import type { Settings, ToolSettings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
@@ -12,39 +12,54 @@ import { askForWatched, createApproval, type JudgedPaths, type RuleJudge } from 
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
-import type { DiskAccess, SeenFiles, ToolDefinition } from "../tools/definition.ts";
-import { ToolRegistry } from "../tools/registry.ts";
+import type { DiskAccess, SeenFiles } from "../tools/definition.ts";
+import { processTools, ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
 import type { KeptChanges } from "./review/kept_changes.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
-import type { OwnResolver, OwnTool } from "./types.ts";
+import { configuredSources, type SourcesSubject } from "./offer/sources.ts";
+import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
 
 /**
- * The built-in tools and a host's own, the latter with their schemas compiled, so that inputs are checked without
- * waiting. Fails with `invalid-tool` or `invalid-tool-schema`.
+ * The built-in tools, those of this process and a host's own, the latter with their schemas compiled, so that inputs are
+ * checked without waiting; and the sources of more. Fails with `invalid-tool`, `invalid-tool-schema` or `tool-module`.
+ *
+ * @param emit told what goes wrong with sources, and when the last has answered
  */
 export async function registerTools(
-  settings: ToolSettings,
-  own: readonly OwnTool[] = [],
+  subject: SourcesSubject,
+  own: readonly OwnTools[] = [],
+  emit: Emit = () => {},
 ): Promise<Outcome<{ readonly tools: ToolRegistry; readonly warnings: readonly Problem[] }>> {
-  const tools = new ToolRegistry();
-  const builtin = tools.register(builtinTools(settings));
-  if (!builtin.ok) return builtin;
-  const registered = tools.register(own);
+  const { tools: settings } = subject.settings;
+  const builtin = new ToolRegistry();
+  const registered = builtin.register(builtinTools(settings));
   if (!registered.ok) return registered;
-  for (const definition of own) {
+  const tools = new ToolRegistry({
+    defaultTimeout: settings.default_timeout,
+    below: [processTools, builtin],
+    onProblem: ({ code, message }) => emit({ event: "notice", code, message }),
+    onComplete: () => emit({ event: "boot:complete" }),
+  });
+  const warnings: Problem[] = [];
+  const definitions = own.filter(isOwnTool);
+  const batch = tools.register(definitions);
+  if (!batch.ok) return batch;
+  warnings.push(...batch.value);
+  for (const definition of definitions) {
     const prepared = await prepareValidator(definition);
     if (!prepared.ok) return prepared;
   }
-  return success({ tools, warnings: registered.value });
-}
-
-/** The tools a request offers: those a document or a list names, else all that are enabled (tools section 3). */
-export function offeredTools(tools: ToolRegistry, names: readonly string[] | null): ToolDefinition[] {
-  if (names === null) return tools.getAll();
-  return tools.getAll({ includeDisabled: true }).filter(({ name }) => names.includes(name));
+  for (const source of own) {
+    if (isOwnTool(source)) continue;
+    const added = await (typeof source === "string" ? tools.register(source) : tools.register(source));
+    if (!added.ok) return added;
+    warnings.push(...added.value);
+  }
+  for (const source of await configuredSources(subject)) tools.register(source);
+  return success({ tools, warnings });
 }
 
 /** Whose tools are judged and run. */
@@ -173,4 +188,8 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     for (const path of await catchUp(seen, before)) onFileChanged(path);
     return result;
   };
+}
+
+function isOwnTool(given: OwnTools): given is OwnTool {
+  return typeof given === "object" && !("resolve" in given);
 }

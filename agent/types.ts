@@ -18,13 +18,17 @@ import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
-import type { Registration } from "../tools/registry.ts";
+import type { Registration } from "../tools/definition.ts";
+import type { ResolveTools, ToolSource } from "../tools/registration/types.ts";
 
 export type { ProposedRule } from "../tools/approval/rules/propose.ts";
 export type { WrittenRule } from "../config/rules/read_rule.ts";
 
 /** A tool beside the built-in ones. */
 export type OwnTool = Registration & { readonly name: string };
+
+/** Where tools beside the built-in ones come from: a definition, a source that finds them, the path of a file of code. */
+export type OwnTools = OwnTool | ToolSource | ResolveTools | string;
 
 /** A resolver of approvals beside those of the settings. */
 export type OwnResolver = ResolverDefinition & { readonly name: string };
@@ -35,8 +39,12 @@ export interface ChatOptions {
   readonly environment?: Environment;
   /** What is said on top of the settings files. @default nothing */
   readonly settings?: SettingsOverrides;
-  /** Tools beside the built-in ones; the same name takes the place of a built-in tool. @default none */
-  readonly tools?: readonly OwnTool[];
+  /**
+   * Tools beside the built-in ones, and sources of them; the same name takes the place of a built-in tool.
+   *
+   * @default none but those of `tools`, the registry of this process
+   */
+  readonly tools?: readonly OwnTools[];
   /** Resolvers of approvals beside those of the settings. @default none */
   readonly resolvers?: readonly OwnResolver[];
   /** Used in place of the provider that the settings name. @default the one of the settings */

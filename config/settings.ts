@@ -130,6 +130,13 @@ export interface ToolSettings {
   readonly document: DocumentApproval | null;
   /** The tool list that layers made; null = every tool that is not disabled by default. */
   readonly offered: readonly string[] | null;
+  /**
+   * What layers took out of a list that goes on with every tool that is registered later; null where `offered` is
+   * complete.
+   */
+  readonly left_out: readonly string[] | null;
+  /** Files of code that register tools; paths are absolute. */
+  readonly modules: readonly string[];
   /** Whether a working sandbox approves what only acts inside of it. */
   readonly auto_approve_sandboxed: boolean;
   /** Files with approval resolvers of the person; paths are absolute. */
@@ -363,6 +370,8 @@ export const DEFAULT_SETTINGS: Settings = {
     rules: [],
     document: null,
     offered: null,
+    left_out: [],
+    modules: [],
     auto_approve_sandboxed: true,
     resolvers: [],
     presets: {},

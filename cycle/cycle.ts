@@ -23,12 +23,13 @@ import {
   changedSince,
   gatherPlanInputs,
   inputProblems,
+  kindIn,
   type PlanSources,
   toolKind,
   type Tools,
 } from "./plan/plan_inputs.ts";
 import { markApproved, markRejected } from "./execute/status_edits.ts";
-import { plan, type PlanInputs, planOne, type Rest, type Step } from "./plan/plan.ts";
+import { callsToCheck, plan, type PlanInputs, planOne, type Rest, type Step } from "./plan/plan.ts";
 import {
   alreadyRunning,
   blockedBy,
@@ -60,6 +61,8 @@ export interface CycleParts {
   readonly journal: Journal;
   readonly settings: Settings;
   readonly tools: Tools;
+  /** Waits until a tool is there or none may come under that name; left out, nothing is waited for. */
+  readonly awaitTool?: (name: string, signal: AbortSignal) => Promise<void>;
   /** Asks the approval chain about one call. */
   readonly decide: PlanSources["decide"];
   /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
@@ -92,6 +95,8 @@ export class Cycle {
   readonly #announcements: Announcements;
   #autopilot: Autopilot;
   #course: Course = RESTING;
+  /** Ends what a press waits for when it is cancelled. */
+  #waiting = new AbortController();
   /** Calls whose tools asked for the person since the last press. */
   #yielded: string[] = [];
   readonly #background = new Set<Promise<void>>();
@@ -294,8 +299,18 @@ export class Cycle {
     return stopped("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
   }
 
-  #inputs(byPerson: boolean): Promise<PlanInputs> {
-    return gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
+  async #inputs(byPerson: boolean): Promise<PlanInputs> {
+    await this.#awaitTools(callsToCheck(this.#chat, this.#runs));
+    return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
+  }
+
+  /** Without its tool a call would be judged as one of a tool that nobody has. */
+  async #awaitTools(calls: readonly Call[]): Promise<void> {
+    const { tools, awaitTool } = this.#parts;
+    if (awaitTool === undefined) return;
+    for (const name of new Set(calls.map(({ name }) => name))) {
+      if (!tools.has(name)) await awaitTool(name, this.#waiting.signal);
+    }
   }
 
   /** Takes the steps that change the text: approvals and lost bodies into the journal, then one commit. */
@@ -379,9 +394,11 @@ export class Cycle {
 
   async #oneStep(call: Call): Promise<Problem | null> {
     const { tools } = this.#parts;
+    await this.#awaitTools([call]);
     const step = planOne(call, this.#chat.result(call.id), {
-      toolKind: (name) => toolKind(tools.get(name)),
+      toolKind: (name) => kindIn(tools, name),
       closestTool: (name) => tools.closestMatch(name),
+      unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
       inputProblems: await inputProblems(call, this.#parts),
     });
     if (!this.#starting) return null;
@@ -521,6 +538,8 @@ export class Cycle {
   }
 
   #cancelled(ids: readonly string[]): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
     this.#react({ kind: "cancel" });
     this.#move({ kind: "cancel", ids });
   }

@@ -31,6 +31,11 @@ export function unknownTool(name: string, closest: string | null): string {
   return `There is no tool named ${plain(name)}.${hint}`;
 }
 
+/** A call of a tool that a source may have which failed, was not asked or has not answered. */
+export function sourceMissing(name: string, source: string | null): string {
+  return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which is not there.`;
+}
+
 /** Names come from the document; what would break the promise above becomes an apostrophe or a space. */
 function plain(name: string): string {
   return name.replaceAll("`", "'").replace(/\s+/g, " ");

@@ -237,6 +237,8 @@ export type CycleEvent =
     readonly change?: "made" | "changed" | "removed";
     readonly obeyed_by?: string;
   }
+  /** Every source of tools that was asked has answered. */
+  | { readonly event: "boot:complete" }
   | { readonly event: "notice"; readonly code: string; readonly message: string; readonly id?: string }
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
   | { readonly event: "cursor"; readonly line: number };

@@ -1,6 +1,7 @@
 // What a tool is (tools section 1), what it is given (4.1) and what it gives back.
 
 import type { Environment } from "../base/environment.ts";
+import type { Settings } from "../config/settings.ts";
 import type { FileAccess, Sandbox } from "../sandbox/types.ts";
 
 /** Decoded input of a call, checked against the tool's schema before the tool sees it. */
@@ -38,8 +39,8 @@ export interface ToolDefinition {
   readonly output_schema?: JsonSchema;
   /** Whether the provider is asked to hold inputs to the schema. */
   readonly strict?: boolean;
-  /** Whether it is offered without being named. @default true */
-  readonly enabled?: boolean;
+  /** Whether it is offered without being named; a function is asked with the settings of the document. @default true */
+  readonly enabled?: boolean | ((settings: Settings) => boolean);
   /** Whether it can run. @default whether there is `execute` */
   readonly executable?: boolean;
   /**
@@ -88,6 +89,9 @@ export interface PersonalityParts {
 
 /** The personality that comes with the program; the built-in tools have words for it. */
 export const CODING_ASSISTANT = "coding-assistant";
+
+/** A definition as it is registered: the name may come from the call, the description may be left out. */
+export type Registration = Partial<ToolDefinition> & Pick<ToolDefinition, "input_schema">;
 
 /** Answers with problems as `pointer: what is wrong`, at most five; empty means valid. */
 export type InputValidator = (input: unknown) => readonly string[];

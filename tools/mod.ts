@@ -9,6 +9,7 @@ export type {
   JsonSchema,
   PersonalityParts,
   Preview,
+  Registration,
   ReplacedFile,
   SeenFile,
   SeenFiles,
@@ -16,7 +17,14 @@ export type {
   ToolInput,
 } from "./definition.ts";
 export { previewCall, previewIsCut, previewResult } from "./preview.ts";
-export { type Registration, ToolRegistry } from "./registry.ts";
+export { type RegistryOptions, ToolRegistry } from "./registry.ts";
+export type {
+  RegisterTool,
+  ResolveTools,
+  SourceState,
+  SourceStatus,
+  ToolSource,
+} from "./registration/types.ts";
 export { NO_RESULT, notExecutable, runTool, STOPPED } from "./run.ts";
 export { checkInput, completeInput, prepareValidator } from "./validate.ts";
 export { visible } from "../base/visible.ts";

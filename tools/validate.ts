@@ -107,7 +107,9 @@ function admitsNull(schema: unknown): boolean {
   return [anyOf, oneOf].some((list) => Array.isArray(list) && list.some(admitsNull));
 }
 
-async function compile(schema: JsonSchema): Promise<SchemaCheck> {
+async function compile(given: JsonSchema): Promise<SchemaCheck> {
+  const patterns = holdsPatterns(given) ? await import("./registration/patterns.ts") : null;
+  const schema = patterns?.withoutUnreadable(given) ?? given;
   const options = {
     strict: false,
     allErrors: true,
@@ -117,6 +119,7 @@ async function compile(schema: JsonSchema): Promise<SchemaCheck> {
     allowUnionTypes: true,
     ownProperties: true,
     logger: false,
+    ...(patterns === null ? {} : { code: { regExp: patterns.linear } }),
   } as const;
   // The older drafts give `items` a list; the class of the newer one takes that for a broken schema.
   if (usesDraft7(schema)) {
@@ -125,6 +128,11 @@ async function compile(schema: JsonSchema): Promise<SchemaCheck> {
   }
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   return new Ajv2020(options).compile(schema);
+}
+
+/** Whether expressions stand in a schema, as the contents of text or as names of members. */
+function holdsPatterns(schema: JsonSchema): boolean {
+  return /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
 }
 
 function usesDraft7(schema: JsonSchema): boolean {

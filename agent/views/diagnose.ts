@@ -12,11 +12,12 @@ export async function diagnose(
   { path, chat }: { readonly path: string | null; readonly chat: Chat },
   environment: Environment,
   { evaluated, settings }: Pick<SubjectSettings, "evaluated" | "settings">,
+  unknownTools: readonly Diagnostic[] = [],
 ): Promise<Diagnosis> {
   const frontmatter = await evaluated();
   const prompt = await evaluate(chat, { document: path, environment, frontmatter, settings });
-  const diagnostics = [...prompt.diagnostics, ...lastWord(chat)].sort(byPlace);
-  return { diagnostics, blocked: prompt.blocked };
+  const diagnostics = [...prompt.diagnostics, ...unknownTools, ...lastWord(chat)].sort(byPlace);
+  return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 };
 }
 
 /** That the model spoke last, which no request could follow. */

@@ -42,7 +42,7 @@ export async function commandJudge(
     ...subject.value.settings,
     tools: { ...subject.value.settings.tools, rules: [...subject.value.settings.tools.rules, ...added] },
   };
-  const registered = await registerTools(settings.tools, host.tools);
+  const registered = await registerTools({ settings, environment, document: null }, host.tools);
   if (!registered.ok) return registered;
   const { tools } = registered.value;
   const definition = tools.get(tool);

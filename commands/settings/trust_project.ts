@@ -60,8 +60,10 @@ async function projectIn(environment: Environment, path: string, text: string): 
   const folder = parentOf(path);
   const root = parentOf(folder);
   const module = (name: string) => modulePath(name, folder, environment.home);
-  const draft = draftLayer({ layer: "P", others: [], catalog: BUILTIN_CATALOG, module });
-  const faults = writeTree(draft, parsed.value.value ?? {}, { catalog: BUILTIN_CATALOG });
+  // Whose tools it names is settled where the settings are in force.
+  const catalog = { ...BUILTIN_CATALOG, open: true };
+  const draft = draftLayer({ layer: "P", others: [], catalog, module });
+  const faults = writeTree(draft, parsed.value.value ?? {}, { catalog });
   if (faults.length > 0) {
     const lines = faults.map((fault) => `${path}:${parsed.value.place(fault)}: ${fault.message}`);
     return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");

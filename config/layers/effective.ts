@@ -20,6 +20,7 @@ import {
   type DocumentApproval,
   ownKeyVariable,
   type Settings,
+  type ToolSettings,
 } from "../settings.ts";
 import type { Group, Key } from "../schema/define.ts";
 
@@ -92,9 +93,8 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
         pass: get("tools.env.pass"),
         keys: ownServers(logs).map(ownKeyVariable),
       },
-      offered: logs.some((log) => log.on("tools").length > 0)
-        ? resolveTools(logs, options.catalog).offered
-        : null,
+      ...offerOf(logs, options.catalog),
+      modules: get("tools.modules"),
       named: named as Settings["tools"]["named"],
     },
     sandbox: {
@@ -113,6 +113,13 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     ui: { pricing: membersOf(DEFAULT_SETTINGS.ui.pricing, "ui.pricing", get) },
   };
   return { settings, faults: model.faults };
+}
+
+/** The list of tools as layers made it, or that none of them touched it. */
+function offerOf(logs: readonly LayerLog[], catalog: Catalog): Pick<ToolSettings, "offered" | "left_out"> {
+  if (!logs.some((log) => log.on("tools").length > 0)) return { offered: null, left_out: [] };
+  const { offered, leftOut } = resolveTools(logs, catalog);
+  return { offered, left_out: leftOut };
 }
 
 function membersOf<T extends object>(like: T, key: string, get: (key: string) => unknown): T {

@@ -29,7 +29,9 @@ export function referenceFaults(
   const tools = catalog.tools.map((tool) => tool.name);
   const presets = allPresets(logs, profileOf(logs));
   const isKnown = (name: string) =>
-    name.startsWith("$") ? Object.hasOwn(presets, name) : tools.includes(name);
+    name.startsWith("$") ? Object.hasOwn(presets, name) : tools.includes(name) || mayCome(name);
+  // What only sources can tell is settled when they have answered; one letter off a name that is there is a slip.
+  const mayCome = (name: string) => catalog.open === true && nearest(name, tools, 1) === null;
   const near = (name: string) => {
     if (name.startsWith("$")) return nearest(name, Object.keys(presets), 3);
     const known = foreignTool(name);
@@ -129,6 +131,17 @@ export function referenceFaults(
   function backendFaults(name: string): Fault[] {
     return unknownName("sandbox.backend", name, "backend", ["auto", "required", ...backends]);
   }
+}
+
+/** Keys that say where more tools come from, with all that stands below them. */
+const TOOL_SOURCES = ["tools.modules", "tools.dirs"];
+
+/** Whether a layer names a source of tools. */
+export function bringsTools(log: LayerLog): boolean {
+  return log.operations.some(({ op, path }) => {
+    const key = path.join(".");
+    return op !== "remove" && TOOL_SOURCES.some((source) => key === source || key.startsWith(`${source}.`));
+  });
 }
 
 /** Names that `providers.NAME.kind` of any layer makes providers. */

@@ -42,7 +42,19 @@ export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
   const members = (list.value as readonly string[]).flatMap((name) =>
     name.startsWith("$") ? [...(presets[name]?.approve ?? [])] : [name]
   );
-  return { list, offered: [...new Set(members)] };
+  return { list, offered: [...new Set(members)], leftOut: leftOut(logs) };
+}
+
+/** The names taken out of the list that every enabled tool is in; null once a layer assigned a list of its own. */
+function leftOut(logs: readonly LayerLog[]): readonly string[] | null {
+  const names = new Set<string>();
+  for (const { op, value } of logs.flatMap((log) => log.on("tools"))) {
+    if (op === "set") return null;
+    if (typeof value !== "string") continue;
+    if (op === "remove") names.add(value);
+    else names.delete(value);
+  }
+  return [...names];
 }
 
 /** The tool list itself, `$presets` unopened. */

@@ -11,6 +11,8 @@ export interface ToolFact {
 export interface Catalog {
   /** In order of registration. */
   readonly tools: readonly ToolFact[];
+  /** Whether sources may have more tools than are listed: whether a name is one's is then settled when they have answered. */
+  readonly open?: boolean;
   /** Further tables of parameters by provider, for providers from elsewhere. */
   readonly providers?: Readonly<Record<string, Group>>;
   /** Backends of the sandbox from elsewhere. */

@@ -93,8 +93,10 @@ function stepInto(
   // A name that is special to objects of the language would not be kept as what it is.
   if (group.others === undefined || name === "__proto__") return null;
   if (name.includes(".") && !name.startsWith("$")) return null;
-  // Only registered tools have settings of their own below `tools`.
-  if (isToolTable(group) && !catalog.tools.some((tool) => tool.name === name)) return null;
+  // Only tools have settings of their own below `tools`: those that are registered, and those that sources may have.
+  if (isToolTable(group) && !catalog.tools.some((tool) => tool.name === name)) {
+    if (catalog.open !== true || nearest(name, namesOf(group, catalog), 1) !== null) return null;
+  }
   return { path: [name], node: group.others };
 }
 

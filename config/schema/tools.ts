@@ -75,6 +75,13 @@ const ruleItem: Type = {
   },
 };
 
+const moduleFile: Type = {
+  is: "custom",
+  expected: "a path to a TypeScript file",
+  accepts: (value) => typeof value === "string" && isModulePath(value),
+  json: { type: "string" },
+};
+
 /** An item of `tools.resolvers`. */
 const resolverItem: Type = {
   is: "custom",
@@ -87,12 +94,7 @@ const resolverItem: Type = {
       (name === undefined || (typeof name === "string" && name !== "" && !name.includes(".")));
   },
   members: {
-    path: {
-      is: "custom",
-      expected: "a path to a TypeScript file",
-      accepts: (value) => typeof value === "string" && isModulePath(value),
-      json: { type: "string" },
-    },
+    path: moduleFile,
     priority: { is: "number" },
     name: STRING,
   },
@@ -206,11 +208,11 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     "Files with approval resolvers of your own: `{ path, priority, name }`; priority 50 when it is left out.",
     { default: [], loads: true },
   ),
-  modules: hostKey(STRINGS, "Files that register tools.", {
-    default: [],
-    loads: true,
-    awaits: "tools from modules",
-  }),
+  modules: hostKey(
+    { is: "list", item: moduleFile },
+    "Files of code that register tools: they export `definitions` or `resolve`.",
+    { default: [], loads: true },
+  ),
   allowed_categories: key(STRINGS, "Categories of tool files that are offered.", {
     optional: true,
     awaits: "tool files and their categories",

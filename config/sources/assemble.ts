@@ -8,6 +8,7 @@ import { originOf } from "../layers/explain.ts";
 import type { LayerLog } from "../layers/log.ts";
 import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { Places } from "./places.ts";
+import { bringsTools } from "../layers/references.ts";
 import { unreadKeys } from "../layers/unread.ts";
 import { sameItem } from "../schema/check.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
@@ -24,7 +25,7 @@ import { isTrusted } from "./trust.ts";
 
 /** Reads everything that was found. See `loadSettings` for the failures. */
 export async function assemble(options: LoadOptions, sources: Sources): Promise<Outcome<Loaded>> {
-  const catalog = options.catalog ?? BUILTIN_CATALOG;
+  let catalog = options.catalog ?? BUILTIN_CATALOG;
   const { environment } = options;
   const lines: string[] = [];
   const warnings: string[] = [];
@@ -48,8 +49,16 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     const inFile = new Places(parsed.value, catalog);
     places.set(layer, { path: source.path, places: inFile });
     const module = (path: string) => modulePath(path, parentOf(source.path), environment.home);
-    const draft = draftLayer({ layer, others: logs, catalog, module });
-    const faults = [...writeTree(draft, rootOf(parsed.value), { catalog }), ...draft.finish()];
+    const write = () => {
+      const draft = draftLayer({ layer, others: logs, catalog, module });
+      return { draft, faults: [...writeTree(draft, rootOf(parsed.value), { catalog }), ...draft.finish()] };
+    };
+    let { draft, faults } = write();
+    if (!catalog.open && bringsTools(draft.log)) {
+      // Names that only a source may have stand anywhere in the file, before the source too.
+      catalog = { ...catalog, open: true };
+      ({ draft, faults } = write());
+    }
     for (const { key, module } of await missingModules(draft.log)) {
       faults.push({
         code: "config_invalid_value",
@@ -153,6 +162,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
       [
         ...modulesIn(effective.settings.tools.auto_approve),
         ...modulesIn(effective.settings.tools.resolvers),
+        ...effective.settings.tools.modules,
       ],
       environment.home,
     ),
@@ -213,7 +223,7 @@ async function weigh(
 /** Modules that decide about approval and are not there: found out at start, not at the first question. */
 async function missingModules(log: LayerLog): Promise<{ key: string; module: string }[]> {
   const missing: { key: string; module: string }[] = [];
-  for (const key of ["tools.auto_approve", "tools.resolvers"]) {
+  for (const key of ["tools.auto_approve", "tools.resolvers", "tools.modules"]) {
     for (const { op, value } of log.on(key)) {
       for (const module of op === "remove" ? [] : modulesIn(value)) {
         if (!(await Deno.stat(module).then((info) => info.isFile, () => false))) {

@@ -13,7 +13,7 @@ import {
   type ToolKind,
   unrunnable,
 } from "./resolution.ts";
-import { DENIED, INTERRUPTED } from "../sentences.ts";
+import { DENIED, INTERRUPTED, sourceMissing } from "../sentences.ts";
 import { lastWordIsModels, liveCalls } from "./open_calls.ts";
 
 /** The calls that run now; a set of ids is one. */
@@ -37,6 +37,8 @@ export interface PlanInputs {
   readonly running: RunningCalls;
   readonly toolKind: (name: string) => ToolKind;
   readonly closestTool: (name: string) => string | null;
+  /** The source that may have a tool which is `unasked`. @default its name is not told */
+  readonly unaskedSource?: (name: string) => string | null;
   /** Calls that may run at once; 0 = no limit. */
   readonly maxConcurrent: number;
   /** Whether the model goes on from a turn of its own. */
@@ -135,11 +137,17 @@ export type OneStep =
 export function planOne(
   call: Call,
   result: Result | undefined,
-  inputs: Pick<PlanInputs, "toolKind" | "closestTool"> & { readonly inputProblems: readonly string[] },
+  inputs: Pick<PlanInputs, "toolKind" | "closestTool" | "unaskedSource"> & {
+    readonly inputProblems: readonly string[];
+  },
 ): OneStep {
   const resolution = result === undefined ? null : resolutionText(call, result);
   if (resolution !== null && resolution.because !== "aborted") {
     return { do: "resolve", id: call.id, ...resolution };
+  }
+  if (inputs.toolKind(call.name) === "unasked") {
+    const message = sourceMissing(call.name, inputs.unaskedSource?.(call.name) ?? null);
+    return { do: "refuse", problem: { code: "tool-source-missing", message } };
   }
   const refusal = unrunnable(call.name, inputs);
   if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
@@ -260,6 +268,16 @@ class Planner {
       return;
     }
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
+    if (this.#inputs.toolKind(call.name) === "unasked") {
+      this.#demote(call.id, "tool-source");
+      this.#notice(
+        "tool-source-missing",
+        `${sourceMissing(call.name, this.#inputs.unaskedSource?.(call.name) ?? null)} ` +
+          `The call ${call.id} waits for you again.`,
+        call.id,
+      );
+      return;
+    }
     const by = this.#inputs.changed.get(call.id);
     if (by !== undefined && !this.#standsAnew(call, by)) return;
     this.#approvedSeen = true;

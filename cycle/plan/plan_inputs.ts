@@ -72,6 +72,7 @@ export async function gatherPlanInputs(
     running,
     toolKind: kindOf,
     closestTool: (name) => tools.closestMatch(name),
+    unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
     maxConcurrent: sources.settings.tools.max_concurrent,
     prefill: await sources.prefill?.() ?? false,
     byPerson,
@@ -97,7 +98,7 @@ function waitsForSource(source: string): Verdict {
   };
 }
 
-function kindIn(tools: Tools, name: string): ToolKind {
+export function kindIn(tools: Tools, name: string): ToolKind {
   const kind = toolKind(tools.get(name));
   return kind === "unknown" && (tools.unaskedSource?.(name) ?? null) !== null ? "unasked" : kind;
 }

@@ -41,7 +41,6 @@ Deno.test("a key whose feature does not exist yet is refused with a sentence ins
     "tools.auto_approve_risk": "high",
     "tools.dirs": ["/x"],
     "tools.override": ["bash"],
-    "tools.modules": ["./x.ts"],
     "tools.allowed_categories": ["a"],
     "tools.pending_press": "execute",
     "tools.mcporter.enabled": true,

@@ -95,6 +95,13 @@ const TABLE: readonly Row[] = [
     inputs: { toolKind: () => "unasked" },
     steps: ["place c1 pending", "rest pending c1"],
   },
+  {
+    what: "A6: an approved call whose tool may come from a source that could not be asked",
+    text: chatWith(["c1", "server:tool"], ["c2", "echo"]) + "\n@You:\n\n" + block("c1", "approved") + "\n" +
+      block("c2", "approved"),
+    inputs: { toolKind: (name) => name === "echo" ? "sync" : "unasked", unaskedSource: () => "the server" },
+    steps: ["demote c1", "notice tool-source-missing", "run c2", "rest ran"],
+  },
   { what: "the model spoke last", text: "@You:\nhi\n\n@Assistant:\nWell.\n", steps: ["rest last-word"] },
   {
     what: "the model spoke last and goes on from its turn",

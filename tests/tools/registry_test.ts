@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import { type Registration, ToolRegistry } from "../../tools/registry.ts";
+import type { Registration } from "../../tools/definition.ts";
+import { ToolRegistry } from "../../tools/registry.ts";
 
 const schema = { type: "object", properties: {} };
 const execute = () => ({ success: true });

@@ -145,3 +145,70 @@ Deno.test("the validators in the tree are what the generator makes, and need no 
     assert.doesNotMatch(text, /\brequire\s*\(|^import (?!type)/m);
   }
 });
+
+Deno.test("a pattern of a stranger that would try for ever answers at once", async () => {
+  const text = `${"a".repeat(5000)}!`;
+  for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*a){20}b", "^([a-zA-Z0-9]+\\s?)*$"]) {
+    const schema = { type: "object", properties: { x: { type: "string", pattern } } };
+    assert.equal((await checkSchema(schema, { x: text })).length, 1, pattern);
+  }
+  const named = { type: "object", patternProperties: { "^(a+)+$": { type: "number" } } };
+  assert.deepEqual(await checkSchema(named, { [text]: "no number" }), []);
+});
+
+Deno.test("patterns mean what they mean elsewhere, as contents of texts and as names of members", async () => {
+  const schema = (pattern: string) => ({ type: "object", properties: { x: { type: "string", pattern } } });
+  const rows: readonly [pattern: string, fits: string, not: string][] = [
+    ["b", "abc", "ac"],
+    ["^\\d{3}-[a-z]+$", "123-ab", "123-AB"],
+    ["^\\/api\\/", "/api/x", "api"],
+    ["^\\p{L}+$", "Ünïcode", "a1"],
+    ["^(?<year>\\d{4})$", "2026", "26"],
+    ["^[^\\s]+$", "word", "two words"],
+  ];
+  for (const [pattern, fits, not] of rows) {
+    assert.deepEqual(await checkSchema(schema(pattern), { x: fits }), [], pattern);
+    assert.deepEqual(await checkSchema(schema(pattern), { x: not }), [
+      `/x: must match pattern "${pattern}"`,
+    ]);
+  }
+  const named = {
+    type: "object",
+    patternProperties: { "^x-": { type: "number" } },
+    additionalProperties: false,
+  };
+  assert.deepEqual(await checkSchema(named, { "x-a": 1 }), []);
+  assert.deepEqual(await checkSchema(named, { "x-a": "1" }), ["/x-a: must be number"]);
+  assert.deepEqual(await checkSchema(named, { y: 1 }), ["/y: is not a member this tool knows"]);
+});
+
+Deno.test("what a pattern forbids that looks around or back is left to the tool; the rest of its schema holds", async () => {
+  const email = "^(?!\\.)(?!.*\\.\\.)[a-z.]+@[a-z.]+$";
+  const schema = {
+    type: "object",
+    properties: {
+      email: { type: "string", pattern: email },
+      twice: { pattern: "(a)\\1" },
+      n: { type: "number" },
+    },
+  };
+  assert.deepEqual(await checkSchema(schema, { email: "no address", twice: "ab", n: 1 }), []);
+  assert.deepEqual(await checkSchema(schema, { email: 1, n: "1" }), [
+    "/email: must be string",
+    "/n: must be number",
+  ]);
+  const named = {
+    type: "object",
+    patternProperties: { "^(?!x)": { type: "number" } },
+    additionalProperties: false,
+  };
+  assert.deepEqual(await checkSchema(named, { y: "1", x: 1 }), []);
+  const member = { type: "object", properties: { default: { pattern: email }, pattern: { type: "string" } } };
+  assert.deepEqual(await checkSchema(member, { default: "x", pattern: "x" }), []);
+  const data = { type: "object", properties: { x: { const: { pattern: email } } } };
+  assert.deepEqual(await checkSchema(data, { x: { pattern: email } }), []);
+  assert.match(
+    (await checkSchema({ type: "object", properties: { x: { pattern: "(" } } }, {}))[0]!,
+    /invalid/,
+  );
+});

@@ -1,0 +1,54 @@
+// Which tools a request offers, and which names of a list nobody has (tools 3).
+
+import type { Settings } from "../../config/settings.ts";
+import { foreignTool } from "../../config/schema/hints.ts";
+import type { Diagnostic, Frontmatter } from "../../parser/types.ts";
+import type { ToolDefinition } from "../../tools/definition.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+
+/**
+ * The tools a request offers: exactly those of a list that a layer assigned, disabled ones among them; else those that
+ * are enabled, with what layers added and without what they took out.
+ */
+export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefinition[] {
+  const { offered, left_out, named } = settings.tools;
+  const byItself = (definition: ToolDefinition) =>
+    named[definition.name]?.enabled !== false && tools.isEnabled(definition, settings);
+  return tools.getAll({ includeDisabled: true }).filter((definition) => {
+    if (offered === null) return byItself(definition);
+    if (offered.includes(definition.name)) return true;
+    return left_out !== null && !left_out.includes(definition.name) && byItself(definition);
+  });
+}
+
+/**
+ * A finding for each name in the list of tools that nobody has, now that all sources have answered. A name that was
+ * known when the settings were read is none: then its tool was taken away since.
+ *
+ * @param block the first block, to whose lines the findings point where it is there
+ */
+export function unknownTools(
+  tools: ToolRegistry,
+  { tools: { offered } }: Settings,
+  block: Frontmatter | null,
+): Diagnostic[] {
+  return (offered ?? []).filter((name) => !tools.has(name)).map((name) => {
+    const known = foreignTool(name);
+    const near = known !== null && tools.has(known) ? known : tools.closestMatch(name);
+    const source = tools.unaskedSource(name);
+    const why = source !== null
+      ? `; it may come from ${source}, which is not there`
+      : near === null
+      ? ""
+      : `; did you mean "${near}"?`;
+    return {
+      code: "config_unknown_tool",
+      type: "config",
+      severity: "error",
+      message: `"tools" names the tool "${name}", which does not exist${why}`,
+      key: "tools",
+      ...(near === null ? {} : { suggestion: near }),
+      ...(block === null ? {} : { start: block.start, end: block.end }),
+    };
+  });
+}

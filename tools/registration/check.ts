@@ -1,0 +1,105 @@
+// Checks one definition as it is registered: its name, its schema, and whether it keeps the rules of strict mode.
+
+import { isObject } from "../../base/is_object.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import type { Registration, ToolDefinition } from "../definition.ts";
+
+/**
+ * The definition as it is kept. Fails with `invalid-tool`, naming the tool.
+ *
+ * @param registration what was handed in
+ * @param name the name it is registered under
+ * @param warnings where a `strict` is told that had to be dropped
+ */
+export function checkDefinition(
+  registration: Registration,
+  name: string | undefined,
+  warnings: Problem[],
+): Outcome<ToolDefinition> {
+  if (typeof name !== "string" || name === "") {
+    return failure("invalid-tool", "A tool was registered without a name.", "Give its definition a name.");
+  }
+  if (name.includes(".")) {
+    return failure(
+      "invalid-tool",
+      `The tool name ${name} holds a dot, which stands for a module.`,
+      "Use a colon for a name space.",
+    );
+  }
+  // A name is written between backticks in a header line; with these in it the call could not be read back.
+  // deno-lint-ignore no-control-regex -- the range is what must not be in a name
+  if (/[`\x00-\x1f\x7f]/.test(name)) {
+    return failure(
+      "invalid-tool",
+      `The tool name ${JSON.stringify(name)} holds a backtick or a control character.`,
+    );
+  }
+  if (!isObject(registration)) {
+    return failure("invalid-tool", `The tool ${name} was registered without a definition.`);
+  }
+  if (!isObject(registration.input_schema)) {
+    return failure(
+      "invalid-tool",
+      `The tool ${name} has no input schema.`,
+      "Give its definition an input_schema.",
+    );
+  }
+  const violation = registration.strict === true ? strictViolation(registration.input_schema, "") : null;
+  if (violation !== null) {
+    warnings.push({
+      code: "tool-not-strict",
+      message: `The tool ${name} asks for strict mode, but ${violation}; it is offered without.`,
+      next:
+        "List every property in required, set additionalProperties to false, make optional ones nullable.",
+    });
+  }
+  const { enabled } = registration;
+  return success({
+    ...registration,
+    name,
+    description: registration.description ?? "",
+    strict: violation === null ? registration.strict : undefined,
+    // Definitions may be objects of a class: their methods are not copied and need their object.
+    enabled: typeof enabled === "function" ? enabled.bind(registration) : enabled,
+    execute: registration.execute?.bind(registration),
+    format_preview: registration.format_preview?.bind(registration),
+  });
+}
+
+/** The first rule of strict mode that a schema breaks, as the end of a sentence; null when it keeps them. */
+function strictViolation(schema: unknown, path: string): string | null {
+  if (Array.isArray(schema)) {
+    return firstOf(schema.map((item, index) => () => strictViolation(item, `${path}/${index}`)));
+  }
+  if (!isObject(schema)) return null;
+  const where = path === "" ? "its schema" : `its schema at ${path}`;
+  const { properties, required } = schema;
+  if (isObject(properties) || schema.type === "object") {
+    if (schema.additionalProperties !== false) return `${where} lacks additionalProperties: false`;
+    const listed = Array.isArray(required) ? required : [];
+    const missing = Object.keys(isObject(properties) ? properties : {}).find((name) =>
+      !listed.includes(name)
+    );
+    if (missing !== undefined) return `${where} does not require ${missing}`;
+  }
+  const named = ["properties", "$defs", "definitions"].flatMap((member) => {
+    const schemas = schema[member];
+    return isObject(schemas)
+      ? Object.entries(schemas).map(([name, inner]) => () =>
+        strictViolation(inner, `${path}/${member}/${name}`)
+      )
+      : [];
+  });
+  const single = ["items", "anyOf", "oneOf", "allOf", "prefixItems"].map((member) => () =>
+    strictViolation(schema[member], `${path}/${member}`)
+  );
+  return firstOf([...named, ...single]);
+}
+
+function firstOf(questions: readonly (() => string | null)[]): string | null {
+  for (const question of questions) {
+    const answer = question();
+    if (answer !== null) return answer;
+  }
+  return null;
+}

@@ -1,0 +1,69 @@
+// Tools in a file of code: what it exports becomes definitions, or a source of its own (tools 2).
+
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import type { Registration } from "../definition.ts";
+import { sayDone } from "./sources.ts";
+import type { ToolSource } from "./types.ts";
+
+/** What a file of tools brings: a list at once, or a source that finds them. */
+export type ModuleTools =
+  | { readonly definitions: readonly Registration[] }
+  | { readonly source: ToolSource };
+
+/**
+ * Loads a file of tools. Fails with `tool-module` when it does not load, or exports neither `resolve` nor `definitions`.
+ *
+ * @param path absolute path, which is also how messages call it
+ */
+export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
+  let module: Record<string, unknown>;
+  try {
+    module = await import(new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`).href);
+  } catch (thrown) {
+    return failure("tool-module", `The file of tools ${path} does not load: ${thrownText(thrown)}`);
+  }
+  for (const holder of [module, module.default]) {
+    if (typeof holder !== "object" || holder === null) continue;
+    const { resolve, timeout, definitions } = holder as Record<string, unknown>;
+    if (typeof resolve === "function") {
+      // Called as a member of what exports it, with as many parameters as it names.
+      return success({
+        source: {
+          name: path,
+          timeout: typeof timeout === "number" && timeout > 0 ? timeout : undefined,
+          resolve: resolve.bind(holder),
+        },
+      });
+    }
+    if (Array.isArray(definitions)) return success({ definitions });
+  }
+  return failure(
+    "tool-module",
+    `The file of tools ${path} exports neither resolve nor definitions.`,
+    "Export a list named definitions, or a function resolve(register, done).",
+  );
+}
+
+/** A file of tools as a source: loaded when tools are first needed, and given the time that it asks for. */
+export function moduleSource(path: string): ToolSource {
+  return {
+    name: path,
+    async resolve(register, done, within) {
+      const loaded = await loadModule(path);
+      if (!loaded.ok) return done(sentence(loaded.problem.message, path));
+      if ("source" in loaded.value) {
+        const { resolve, timeout } = loaded.value.source;
+        if (timeout !== undefined) within(timeout);
+        const returned = await resolve(register, done, within);
+        return sayDone(resolve) ? returned : done();
+      }
+      for (const definition of loaded.value.definitions) register(definition);
+      done();
+    },
+  };
+}
+
+/** The sentence without the path, which the name of the source tells already. */
+function sentence(message: string, path: string): string {
+  return message.replace(`The file of tools ${path} `, "it ");
+}
