@@ -163,6 +163,7 @@ export {
   type ExplainedRule,
   type Explanation,
   type JudgedCommand,
+  processApproval as approval,
   type ResolverDefinition,
   type ResolverEntry,
   type ResolverFault,
@@ -181,6 +182,7 @@ export type { Checked } from "./tools/validate.ts";
 export {
   type BuiltinSettings,
   builtinTools,
+  type Caller,
   checkInput,
   type ContextOptions,
   createContext,
@@ -192,6 +194,7 @@ export {
   type PluginContext,
   type Preview,
   previewCall,
+  processTools as tools,
   type RegisterTool,
   type Registration,
   type RegistryOptions,

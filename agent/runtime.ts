@@ -1,6 +1,7 @@
 // Puts the rooms together for one document as its first block is now: sandbox, tools, approval, provider, cycle.
 
 import type { Environment } from "../base/environment.ts";
+import { sha256 } from "../base/hash.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { Cycle } from "../cycle/mod.ts";
@@ -15,7 +16,7 @@ import type { Call, Diagnostic } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { type CallReasons, JudgedPaths, reasonsOf, type RuleJudge } from "../tools/approval/mod.ts";
-import type { ToolDefinition } from "../tools/definition.ts";
+import type { Caller, ToolDefinition } from "../tools/definition.ts";
 import { listedTools } from "../tools/personality.ts";
 import { FileHelper } from "../tools/files/file_helper.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
@@ -52,6 +53,8 @@ export interface Runtime {
   readonly changes: FileChanges;
   readonly cycle: Cycle;
   readonly send: Send;
+  /** Ends the processes of tools, and tells what came of them; they start anew when they are needed. */
+  endTools(): Promise<void>;
   /** Findings that keep the cycle and every request from starting. */
   readonly blockers: SubjectSettings["diagnostics"];
   /** The tools a request offers, by name, of those that are there now. */
@@ -107,9 +110,11 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   if (!guarded.ok) return guarded;
   const { memory, guard } = guarded.value;
   const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
-  const registered = await registerTools({ settings, environment, document: path }, options.tools, tell);
+  const looksForFiles = options.settings?.noConfig !== true;
+  const toolsOf = { settings, environment, document: path, sandbox, looksForFiles };
+  const registered = await registerTools(toolsOf, options.tools, tell);
   if (!registered.ok) return registered;
-  const { tools, warnings } = registered.value;
+  const { tools, warnings, end } = registered.value;
   const skills = await registerSkills(tools, { environment, settings, document: path });
   if (!skills.ok) return skills;
   for (const { code, message, next } of [...warnings, ...skills.value]) {
@@ -122,6 +127,15 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const paths = rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base));
   const disk = new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) });
   const kept = new KeptChanges(environment, path, settings.undo.keep, tell);
+  const run = { conversationId: await conversationOf(path), requestId: crypto.randomUUID() };
+  const caller = (id: string): Caller => ({
+    ...run,
+    interactive: options.interactive ?? false,
+    approvedByPerson: memory.approval(id)?.by === "person",
+    offered: offeredTools(tools, settings).map(({ name }) => name),
+    tell: (content) => tell({ event: "tool:message", id, content }),
+    askSecret: options.askSecret,
+  });
   const toolsSubject = {
     tools,
     settings,
@@ -133,6 +147,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     rules,
     paths,
     disk,
+    caller,
   };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
@@ -170,7 +185,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     return verdict;
   };
   const changes = new FileChanges(environment, path, tell);
-  const emit = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
+  const { emit, tellNews } = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
   const offered = () => offeredTools(tools, settings);
   const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
   const toolsReady = async (signal?: AbortSignal) => {
@@ -226,6 +241,10 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   });
   return success({
     changes,
+    endTools: async () => {
+      await end();
+      tellNews();
+    },
     blocks,
     subject: subject.value,
     sandbox,
@@ -263,6 +282,11 @@ const NONE: ReadonlySet<string> = new Set();
 function localDay(date: Date): string {
   const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
   return `${date.getFullYear()}-${month}-${day}`;
+}
+
+/** What tools know a document by: the same in every run, and nothing that tells where it lies. */
+async function conversationOf(path: string | null): Promise<string> {
+  return path === null ? crypto.randomUUID() : await sha256(path);
 }
 
 /** Whether a reply that has not ended is being written by another process at this moment. */

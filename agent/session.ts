@@ -423,7 +423,9 @@ export class Session implements ChatSession {
       ? busyStarting()
       : null;
     if (busy !== null) return stopped("failed", { problem: busy });
-    const stop = await this.#during(this.#recovered(runtime.value).then(work));
+    const stop = await this.#during(
+      this.#recovered(runtime.value).then(work).finally(() => runtime.value.endTools()),
+    );
     await runtime.value.changes.done();
     return stop;
   }

@@ -6,6 +6,7 @@ import { loadSettings } from "../config/load.ts";
 import { BUILTIN_CATALOG, type Catalog, type ToolFact } from "../config/schema/catalog.ts";
 import type { DocumentSettings } from "../config/document/first_block.ts";
 import type { Loaded } from "../config/sources/find.ts";
+import { toolFolders } from "../config/sources/tool_folders.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings, Settings } from "../config/settings.ts";
 import type { Chat, Frontmatter, Preamble } from "../parser/types.ts";
@@ -60,7 +61,10 @@ export async function subjectSettings(
   { path, frontmatter, preamble }: SettingsSubject,
 ): Promise<Outcome<SubjectSettings>> {
   const { environment } = host;
-  const catalog = catalogOf(host.tools);
+  const { user, project } = host.settings?.noConfig === true
+    ? { user: null, project: null }
+    : toolFolders(environment, path);
+  const catalog = catalogOf(host.tools, user !== null || project !== null);
   const loaded = await loadSettings({ ...host.settings, environment, document: path, catalog });
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(environment, path);
@@ -97,7 +101,7 @@ export async function subjectSettings(
 }
 
 /** The names that settings may speak of: the built-in tools, those of this process and a host's own. */
-function catalogOf(own: readonly OwnTools[] = []): Catalog {
+function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog {
   const process = processTools.getAll({ includeDisabled: true });
   const tools = new Map<string, ToolFact>(BUILTIN_CATALOG.tools.map((tool) => [tool.name, tool]));
   for (const given of [...process, ...own]) {
@@ -106,7 +110,7 @@ function catalogOf(own: readonly OwnTools[] = []): Catalog {
     // One that decides by the settings is asked when there are any.
     tools.set(name, { name, enabled: typeof enabled === "function" ? false : enabled });
   }
-  const open = own.some((given) => typeof given !== "object" || "resolve" in given) ||
+  const open = mayHaveMore || own.some((given) => typeof given !== "object" || "resolve" in given) ||
     processTools.sources().length > 0;
   return { ...BUILTIN_CATALOG, tools: [...tools.values()], open };
 }

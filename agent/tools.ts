@@ -8,19 +8,35 @@ import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { askForWatched, createApproval, type JudgedPaths, type RuleJudge } from "../tools/approval/mod.ts";
+import {
+  askForWatched,
+  createApproval,
+  type JudgedPaths,
+  processApproval,
+  type RuleJudge,
+} from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
-import type { DiskAccess, SeenFiles } from "../tools/definition.ts";
+import type { Caller, DiskAccess, SeenFiles } from "../tools/definition.ts";
 import { processTools, ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
 import type { KeptChanges } from "./review/kept_changes.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
-import { configuredSources, type SourcesSubject } from "./offer/sources.ts";
+import { addSources } from "./offer/sources.ts";
+import type { EndTools, SourcesSubject } from "./offer/types.ts";
 import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
+
+/** The tools of a document, and how what was started for them is ended. */
+export interface RegisteredTools {
+  readonly tools: ToolRegistry;
+  /** What is to be told of the definitions. */
+  readonly warnings: readonly Problem[];
+  /** Ends the processes of tools; they start anew when they are needed. */
+  readonly end: EndTools;
+}
 
 /**
  * The built-in tools, those of this process and a host's own, the latter with their schemas compiled, so that inputs are
@@ -32,15 +48,17 @@ export async function registerTools(
   subject: SourcesSubject,
   own: readonly OwnTools[] = [],
   emit: Emit = () => {},
-): Promise<Outcome<{ readonly tools: ToolRegistry; readonly warnings: readonly Problem[] }>> {
+): Promise<Outcome<RegisteredTools>> {
   const { tools: settings } = subject.settings;
+  const tell = ({ code, message, next }: Problem) =>
+    emit({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   const builtin = new ToolRegistry();
   const registered = builtin.register(builtinTools(settings));
   if (!registered.ok) return registered;
   const tools = new ToolRegistry({
     defaultTimeout: settings.default_timeout,
     below: [processTools, builtin],
-    onProblem: ({ code, message }) => emit({ event: "notice", code, message }),
+    onProblem: tell,
     onComplete: () => emit({ event: "boot:complete" }),
   });
   const warnings: Problem[] = [];
@@ -58,8 +76,8 @@ export async function registerTools(
     if (!added.ok) return added;
     warnings.push(...added.value);
   }
-  for (const source of await configuredSources(subject)) tools.register(source);
-  return success({ tools, warnings });
+  const end = await addSources(tools, builtin, subject, tell);
+  return success({ tools, warnings, end });
 }
 
 /** Whose tools are judged and run. */
@@ -80,6 +98,8 @@ export interface ToolsSubject {
   readonly paths: JudgedPaths | null;
   /** Who does the built-in tools' work on files. @default this process */
   readonly disk?: DiskAccess;
+  /** Who makes a call, as its tool may know. @default nobody says */
+  readonly caller?: (id: string) => Caller;
 }
 
 /** Asks who decides about a call; with `explain` the verdict tells what each of them said. */
@@ -105,7 +125,7 @@ export function judgeOf(
       emit({ event: "notice", code: "resolver-fault", message: told });
     },
   });
-  for (const { name, ...definition } of resolvers.map(bound)) {
+  for (const { name, ...definition } of [...processApproval.getAll(), ...resolvers.map(bound)]) {
     if (approval.has(name)) {
       return failure("resolver-name", `There is an approval resolver named ${name} already.`);
     }
@@ -178,6 +198,7 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       onWait,
       onFileChanged,
       keepReplaced: async (file) => await subject.kept?.keep(call, file) ?? (() => Promise.resolve()),
+      caller: subject.caller?.(id),
     });
     const guarded = subject.paths?.guarded(id, definition) ?? definition;
     const run = () => runTool(guarded, completeInput(definition, call.input), context);

@@ -59,6 +59,10 @@ export interface ChatOptions {
   readonly signal?: AbortSignal;
   /** Whether a reply is written while it arrives. @default true */
   readonly stream?: boolean;
+  /** Whether somebody looks on who can be asked; tools are told. @default false */
+  readonly interactive?: boolean;
+  /** Asks the person for a secret that a tool needs; it is not kept. @default nobody can be asked */
+  readonly askSecret?: (question: string) => Promise<string | null>;
   /** Takes what `print` in a first block writes, safe to show. @default dropped */
   readonly print?: (line: string) => void;
 }

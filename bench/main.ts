@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),
   streams: () => import("./streams.ts"),
+  tools: () => import("./tool_files.ts"),
 };
 
 const json = Deno.args.includes("--json");

@@ -137,6 +137,16 @@ export interface ToolSettings {
   readonly left_out: readonly string[] | null;
   /** Files of code that register tools; paths are absolute. */
   readonly modules: readonly string[];
+  /** Further folders of tool files. */
+  readonly dirs: readonly string[];
+  /** Tools that a tool file may take the place of. */
+  readonly override: readonly string[];
+  /** Seconds that a call of a tool file may take. */
+  readonly file_timeout: number;
+  /** Categories of tool files that are offered; null offers all, and those without a category. */
+  readonly allowed_categories: readonly string[] | null;
+  /** The highest risk of tool files that is approved by itself. */
+  readonly auto_approve_risk: "none" | "low" | "medium" | "high";
   /** Whether a working sandbox approves what only acts inside of it. */
   readonly auto_approve_sandboxed: boolean;
   /** Files with approval resolvers of the person; paths are absolute. */
@@ -372,6 +382,11 @@ export const DEFAULT_SETTINGS: Settings = {
     offered: null,
     left_out: [],
     modules: [],
+    dirs: [],
+    override: [],
+    file_timeout: 120,
+    allowed_categories: null,
+    auto_approve_risk: "low",
     auto_approve_sandboxed: true,
     resolvers: [],
     presets: {},

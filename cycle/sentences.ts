@@ -25,6 +25,13 @@ export const PARTIAL_OUTPUT = "Partial output before the error:";
 /** Above the list of what is wrong with an input. */
 export const INVALID_INPUT = "The input does not fit the tool's schema, so the tool did not run:";
 
+/** A call beside one of a tool that runs alone. */
+export function putOff(name: string): string {
+  return `This call did not run: ${
+    plain(name)
+  }, which was called in the same reply, runs alone. Call the tool again if it is still needed.`;
+}
+
 /** An approved call of a tool nobody registered. */
 export function unknownTool(name: string, closest: string | null): string {
   const hint = closest === null ? "" : ` The nearest name is ${plain(closest)}.`;
@@ -33,7 +40,7 @@ export function unknownTool(name: string, closest: string | null): string {
 
 /** A call of a tool that a source may have which failed, was not asked or has not answered. */
 export function sourceMissing(name: string, source: string | null): string {
-  return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which is not there.`;
+  return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which could not be asked.`;
 }
 
 /** Names come from the document; what would break the promise above becomes an apostrophe or a space. */

@@ -185,6 +185,8 @@ export type CycleEvent =
   }
   | { readonly event: "tool:executing"; readonly id: string; readonly name: string; readonly preview: string }
   | { readonly event: "tool:output"; readonly id: string; readonly text: string }
+  /** A tool tells whoever looks on something that is not for the model, for instance an address to open. */
+  | { readonly event: "tool:message"; readonly id: string; readonly content: unknown }
   | {
     readonly event: "tool:finished";
     readonly id: string;

@@ -156,8 +156,8 @@ export interface SpawnOptions {
   readonly cwd: string;
   /** The complete environment of the child; nothing is inherited beside it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Bytes for standard input; absent means `/dev/null`. */
-  readonly stdin?: Uint8Array;
+  /** Bytes for standard input, or what is read from as long as the process lives; absent means `/dev/null`. */
+  readonly stdin?: Uint8Array | ReadableStream<Uint8Array>;
   /** Whether standard input stays open, for `Running.input`. Without a gate only. @default false */
   readonly keepInput?: boolean;
 }

@@ -8,6 +8,7 @@ import { expandPath } from "../sandbox/paths/expand.ts";
 import { folderOfDocument } from "../base/paths.ts";
 import type { Prepared, Sandbox } from "../sandbox/types.ts";
 import type {
+  Caller,
   DiskAccess,
   ExecutionContext,
   JsonSchema,
@@ -37,6 +38,8 @@ export interface ContextOptions {
   readonly sandbox: Sandbox;
   /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
+  /** Who made the call. */
+  readonly caller?: Caller;
   /** Told what the tool puts out while it runs. */
   onOutput?(chunk: string): void;
   /** What calls of this document last saw of files. */
@@ -186,6 +189,10 @@ class CallContext implements PluginContext {
 
   get disk(): DiskAccess | undefined {
     return this.#options.disk;
+  }
+
+  get caller(): Caller | undefined {
+    return this.#options.caller;
   }
 
   get seen(): SeenFiles | undefined {

@@ -66,6 +66,12 @@ export interface ToolDefinition {
   readonly files?: FileAccess;
   /** Whether all its work on files goes through the context's `disk`. @default false */
   readonly on_disk?: boolean;
+  /** How much harm its author thinks it can do; only tools from files say so, and approval goes by it. */
+  readonly risk?: "low" | "medium" | "high";
+  /** Whether of a reply that calls it only this call runs; the others get an error result that says so. @default false */
+  readonly exclusive?: boolean;
+  /** What kind of tool its author says it is. */
+  readonly category?: string;
   /** Input member that holds a shell command, for approval rules. */
   readonly command_input?: string;
   /**
@@ -137,6 +143,8 @@ export interface ExecutionContext {
    * is to be awaited once the change is over, however that ended.
    */
   keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
+  /** Who made the call, and what of the program the tool may use. @default nobody says */
+  readonly caller?: Caller;
   /** Shows output while the tool runs. */
   onOutput(chunk: string): void;
   /** Tells the person that the tool has not begun yet, and what it waits for. */
@@ -163,6 +171,24 @@ export interface DiskAccess {
    * @param request plain data
    */
   perform(operation: string, request: object, signal: AbortSignal): Promise<unknown>;
+}
+
+/** The run that a call belongs to. */
+export interface Caller {
+  /** One for each invocation of the program. */
+  readonly requestId: string;
+  /** Stable for a document with a path, new for every other. */
+  readonly conversationId: string;
+  /** Whether somebody looks on who can be asked. */
+  readonly interactive: boolean;
+  /** Whether a person approved this very call. */
+  readonly approvedByPerson: boolean;
+  /** Names of the tools that a request offers. */
+  readonly offered: readonly string[];
+  /** Tells whoever looks on something that is not for the model. */
+  tell(message: unknown): void;
+  /** Asks the person for a secret, which is not kept; absent where nobody can be asked. Null when they give none. */
+  askSecret?(question: string): Promise<string | null>;
 }
 
 /** What a file held when a call last saw it. */

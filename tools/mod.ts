@@ -3,6 +3,7 @@
 export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
 export type {
+  Caller,
   DiskAccess,
   ExecutionContext,
   ExecutionResult,
@@ -17,7 +18,7 @@ export type {
   ToolInput,
 } from "./definition.ts";
 export { previewCall, previewIsCut, previewResult } from "./preview.ts";
-export { type RegistryOptions, ToolRegistry } from "./registry.ts";
+export { processTools, type RegistryOptions, ToolRegistry } from "./registry.ts";
 export type {
   RegisterTool,
   ResolveTools,

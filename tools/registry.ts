@@ -308,7 +308,17 @@ export class ToolRegistry {
   }
 }
 
-/** Tools for every document that this process opens, stronger than the built-in ones, weaker than a document's own. */
+/**
+ * Tools of this process: what a program registers once is there in every document that it opens, stronger than the
+ * built-in tools, weaker than those handed in with a document.
+ *
+ * ```ts
+ * import { tools } from "@flemma/flemma";
+ *
+ * tools.register("greet", { input_schema: { type: "object" }, execute: () => ({ success: true, output: "moin" }) });
+ * console.log(tools.has("greet"), tools.unregister("greet")); // true true
+ * ```
+ */
 export const processTools: ToolRegistry = new ToolRegistry();
 
 /** Whether a definition can run at all. */

@@ -108,8 +108,10 @@ function admitsNull(schema: unknown): boolean {
 }
 
 async function compile(given: JsonSchema): Promise<SchemaCheck> {
-  const patterns = holdsPatterns(given) ? await import("./registration/patterns.ts") : null;
-  const schema = patterns?.withoutUnreadable(given) ?? given;
+  const expressions = holdsPatterns(given)
+    ? await (await import("./registration/patterns.ts")).loadExpressions()
+    : null;
+  const schema = expressions?.readable(given) ?? given;
   const options = {
     strict: false,
     allErrors: true,
@@ -119,7 +121,7 @@ async function compile(given: JsonSchema): Promise<SchemaCheck> {
     allowUnionTypes: true,
     ownProperties: true,
     logger: false,
-    ...(patterns === null ? {} : { code: { regExp: patterns.linear } }),
+    ...(expressions === null ? {} : { code: { regExp: expressions.engine } }),
   } as const;
   // The older drafts give `items` a list; the class of the newer one takes that for a broken schema.
   if (usesDraft7(schema)) {

@@ -1,21 +1,36 @@
 // Where the tools of a document come from beside this program, by its settings. Each is loaded only where it is configured.
 
-import type { Environment } from "../../base/environment.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { ToolSource } from "../../tools/registration/types.ts";
+import type { Problem } from "../../base/problem.ts";
+import { type ToolFolders, toolFolders } from "../../config/sources/tool_folders.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import type { EndTools, SourcesSubject } from "./types.ts";
 
-/** Whose sources are meant. */
-export interface SourcesSubject {
-  readonly settings: Settings;
-  readonly environment: Environment;
-  /** Absolute path of the document, or null when unsaved. */
-  readonly document: string | null;
+/**
+ * Adds the sources that the settings name to a registry. Nothing is asked yet.
+ *
+ * @param builtin the registry with the built-in tools, from which a person may take some away
+ * @param warn told what is not as it should be
+ */
+export async function addSources(
+  tools: ToolRegistry,
+  builtin: ToolRegistry,
+  subject: SourcesSubject,
+  warn: (problem: Problem) => void,
+): Promise<EndTools> {
+  const { modules, dirs } = subject.settings.tools;
+  if (modules.length > 0) {
+    const { moduleSource } = await import("../../tools/registration/module.ts");
+    for (const path of modules) tools.register(moduleSource(path));
+  }
+  const found = filesOf(subject);
+  if (subject.sandbox === undefined || dirs.length === 0 && found.user === null && found.project === null) {
+    return () => Promise.resolve();
+  }
+  const { addFiles } = await import("./tool_files.ts");
+  const { sandbox } = subject;
+  return await addFiles({ tools, builtin, subject: { ...subject, sandbox }, found, warn });
 }
 
-/** The sources that the settings name, in the order in which they are asked. Nothing is asked yet. */
-export async function configuredSources({ settings }: SourcesSubject): Promise<readonly ToolSource[]> {
-  const { modules } = settings.tools;
-  if (modules.length === 0) return [];
-  const { moduleSource } = await import("../../tools/registration/module.ts");
-  return modules.map(moduleSource);
+function filesOf({ environment, document, looksForFiles = true }: SourcesSubject): ToolFolders {
+  return looksForFiles ? toolFolders(environment, document) : { user: null, project: null };
 }

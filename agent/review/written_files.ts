@@ -10,10 +10,7 @@ import type { FileTexts } from "../types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { replacePassage } from "../../tools/files/text/passage.ts";
-<<<<<<<< HEAD:agent/review/written_files.ts
 import { isAsSeen } from "../../tools/builtin/seen_files.ts";
-========
->>>>>>>> 3912b8cc (Let tools come from sources that take their time, and wait for them where they are needed):agent/files/written_files.ts
 import type { SeenFiles, ToolDefinition } from "../../tools/definition.ts";
 
 /** Larger files are not compared. */

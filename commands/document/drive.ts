@@ -1,7 +1,9 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
 import { decidedBy } from "../../agent/views/decided_by.ts";
+import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
+import { visible } from "../../base/visible.ts";
 import { cutToWidth } from "../../base/width.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
@@ -39,7 +41,8 @@ export async function drive(
 ): Promise<number> {
   const show = new Show(invocation);
   try {
-    return await withDocument(invocation, show.listeners(), async (document) => {
+    const options = { ...show.listeners(), ...asking(invocation, show) };
+    return await withDocument(invocation, options, async (document) => {
       const problem = show.openEvents(document);
       if (problem !== null) return refuse(invocation, problem);
       const ending = await act(document);
@@ -50,6 +53,13 @@ export async function drive(
   } finally {
     await show.close();
   }
+}
+
+/** Where somebody sits at the terminal, tools may ask them. */
+function asking({ arguments: given }: Invocation, show: Show): Partial<DocumentOptions> {
+  const interactive = switchOption(given, "quiet") !== true && Deno.stdin.isTerminal() &&
+    Deno.stderr.isTerminal();
+  return interactive ? { interactive, askSecret: (question) => show.askSecret(question) } : {};
 }
 
 /** Whether the person asks the model to go on where it spoke last. */
@@ -69,6 +79,8 @@ class Show {
   #cursor: number | null = null;
   /** What the requests of this run used. */
   readonly #records: UsageRecord[] = [];
+  /** The last question that was asked. */
+  #asked: Promise<string | null> = Promise.resolve(null);
   /** Whether a diagnostic has told already why nothing goes on. */
   #explained = false;
 
@@ -107,6 +119,12 @@ class Show {
     if (event.event === "request:finished" && event.record !== undefined) this.#records.push(event.record);
     if (event.event === "notice") messages.note(`flemma: ${event.message}`);
     if (event.event === "request:retrying") messages.note(`flemma: ${retrySentence(event)}`);
+    if (event.event === "tool:message") {
+      const { type, url } = isObject(event.content) ? event.content : {};
+      if (type === "open_url" && typeof url === "string") {
+        messages.note(`flemma: a tool names an address: ${url}`);
+      }
+    }
     if (event.event === "file:changed") {
       const { path, change, obeyed_by: obeyedBy } = event;
       if (change !== undefined && obeyedBy !== undefined) {
@@ -123,6 +141,19 @@ class Show {
       messages.say(diagnosticLine(this.#label, event.diagnostic));
     }
     this.#display?.show(event);
+  }
+
+  /** Asks for a secret, one after the other; null when the person gives none. */
+  askSecret(question: string): Promise<string | null> {
+    return this.#asked = this.#asked.then(async () => {
+      const resume = this.#display?.hold?.();
+      try {
+        const { readHidden } = await import("../io/hidden_line.ts");
+        return await readHidden(`${visible(question)} (not shown): `) || null;
+      } finally {
+        resume?.();
+      }
+    });
   }
 
   /** Says what the run used, of tokens and of money. */

@@ -42,7 +42,7 @@ export interface OpenDocument {
   readonly session: ChatSession;
 }
 
-export interface DocumentOptions extends Pick<ChatOptions, "emit"> {
+export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive" | "askSecret"> {
   /** Whether a piece of a document, as an editor pipes it, is taken for one too. @default false */
   readonly fragments?: boolean;
   /** Told each change of a piped document, with the whole text before and after it. */
@@ -82,6 +82,8 @@ export async function withDocument(
     const opened = await openChat(file, {
       ...host.value,
       emit: options.emit,
+      interactive: options.interactive,
+      askSecret: options.askSecret,
       signal: interrupts.signal,
       wait: numberOption(invocation.arguments, "wait") ?? 0,
       notify: (notice) => messages.notice(notice),

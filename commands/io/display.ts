@@ -9,6 +9,8 @@ export interface Display {
   show(event: CycleEvent): void;
   /** Ends what is unfinished. May be called more than once. */
   close(): void;
+  /** Draws nothing by itself while somebody types at the same terminal; what is given back ends that. @default nothing is drawn */
+  hold?(): () => void;
 }
 
 /** What a display uses of the world: the stream, the time in milliseconds, and calls at an interval until stopped. */

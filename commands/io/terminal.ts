@@ -32,6 +32,8 @@ export class Terminal implements Display {
   readonly #world: Surroundings;
   #stopTicking: (() => void) | null = null;
   #frame = 0;
+  /** How many questions somebody is answering at this terminal. */
+  #held = 0;
   /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
   #drawn: "here" | "below" | null = null;
   /** The cursor stands behind streamed text that has no line end yet. */
@@ -89,6 +91,16 @@ export class Terminal implements Display {
         break;
     }
     this.#tick();
+  }
+
+  hold(): () => void {
+    this.#held++;
+    this.#stepAside();
+    this.#tick();
+    return () => {
+      this.#held--;
+      this.#tick();
+    };
   }
 
   close(): void {
@@ -154,7 +166,7 @@ export class Terminal implements Display {
   }
 
   #tick(): void {
-    if (this.#activities.size === 0) {
+    if (this.#activities.size === 0 || this.#held > 0) {
       this.#stopTicking?.();
       this.#stopTicking = null;
       this.#clear();

@@ -158,10 +158,10 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary: "agree to what a document, or what comes with a project, would do",
     details:
       "Tells in words what will hold, and remembers that you agree. PATH is a document, or - for one from standard input; " +
-      "or the folder of a project for everything that comes with it, its .flemma/config.yaml, a skill or a folder of " +
-      "skills. For a document the agreement is bound to its path and to what its " +
+      "or the folder of a project for everything that comes with it, its .flemma/config.yaml, its .flemma/tools, a " +
+      "skill or a folder of skills. For a document the agreement is bound to its path and to what its " +
       "first block says about the sandbox and about what runs without asking; for a project to the content of the file, of " +
-      "every file of code it names and of what that imports; for a skill to all its files. Any change of that ends it.",
+      "every file of code it names and of what that imports; for tool files and skills to all its files. Any change of that ends it.",
     kind: "none",
     arity: [0, 1],
     options: [

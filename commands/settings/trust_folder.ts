@@ -1,4 +1,5 @@
-// What a path that a person names for trust stands for, where it is no document: settings of a project, and skills.
+// What a path that a person names for trust stands for, where it is no document: settings of a project, its tool files, and
+// skills.
 
 import { mayHoldSkills, projectSkills, trustableSkills } from "../../agent/extensions/trust_skills.ts";
 import type { Trustable, TrustOffer } from "../../agent/extensions/trustable.ts";
@@ -7,6 +8,7 @@ import { isThere } from "../../base/files.ts";
 import { absolutePath, nameOf, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { trustableProject } from "./trust_project.ts";
+import { trustableTools } from "./trust_tools.ts";
 
 /** Everything that is meant by a path; null for the path of a file that must be a document. */
 export async function trustableIn(
@@ -27,7 +29,7 @@ export async function trustableIn(
   if (broken !== undefined) return failure("nothing-to-trust", broken);
   return failure(
     "nothing-to-trust",
-    `Nothing in ${named} waits for your agreement: no settings of a project (.flemma/config.yaml) and no skills.`,
+    `Nothing in ${named} waits for your agreement: no settings of a project (.flemma/config.yaml), no tool files (.flemma/tools) and no skills.`,
     "Name a document, or the folder of a project.",
   );
 }
@@ -39,17 +41,21 @@ async function inFile(environment: Environment, path: string): Promise<Outcome<T
 
 async function inFolder(environment: Environment, folder: string): Promise<Outcome<TrustOffer>> {
   if (mayHoldSkills(folder)) return await trustableSkills(environment, folder);
+  if (folder.endsWith("/.flemma/tools")) return await alone(trustableTools(environment, folder));
   const root = nameOf(folder) === ".flemma" ? parentOf(folder) : folder;
   const file = `${root}/.flemma/config.yaml`;
   const settings = isThere(file)
     ? await alone(trustableProject(environment, await Deno.realPath(file)))
     : success(NOTHING);
-  if (!settings.ok || root !== folder) return settings;
+  if (!settings.ok) return settings;
+  const tools = isThere(`${root}/.flemma/tools`)
+    ? await alone(trustableTools(environment, await Deno.realPath(`${root}/.flemma/tools`)))
+    : success(NOTHING);
+  if (!tools.ok) return tools;
+  const own = [...settings.value.trustables, ...tools.value.trustables];
+  if (root !== folder) return success({ trustables: own, leftOut: [] });
   const skills = await projectSkills(environment, root);
-  return success({
-    trustables: [...settings.value.trustables, ...skills.trustables],
-    leftOut: skills.leftOut,
-  });
+  return success({ trustables: [...own, ...skills.trustables], leftOut: skills.leftOut });
 }
 
 const NOTHING: TrustOffer = { trustables: [], leftOut: [] };

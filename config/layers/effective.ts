@@ -95,6 +95,11 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       },
       ...offerOf(logs, options.catalog),
       modules: get("tools.modules"),
+      dirs: get("tools.dirs"),
+      override: get("tools.override"),
+      file_timeout: get("tools.file_timeout"),
+      allowed_categories: get("tools.allowed_categories"),
+      auto_approve_risk: get("tools.auto_approve_risk"),
       named: named as Settings["tools"]["named"],
     },
     sandbox: {

@@ -166,10 +166,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   auto_approve_risk: policyKey(
     word("none", "low", "medium", "high"),
     "Risk up to which tool files run unasked.",
-    {
-      default: "low",
-      awaits: "tool files and their risk levels",
-    },
+    { default: "low" },
   ),
   rules: key(
     { is: "list", item: ruleItem },
@@ -177,16 +174,9 @@ export const tools = group("Tools: which are offered, which run unasked, how the
       "a document's may ask and deny.",
     { default: [], narrows: "restrict", documentNarrows: true },
   ),
-  dirs: hostKey(STRINGS, "Further folders of tool files.", {
-    default: [],
-    loads: true,
-    awaits: "tool files",
-  }),
-  override: hostKey(STRINGS, "Built-in tools that a tool file may replace.", {
-    default: [],
-    awaits: "tool files",
-  }),
-  file_timeout: hostKey(natural(1), "Seconds a tool file may run.", { default: 120, unread: true }),
+  dirs: hostKey(STRINGS, "Further folders of tool files.", { default: [], who: ["G", "C"] }),
+  override: hostKey(STRINGS, "Built-in tools that a tool file may replace.", { default: [] }),
+  file_timeout: hostKey(natural(1), "Seconds a tool file may run.", { default: 120 }),
   env: group("Variables of child processes.", {
     block: hostKey(STRINGS, "Variables withheld besides the credentials: names and `*` patterns.", {
       default: [],
@@ -213,10 +203,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     "Files of code that register tools: they export `definitions` or `resolve`.",
     { default: [], loads: true },
   ),
-  allowed_categories: key(STRINGS, "Categories of tool files that are offered.", {
-    optional: true,
-    awaits: "tool files and their categories",
-  }),
+  allowed_categories: key(STRINGS, "Categories of tool files that are offered.", { optional: true }),
   autopilot: group("Going on without being asked.", {
     enabled: key(BOOLEAN, "Go on by itself after results.", { default: true, narrows: "false" }),
     max_turns: key(natural(), "Replies with tool calls before it stops.", { default: 100, narrows: "lower" }),

@@ -13,7 +13,7 @@ import {
   type ToolKind,
   unrunnable,
 } from "./resolution.ts";
-import { DENIED, INTERRUPTED, sourceMissing } from "../sentences.ts";
+import { DENIED, INTERRUPTED, putOff, sourceMissing } from "../sentences.ts";
 import { lastWordIsModels, liveCalls } from "./open_calls.ts";
 
 /** The calls that run now; a set of ids is one. */
@@ -37,6 +37,8 @@ export interface PlanInputs {
   readonly running: RunningCalls;
   readonly toolKind: (name: string) => ToolKind;
   readonly closestTool: (name: string) => string | null;
+  /** Whether of a reply with a call of that tool only this call runs. @default no tool is like that */
+  readonly runsAlone?: (name: string) => boolean;
   /** The source that may have a tool which is `unasked`. @default its name is not told */
   readonly unaskedSource?: (name: string) => string | null;
   /** Calls that may run at once; 0 = no limit. */
@@ -212,11 +214,22 @@ class Planner {
     return steps;
   }
 
+  /** The first call of the same reply whose tool lets none run beside it. */
+  #aloneIn({ turn }: Call): Call | undefined {
+    const { runsAlone } = this.#inputs;
+    return runsAlone === undefined ? undefined : turn.calls.find(({ name }) => runsAlone(name));
+  }
+
   /** An open call gets its placeholder, or at once the error it would lead to (3.1). */
   #categorise(call: Call): void {
     const aborted = abortedMessage(call);
     if (aborted !== null) {
       this.#resolve({ do: "resolve", id: call.id, because: "aborted", text: aborted || INTERRUPTED });
+      return;
+    }
+    const alone = this.#aloneIn(call);
+    if (alone !== undefined && alone.id !== call.id) {
+      this.#resolve({ do: "resolve", id: call.id, because: "put-off", text: putOff(alone.name) });
       return;
     }
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;

@@ -72,6 +72,7 @@ export async function gatherPlanInputs(
     running,
     toolKind: kindOf,
     closestTool: (name) => tools.closestMatch(name),
+    runsAlone: (name) => tools.get(name)?.exclusive === true,
     unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
     maxConcurrent: sources.settings.tools.max_concurrent,
     prefill: await sources.prefill?.() ?? false,

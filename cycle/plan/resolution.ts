@@ -24,6 +24,7 @@ export type Resolution =
   | "rejected"
   | "aborted"
   | "invalid-input"
+  | "put-off"
   | "unknown-tool"
   | "not-executable";
 

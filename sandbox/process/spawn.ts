@@ -59,7 +59,8 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
   }
   const line = gate === undefined ? [] : [LINE];
   if (options.stdin !== undefined || gate !== undefined) {
-    feed(child.stdin, options.stdin === undefined ? line : [...line, options.stdin]);
+    if (options.stdin instanceof ReadableStream) feedFrom(child.stdin, line, options.stdin);
+    else feed(child.stdin, options.stdin === undefined ? line : [...line, options.stdin]);
   }
   const mark = gate?.mark;
   watchOver(child.pid, mark);
@@ -97,6 +98,19 @@ function feed(pipe: WritableStream<Uint8Array>, parts: readonly Uint8Array[]): v
   const writer = pipe.getWriter();
   const written = parts.map((part) => writer.write(part));
   Promise.all(written).then(() => writer.close()).catch(() => {});
+}
+
+/** Writes all parts, then what a stream gives until it ends. */
+function feedFrom(
+  pipe: WritableStream<Uint8Array>,
+  parts: readonly Uint8Array[],
+  stream: ReadableStream<Uint8Array>,
+): void {
+  const writer = pipe.getWriter();
+  for (const part of parts) writer.write(part).catch(() => {});
+  writer.releaseLock();
+  // A child that stops reading early is its own business.
+  stream.pipeTo(pipe).catch(() => {});
 }
 
 function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<Running> {

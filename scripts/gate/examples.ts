@@ -102,7 +102,7 @@ async function checkPage(root: string, page: string): Promise<string[]> {
     );
     for (const fence of fences) {
       const file = /(?:^|\s)file=(\S+)/.exec(fence.info)?.[1];
-      if (file !== undefined) await Deno.writeTextFile(`${folder}/place/${file}`, `${fence.body}\n`);
+      if (file !== undefined) await write(`${folder}/place/${file}`, `${fence.body}\n`);
       if (fence.info !== "console") continue;
       for (const { command, output } of examplesOf(fence.body)) {
         const printed = await runExample(command, folder, model);
@@ -140,4 +140,10 @@ async function runExample(command: string, folder: string, model: Replay | null)
   }).output();
   const text = new TextDecoder().decode(stdout);
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}
+
+/** Writes a file, and the folders that it lies in. */
+async function write(path: string, text: string): Promise<void> {
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  await Deno.writeTextFile(path, text);
 }

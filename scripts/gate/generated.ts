@@ -13,6 +13,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/scan.ts"),
     import("../generate/lua.ts"),
     import("../generate/validators.ts"),
+    import("../generate/tool_host.ts"),
     import("../generate/help.ts"),
     import("../generate/demo.ts"),
     import("../generate/settings.ts"),

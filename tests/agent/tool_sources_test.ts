@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { OwnTools } from "../../agent/types.ts";
-import { processTools } from "../../tools/registry.ts";
+import { approval, tools as processTools } from "../../mod.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { Replay } from "../../providers/replay/server.ts";
 import type { ResolveTools, ToolSource } from "../../tools/registration/types.ts";
@@ -318,5 +318,21 @@ Deno.test("a tool that decides by the settings whether it is offered is asked wi
         assert.deepEqual([0, 1].map((at) => offeredIn(replay, at).includes("echo")), [false, true]);
       },
     );
+  });
+});
+
+Deno.test("a resolver that a program registers once is asked in every document that it opens", async () => {
+  await inPlace(async (place) => {
+    try {
+      assert.equal(
+        codeOf(approval.register("echo is fine", { resolve: (tool) => tool === "echo" ? "approve" : null })),
+        "ok",
+      );
+      await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), { tools: [ECHO] });
+      const [call] = await session.calls();
+      assert.deepEqual([call?.verdict.decision, call?.verdict.source], ["approve", "echo is fine"]);
+    } finally {
+      approval.clear();
+    }
   });
 });

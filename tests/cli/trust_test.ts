@@ -101,3 +101,34 @@ Deno.test("what cannot be agreed to is refused with the reason", () =>
       assert.match(found.stderr, err);
     }
   }));
+
+Deno.test("a project's tool files are agreed to by their folder, or with the project's settings; a change ends it", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
+    place.write(".flemma/tools/deploy.ts", "export default {};\n");
+    const line = "  brings the tool file deploy.ts, and runs it with what it imports\n";
+    for (const named of [".flemma/tools", ".", ".flemma", ".flemma/tools/"]) {
+      assert.deepEqual(
+        (await told(place, "--show", named)).slice(0, 2),
+        [0, `PLACE/.flemma/tools\n${line}`],
+        named,
+      );
+    }
+    assert.match((await told(place, "--show", "."))[2], /You have not agreed/);
+    assert.match((await told(place, ".flemma/tools"))[2], /are trusted as they are now/);
+    assert.match((await told(place, "--show", "."))[2], /You have agreed/);
+    place.write(".flemma/config.yaml", "parameters: { temperature: 0.1 }\n");
+    const [code, out] = await told(place, "--show", ".");
+    assert.equal(code, 0);
+    assert.match(out, /temperature/);
+    assert.match(out, /deploy\.ts/);
+    assert.match((await told(place, "--show", "."))[2], /You have not agreed/, "the settings are new");
+    await told(place, ".");
+    assert.match((await told(place, "--show", "."))[2], /You have agreed/);
+    place.write(".flemma/tools/deploy.ts", "export default { description: 'changed' };\n");
+    assert.match((await told(place, "--show", "."))[2], /You have not agreed/);
+    await told(place, ".");
+    assert.match((await told(place, "--revoke", ".flemma/tools"))[2], /tools is not trusted any more/);
+    assert.match((await told(place, "--show", ".flemma/config.yaml"))[2], /You have agreed/);
+    assert.match((await told(place, "--show", ".flemma/tools"))[2], /You have not agreed/);
+  }));

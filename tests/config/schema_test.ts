@@ -38,10 +38,6 @@ Deno.test("every default is a value its own key accepts, in every layer that may
 
 Deno.test("a key whose feature does not exist yet is refused with a sentence instead of doing nothing", () => {
   const waiting: Record<string, unknown> = {
-    "tools.auto_approve_risk": "high",
-    "tools.dirs": ["/x"],
-    "tools.override": ["bash"],
-    "tools.allowed_categories": ["a"],
     "tools.pending_press": "execute",
     "tools.mcporter.enabled": true,
     "sandbox.backend": "./backend.ts",

@@ -102,6 +102,16 @@ const TABLE: readonly Row[] = [
     inputs: { toolKind: (name) => name === "echo" ? "sync" : "unasked", unaskedSource: () => "the server" },
     steps: ["demote c1", "notice tool-source-missing", "run c2", "rest ran"],
   },
+  {
+    what: "a call of a tool that runs alone puts off the others of its reply, before and behind it",
+    text: chatWith(["c1", "echo"], ["c2", "alone"], ["c3", "alone"]),
+    inputs: {
+      runsAlone: (name) => name === "alone",
+      toolKind: () => "sync",
+      verdicts: verdicts({ c2: "approve" }),
+    },
+    steps: ["resolve c1 put-off", "place c2 approved", "resolve c3 put-off", "run c2", "rest ran"],
+  },
   { what: "the model spoke last", text: "@You:\nhi\n\n@Assistant:\nWell.\n", steps: ["rest last-word"] },
   {
     what: "the model spoke last and goes on from its turn",

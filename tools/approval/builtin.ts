@@ -59,6 +59,54 @@ export function sandboxResolver(
   };
 }
 
+/** How much a tool file may be approved for by itself, from nothing on. */
+const RISKS = ["none", "low", "medium", "high"] as const;
+
+/** The risk that the author of a tool file names; nothing for every other tool. */
+export type RiskOf = (tool: string) => "low" | "medium" | "high" | undefined;
+
+/**
+ * What keeps a tool file from being approved by its risk, as the end of a sentence; null when nothing does. The document's
+ * word about the tool counts as for the sandbox (approval section 6).
+ */
+export function riskObstacle(
+  tool: string,
+  risk: NonNullable<ReturnType<RiskOf>>,
+  settings: ToolSettings,
+): string | null {
+  const { document, auto_approve_risk: most } = settings;
+  if (RISKS.indexOf(risk) > RISKS.indexOf(most)) {
+    return `its risk is ${risk}, and tools.auto_approve_risk is ${most}`;
+  }
+  if ((document ?? settings).auto_approve === null) return "no tools.auto_approve is configured";
+  if (document?.removed.includes(tool)) return `the document took ${tool} out of tools.auto_approve`;
+  if (document?.assigned) return "the document assigned its own tools.auto_approve";
+  if ((document ?? settings).excluded.includes(tool)) return `${tool} was taken out of tools.auto_approve`;
+  return null;
+}
+
+/**
+ * Approves tool files by the risk that their author names, which counts because a person agreed to the file (tools 7.6).
+ * What is of high risk and not approved here waits for a person, whatever circumstances would approve below.
+ */
+export function riskResolver(settings: ToolSettings, riskOf: RiskOf): ResolverDefinition {
+  return {
+    priority: 30,
+    description: "the risk of a tool file",
+    concerns: (tool) => riskOf(tool) !== undefined,
+    explain: (tool) => {
+      const risk = riskOf(tool);
+      return risk === undefined ? [] : [riskObstacle(tool, risk, settings) ?? `its risk is ${risk}`];
+    },
+    resolve: (tool) => {
+      const risk = riskOf(tool);
+      if (risk === undefined) return null;
+      if (riskObstacle(tool, risk, settings) === null) return "approve";
+      return risk === "high" ? "require_approval" : null;
+    },
+  };
+}
+
 /** Approves everything that nobody above spoke about; exists only when a person asked for no approval at all. */
 export function catchAllResolver(): ResolverDefinition {
   return { priority: 0, description: "require_approval is false", resolve: () => "approve" };

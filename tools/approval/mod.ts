@@ -2,13 +2,19 @@
 
 import type { ToolSettings } from "../../config/settings.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { catchAllResolver, type SandboxFacts, sandboxResolver } from "./builtin.ts";
+import {
+  catchAllResolver,
+  type RiskOf,
+  riskResolver,
+  type SandboxFacts,
+  sandboxResolver,
+} from "./builtin.ts";
 import { moduleResolver } from "./module.ts";
 import { configResolver, frontmatterResolver, policyModules, runResolver } from "./policy.ts";
 import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 import { approvingRules, restrictingRules, type RuleJudge } from "./rules/resolvers.ts";
 
-export { ApprovalRegistry, type ResolverFault } from "./registry.ts";
+export { ApprovalRegistry, processApproval, type ResolverFault } from "./registry.ts";
 export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
 export { askForWatched, WATCHED_FILE } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
@@ -34,7 +40,11 @@ export interface ApprovalParts {
   /** Asked whether it works. */
   readonly sandbox: Sandbox;
   /** Asked what a tool can do. */
-  readonly tools: { hasCapability(tool: string, capability: string): boolean };
+  readonly tools: {
+    hasCapability(tool: string, capability: string): boolean;
+    /** The definition, of which the risk counts. @default no tool has one */
+    get?(tool: string): { readonly risk?: "low" | "medium" | "high" } | undefined;
+  };
   /** Whether this process is the superuser. @default asks the system */
   readonly root?: boolean;
   /** The rules over inputs. @default none */
@@ -64,6 +74,8 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   for (const { path, priority = 50, name = path } of parts.settings.resolvers) {
     registry.registerModule(name, moduleResolver({ path, speaks: "chain", priority, strict }));
   }
+  const riskOf: RiskOf = (tool) => parts.tools.get?.(tool)?.risk;
+  registry.register("urn:flemma:approval:risk", riskResolver(parts.settings, riskOf));
   registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));
   if (parts.settings.require_approval === false) {
     registry.register("urn:flemma:approval:catch-all", catchAllResolver());

@@ -75,6 +75,7 @@ export class ApprovalRegistry {
       priority: priorityOf(definition),
       resolve: definition.resolve.bind(definition),
       ...(definition.why === undefined ? {} : { why: definition.why.bind(definition) }),
+      ...(definition.concerns === undefined ? {} : { concerns: definition.concerns.bind(definition) }),
       ...(definition.explain === undefined ? {} : { explain: definition.explain.bind(definition) }),
       name: known,
     });
@@ -119,6 +120,11 @@ export class ApprovalRegistry {
       .sort((a, b) => b.priority - a.priority || byBytes(a.name, b.name));
   }
 
+  /** See `getAll`. */
+  get_all(): ResolverEntry[] {
+    return this.getAll();
+  }
+
   /** The decision of `resolveWithSource` alone. */
   async resolve(
     tool: string,
@@ -149,6 +155,7 @@ export class ApprovalRegistry {
     let verdict: Verdict | null = null;
     for (const entry of this.getAll()) {
       if (verdict !== null && !(explain === true && isBuiltin(entry.name))) continue;
+      if (!isConcerned(entry, tool)) continue;
       const said = await this.#ask(entry, question);
       asked.push([entry, said]);
       if (verdict !== null) continue;
@@ -185,6 +192,21 @@ export class ApprovalRegistry {
     return { decision: null, failed: true };
   }
 }
+
+/**
+ * Resolvers of this process: what a program registers once is asked in every document that it opens afterwards, beside
+ * those of the settings and of the document's host.
+ *
+ * ```ts
+ * import { approval } from "@flemma/flemma";
+ *
+ * approval.register("no-force", {
+ *   resolve: (tool, input) => tool === "bash" && /push\s+--force/.test(String(input.command)) ? "deny" : null,
+ * });
+ * console.log(approval.unregister("no-force")); // true
+ * ```
+ */
+export const processApproval: ApprovalRegistry = new ApprovalRegistry();
 
 /** One question to the chain. */
 interface Question {
@@ -233,6 +255,15 @@ async function linkOf(
     } catch (thrown) {
       return [`it failed to say why: ${thrownText(thrown)}`];
     }
+  }
+}
+
+/** Whether a resolver may have something to say about a tool; one that cannot tell is asked. */
+function isConcerned({ concerns }: ResolverEntry, tool: string): boolean {
+  try {
+    return concerns?.(tool) !== false;
+  } catch {
+    return true;
   }
 }
 

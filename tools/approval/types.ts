@@ -19,6 +19,8 @@ export interface ApprovalContext {
 
 /** Somebody who is asked about calls. */
 export interface ResolverDefinition {
+  /** Whether it may have something to say about a tool; where not, it is neither asked nor told of. @default always */
+  concerns?(tool: string): boolean;
   /** Decides about a call, or passes the question on. The input is frozen. */
   resolve(
     tool: string,

@@ -1,7 +1,6 @@
 // Expressions in schemas, run by an engine that needs time in proportion to the text. A schema comes from a stranger's
 // server and its input from a model: an engine that backtracks can be made to try for longer than anybody lives.
 
-import { RE2JS } from "re2js";
 import { isObject } from "../../base/is_object.ts";
 import type { JsonSchema } from "../definition.ts";
 
@@ -10,30 +9,41 @@ interface Pattern {
   test(text: string): boolean;
 }
 
-/** The engine that the validator compiles expressions with. Throws for what is no expression at all. */
-export const linear: ((pattern: string, flags: string) => Pattern) & { code: string } = Object.assign(
-  (pattern: string): Pattern => {
-    const machine = compiled(pattern);
+/** What a schema with expressions is compiled with. */
+export interface Expressions {
+  /** Compiles one, for the validator. Throws for what is no expression at all. */
+  readonly engine: ((pattern: string, flags: string) => Pattern) & { code: string };
+  /**
+   * The schema without expressions that look around or back, which no engine runs in bounded time: what they forbid is
+   * left to the tool. Where one of them names members, other members are not forbidden either, since it could have
+   * allowed them.
+   */
+  readable(schema: JsonSchema): JsonSchema;
+}
+
+type Compile = (pattern: string) => { matcher(text: string): { find(): boolean } };
+
+/** Loads the engine. */
+export async function loadExpressions(): Promise<Expressions> {
+  const { RE2JS } = await import("re2js");
+  const compile: Compile = (pattern) => RE2JS.compile(RE2JS.translateRegExp(pattern));
+  const engine = (pattern: string): Pattern => {
+    const machine = compiled(pattern, compile);
     if (machine !== null) return { test: (text) => machine.matcher(text).find() };
     new RegExp(pattern, "u");
     return { test: () => true };
-  },
-  { code: "linear" },
-);
+  };
+  return {
+    engine: Object.assign(engine, { code: "linear" }),
+    readable: (schema) => strip(schema, (pattern) => isUnreadable(pattern, compile)) as JsonSchema,
+  };
+}
 
 /** Members of a schema whose contents are data, not schemas. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
-/**
- * The schema without expressions that look around or back, which no engine runs in bounded time: what they forbid is left
- * to the tool. Where one of them names members, other members are not forbidden either, since it could have allowed them.
- */
-export function withoutUnreadable(schema: JsonSchema): JsonSchema {
-  return strip(schema) as JsonSchema;
-}
-
-function strip(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(strip);
+function strip(schema: unknown, isUnreadable: (pattern: string) => boolean): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => strip(each, isUnreadable));
   if (!isObject(schema)) return schema;
   const named = isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : [];
   const isOpen = named.some(isUnreadable);
@@ -43,16 +53,19 @@ function strip(schema: unknown): unknown {
     if (isOpen && (name === "additionalProperties" || name === "unevaluatedProperties")) return [];
     if (name === "patternProperties" && isObject(value)) {
       const kept = Object.entries(value).filter(([pattern]) => !isUnreadable(pattern));
-      return [[name, Object.fromEntries(kept.map(([pattern, inner]) => [pattern, strip(inner)]))]];
+      return [[
+        name,
+        Object.fromEntries(kept.map(([pattern, inner]) => [pattern, strip(inner, isUnreadable)])),
+      ]];
     }
-    return [[name, strip(value)]];
+    return [[name, strip(value, isUnreadable)]];
   });
   return Object.fromEntries(members);
 }
 
 /** Whether a pattern is an expression, but none that the engine takes. */
-function isUnreadable(pattern: string): boolean {
-  if (compiled(pattern) !== null) return false;
+function isUnreadable(pattern: string, compile: Compile): boolean {
+  if (compiled(pattern, compile) !== null) return false;
   try {
     new RegExp(pattern, "u");
     return true;
@@ -62,9 +75,9 @@ function isUnreadable(pattern: string): boolean {
   }
 }
 
-function compiled(pattern: string): RE2JS | null {
+function compiled(pattern: string, compile: Compile): ReturnType<Compile> | null {
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return compile(pattern);
   } catch {
     // Which of its constructs the engine lacks makes no difference to anybody.
     return null;

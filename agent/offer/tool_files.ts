@@ -1,0 +1,94 @@
+// The tool files of a document: the folders that count, the project's only once a person agreed to it, and their hosts.
+
+import { configFolder } from "../../base/folders.ts";
+import { operands } from "../../base/shell_word.ts";
+import { resolvePath } from "../../base/paths.ts";
+import type { Problem } from "../../base/problem.ts";
+import { areTrusted, filesIn, type ToolFolders } from "../../config/sources/tool_folders.ts";
+import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import { discoverFiles, type ToolFolder } from "../../tools/vellum/discover.ts";
+import { Hosts } from "../../tools/vellum/hosts.ts";
+import { fileSource } from "../../tools/vellum/source.ts";
+import { storageFolder } from "../../tools/vellum/storage.ts";
+import type { EndTools, SourcesSubject } from "./types.ts";
+
+/** What files are added to, and for whom. */
+export interface FilesSubject {
+  readonly tools: ToolRegistry;
+  readonly builtin: ToolRegistry;
+  readonly subject: SourcesSubject & Required<Pick<SourcesSubject, "sandbox">>;
+  readonly found: ToolFolders;
+  readonly warn: (problem: Problem) => void;
+}
+
+/** Adds the source of tool files; gives what ends their hosts. */
+export async function addFiles({ tools, builtin, subject, found, warn }: FilesSubject): Promise<EndTools> {
+  const { environment, sandbox, settings: { tools: settings } } = subject;
+  const base = { folder: environment.cwd, home: environment.home };
+  const folders: ToolFolder[] = settings.dirs.map((dir) => ({
+    path: resolvePath(dir, base),
+    removes: false,
+  }));
+  if (found.project !== null && await mayUse(found.project, { tools, subject, warn })) {
+    folders.push({ path: found.project, removes: false });
+  }
+  if (found.user !== null) folders.push({ path: `${configFolder(environment)}/tools`, removes: true });
+  const hosts = new Hosts({
+    environment,
+    sandbox,
+    cwd: environment.cwd,
+    env: () => ({
+      ...toolEnvironment(environment.variables, settings.env, {
+        sandboxed: sandbox.enabled,
+        kept: sandbox.keptVariables?.(),
+        added: sandbox.addedVariables?.(),
+      }),
+      VELLUM_WORKSPACE_DIR: storageFolder(environment),
+    }),
+  });
+  const discovered = await discoverFiles(folders);
+  // What a person takes away, or has a file stand in for, is gone before any call of it can run.
+  const replaced = discovered.files.map(({ base: name }) => name).filter((name) =>
+    settings.override.includes(name)
+  );
+  for (const name of [...discovered.removed, ...replaced]) builtin.unregister(name);
+  tools.register(fileSource({
+    found: discovered,
+    environment,
+    hosts,
+    timeout: settings.file_timeout,
+    override: settings.override,
+    categories: settings.allowed_categories,
+    has: (name) => tools.has(name),
+    warn,
+  }));
+  return () => hosts.close();
+}
+
+/** Whether the person agreed to the project's files as they are; if not, calls of their tools wait. */
+async function mayUse(
+  folder: string,
+  { tools, subject, warn }: Pick<FilesSubject, "tools" | "subject" | "warn">,
+): Promise<boolean> {
+  const names = await filesIn(folder);
+  if (!names.ok) {
+    warn(names.problem);
+    return false;
+  }
+  if (names.value.length === 0) return false;
+  const trusted = await areTrusted(subject.environment, folder, names.value);
+  if (!trusted.ok) warn(trusted.problem);
+  if (trusted.ok && trusted.value) return true;
+  const bases = new Set(names.value.map((name) => name.slice(0, name.indexOf("."))));
+  tools.leaveOut(
+    { name: `the tool files of ${folder}`, mayHave: (name) => bases.has(name) },
+    "nobody agreed to them as they are",
+  );
+  warn({
+    code: "project-tools-untrusted",
+    message: `The tool files in ${folder} are not used: you have not agreed to them as they are.`,
+    next: `Read them; if you agree: flemma trust ${operands(folder)}`,
+  });
+  return false;
+}

@@ -1,0 +1,24 @@
+// Agreeing to the tool files of a project: which there are, and that they run.
+
+import type { Environment } from "../../base/environment.ts";
+import { type Outcome, success } from "../../base/problem.ts";
+import { areTrusted, filesIn, trustFiles } from "../../config/sources/tool_folders.ts";
+import type { Trustable } from "../../agent/extensions/trustable.ts";
+
+/** The folder of a project's tool files at its real path, as something to agree to. Fails with `file-unreadable`. */
+export async function trustableTools(environment: Environment, folder: string): Promise<Outcome<Trustable>> {
+  const names = await filesIn(folder);
+  if (!names.ok) return names;
+  return success({
+    path: folder,
+    lines: names.value.map((name) => `brings the tool file ${name}, and runs it with what it imports`),
+    nothing: "holds no tool files",
+    isAgreed: () => areTrusted(environment, folder, names.value),
+    agree: async () => {
+      const recorded = await trustFiles(environment, folder, names.value);
+      return recorded.ok ? success(recorded.value.files.map((file) => `with it: ${file.path}`)) : recorded;
+    },
+    agreed:
+      `The tool files in ${folder} are trusted as they are now; a change of one, or one more, ends that.`,
+  });
+}

@@ -1,0 +1,510 @@
+// Tool files on whole documents: found, described once, run behind the wall, told of when they are broken.
+
+import assert from "node:assert/strict";
+import type { CycleEvent, Emit } from "../../cycle/types.ts";
+import type { MemoryOptions } from "../../agent/types.ts";
+import { filesIn, trustFiles } from "../../config/sources/tool_folders.ts";
+import { asking, inPlace, type Place, textOf } from "./place.ts";
+
+const FREE = { overrides: { tools: { require_approval: false } } };
+
+/** Writes a file into the person's folder of tools. */
+function userTool(place: Place, name: string, code: string): void {
+  Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+  Deno.writeTextFileSync(`${place.folder}/config/flemma/tools/${name}`, code);
+}
+
+/** Runs one call and gives the text of its result, with what was told meanwhile. */
+async function called(
+  place: Place,
+  tool: string,
+  input: object = {},
+  options: MemoryOptions = {},
+): Promise<{ readonly text: string; readonly reason: string; readonly events: readonly CycleEvent[] }> {
+  const events: CycleEvent[] = [];
+  const emit: Emit = (event) => events.push(event);
+  await using session = await place.memory(asking(["c1", tool, JSON.stringify(input)]), {
+    settings: FREE,
+    emit,
+    ...options,
+  });
+  const stop = await session.execute("c1");
+  return {
+    text: session.chat.result("c1")?.content ?? "",
+    reason: stop.problem?.message ?? stop.reason,
+    events,
+  };
+}
+
+Deno.test("a tool file in the style of the published example runs unchanged", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "search_notes.ts",
+      `import type { ToolContext, ToolExecutionResult } from "@vellumai/plugin-api";
+export default {
+  description: "Search saved notes for a phrase.",
+  defaultRiskLevel: "low" as const,
+  input_schema: {
+    type: "object",
+    properties: { query: { type: "string", description: "Text to search for." } },
+    required: ["query"],
+  },
+  async execute(input: Record<string, unknown>, ctx: ToolContext): Promise<ToolExecutionResult> {
+    const query = String((input as { query?: unknown }).query ?? "").trim();
+    if (query.length === 0) return { content: "error: query must be non-empty", isError: true };
+    console.log("this goes nowhere near the result");
+    return { content: \`searched \${ctx.conversationId.length > 0} for \${query}\`, isError: false };
+  },
+};
+`,
+    );
+    const { text, reason } = await called(place, "search_notes", { query: "milk" });
+    assert.deepEqual([text, reason], ["searched true for milk", "stepped"]);
+    const failed = await called(place, "search_notes", { query: " " });
+    assert.match(failed.text, /error: query must be non-empty/);
+    const invalid = await called(place, "search_notes", {});
+    assert.match(invalid.text, /\/query: is missing/);
+  });
+});
+
+/** A tool file whose `execute` is this body. */
+function file(body: string, members = ""): string {
+  return `export default {\n  ${members}\n  async execute(input, ctx) {\n${body}\n  },\n};\n`;
+}
+
+Deno.test("what a tool prints, starts and leaves behind disturbs no result", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "noisy.ts",
+      file(`
+    console.log("line"); console.info({ a: 1 });
+    Deno.stdout.writeSync(new TextEncoder().encode("half a line"));
+    process.stdout.write("node's way\\n");
+    await new Deno.Command("sh", { args: ["-c", "echo from a child"], stdout: "inherit" }).spawn().status;
+    setInterval(() => {}, 1000);
+    void Promise.reject(new Error("nobody waits"));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return { content: "clean" };`),
+    );
+    assert.equal((await called(place, "noisy")).text, "clean");
+  });
+});
+
+Deno.test("the context has every member of the published table, and those of this program", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "facts.ts",
+      file(
+        `
+    const plain = Object.fromEntries(Object.entries(ctx).filter(([, value]) => typeof value !== "function" && typeof value !== "object"));
+    return {
+      content: JSON.stringify({
+        plain,
+        signal: ctx.signal instanceof AbortSignal && !ctx.signal.aborted,
+        allowed: ctx.allowedToolNames instanceof Set && ctx.allowedToolNames.has("bash"),
+        functions: Object.entries(ctx).filter(([, value]) => typeof value === "function").map(([name]) => name).sort(),
+        absent: ["assistantId", "taskRunId", "skillId", "principal", "callSessionId", "transportInterface", "requestSecret"]
+          .filter((name) => ctx[name] !== undefined),
+        resolved: [ctx.path.resolve("a/../b"), ctx.path.resolve("~/x")],
+        writable: [ctx.sandbox.isPathWritable(ctx.cwd + "/new/file"), ctx.sandbox.is_path_writable("/etc/passwd")],
+        wrapped: await ctx.sandbox.wrapCommand(["true"]),
+        cut: [ctx.truncate.truncateHead("a\\nb\\nc", { maxLines: 1 }).content, ctx.truncate.format_size(12345), ctx.truncate.MAX_LINES],
+        config: [ctx.getConfig(), ctx.get_config()],
+        same: ctx.env.HOME === Deno.env.get("HOME"),
+      }),
+    };`,
+        `config_schema: { type: "object", properties: { word: { default: "moin" } } },`,
+      ),
+    );
+    place.write("a.chat", "");
+    const { text } = await called(place, "facts", {}, { path: "a.chat" });
+    const found = JSON.parse(text);
+    const { conversationId, requestId, ...plain } = found.plain;
+    assert.match(conversationId, /^[0-9a-f]{64}$/);
+    assert.match(requestId, /^[0-9a-f-]{36}$/);
+    const home = place.environment.home;
+    assert.deepEqual(plain, {
+      forcePromptSideEffects: false,
+      requireFreshApproval: false,
+      isPlatformHosted: false,
+      diskPressureCleanupModeActive: false,
+      triggeredBySurfaceAction: false,
+      batchAuthorizedByTask: false,
+      workingDir: place.path("").slice(0, -1),
+      isInteractive: false,
+      toolUseId: "c1",
+      trustClass: "guardian",
+      approvedViaPrompt: false,
+      executionChannel: "cli",
+      document: place.path("a.chat"),
+      filename: place.path("a.chat"),
+      dirname: place.path("").slice(0, -1),
+      __filename: place.path("a.chat"),
+      __dirname: place.path("").slice(0, -1),
+      cwd: place.path("").slice(0, -1),
+      timeout: 30,
+      toolId: "c1",
+      tool_id: "c1",
+    });
+    const { plain: _plain, ...rest } = found;
+    assert.deepEqual(rest, {
+      signal: true,
+      allowed: true,
+      functions: ["getConfig", "get_config", "onOutput", "sendToClient"],
+      absent: [],
+      resolved: [place.path("b"), `${home}/x`],
+      writable: [true, false],
+      wrapped: { ok: true, argv: ["true"] },
+      cut: ["a", "12.1KB", 2000],
+      config: [{ word: "moin" }, { word: "moin" }],
+      same: true,
+    });
+  });
+});
+
+const BROKEN: readonly (readonly [name: string, code: string, cause: RegExp])[] = [
+  ["cannot be parsed", "export default {", /cannot be loaded/],
+  ["throws at its top", `throw new Error("at the top"); export default {};`, /at the top/],
+  ["imports what is not there", `import "./nowhere.ts"; export default {};`, /nowhere\.ts/],
+  ["has no default export", "export const tool = {};", /no default export/],
+  ["exports a function", "export default () => {};", /no object/],
+  ["exports null", "export default null;", /no object/],
+  ["has a bad name", `export default { name: "a b" };`, /"a b"/],
+  ["has a schema that is none", `export default { input_schema: { type: "nothing" } };`, /schema/],
+  ["has a schema that is a text", `export default { input_schema: "x" };`, /input_schema is no object/],
+  [
+    "has a schema that cannot be written down",
+    `const s = {}; s.s = s; export default { input_schema: s };`,
+    /input_schema is no object/,
+  ],
+  ["has an execute that is no function", `export default { execute: 1 };`, /execute is no function/],
+  ["ends its process", "Deno.exit(3);", /exit code 3/],
+];
+
+Deno.test("a broken file costs only itself: one warning with its cause, and a call of it says the same", async () => {
+  await inPlace(async (place) => {
+    for (const [at, [, code]] of BROKEN.entries()) userTool(place, `broken_${at}.js`, code);
+    userTool(place, "well.js", file(`return { content: "well" };`));
+    const { text, events } = await called(place, "well");
+    assert.equal(text, "well");
+    const warnings = events.flatMap((event) => event.event === "notice" ? [event.message] : []);
+    for (const [at, [name, , cause]] of BROKEN.entries()) {
+      const about = warnings.filter((message) => message.includes(`broken_${at}.js`));
+      assert.equal(about.length, 1, name);
+      assert.match(about[0]!, cause, name);
+    }
+    assert.match((await called(place, "broken_1")).text, /broken_1\.js is broken: .*at the top/);
+  });
+});
+
+Deno.test("export default {} is a tool, whose call says that it has no implementation; so is a definition in JSON", async () => {
+  await inPlace(async (place) => {
+    userTool(place, "empty.ts", "export default {};");
+    userTool(
+      place,
+      "data.json",
+      JSON.stringify({ description: "d", input_schema: { type: "object" }, execute: "x" }),
+    );
+    for (const name of ["empty", "data"]) {
+      assert.match((await called(place, name)).text, new RegExp(`The tool ${name} has no implementation`));
+    }
+    assert.match((await called(place, "empty", { a: 1 })).text, /\/a: is not a member/);
+  });
+});
+
+Deno.test("status, yieldToUser, errors, data and further texts of a result are told as they are meant", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "answers.ts",
+      file(
+        `
+    const answers = {
+      status: { content: "c", status: "all well" },
+      yield: { content: "c", yieldToUser: true },
+      error: { content: "went wrong", isError: true },
+      empty: { content: "" },
+      data: { content: { a: [1] } },
+      blocks: { content: "c", contentBlocks: [{ type: "text", text: "more" }, { type: "odd" }] },
+      image: { content: "a picture", contentBlocks: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "aGVsbG8=" } }] },
+      thrown: null,
+      nothing: undefined,
+    };
+    if (input.what === "thrown") throw new Error("thrown by the tool");
+    return answers[input.what];`,
+        `input_schema: { type: "object" },`,
+      ),
+    );
+    const whats = ["status", "empty", "error", "data", "blocks", "image", "thrown", "nothing", "yield"];
+    const calls = whats.map((what): [string, string, string] => [what, "answers", JSON.stringify({ what })]);
+    const events: CycleEvent[] = [];
+    const settings = { overrides: { tools: { require_approval: false, max_concurrent: 0 } } };
+    await using session = await place.memory(asking(...calls), {
+      settings,
+      emit: (event) => events.push(event),
+    });
+    assert.equal((await session.advance()).reason, "yield");
+    const said = (what: string) => session.chat.result(what)?.content ?? "";
+    assert.equal(said("status"), "c");
+    assert.ok(events.some((event) => event.event === "tool:finished" && event.note === "all well"));
+    assert.equal(said("empty"), "");
+    assert.equal(said("error"), "went wrong");
+    assert.equal(said("data"), `{"a":[1]}`);
+    assert.equal(said("blocks"), "c\n\nmore");
+    assert.equal(said("image"), "a picture\n[image/png, 5B]");
+    assert.equal(said("thrown"), "thrown by the tool");
+    assert.match(said("nothing"), /without giving a result/);
+  });
+});
+
+Deno.test("output comes while the tool runs, and is no part of the result", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "stream.ts",
+      file(`
+    for (let at = 0; at < 2000; at++) ctx.onOutput("step " + at + "\\n");
+    ctx.sendToClient({ type: "open_url", url: "https://example.org/" });
+    return { content: "done" };`),
+    );
+    const { text, events } = await called(place, "stream");
+    assert.equal(text, "done");
+    const output = events.flatMap((event) => event.event === "tool:output" ? [event.text] : []).join("");
+    assert.ok(output.startsWith("step 0\n") && output.endsWith("step 1999\n"));
+    assert.deepEqual(events.filter(({ event }) => event === "tool:message"), [
+      { event: "tool:message", id: "c1", content: { type: "open_url", url: "https://example.org/" } },
+    ]);
+  });
+});
+
+Deno.test("a long result is cut as that of every tool", async () => {
+  await inPlace(async (place) => {
+    userTool(place, "long.ts", file(`return { content: "line\\n".repeat(5000) };`));
+    const { text } = await called(place, "long");
+    assert.ok(text.split("\n").length < 2010);
+    assert.match(text.slice(-400), /5000|5001/);
+  });
+});
+
+for (
+  const [what, body] of [
+    [
+      "listens to its signal",
+      `await new Promise((resolve) => { ctx.signal.addEventListener("abort", resolve); ctx.onOutput("begun"); }); return { content: "tidied up" };`,
+    ],
+    ["does not listen", `ctx.onOutput("begun"); await new Promise(() => setInterval(() => {}, 1000));`],
+    [
+      "never lets go",
+      `ctx.onOutput("begun"); await new Promise((resolve) => setTimeout(resolve, 50)); for (;;);`,
+    ],
+  ] as const
+) {
+  Deno.test(`cancelling ends a tool that ${what}; nothing of it is left, and the next call works`, async () => {
+    await inPlace(async (place) => {
+      userTool(
+        place,
+        "slow.ts",
+        file(`if (input.quick) return { content: "quick" };\n${body}`, `input_schema: { type: "object" },`),
+      );
+      const begun = Promise.withResolvers<void>();
+      const emit: Emit = (event) => event.event === "tool:output" && begun.resolve();
+      const text = asking(["c1", "slow"]) + "\n" +
+        `**Tool Use:** \`slow\` (\`c2\`)\n\n\`\`\`json\n{"quick":true}\n\`\`\`\n`;
+      await using session = await place.memory(text, { settings: FREE, emit });
+      const stop = session.execute("c1");
+      await begun.promise;
+      assert.equal(session.cancelCall("c1"), true);
+      await stop;
+      assert.match(session.chat.result("c1")?.content ?? "", /stopped/i);
+      await session.execute("c2");
+      assert.equal(session.chat.result("c2")?.content, "quick");
+    });
+  });
+}
+
+Deno.test("a tool that takes too long is ended, and says so", async () => {
+  await inPlace(async (place) => {
+    userTool(place, "slow.ts", file(`await new Promise(() => setInterval(() => {}, 1000));`));
+    const { text } = await called(place, "slow", {}, {
+      settings: { overrides: { tools: { require_approval: false, file_timeout: 1 } } },
+    });
+    assert.match(text, /ended after 1 seconds/);
+  });
+});
+
+Deno.test("behind the wall a tool writes where the policy lets it and nowhere else, and keeps its things in its storage", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "writes.ts",
+      file(`
+    const storage = Deno.env.get("VELLUM_WORKSPACE_DIR");
+    const tried = {};
+    for (const path of [ctx.cwd + "/here", storage + "/kept", Deno.env.get("XDG_STATE_HOME") + "/flemma/state", "/etc/flemma-test"]) {
+      try { Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true }); Deno.writeTextFileSync(path, "x"); tried[path] = true; } catch { tried[path] = false; }
+    }
+    return { content: JSON.stringify(Object.values(tried)) };`),
+    );
+    const { text } = await called(place, "writes");
+    assert.equal(text, "[true,true,false,false]");
+  });
+});
+
+Deno.test("a tool for the host runs as the person, outside of the wall", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "host_writes.ts",
+      file(
+        `
+    Deno.mkdirSync(Deno.env.get("XDG_STATE_HOME") + "/elsewhere", { recursive: true });
+    const wrapped = await ctx.sandbox.wrapCommand(["true"]);
+    return { content: String(wrapped.ok && wrapped.argv.length > 1) };`,
+        `capabilities: ["can_auto_approve_if_sandboxed"],`,
+      ),
+    );
+    const { text } = await called(place, "host_writes");
+    assert.equal(text, "true");
+    assert.equal(Deno.statSync(`${place.folder}/state/elsewhere`).isDirectory, true);
+    await using session = await place.memory(asking(["c1", "host_writes"]));
+    await session.advance();
+    assert.match(textOf(session), /status=pending/, "no sandbox stands around it, so none approves it");
+  });
+});
+
+Deno.test("a secret is asked for where somebody can be asked, and is nowhere afterwards", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "secret.ts",
+      file(`
+    if (!ctx.requestSecret) return { content: "nobody to ask" };
+    const { value, delivery, reason } = await ctx.requestSecret({ label: "The key of the shop" });
+    return { content: [value === null ? "none" : value.length, delivery, reason].join(" ") };`),
+    );
+    assert.equal((await called(place, "secret")).text, "nobody to ask");
+    const asked: string[] = [];
+    const askSecret = (question: string) => {
+      asked.push(question);
+      return Promise.resolve("s3cr3t-value");
+    };
+    assert.equal((await called(place, "secret", {}, { askSecret })).text, "12 transient_send ");
+    assert.deepEqual(asked, ["The key of the shop"]);
+    const cancelled = await called(place, "secret", {}, { askSecret: () => Promise.resolve(null) });
+    assert.equal(cancelled.text, "none transient_send cancelled");
+    for (const [path, content] of Object.entries(await place.files("state"))) {
+      assert.ok(!content.includes("s3cr3t-value"), path);
+    }
+  });
+});
+
+Deno.test("names: the earlier folder, code before data, .js before .ts; what clashes is told, and replaces nothing by itself", async () => {
+  await inPlace(async (place) => {
+    const says = (text: string) => file(`return { content: ${JSON.stringify(text)} };`);
+    const dir = `${place.folder}/place/more`;
+    Deno.mkdirSync(dir);
+    Deno.writeTextFileSync(`${dir}/twice.ts`, says("from the setting"));
+    userTool(place, "twice.ts", says("from the person's folder"));
+    userTool(place, "both.ts", says("ts"));
+    userTool(place, "both.js", says("js"));
+    userTool(place, "bash.ts", says("not bash"));
+    userTool(place, "ls.removed", "");
+    userTool(place, "_notes.ts", "no tool");
+    userTool(place, "x.test.ts", "no tool");
+    userTool(
+      place,
+      "named.ts",
+      `export default { name: "other-name", execute: () => ({ content: "named" }) };`,
+    );
+    const settings = { overrides: { tools: { require_approval: false, dirs: [dir] } } };
+    const said = async (tool: string, input = {}) => await called(place, tool, input, { settings });
+    const first = await said("twice");
+    assert.equal(first.text, "from the setting");
+    const told = first.events.flatMap((event) =>
+      event.event === "notice" && event.code === "tool-file" ? [event.message] : []
+    ).join("\n");
+    assert.match(told, /flemma\/tools\/twice\.ts is not used.*more\/twice\.ts/);
+    assert.match(told, /both\.ts is not used, because both\.js is there/);
+    assert.match(told, /bash\.ts is not used.*tools\.override/);
+    assert.equal(told.split("\n").length, 3, told);
+    assert.equal((await said("both")).text, "js");
+    assert.equal((await said("other-name")).text, "named");
+    assert.match((await said("named")).reason, /no tool named named/);
+    assert.match((await said("ls", { path: ".", label: "l" })).reason, /no tool named ls/);
+    const replaced = { overrides: { tools: { require_approval: false, override: ["bash"] } } };
+    assert.equal((await called(place, "bash", {}, { settings: replaced })).text, "not bash");
+  });
+});
+
+Deno.test("a project's files are used only as the person agreed to them: not before, and not changed", async () => {
+  await inPlace(async (place) => {
+    const folder = `${place.folder}/place/.flemma/tools`;
+    Deno.mkdirSync(folder, { recursive: true });
+    Deno.writeTextFileSync(`${folder}/deploy.ts`, file(`return { content: "deployed" };`));
+    const before = await called(place, "deploy");
+    assert.match(before.reason, /may come from the tool files of .*\.flemma\/tools/);
+    assert.match(
+      before.events.map((event) => event.event === "notice" ? event.message : "").join(),
+      /flemma trust/,
+    );
+    const names = await filesIn(folder);
+    assert.ok(names.ok);
+    assert.ok((await trustFiles(place.environment, folder, names.value)).ok);
+    assert.equal((await called(place, "deploy")).text, "deployed");
+    Deno.writeTextFileSync(`${folder}/helper.ts`, "export const x = 1;");
+    assert.match((await called(place, "deploy")).reason, /may come from/, "a file more");
+    Deno.removeSync(`${folder}/helper.ts`);
+    Deno.writeTextFileSync(`${folder}/deploy.ts`, file(`return { content: "changed" };`));
+    assert.match((await called(place, "deploy")).reason, /may come from/, "another text");
+  });
+});
+
+Deno.test("a definition is asked for once for each content; where no Deno is, the call says what to install", async () => {
+  await inPlace(async (place) => {
+    userTool(place, "plain.ts", file(`return { content: "ran" };`, `description: "first",`));
+    assert.equal((await called(place, "plain")).text, "ran");
+    const kept = `${place.folder}/state/flemma/tool_files.json`;
+    const before = Deno.readTextFileSync(kept);
+    assert.match(before, /"first"/);
+    await called(place, "plain");
+    assert.equal(Deno.readTextFileSync(kept), before);
+    userTool(place, "plain.ts", file(`return { content: "ran" };`, `description: "second",`));
+    await called(place, "plain");
+    assert.match(Deno.readTextFileSync(kept), /"second"/);
+  });
+});
+
+Deno.test("tools of other categories are left out of the offer, those without one too, and can still be called", async () => {
+  await inPlace(async (place) => {
+    userTool(place, "wanted.ts", file(`return { content: "w" };`, `category: "notes",`));
+    userTool(place, "other.ts", file(`return { content: "o" };`, `category: "shop",`));
+    userTool(
+      place,
+      "none.ts",
+      file(`return { content: [...ctx.allowedToolNames].filter((name) => name.length > 4).join() };`),
+    );
+    const settings = { overrides: { tools: { require_approval: false, allowed_categories: ["notes"] } } };
+    const { text } = await called(place, "none", {}, { settings });
+    assert.ok(text.includes("wanted") && !text.includes("other") && text.includes("write"), text);
+  });
+});
+
+Deno.test("two calls at once share a host, and one that ends it is an error for the other as well", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "waits.ts",
+      file(`ctx.onOutput("begun"); await new Promise(() => setInterval(() => {}, 1000));`),
+    );
+    userTool(place, "exits.ts", file(`Deno.exit(7);`));
+    const text = asking(["c1", "waits"], ["c2", "exits"]);
+    await using session = await place.memory(text, {
+      settings: { overrides: { tools: { require_approval: false, autopilot: false } } },
+    });
+    await session.advance();
+    for (const id of ["c1", "c2"]) assert.match(session.chat.result(id)?.content ?? "", /exit code 7/, id);
+  });
+});

@@ -1,0 +1,194 @@
+// One call of a tool file: its facts go to a host, its questions come back, its answer becomes the result (tools 7.3, 7.7).
+
+import { isObject } from "../../base/is_object.ts";
+import { thrownText } from "../../base/problem.ts";
+import type { PluginSandbox } from "../context.ts";
+import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
+import { STOPPED } from "../run.ts";
+import type { FileDefinition } from "./read_definition.ts";
+import type { Final, HostProcess } from "./host_process.ts";
+import type { Hosts } from "./hosts.ts";
+import type { CallFacts, Question } from "./protocol.ts";
+import { readResult } from "./result.ts";
+
+/** Milliseconds that a tool has to end by itself once it was told to. */
+const GRACE = 2000;
+
+/** What is called. */
+export interface Callee {
+  readonly definition: FileDefinition;
+  /** Address of its module. */
+  readonly module: string;
+  /** Seconds that a call may take. */
+  readonly timeout: number;
+}
+
+/** Runs one call. Whatever goes wrong is the result. */
+export async function callFile(
+  hosts: Hosts,
+  callee: Callee,
+  input: ToolInput,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  const outcome = await hosts.use(callee.definition.target, (host) => runIn(host, callee, input, context));
+  if (outcome.ok) return outcome.value;
+  const { message, next } = outcome.problem;
+  return { success: false, error: next === undefined ? message : `${message} ${next}` };
+}
+
+async function runIn(
+  host: HostProcess,
+  { definition, module, timeout }: Callee,
+  input: ToolInput,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  if (context.signal.aborted) return { success: false, error: STOPPED };
+  const facts = factsOf(definition, context);
+  const { id, final } = host.ask({ do: "call", module, input, facts }, (message) => {
+    if (message.is === "output") context.onOutput(message.text);
+    else if (message.is === "client") context.caller?.tell(message.message);
+    else {
+      void answerTo(message.question, context).then((value) =>
+        host.tell({ do: "answer", ask: message.ask, value })
+      );
+    }
+  });
+  const end = await firstOf(final, timeout, context.signal);
+  if (typeof end !== "string") return await resultOf(end, context);
+  host.tell({ do: "abort", id });
+  const late = await Promise.race([final, after(GRACE)]);
+  if (late === null) {
+    await host.end(
+      end === "cancel" ? "Another call of this tool host was cancelled and did not end." : TOO_LONG,
+    );
+  }
+  const stopped = end === "cancel" ? STOPPED : `The tool was ended after ${timeout} seconds.`;
+  const said = late === null ? null : await resultOf(late, context);
+  const output = said === null ? "" : String(said.success ? said.output ?? "" : said.error ?? "");
+  return { success: false, error: output === "" ? stopped : `${output}\n\n${stopped}`, status: stopped };
+}
+
+const TOO_LONG = "Another call of this tool host took too long, and the host was ended.";
+
+function factsOf({ target, name }: FileDefinition, context: ExecutionContext): CallFacts {
+  const { document, caller, environment, sandbox, truncate } = context;
+  const policy = sandbox.policy();
+  const bound = sandbox.enabled && target === "sandbox" && policy.ok;
+  return {
+    conversationId: caller?.conversationId ?? name,
+    requestId: caller?.requestId ?? "",
+    toolUseId: context.toolId,
+    workingDir: context.cwd,
+    document,
+    base: context.dirname ?? environment.cwd,
+    home: environment.home,
+    timeout: context.timeout,
+    env: context.env,
+    config: context.getConfig(),
+    allowedToolNames: caller?.offered ?? [],
+    isInteractive: caller?.interactive ?? false,
+    approvedViaPrompt: caller?.approvedByPerson ?? false,
+    asksSecrets: caller?.askSecret !== undefined,
+    wraps: target === "host",
+    writable: bound ? { roots: policy.value.rw_paths, protect: policy.value.protect } : null,
+    limits: { maxLines: truncate.MAX_LINES, maxBytes: truncate.MAX_BYTES },
+  };
+}
+
+/** What a tool asked for; a question that cannot be answered has an answer that says so. */
+async function answerTo(question: Question, context: ExecutionContext): Promise<unknown> {
+  switch (question.for) {
+    case "secret": {
+      const value = await context.caller?.askSecret?.(wordsOf(question.params)) ?? null;
+      const cancelled = value === null ? { reason: "cancelled" } : {};
+      return { value, delivery: "transient_send", ...cancelled };
+    }
+    case "overflow": {
+      const { direction, ...rest } = isObject(question.options) ? question.options : {};
+      return await context.truncate.truncateWithOverflow(question.text, {
+        ...rest,
+        direction: direction === "tail" ? "tail" : "head",
+      });
+    }
+    case "wrap": {
+      // A sandbox of somebody else may lack it.
+      const { wrapCommand: wrap } = context.sandbox as Partial<PluginSandbox>;
+      if (wrap === undefined) {
+        return { ok: false, error: "There is no sandbox to wrap a command in." };
+      }
+      return await wrap(question.argv);
+    }
+  }
+}
+
+/** How a tool words what it asks for, by any of the members that it may use for that. */
+function wordsOf(params: unknown): string {
+  if (!isObject(params)) return "A tool asks for a secret";
+  const { label, description, field, service } = params;
+  const named = [label, description, field, service].find((each) => typeof each === "string" && each !== "");
+  return named === undefined ? "A tool asks for a secret" : String(named);
+}
+
+async function resultOf(end: Final, context: ExecutionContext): Promise<ExecutionResult> {
+  switch (end.is) {
+    case "answered":
+      return await shortened(readResult(end.result), context);
+    case "threw":
+      return { success: false, error: end.message || "The tool failed without saying why." };
+    case "broken":
+      return { success: false, error: `The tool cannot run: ${end.cause}.` };
+    case "gone":
+      return { success: false, error: end.cause };
+    case "described":
+      return { success: false, error: "The tool host gave an answer to another question." };
+  }
+}
+
+/** Long text is cut as that of every tool, and the whole of it kept in a file. */
+async function shortened(
+  { media, ...result }: ReturnType<typeof readResult>,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
+  const member = result.success ? "output" : "error";
+  const lines = (media ?? []).map(({ type, data }) =>
+    `[${type}, ${context.truncate.formatSize(sizeOf(data))}]`
+  );
+  try {
+    const text = await context.truncate.truncateWithOverflow(String(result[member] ?? ""), {
+      direction: "head",
+    });
+    return { ...result, [member]: [text, ...lines].filter((each) => each !== "").join("\n") };
+  } catch (thrown) {
+    return { success: false, error: `The tool's answer could not be shortened: ${thrownText(thrown)}` };
+  }
+}
+
+/** Bytes that base64 text stands for. */
+function sizeOf(data: string): number {
+  return Math.floor(data.replace(/[=\s]+/g, "").length * 3 / 4);
+}
+
+function firstOf(
+  final: Promise<Final>,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Final | "timeout" | "cancel"> {
+  return new Promise((resolve) => {
+    const settle = (end: Final | "timeout" | "cancel") => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+      resolve(end);
+    };
+    const cancel = () => settle("cancel");
+    const timer = setTimeout(() => settle("timeout"), seconds * 1000);
+    signal.addEventListener("abort", cancel, { once: true });
+    void final.then(settle);
+  });
+}
+
+function after(milliseconds: number): Promise<null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), milliseconds);
+    Deno.unrefTimer(timer);
+  });
+}

@@ -1,0 +1,142 @@
+// What each tool file says of itself, asked of a host once for each content: later runs start none for it.
+
+import { sha256 } from "../../base/hash.ts";
+import { isObject } from "../../base/is_object.ts";
+import { replaceSmallFile } from "../../base/files.ts";
+import { stateFolder } from "../../base/folders.ts";
+import type { Environment } from "../../base/environment.ts";
+import { thrownText } from "../../base/problem.ts";
+import { withImports } from "../../config/sources/imports.ts";
+import { prepareValidator } from "../validate.ts";
+import type { ToolFile } from "./discover.ts";
+import type { Hosts } from "./hosts.ts";
+import { membersOf, type Read, readDefinition } from "./read_definition.ts";
+
+/** Raised when what is kept changes its meaning. */
+const FORMAT = 1;
+/** Definitions that are kept, of files that may come back. */
+const MOST_KEPT = 200;
+/** Seconds that loading a file may take. */
+const LOADING = 10;
+
+/** Reads the definition of a file: from what is kept, or by loading it in a host. */
+export class Definitions {
+  readonly #environment: Environment;
+  readonly #hosts: Hosts;
+  #kept: Map<string, Read> | null = null;
+  #news = false;
+
+  constructor(environment: Environment, hosts: Hosts) {
+    this.#environment = environment;
+    this.#hosts = hosts;
+  }
+
+  /** What a file says. */
+  async of(file: ToolFile): Promise<Read> {
+    if (file.kind === "definition") return await definitionIn(file);
+    let key: string;
+    try {
+      key = await keyOf(file, this.#environment.home);
+    } catch (thrown) {
+      return { broken: `it cannot be read: ${thrownText(thrown)}`, name: file.base };
+    }
+    const kept = (await this.#all()).get(key);
+    if (kept !== undefined) return kept;
+    const { read, lasts } = await this.#load(file);
+    if (lasts) {
+      (await this.#all()).set(key, read);
+      this.#news = true;
+    }
+    return read;
+  }
+
+  /** Writes down what was learned; that it cannot be costs the next run a moment. */
+  async keep(): Promise<void> {
+    if (!this.#news || this.#kept === null) return;
+    this.#news = false;
+    const entries = [...this.#kept].slice(-MOST_KEPT);
+    const folder = stateFolder(this.#environment);
+    try {
+      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+      const bytes = new TextEncoder().encode(JSON.stringify({ version: FORMAT, entries }));
+      await replaceSmallFile(this.#path, bytes, { durable: false });
+    } catch {
+      // A state folder that cannot be written is told of by whoever has to write there.
+    }
+  }
+
+  get #path(): string {
+    return `${stateFolder(this.#environment)}/tool_files.json`;
+  }
+
+  async #all(): Promise<Map<string, Read>> {
+    return this.#kept ??= new Map(await keptIn(this.#path));
+  }
+
+  /** `lasts` where the same content would say the same again. */
+  async #load(file: ToolFile): Promise<{ readonly read: Read; readonly lasts: boolean }> {
+    const broken = (cause: string, lasts: boolean) => ({ read: { broken: cause, name: file.base }, lasts });
+    const outcome = await this.#hosts.once("sandbox", (host) => {
+      const late = setTimeout(() => void host.end("late"), LOADING * 1000);
+      const { final } = host.ask({ do: "describe", module: addressOf(file.path) });
+      return final.finally(() => clearTimeout(late));
+    });
+    if (!outcome.ok) return broken(lowerFirst(outcome.problem.message), false);
+    const final = outcome.value;
+    if (final.is === "gone") {
+      return broken(
+        final.cause === "late" ? `it was not loaded within ${LOADING} seconds` : final.cause,
+        false,
+      );
+    }
+    if (final.is === "broken") return broken(final.cause, !/network|dns|fetch|cache/i.test(final.cause));
+    if (final.is !== "described") return broken("its host gave an answer to another question", false);
+    return { read: await checked(readDefinition(final.members, file.base)), lasts: true };
+  }
+}
+
+/** The address of a file's module. */
+export function addressOf(path: string): string {
+  return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+async function definitionIn(file: ToolFile): Promise<Read> {
+  try {
+    const data: unknown = JSON.parse(await Deno.readTextFile(file.path));
+    if (!isObject(data)) return { broken: "it holds no object", name: file.base };
+    const { execute: _none, ...members } = data;
+    return await checked(readDefinition(membersOf(members), file.base));
+  } catch (thrown) {
+    return { broken: `it cannot be read: ${thrownText(thrown)}`, name: file.base };
+  }
+}
+
+/** A schema that is none makes the file broken. */
+async function checked(read: Read): Promise<Read> {
+  if ("broken" in read) return read;
+  const { name, input_schema } = read.definition;
+  const prepared = await prepareValidator({ name, input_schema });
+  return prepared.ok ? read : { broken: lowerFirst(prepared.problem.message).replace(/\.$/, ""), name };
+}
+
+/** A digest of all that the definition may depend on: the file, its name, and what it imports by path. */
+async function keyOf({ path, base }: ToolFile, home: string): Promise<string> {
+  const hashes: string[] = [];
+  for (const each of await withImports([path], home)) hashes.push(await sha256(await Deno.readFile(each)));
+  return await sha256([FORMAT, base, ...hashes].join("\n"));
+}
+
+async function keptIn(path: string): Promise<[string, Read][]> {
+  try {
+    const content: unknown = JSON.parse(await Deno.readTextFile(path));
+    if (!isObject(content) || content.version !== FORMAT || !Array.isArray(content.entries)) return [];
+    return content.entries as [string, Read][];
+  } catch {
+    // What is not there or not readable is asked anew.
+    return [];
+  }
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1);
+}

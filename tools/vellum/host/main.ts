@@ -1,0 +1,166 @@
+// The tool host: a process in which files of tools are loaded and run, so that none of their code comes into the program.
+//
+// It is built into one text (`deno task generate`) and started with it: nothing of it lies on the disk. Messages go over
+// standard output, each after a line end and a word that only this process and the program know, so that what a tool or a
+// program it starts prints there is told apart.
+
+import type { FromHost, Member, ToHost } from "../protocol.ts";
+import { contextOf } from "./context.ts";
+
+const [word = ""] = Deno.args;
+const encoder = new TextEncoder();
+const send = sender();
+const calls = new Map<number, AbortController>();
+const asked = new Map<number, (value: unknown) => void>();
+let questions = 0;
+
+printElsewhere();
+// What nobody of a tool waits for must not end the calls of others.
+globalThis.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  note("unhandled rejection", event.reason);
+});
+globalThis.addEventListener("error", (event) => {
+  event.preventDefault();
+  note("unhandled error", event.error);
+});
+await listen();
+Deno.exit(0);
+
+/** Writes messages, also when nobody waits for the end of the last one. */
+function sender(): (message: FromHost) => void {
+  const { stdout } = Deno;
+  const write = stdout.writeSync.bind(stdout);
+  return (message) => {
+    const bytes = encoder.encode(`\n${word}${JSON.stringify(message)}\n`);
+    for (let at = 0; at < bytes.length;) at += write(bytes.subarray(at));
+  };
+}
+
+/** From now on what is printed goes to standard error, which the program keeps apart. */
+function printElsewhere(): void {
+  const { stderr } = Deno;
+  const { error } = console;
+  for (const name of ["log", "info", "debug", "dir", "table"]) Reflect.set(console, name, error);
+  Object.defineProperties(Deno.stdout, {
+    write: { value: stderr.write.bind(stderr) },
+    writeSync: { value: stderr.writeSync.bind(stderr) },
+    writable: { get: () => stderr.writable },
+  });
+}
+
+/** Tells the program what went wrong beside the calls. */
+function note(what: string, thrown: unknown): void {
+  Deno.stderr.writeSync(encoder.encode(`${what}: ${oneLine(thrown)}\n`));
+}
+
+/** Takes messages until the program closes its end. */
+async function listen(): Promise<void> {
+  let text = "";
+  for await (const piece of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
+      take(JSON.parse(text.slice(0, end)));
+      text = text.slice(end + 1);
+    }
+  }
+}
+
+function take(message: ToHost): void {
+  switch (message.do) {
+    case "describe":
+      void describe(message.id, message.module);
+      break;
+    case "call":
+      void call(message);
+      break;
+    case "abort":
+      calls.get(message.id)?.abort();
+      break;
+    case "answer":
+      asked.get(message.ask)?.(message.value);
+      asked.delete(message.ask);
+  }
+}
+
+async function describe(id: number, module: string): Promise<void> {
+  const loaded = await load(module);
+  if ("cause" in loaded) return send({ id, is: "broken", cause: loaded.cause });
+  const members = Object.fromEntries(
+    Object.entries(loaded.tool).map(([name, value]) => [name, memberOf(value)]),
+  );
+  // Methods of an object of a class are not among its own members.
+  for (const name of ["execute"]) {
+    if (members[name] === undefined && name in loaded.tool) members[name] = memberOf(loaded.tool[name]);
+  }
+  send({ id, is: "described", members });
+}
+
+async function call({ id, module, input, facts }: Extract<ToHost, { do: "call" }>): Promise<void> {
+  const abort = new AbortController();
+  calls.set(id, abort);
+  try {
+    const loaded = await load(module);
+    if ("cause" in loaded) return send({ id, is: "broken", cause: loaded.cause });
+    const { tool } = loaded;
+    if (typeof tool.execute !== "function") {
+      return send({ id, is: "broken", cause: "it has no execute function" });
+    }
+    const context = contextOf(facts, {
+      signal: abort.signal,
+      output: (text) => calls.has(id) && send({ id, is: "output", text }),
+      client: (message) => calls.has(id) && send({ id, is: "client", message: asData(message) ?? null }),
+      ask: (question) => {
+        const ask = ++questions;
+        const { promise, resolve } = Promise.withResolvers<unknown>();
+        asked.set(ask, resolve);
+        send({ id, is: "asks", ask, question });
+        return promise;
+      },
+    });
+    const result: unknown = await tool.execute(input, context);
+    send({ id, is: "answered", result: asData(result) ?? null });
+  } catch (thrown) {
+    send({ id, is: "threw", message: thrown instanceof Error ? thrown.message : String(thrown) });
+  } finally {
+    calls.delete(id);
+  }
+}
+
+type Loaded = { readonly tool: Record<string, unknown> } | { readonly cause: string };
+
+async function load(module: string): Promise<Loaded> {
+  let exported: { readonly default?: unknown };
+  try {
+    exported = await import(module);
+  } catch (thrown) {
+    return { cause: `it cannot be loaded: ${oneLine(thrown)}` };
+  }
+  if (!("default" in exported)) return { cause: "it has no default export" };
+  const tool = exported.default;
+  if (typeof tool !== "object" || tool === null || Array.isArray(tool)) {
+    return { cause: "its default export is no object" };
+  }
+  return { tool: tool as Record<string, unknown> };
+}
+
+function memberOf(value: unknown): Member {
+  if (typeof value === "function") return { is: "function" };
+  const data = asData(value);
+  return data === undefined ? { is: "no data" } : { value: data };
+}
+
+/** What of a value can be written down; undefined when nothing can. */
+function asData(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function oneLine(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.replace(/\s*\n\s*/g, " ").trim();
+}

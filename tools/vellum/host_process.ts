@@ -1,0 +1,186 @@
+// One running tool host: starts it, passes messages, and tells everybody who waits when it is gone.
+
+import type { Running } from "../../sandbox/types.ts";
+import type { FromHost, ToHost } from "./protocol.ts";
+
+/** A process that was started as a host, and how to get rid of what was prepared for it. */
+export interface StartedHost {
+  readonly running: Running;
+  /** What its messages are known by. */
+  readonly word: string;
+  /** Why it never began, when it ended before it said anything; null when that is its own business. */
+  failedSetUp(stderr: string): Promise<string | null>;
+  dispose(): Promise<void>;
+}
+
+/** A message that ends what it is about. */
+export type Final = Extract<FromHost, { is: "described" | "broken" | "answered" | "threw" }> | {
+  readonly is: "gone";
+  /** Why, as a sentence. */
+  readonly cause: string;
+};
+
+/** Takes what a host tells about a request before it ends. */
+export type OnMessage = (message: Exclude<FromHost, { is: Final["is"] }>) => void;
+
+/** Characters of one message; a tool that says more would fill the memory. */
+const MOST_CHARACTERS = 64 * 1024 * 1024;
+/** Characters of what is printed that are kept, to be told when the host breaks. */
+const KEPT_PRINTS = 4096;
+
+interface Waiting {
+  readonly resolve: (final: Final) => void;
+  readonly onMessage: OnMessage;
+}
+
+/** A request without its number. */
+export type Request = { [K in ToHost["do"]]: Omit<Extract<ToHost, { do: K }>, "id"> }["describe" | "call"];
+
+/** The program's end of a host. */
+export class HostProcess {
+  readonly #host: StartedHost;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #encoder = new TextEncoder();
+  #nextId = 0;
+  #prints = "";
+  #heard = false;
+  #cause: string | null = null;
+  #ending: Promise<void> | null = null;
+  /** Settles when the process is gone and everybody was told. */
+  readonly ended: Promise<void>;
+
+  constructor(host: StartedHost, input: WritableStreamDefaultWriter<Uint8Array>) {
+    this.#host = host;
+    this.#input = input;
+    const { running } = host;
+    const read = Promise.all([
+      eachLine(running.stdout, (line) => this.#line(line), () => this.#flooded()),
+      eachLine(running.stderr, (line) => this.#printed(line), () => {}),
+    ]);
+    this.ended = running.status.then(async ({ code, signal }) => {
+      // What it said last is still in the pipes; who else holds them open is not waited for.
+      await Promise.race([read, running.kill()]);
+      const setUp = this.#heard ? null : await host.failedSetUp(this.#prints);
+      const said = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
+      const how = signal === null ? `with exit code ${code}` : `by the signal ${signal}`;
+      this.#cause ??= setUp ?? `The tool host ended ${how}.${said}`;
+      for (const { resolve } of this.#waiting.values()) resolve({ is: "gone", cause: this.#cause });
+      this.#waiting.clear();
+    });
+  }
+
+  /** How many requests have no answer yet. */
+  get busy(): number {
+    return this.#waiting.size;
+  }
+
+  /** Whether it can be asked for something. */
+  get isOpen(): boolean {
+    return this.#cause === null && this.#ending === null;
+  }
+
+  /** Asks for something. What it tells meanwhile goes to `onMessage`; the last message is the answer. */
+  ask(
+    request: Request,
+    onMessage: OnMessage = () => {},
+  ): { readonly id: number; readonly final: Promise<Final> } {
+    const id = ++this.#nextId;
+    const { promise: final, resolve } = Promise.withResolvers<Final>();
+    if (!this.isOpen) {
+      resolve({ is: "gone", cause: this.#cause ?? "The tool host was ended." });
+      return { id, final };
+    }
+    this.#waiting.set(id, { resolve, onMessage });
+    this.tell({ ...request, id } as ToHost);
+    return { id, final };
+  }
+
+  /** Says something that has no answer. A host that is gone does not hear it. */
+  tell(message: ToHost): void {
+    this.#input.write(this.#encoder.encode(`${JSON.stringify(message)}\n`)).catch(() => {});
+  }
+
+  /** Ends the process with all it started. Whoever waits is told `cause`. */
+  end(cause = "The tool host was ended."): Promise<void> {
+    this.#cause ??= cause;
+    return this.#ending ??= this.#end();
+  }
+
+  async #end(): Promise<void> {
+    // It exits by itself when its input ends; nothing is asked twice.
+    this.#input.close().catch(() => {});
+    await this.#host.running.kill();
+    await this.ended;
+    await this.#host.dispose();
+  }
+
+  #line(line: string): void {
+    const { word } = this.#host;
+    if (!line.startsWith(word)) return this.#printed(line);
+    this.#heard = true;
+    const message = messageIn(line.slice(word.length));
+    const waiting = message === null ? undefined : this.#waiting.get(message.id);
+    if (message === null || waiting === undefined) return;
+    if (isFinal(message)) {
+      this.#waiting.delete(message.id);
+      waiting.resolve(message);
+    } else waiting.onMessage(message);
+  }
+
+  #printed(line: string): void {
+    if (line !== "") this.#prints = `${this.#prints}${line}\n`.slice(-KEPT_PRINTS);
+  }
+
+  #flooded(): void {
+    void this.end("The tool host answered with more than 64 million characters and was ended.");
+  }
+}
+
+/** A pipe to the standard input of a host that is about to be started. */
+export function inputPipe(): {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly writer: WritableStreamDefaultWriter<Uint8Array>;
+} {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  return { stream: readable, writer: writable.getWriter() };
+}
+
+/** A word that no other process can guess. */
+export function newWord(): string {
+  return `flemma:${crypto.randomUUID()}:`;
+}
+
+function isFinal(message: FromHost): message is Extract<FromHost, { is: Final["is"] }> {
+  return ["described", "broken", "answered", "threw"].includes(message.is);
+}
+
+function messageIn(text: string): FromHost | null {
+  try {
+    return JSON.parse(text) as FromHost;
+  } catch {
+    // Something else was printed into the middle of it: then nobody is answered by it.
+    return null;
+  }
+}
+
+async function eachLine(
+  stream: ReadableStream<Uint8Array>,
+  take: (line: string) => void,
+  flooded: () => void,
+): Promise<void> {
+  let text = "";
+  for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
+    const parts = piece.split("\n");
+    text += parts[0]!;
+    if (text.length > MOST_CHARACTERS) {
+      flooded();
+      text = "";
+    }
+    for (const part of parts.slice(1)) {
+      take(text);
+      text = part;
+    }
+  }
+  if (text !== "") take(text);
+}

@@ -1,0 +1,173 @@
+// The tool hosts of one document: one for each target, started at the first call, ended soon after the last.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Running, Sandbox } from "../../sandbox/types.ts";
+import { spawn } from "../../sandbox/process/spawn.ts";
+import { HostProcess, inputPipe, newWord, type StartedHost } from "./host_process.ts";
+import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
+
+/** Where a tool runs: behind the wall, or as the person. */
+export type Target = "sandbox" | "host";
+
+/** What hosts are started with. */
+export interface HostPlace {
+  readonly environment: Environment;
+  readonly sandbox: Sandbox;
+  /** Absolute folder that hosts work in. */
+  readonly cwd: string;
+  /** Variables, filtered as for commands; asked when a host starts. */
+  env(): Readonly<Record<string, string>>;
+}
+
+/**
+ * Milliseconds that a host is kept without work. It is a command that may change files: while it lives, tools that work on
+ * files wait and the document is written in place, so it must not outlive its calls by much.
+ */
+const KEPT = 300;
+
+interface Slot {
+  readonly host: Promise<Outcome<HostProcess>>;
+  timer?: ReturnType<typeof setTimeout>;
+  /** Uses that have begun and not ended. */
+  uses: number;
+}
+
+/** Starts hosts and keeps them for a moment. */
+export class Hosts {
+  readonly #place: HostPlace;
+  readonly #slots = new Map<string, Slot>();
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(place: HostPlace) {
+    this.#place = place;
+  }
+
+  /**
+   * Does something with a host of a target, which lives at least until that is done. Fails with what is in the way of
+   * starting one.
+   */
+  async use<T>(target: Target, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
+    const slot = await this.#slot(target);
+    try {
+      const host = await slot.host;
+      return host.ok ? success(await work(host.value)) : host;
+    } finally {
+      slot.uses--;
+      if (slot.uses === 0) slot.timer = setTimeout(() => this.#drop(target, slot), KEPT);
+    }
+  }
+
+  /** A host of its own for one thing, ended when that is done. */
+  async once<T>(target: Target, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
+    const host = await startHost(target, this.#place);
+    if (!host.ok) return host;
+    try {
+      return success(await work(host.value));
+    } finally {
+      await host.value.end();
+    }
+  }
+
+  /** Ends every host. */
+  async close(): Promise<void> {
+    for (const [target, slot] of [...this.#slots]) this.#drop(target as Target, slot);
+    await Promise.all(this.#ending);
+  }
+
+  async #slot(target: Target): Promise<Slot> {
+    const known = this.#slots.get(target);
+    if (known !== undefined) {
+      known.uses++;
+      clearTimeout(known.timer);
+      const host = await known.host;
+      if (host.ok && host.value.isOpen) return known;
+      known.uses--;
+      this.#drop(target, known);
+      return await this.#slot(target);
+    }
+    const slot: Slot = { host: startHost(target, this.#place), uses: 1 };
+    this.#slots.set(target, slot);
+    const host = await slot.host;
+    // The next call may try again; and one that breaks leaves its place.
+    if (!host.ok) this.#forget(target, slot);
+    else void host.value.ended.then(() => this.#drop(target, slot));
+    return slot;
+  }
+
+  #drop(target: Target, slot: Slot): void {
+    clearTimeout(slot.timer);
+    this.#forget(target, slot);
+    const ending = slot.host.then(async (host) => {
+      if (host.ok) await host.value.end();
+    }).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #forget(target: Target, slot: Slot): void {
+    if (this.#slots.get(target) === slot) this.#slots.delete(target);
+  }
+}
+
+async function startHost(target: Target, place: HostPlace): Promise<Outcome<HostProcess>> {
+  const { writer, stream } = inputPipe();
+  const started = target === "host"
+    ? startUnwrapped(place, stream)
+    : await startWrapped(place, stream) ?? await startWrapped(place, stream);
+  if (started === null) {
+    return failure("sandbox-outdated", "The sandbox changed while a tool host was started.");
+  }
+  return started.ok ? success(new HostProcess(started.value, writer)) : started;
+}
+
+function startUnwrapped(
+  { environment, cwd, env }: HostPlace,
+  stdin: ReadableStream<Uint8Array>,
+): Outcome<StartedHost> {
+  const deno = findDeno(environment, []);
+  if (!deno.ok) return deno;
+  const word = newWord();
+  const running = spawn(hostCommand(deno.value, ALL_RIGHTS, word), { cwd, env: env(), stdin });
+  if (!running.ok) return running;
+  return success({
+    running: running.value,
+    word,
+    failedSetUp: () => Promise.resolve(null),
+    dispose: () => Promise.resolve(),
+  });
+}
+
+/** Null when the look that the wall was made from did not hold, so that nothing began. */
+async function startWrapped(
+  { environment, sandbox, cwd, env }: HostPlace,
+  stdin: ReadableStream<Uint8Array>,
+): Promise<Outcome<StartedHost> | null> {
+  const policy = sandbox.policy();
+  if (!policy.ok) return policy;
+  const deno = findDeno(environment, sandbox.enabled ? policy.value.rw_paths : []);
+  if (!deno.ok) return deno;
+  const isWrapped = sandbox.enabled && (await sandbox.available()).ok;
+  const word = newWord();
+  const rights = rightsOf(policy.value, isWrapped);
+  const prepared = await sandbox.prepare(hostCommand(deno.value, rights, word));
+  if (!prepared.ok) return prepared;
+  const { value } = prepared;
+  // What was going to stand around it decided what it may do.
+  const running: Outcome<Running> = value.wrapped === isWrapped
+    ? value.start({ cwd, env: env(), stdin })
+    : failure("sandbox-outdated", "The sandbox came or went while a tool host was started.");
+  if (!running.ok) {
+    await value.dispose();
+    return running.problem.code === "sandbox-outdated" ? null : running;
+  }
+  return success({
+    running: running.value,
+    word,
+    failedSetUp: async (stderr) => {
+      const { signal } = await running.value.status;
+      const failed = await value.setupFailure(stderr, signal);
+      return failed === null ? null : `Sandbox: ${failed.forModel}`;
+    },
+    dispose: () => value.dispose(),
+  });
+}

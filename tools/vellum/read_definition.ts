@@ -1,0 +1,133 @@
+// From the members of what a tool file exports to a definition: defaults, warnings, or why the file is broken (tools 7.2).
+
+import { isObject } from "../../base/is_object.ts";
+import type { JsonSchema, ToolDefinition } from "../definition.ts";
+import type { Member } from "./protocol.ts";
+
+/** What a tool file says, with everything it leaves out filled in. All of it is data. */
+export interface FileDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonSchema;
+  readonly risk: Risk;
+  readonly category: string | null;
+  readonly target: "sandbox" | "host";
+  readonly exclusive: boolean;
+  /** Whether there is something to run. */
+  readonly runs: boolean;
+  /** Members of section 1 that a file may give besides. */
+  readonly more: Partial<
+    Pick<
+      ToolDefinition,
+      | "enabled"
+      | "strict"
+      | "capabilities"
+      | "output_schema"
+      | "path_input"
+      | "command_input"
+      | "config_schema"
+    >
+  >;
+}
+
+/** How much harm the author thinks the tool can do. */
+export type Risk = "low" | "medium" | "high";
+
+/** What reading came to. */
+export type Read =
+  | { readonly definition: FileDefinition; readonly warnings: readonly string[] }
+  /** Broken, the cause as the end of a sentence; `name` is what its tool would have been called. */
+  | { readonly broken: string; readonly name: string };
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const RISKS: readonly unknown[] = ["low", "medium", "high"];
+const TARGETS: readonly unknown[] = ["sandbox", "host"];
+/** Names of tools that have always worked on the person's own machine. */
+const HOST_NAMES = /^(?:host_|computer_use_)/;
+const EMPTY_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
+
+const isText = (value: unknown) => typeof value === "string";
+const isSwitch = (value: unknown) => typeof value === "boolean";
+const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+
+/** Members that are taken over as they are, with what they must be. */
+const MORE: Readonly<Record<keyof FileDefinition["more"], (value: unknown) => boolean>> = {
+  enabled: isSwitch,
+  strict: isSwitch,
+  capabilities: isTexts,
+  output_schema: isObject,
+  path_input: isText,
+  command_input: isText,
+  config_schema: isObject,
+};
+
+/** Reads the members of an export. Pure. */
+export function readDefinition(members: Readonly<Record<string, Member>>, base: string): Read {
+  const warnings: string[] = [];
+  const of = (name: string): unknown => {
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (member === undefined) return undefined;
+    return "value" in member ? member.value : member;
+  };
+  const take = <T>(name: string, fits: (value: unknown) => boolean, fallback: T): T => {
+    const value = of(name);
+    if (value === undefined) return fallback;
+    if (fits(value)) return value as T;
+    warnings.push(`its ${name} is not of the right type, so it counts as left out`);
+    return fallback;
+  };
+  const name = take("name", isText, base);
+  if (!NAME.test(name)) {
+    return {
+      broken: `the name ${
+        JSON.stringify(name)
+      } has other characters than letters, digits, _ and -, or more than 64`,
+      name: NAME.test(base) ? base : "",
+    };
+  }
+  const schema = of("input_schema");
+  if (
+    schema !== undefined && !isObject(schema) ||
+    isObject(schema) && "is" in schema && isMarker(members, "input_schema")
+  ) {
+    return { broken: "its input_schema is no object", name };
+  }
+  const execute = Object.hasOwn(members, "execute") ? members.execute : undefined;
+  const runs = execute !== undefined && "is" in execute && execute.is === "function";
+  if (execute !== undefined && !runs) return { broken: "its execute is no function", name };
+  const target = take(
+    "executionTarget",
+    (value) => TARGETS.includes(value),
+    HOST_NAMES.test(name) ? "host" : "sandbox",
+  );
+  const more = Object.fromEntries(
+    Object.entries(MORE).flatMap(([each, fits]) => {
+      const value = take<unknown>(each, fits, undefined);
+      return value === undefined ? [] : [[each, value]];
+    }),
+  ) as FileDefinition["more"];
+  return {
+    warnings,
+    definition: {
+      name,
+      description: take("description", isText, ""),
+      input_schema: schema === undefined ? EMPTY_SCHEMA : schema as JsonSchema,
+      risk: take("defaultRiskLevel", (value) => RISKS.includes(value), "medium"),
+      category: take<string | null>("category", isText, null),
+      target: target as FileDefinition["target"],
+      exclusive: take("exclusive", isSwitch, false),
+      runs,
+      more,
+    },
+  };
+}
+
+/** Whether a member could not be written down, so that what stands for it is not its value. */
+function isMarker(members: Readonly<Record<string, Member>>, name: string): boolean {
+  return !("value" in members[name]!);
+}
+
+/** The members of a definition that stands in a file of data. */
+export function membersOf(data: Readonly<Record<string, unknown>>): Record<string, Member> {
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, { value }]));
+}

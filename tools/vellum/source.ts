@@ -1,0 +1,132 @@
+// Tool files as a source of tools: found, described, and registered, each broken one by itself (tools 7).
+
+import type { Environment } from "../../base/environment.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { ExecutionResult, Registration } from "../definition.ts";
+import type { RegisterTool, ToolSource } from "../registration/types.ts";
+import { callFile } from "./call.ts";
+import { addressOf, Definitions } from "./definitions.ts";
+import type { Discovered, ToolFile } from "./discover.ts";
+import type { Hosts } from "./hosts.ts";
+import type { FileDefinition } from "./read_definition.ts";
+
+/** Files described at once, each in a process of its own. */
+const AT_ONCE = 4;
+
+/** What tool files are found and run by. */
+export interface FilesPlace {
+  /** The files that were found. */
+  readonly found: Discovered;
+  readonly environment: Environment;
+  readonly hosts: Hosts;
+  /** `tools.file_timeout`, seconds. */
+  readonly timeout: number;
+  /** Tools that a file may take the place of. */
+  readonly override: readonly string[];
+  /** Categories that are offered; null offers all. */
+  readonly categories: readonly string[] | null;
+  /** Whether there is a tool of that name from elsewhere. */
+  has(name: string): boolean;
+  /** Told what is not as it should be; none of it is a stop. */
+  warn(problem: Problem): void;
+}
+
+/** The tool files of some folders. */
+export function fileSource(place: FilesPlace): ToolSource {
+  return {
+    name: "the tool folders",
+    // As long as loading may take, for every file one after the other.
+    timeout: 60,
+    async resolve(register) {
+      await registerFiles(place, register);
+    },
+  };
+}
+
+async function registerFiles(place: FilesPlace, register: RegisterTool): Promise<void> {
+  const { found: { files, warnings }, environment, hosts } = place;
+  const warn = (message: string) => place.warn({ code: "tool-file", message });
+  warnings.forEach(warn);
+  const definitions = new Definitions(environment, hosts);
+  const reads = await inTurns(files, (file) => definitions.of(file));
+  await definitions.keep();
+  const taken = new Map<string, string>();
+  for (const [at, read] of reads.entries()) {
+    const file = files[at]!;
+    const name = "broken" in read ? read.name : read.definition.name;
+    const broken = "broken" in read ? read.broken : null;
+    if (broken !== null) warn(`The tool file ${file.path} is broken: ${broken}.`);
+    if (name === "") continue;
+    const other = taken.get(name);
+    if (other !== undefined) {
+      if (broken === null) {
+        warn(`The tool file ${file.path} is not used: ${other} brings a tool ${name} already.`);
+      }
+      continue;
+    }
+    if (place.has(name) && !place.override.includes(name)) {
+      if (broken === null) {
+        warn(
+          `The tool file ${file.path} is not used: there is a tool ${name} already. ` +
+            `List it in tools.override to use the file in its place.`,
+        );
+      }
+      continue;
+    }
+    taken.set(name, file.path);
+    if ("broken" in read) register(brokenTool(name, file, read.broken));
+    else {
+      for (const warning of read.warnings) warn(`The tool file ${file.path}: ${warning}.`);
+      register(toolOf(read.definition, file, place));
+    }
+  }
+}
+
+/** An old document that calls it learns why it does not run. */
+function brokenTool(name: string, { path }: ToolFile, cause: string): Registration {
+  return {
+    name,
+    enabled: false,
+    input_schema: { type: "object" },
+    execute: () => ({ success: false, error: `The tool file ${path} is broken: ${cause}.` }),
+  };
+}
+
+function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): Registration {
+  const { name, description, input_schema, risk, category, target, runs, more } = definition;
+  const { categories, hosts, timeout } = place;
+  const isWanted = categories === null || category !== null && categories.includes(category);
+  const capabilities = more.capabilities?.filter((each) => target === "sandbox" || each !== SANDBOXED);
+  const callee = { definition, module: addressOf(file.path), timeout };
+  return {
+    ...more,
+    name,
+    description,
+    input_schema,
+    risk,
+    ...(category === null ? {} : { category }),
+    ...(capabilities === undefined ? {} : { capabilities }),
+    enabled: (more.enabled ?? true) && isWanted,
+    exclusive: definition.exclusive,
+    async: true,
+    execute: (input, context): Promise<ExecutionResult> =>
+      runs ? callFile(hosts, callee, input, context) : Promise.resolve(unimplemented(name)),
+  };
+}
+
+/** What a tool says that it may be approved for, because a sandbox stands around it. */
+const SANDBOXED = "can_auto_approve_if_sandboxed";
+
+function unimplemented(name: string): ExecutionResult {
+  return { success: false, error: `The tool ${name} has no implementation.` };
+}
+
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at]!);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
