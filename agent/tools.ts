@@ -25,8 +25,8 @@ import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
 import type { KeptChanges } from "./review/kept_changes.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
-import { addSources } from "./offer/sources.ts";
-import type { EndTools, SourcesSubject } from "./offer/types.ts";
+import { addSources } from "./extensions/sources.ts";
+import type { EndTools, SourcesSubject } from "./extensions/sources_subject.ts";
 import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
 
 /** The tools of a document, and how what was started for them is ended. */

@@ -79,7 +79,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["files"],
     ["registry.ts", "validate.ts", "overflow.ts", "personality.ts"],
     ["registration"],
-    ["truncate.ts", "sandbox_sentence.ts"],
+    ["truncate.ts"],
     ["definition.ts"],
   ],
   prompt: [
@@ -119,7 +119,6 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["tools.ts", "sender.ts", "notices.ts", "trust"],
     ["extensions"],
     ["review"],
-    ["offer"],
     ["sandbox.ts"],
     ["settings.ts"],
     ["types.ts"],

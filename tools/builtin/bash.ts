@@ -7,7 +7,7 @@ import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
-import { sandboxSentence } from "../sandbox_sentence.ts";
+import { sandboxSentence } from "../files/sandbox_sentence.ts";
 import { formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { OutputCollector } from "./output_collector.ts";

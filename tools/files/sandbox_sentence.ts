@@ -1,6 +1,6 @@
 // What the model is told where the sandbox keeps a call from running.
 
-import type { Problem } from "../base/problem.ts";
+import type { Problem } from "../../base/problem.ts";
 
 /** For the model: what stands in the way is not the call, and another try changes nothing. */
 export function sandboxSentence(problem: Problem): string {

@@ -11,7 +11,7 @@ import { discoverFiles, type ToolFolder } from "../../tools/vellum/discover.ts";
 import { Hosts } from "../../tools/vellum/hosts.ts";
 import { fileSource } from "../../tools/vellum/source.ts";
 import { storageFolder } from "../../tools/vellum/storage.ts";
-import type { EndTools, SourcesSubject } from "./types.ts";
+import type { EndTools, SourcesSubject } from "./sources_subject.ts";
 
 /** What files are added to, and for whom. */
 export interface FilesSubject {

@@ -3,7 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { type ToolFolders, toolFolders } from "../../config/sources/tool_folders.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
-import type { EndTools, SourcesSubject } from "./types.ts";
+import type { EndTools, SourcesSubject } from "./sources_subject.ts";
 
 /**
  * Adds the sources that the settings name to a registry. Nothing is asked yet.
