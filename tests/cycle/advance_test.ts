@@ -276,3 +276,19 @@ Deno.test("the plan of the next press can be looked at without taking it", async
   assert.deepEqual(steps.map((step) => step.do), ["place", "run", "rest"]);
   assert.deepEqual([built.store.commits, built.ran, built.events], [[], [], []]);
 });
+
+Deno.test("an approval that cannot be noted is none, and a text that cannot be kept gives way to no message", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "echo"], ["b", "echo"]),
+    block("a", "pending"),
+    block("b", "pending", "mine"),
+  );
+  const full = () => Promise.reject(new Deno.errors.PermissionDenied("no room"));
+  const unable = bench({ text, tools: { status_style: "header" } });
+  unable.journal.recordApproval = full;
+  unable.journal.keepBody = full;
+  assert.match((await unable.cycle.approve("a"))?.message ?? "", /no room/);
+  assert.match((await unable.cycle.reject("b", "Not so."))?.message ?? "", /no room/);
+  assert.deepEqual([unable.store.text, unable.store.commits], [text, []]);
+  assert.equal(await unable.cycle.reject("a", "Not so."), null, "nothing has to be kept");
+});

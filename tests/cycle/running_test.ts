@@ -432,3 +432,28 @@ Deno.test("a fault in a tool runner comes out of the run instead of vanishing", 
   });
   await assert.rejects(built.cycle.advance(), /broken runner/);
 });
+
+Deno.test("an answer that comes after a stopped call was given up changes nothing any more", async () => {
+  const wait = globalThis.setTimeout;
+  // Whoever waits for the stopped call has waited long enough at once.
+  const patient = (act: () => void) => wait(act, 0);
+  const gates = new Gates();
+  const built = bench({ text: approved("a"), tools: OFF, run: gates.run });
+  const done = built.cycle.advance();
+  await gates.started(1);
+  globalThis.setTimeout = patient as typeof setTimeout;
+  try {
+    assert.ok(built.cycle.cancelCall("a"));
+  } finally {
+    globalThis.setTimeout = wait;
+  }
+  const finished = () => built.events.filter(({ event }) => event === "tool:finished").length;
+  while (finished() === 0) await new Promise((settled) => wait(settled, 0));
+  const given = built.store.text;
+  assert.equal(given, chatAnswered(slow("a"), block("a", "error", CANCELLED)));
+  const ends = built.journal.log.length;
+  gates.open("a", { success: true, output: "too late" });
+  await done;
+  assert.equal(finished(), 1);
+  assert.deepEqual([built.store.text, built.journal.log.length], [given, ends]);
+});
