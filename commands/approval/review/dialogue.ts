@@ -9,7 +9,7 @@ import type { WrittenRule } from "../../../config/rules/read_rule.ts";
 import type { Decided, Desk, Step } from "./desk.ts";
 import { END, INTERRUPT, type Key } from "./keys.ts";
 import { lineOf, ruleFrom } from "./rule_line.ts";
-import { callLines, coloured, type Look, pages, reasonLines, sentence } from "./screen.ts";
+import { callLines, coloured, type Look, reasonLines, sentence } from "./screen.ts";
 import type { Tty } from "./tty.ts";
 
 /** What a dialogue needs beside the terminal and the documents. */
@@ -108,8 +108,7 @@ export class Dialogue {
     let rest: readonly string[] = lines;
     this.#tty.write("\n");
     while (rest.length > 0) {
-      const room = this.#room(rest.length);
-      const [page = []] = pages(rest, room);
+      const page = rest.slice(0, this.#room(rest.length));
       this.#tty.write(page.map((line) => `${line}\n`).join(""));
       rest = rest.slice(page.length);
       if (rest.length === 0) break;

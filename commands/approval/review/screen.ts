@@ -139,11 +139,3 @@ export function sentence(text: string, width: number): string[] {
   }
   return lines;
 }
-
-/** Lines by the page. */
-export function pages(lines: readonly string[], height: number): string[][] {
-  const found: string[][] = [];
-  const room = Math.max(height, 1);
-  for (let at = 0; at < lines.length; at += room) found.push(lines.slice(at, at + room));
-  return found;
-}
