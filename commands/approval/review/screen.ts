@@ -112,20 +112,22 @@ function withoutTabs(line: string): string {
   );
 }
 
-/** A line in pieces that fit, none of it left out. */
+/** A line in pieces that fit, none of it left out. Looks only at what may fit, however long the line is. */
 export function wrapped(line: string, width: number): string[] {
   const room = Math.max(width, 2);
   const pieces: string[] = [];
-  let rest = line;
-  while (displayWidth(rest) > room) {
+  let at = 0;
+  for (;;) {
+    // A character is rarely longer than this, and one that is stands in several pieces.
+    const rest = line.slice(at, at + room * 16 + 1);
+    if (cutToWidth(rest, room) === rest) return [...pieces, rest];
     // One cell more is asked for, as the sign for a cut takes one.
     const piece = cutToWidth(rest, room + 1).slice(0, -1);
     // A single character that is wider than the room stands alone.
     const taken = piece === "" ? [...rest][0]! : piece;
     pieces.push(taken);
-    rest = rest.slice(taken.length);
+    at += taken.length;
   }
-  return [...pieces, rest];
 }
 
 /** A sentence of ours in lines, broken between words where that is possible. */
