@@ -78,6 +78,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "new": () => import("./document/new.ts"),
   "models list": () => import("./catalogue/models.ts"),
   "demo": () => import("./setup/demo.ts"),
+  "editor": () => import("./setup/editor.ts"),
   "doctor": () => import("./setup/doctor.ts"),
   "sandbox status": () => import("./sandbox/status.ts"),
   "sandbox run": () => import("./sandbox/run.ts"),

@@ -321,6 +321,28 @@ const BEGIN: readonly Command[] = [
     example: "flemma demo",
   },
   {
+    name: "editor",
+    usage: "[NAME]",
+    summary: "the files that an editor needs: where they are, install or print them",
+    details:
+      "NAME is vim or neovim. Without NAME, what is installed for each editor. Without an option, what is installed for this " +
+      "one. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
+    kind: "none",
+    arity: [0, 1],
+    options: [
+      { name: "install", help: "Put the files where the editor looks, or bring them up to date." },
+      { name: "print", help: "Print the files instead." },
+      { name: "to", value: "FOLDER", help: "Put them into FOLDER, or look there." },
+      {
+        name: "force",
+        help: "With --install: take new files where you changed them; yours are kept as NAME.yours.",
+      },
+      JSON_REPORT,
+      HELP,
+    ],
+    example: "flemma editor vim --install",
+  },
+  {
     name: "doctor",
     usage: "[FILE]",
     summary: "one page: versions, settings, keys, state, tools, sandbox",

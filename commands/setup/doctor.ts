@@ -15,6 +15,7 @@ import { renderConfinement } from "../sandbox/confinement.ts";
 import { readSubject, settingsFor } from "../document/open.ts";
 import type { SubjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
+import { editorStates } from "./editor.ts";
 import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "../settings/layer_files.ts";
 import { switchOption } from "../line/options.ts";
@@ -32,6 +33,8 @@ interface Report {
   readonly credentials: Readonly<Record<string, { readonly found: boolean; readonly detail: string }>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
   readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
+  /** Runtime files for editors that are installed. */
+  readonly editors: readonly { readonly name: string; readonly folder: string; readonly state: string }[];
   readonly sandbox: Confinement | null;
 }
 
@@ -90,6 +93,9 @@ async function examine(
     tools: evaluated.ok
       ? (await toolRows({ environment, path, subject: evaluated.value })).map(toolJson)
       : [],
+    editors: (await editorStates(environment)).flatMap(({ name, folder, state }) =>
+      folder === null || state === "absent" ? [] : [{ name, folder, state }]
+    ),
     sandbox: evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null,
   };
 }
@@ -137,7 +143,7 @@ function textOf(report: Report): string {
     const width = Math.max(0, ...entries.map(([name]) => name.length));
     return entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
   };
-  const { versions, settings, provider, model, credentials, state, tools, sandbox } = report;
+  const { versions, settings, provider, model, credentials, state, tools, editors, sandbox } = report;
   const key = (name: string, { found, detail }: Report["credentials"][string]) => {
     const mark = name === provider && lacksKey(report) ? "! " : "";
     return found ? `from ${detail}` : `${mark}${detail}`;
@@ -157,8 +163,22 @@ function textOf(report: Report): string {
     "tools",
     ...rows(tools.map(({ name, source, approval }) => [name, `${source}, ${approval}`])),
   ];
+  if (editors.length > 0) {
+    lines.push("editors", ...rows(editors.map(({ name, ...rest }) => [name, editorWords(name, rest)])));
+  }
   if (sandbox !== null) lines.push("sandbox", renderConfinement(sandbox).trimEnd().replace(/^/gm, "  "));
   return `${lines.join("\n")}\n`;
+}
+
+function editorWords(name: string, { folder, state }: { folder: string; state: string }): string {
+  switch (state) {
+    case "older":
+      return `! older than this program: flemma editor ${name} --install (in ${folder})`;
+    case "changed":
+      return `changed by you, in ${folder}`;
+    default:
+      return folder;
+  }
 }
 
 function jsonOf({ sandbox, ...rest }: Report): unknown {

@@ -16,6 +16,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/tool_host.ts"),
     import("../generate/help.ts"),
     import("../generate/demo.ts"),
+    import("../generate/editors.ts"),
     import("../generate/settings.ts"),
     import("../generate/models.ts"),
     import("../generate/protected.ts"),

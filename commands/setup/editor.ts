@@ -1,0 +1,151 @@
+// `flemma editor`: the runtime files of an editor, put where it looks, or printed.
+
+import { nearest } from "../../base/nearest.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { thrownText } from "../../base/problem.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { switchOption, textOption } from "../line/options.ts";
+import { EDITOR_FILES } from "./editor_files.generated.ts";
+import { type Installed, installInto, lookAt } from "./editor_install.ts";
+import { EDITOR_ALIASES, EDITOR_PLACES, type EditorPlace } from "./editor_places.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment } = invocation;
+  const [said] = given.positionals;
+  if (said === undefined) return await list(invocation);
+  const name = EDITOR_ALIASES[said] ?? said;
+  const place = EDITOR_PLACES[name];
+  if (place === undefined) return refuse(invocation, unknownEditor(said));
+  const files = EDITOR_FILES[place.files] ?? {};
+  if (switchOption(given, "print") === true) {
+    writeOutput(printed(files));
+    return Exit.ok;
+  }
+  const to = textOption(given, "to");
+  const folder = to === undefined ? place.folder(environment) : absolutePath(environment, to);
+  const install = switchOption(given, "install") === true;
+  if (folder === null) {
+    if (!install) return tell(printed(files));
+    return refuse(invocation, {
+      code: "usage",
+      message: `What ${name} needs are lines in a file of yours.`,
+      next: `Print them: flemma editor ${name}`,
+    });
+  }
+  try {
+    const found = await lookAt(folder, files);
+    return install
+      ? await put({ invocation, name, place, folder, files, found })
+      : tell(stateOf(name, folder, found));
+  } catch (thrown) {
+    return refuse(invocation, {
+      code: "editor-unwritable",
+      message: `The files for ${name} cannot be put into ${folder}: ${thrownText(thrown)}.`,
+      next: `Put them elsewhere: flemma editor ${name} --install --to FOLDER`,
+    });
+  }
+}
+
+interface Putting {
+  readonly invocation: Invocation;
+  readonly name: string;
+  readonly place: EditorPlace;
+  readonly folder: string;
+  readonly files: Files;
+  readonly found: Installed;
+}
+
+async function put({ invocation, name, place, folder, files, found }: Putting): Promise<number> {
+  const force = switchOption(invocation.arguments, "force") === true;
+  if (found.changed.length > 0 && !force) {
+    return refuse(invocation, {
+      code: "editor-changed",
+      message: `In ${folder} you changed ${found.changed.join(", ")}. Nothing was written.`,
+      next: `Put yours aside and take the new files: flemma editor ${name} --install --force`,
+    });
+  }
+  const aside = await installInto(folder, files, found);
+  const next = place.next(folder);
+  return tell([
+    found.state === "current" ? `Already there: ${folder}` : `Installed: ${folder}`,
+    ...aside.map((path) => `What you had changed is in ${path}`),
+    ...(next === null ? [] : [next]),
+  ].join("\n"));
+}
+
+/** One line for each editor: what is installed of it. */
+async function list({ arguments: given, environment }: Invocation): Promise<number> {
+  const rows = await editorStates(environment);
+  if (switchOption(given, "json") === true) return tell(safeJson(rows));
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  return tell(
+    rows.map(({ name, folder, state }) => `${name.padEnd(width)}  ${words(state, folder)}`).join("\n"),
+  );
+}
+
+/** What is installed for each editor. */
+export async function editorStates(
+  environment: Invocation["environment"],
+): Promise<
+  { name: string; folder: string | null; state: Installed["state"] | "lines"; version: string | null }[]
+> {
+  return await Promise.all(
+    Object.entries(EDITOR_PLACES).map(async ([name, place]) => {
+      const folder = place.folder(environment);
+      if (folder === null) return { name, folder, state: "lines" as const, version: null };
+      const { state, version } = await lookAt(folder, EDITOR_FILES[place.files] ?? {});
+      return { name, folder, state, version };
+    }),
+  );
+}
+
+function words(state: Installed["state"] | "lines", folder: string | null): string {
+  switch (state) {
+    case "absent":
+      return "not installed";
+    case "current":
+      return `installed in ${folder}`;
+    case "older":
+      return `an older version in ${folder}`;
+    case "changed":
+      return `changed by you in ${folder}`;
+    case "lines":
+      return "lines for a file of yours";
+  }
+}
+
+function stateOf(name: string, folder: string, { state, changed }: Installed): string {
+  const lines = [`${name}: ${words(state, folder)}`];
+  if (changed.length > 0) lines.push(`yours: ${changed.join(", ")}`);
+  if (state !== "current") lines.push(`Install: flemma editor ${name} --install (in ${folder})`);
+  lines.push(`Print: flemma editor ${name} --print`);
+  return lines.join("\n");
+}
+
+/** The text of the only file, or all files, each under its name. */
+function printed(files: Files): string {
+  const all = Object.entries(files);
+  if (all.length === 1) return all[0]![1];
+  return all.map(([path, text]) => `==> ${path} <==\n${text}`).join("\n");
+}
+
+function tell(text: string): number {
+  writeOutput(text.endsWith("\n") ? text : `${text}\n`);
+  return Exit.ok;
+}
+
+function unknownEditor(said: string) {
+  const names = Object.keys(EDITOR_PLACES);
+  const meant = nearest(said, names);
+  return {
+    code: "usage",
+    message: `There are no files for ${said}${meant === null ? "" : `; did you mean ${meant}?`}`,
+    next: `There are for: ${names.join(", ")}. Every editor with filters works without: see docs/editors.md`,
+  };
+}

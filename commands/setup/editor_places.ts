@@ -1,0 +1,37 @@
+// Which editors there are files for, where each of them looks, and what a person has to do beside.
+
+import type { Environment } from "../../base/environment.ts";
+
+/** An editor that the program has files for. */
+export interface EditorPlace {
+  /** The folder of `editors/` with its files. */
+  readonly files: string;
+  /** Where they go: a folder of their own; null where they are lines for a file of the person. */
+  folder(environment: Environment): string | null;
+  /** What else has to be done, for files in `folder`; null when nothing. */
+  next(folder: string): string | null;
+}
+
+/** The editors by the name a person says. */
+export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
+  vim: {
+    files: "vim",
+    folder: ({ home }) => `${home}/.vim/pack/flemma/start/flemma`,
+    next: (folder) =>
+      `Start Vim anew. \`filetype plugin on\` and \`syntax on\` have to be in your vimrc; for :help flemma say once :helptags ${folder}/doc`,
+  },
+  neovim: {
+    files: "vim",
+    folder: ({ home, variables }) =>
+      `${absolute(variables.XDG_DATA_HOME) ?? `${home}/.local/share`}/nvim/site/pack/flemma/start/flemma`,
+    next: (folder) => `Start Neovim anew. For :help flemma say once :helptags ${folder}/doc`,
+  },
+};
+
+/** Other names of the same editors. */
+export const EDITOR_ALIASES: Readonly<Record<string, string>> = { nvim: "neovim" };
+
+/** A variable's path where it is one; relative ones count for nothing, as the standard for such folders says. */
+function absolute(path: string | undefined): string | null {
+  return path?.startsWith("/") ? path : null;
+}

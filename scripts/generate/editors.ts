@@ -1,0 +1,45 @@
+// The runtime files of editors as a module, so that a bundle or a compiled program carries them.
+
+import { ROOT } from "../gate/root.ts";
+
+const FOLDER = "editors";
+const TARGET = "commands/setup/editor_files.generated.ts";
+/** Folders of the program's own modules, which are no editor's. */
+const MODULES: ReadonlySet<string> = new Set(["lsp", "acp"]);
+/** What is there for us and not for who installs the files. */
+const OURS = /(?:^|\/)(?:README\.md|tags|tsconfig\.json)$/;
+
+export async function generate(): Promise<{ path: string; text: string }[]> {
+  const editors: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}/${FOLDER}`)) {
+    if (isDirectory && !MODULES.has(name)) editors.push(name);
+  }
+  const entries: string[] = [];
+  for (const editor of editors.sort()) {
+    const files: Record<string, string> = {};
+    await collect(editor, "", files);
+    entries.push(`  ${JSON.stringify(editor)}: {`);
+    for (const name of Object.keys(files).sort()) {
+      entries.push(`    ${JSON.stringify(name)}: ${JSON.stringify(files[name])},`);
+    }
+    entries.push("  },");
+  }
+  const text = [
+    `// Made from ${FOLDER}/ by \`deno task generate\`. Do not edit.`,
+    "",
+    "/** Folder of an editor → path below it → content. */",
+    "export const EDITOR_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {",
+    ...entries,
+    "};",
+    "",
+  ].join("\n");
+  return [{ path: TARGET, text }];
+}
+
+async function collect(editor: string, below: string, files: Record<string, string>): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}/${FOLDER}/${editor}/${below}`)) {
+    const path = below + name;
+    if (isDirectory) await collect(editor, `${path}/`, files);
+    else if (!OURS.test(path)) files[path] = await Deno.readTextFile(`${ROOT}/${FOLDER}/${editor}/${path}`);
+  }
+}

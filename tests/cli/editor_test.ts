@@ -1,0 +1,88 @@
+// `flemma editor`: files are put where an editor finds them, again and again, and never over what a person wrote.
+
+import assert from "node:assert/strict";
+import { type Scene, withScene } from "./harness.ts";
+
+const PACK = ".vim/pack/flemma/start/flemma";
+
+function atHome(place: Scene, path: string): string {
+  return `${place.folder}/home/${path}`;
+}
+
+Deno.test("editor puts the files where Vim looks, twice the same, and an older one is brought up to date", () =>
+  withScene(async (place) => {
+    const before = await place.run(["editor", "vim"]);
+    assert.match(before.stdout, /^vim: not installed\nInstall: flemma editor vim --install \(in .*\)$/m);
+    const first = await place.run(["editor", "vim", "--install"]);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, new RegExp(`^Installed: .*/home/${PACK}$`, "m"));
+    const source = Deno.readTextFileSync(new URL("../../editors/vim/autoload/flemma.vim", import.meta.url));
+    const installed = atHome(place, `${PACK}/autoload/flemma.vim`);
+    assert.equal(Deno.readTextFileSync(installed), source);
+    assert.match((await place.run(["editor", "vim", "--install"])).stdout, /^Already there: /);
+    // What another version put there: noted, and not what belongs there now.
+    const note = atHome(place, `${PACK}/.flemma.json`);
+    const known = JSON.parse(Deno.readTextFileSync(note));
+    Deno.writeTextFileSync(installed, '" old\n');
+    Deno.writeTextFileSync(atHome(place, `${PACK}/gone.vim`), '" old\n');
+    const hash = await sha256('" old\n');
+    known.files["autoload/flemma.vim"] = known.files["gone.vim"] = hash;
+    Deno.writeTextFileSync(note, JSON.stringify({ ...known, version: "0.0.1" }));
+    assert.match(
+      (await place.run(["doctor"])).stdout,
+      /^editors\n {2}vim {2}! older than this program: flemma editor vim --install/m,
+    );
+    assert.equal((await place.run(["editor", "vim", "--install"])).code, 0);
+    assert.equal(Deno.readTextFileSync(installed), source);
+    assert.throws(() => Deno.statSync(atHome(place, `${PACK}/gone.vim`)), Deno.errors.NotFound);
+    assert.match((await place.run(["doctor"])).stdout, new RegExp(`^ {2}vim {2}/.*/${PACK}$`, "m"));
+  }));
+
+Deno.test("editor overwrites nothing that a person wrote or changed, and puts it aside when told to", () =>
+  withScene(async (place) => {
+    const mine = atHome(place, `${PACK}/plugin/flemma.vim`);
+    Deno.mkdirSync(atHome(place, `${PACK}/plugin`), { recursive: true });
+    Deno.writeTextFileSync(mine, '" mine\n');
+    const refused = await place.run(["editor", "vim", "--install"]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /you changed plugin\/flemma\.vim\. Nothing was written\.\n.*--force/);
+    assert.deepEqual([...Deno.readDirSync(atHome(place, PACK))].map(({ name }) => name), ["plugin"]);
+    assert.match(
+      (await place.run(["editor", "vim"])).stdout,
+      /changed by you.*\nyours: plugin\/flemma\.vim$/m,
+    );
+    const forced = await place.run(["editor", "vim", "--install", "--force"]);
+    assert.equal(forced.code, 0, forced.stderr);
+    assert.match(forced.stdout, /What you had changed is in .*plugin\/flemma\.vim\.yours/);
+    assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
+    Deno.writeTextFileSync(mine, '" mine again\n');
+    await place.run(["editor", "vim", "--install", "--force"]);
+    assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
+    assert.equal(Deno.readTextFileSync(`${mine}.yours.2`), '" mine again\n');
+  }));
+
+Deno.test("editor prints, takes another folder, lists, and says what it does not know", () =>
+  withScene(async (place) => {
+    const printed = await place.run(["editor", "nvim", "--print"]);
+    assert.match(printed.stdout, /^==> autoload\/flemma\.vim <==$/m);
+    const to = await place.run(["editor", "neovim", "--install", "--to", "dots/flemma"]);
+    assert.equal(to.code, 0, to.stderr);
+    assert.ok(place.exists("dots/flemma/ftdetect/chat.vim"));
+    const listed = JSON.parse((await place.run(["editor", "--json"])).stdout);
+    assert.deepEqual(listed.find(({ name }: { name: string }) => name === "vim").state, "absent");
+    assert.match((await place.run(["editor"])).stdout, /^neovim +not installed$/m);
+    const data = await place.run(["editor", "nvim"], { env: { XDG_DATA_HOME: place.path("data") } });
+    assert.match(data.stdout, /\(in .*\/place\/data\/nvim\/site\/pack\/flemma\/start\/flemma\)/);
+    const unknown = await place.run(["editor", "vmi"]);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
+    place.write("file", "");
+    const wrong = await place.run(["editor", "vim", "--install", "--to", "file"]);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
+  }));
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
