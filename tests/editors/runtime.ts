@@ -19,6 +19,8 @@ export interface Runtime extends Editor {
     readonly closeShown: readonly string[];
     readonly top: readonly string[];
     readonly end: readonly string[];
+    /** To the last line that holds text. */
+    readonly lastLine: readonly string[];
     /** Writes lines below the end, and stops writing. */
     write(...lines: readonly string[]): readonly string[];
     /** Adds to the line at the cursor. */
@@ -58,6 +60,7 @@ const VIM = {
     closeShown: ["q"],
     top: ["1G"],
     end: ["G"],
+    lastLine: ["G"],
     write: (...lines: readonly string[]) => [
       "G",
       ...lines.flatMap((line, at) => [at === 0 ? "o" : "Enter", line]),
@@ -74,7 +77,38 @@ function vimWords(program: readonly string[], file: string): readonly string[] {
   return [...program, ...VIM_START.flatMap((line) => ["--cmd", line]), file];
 }
 
+const EMACS = {
+  undo: ["C-_"],
+  saveAndQuit: ["C-x", "C-s", "C-x", "C-c"],
+  stop: ["C-g"],
+  dismiss: [],
+  filter: () => [],
+  asks: "Reject, because",
+  complete: "the reply is complete",
+  keys: {
+    advance: ["C-c", "C-c"],
+    cancel: ["C-c", "C-k"],
+    nextWaiting: ["C-c", "C-w"],
+    approve: ["C-c", "C-a"],
+    reject: ["C-c", "C-r"],
+    show: ["C-c", "C-v"],
+    closeShown: ["q"],
+    top: ["M-<"],
+    end: ["M->"],
+    lastLine: ["M->", "C-b"],
+    write: (...lines: readonly string[]) => ["M->", ...lines.flatMap((line) => [line, "Enter"])],
+    append: (text: string) => ["C-e", text],
+    save: ["C-x", "C-s"],
+    beside: (file: string) => ["C-x", "4", "C-f", file, "Enter", "C-x", "o"],
+  },
+} as const;
+
 export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   "Vim": { ...VIM, program: "vim", open: (file) => vimWords(["vim", "-Nu", "NORC", "-i", "NONE"], file) },
   "Neovim": { ...VIM, program: "nvim", open: (file) => vimWords(["nvim", "-u", "NORC", "-i", "NONE"], file) },
+  "Emacs": {
+    ...EMACS,
+    program: "emacs",
+    open: (file) => ["emacs", "-nw", "-Q", "--load", `${ROOT}/editors/emacs/flemma.el`, file],
+  },
 };

@@ -149,7 +149,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   test("where both changed the same line the person's stays, and the reply is shown beside it", () =>
     onStage(runtime, [["Hello ", WAIT, "there."]], async ({ server, does, sees, saved }) => {
       await does(keys.advance, "Hello");
-      await does([...keys.end, ...keys.append(" world")], "world");
+      await does([...keys.lastLine, ...keys.append(" world")], "world");
       server.goOn();
       await sees("Hello there.", "changed the same lines");
       assert.match(await saved((text) => text.includes("world")), /@Assistant:\nHello ? world\n/);
