@@ -1,5 +1,6 @@
 // Which editors there are files for, where each of them looks, and what a person has to do beside.
 
+import { isThere } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 
 /** An editor that the program has files for. */
@@ -26,7 +27,18 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
       `${absolute(variables.XDG_DATA_HOME) ?? `${home}/.local/share`}/nvim/site/pack/flemma/start/flemma`,
     next: (folder) => `Start Neovim anew. For :help flemma say once :helptags ${folder}/doc`,
   },
+  emacs: {
+    files: "emacs",
+    folder: ({ home, variables }) => `${emacsFolder(home, variables.XDG_CONFIG_HOME)}/flemma`,
+    next: (folder) => `Write into your init file: (load "${folder}/flemma.el")`,
+  },
 };
+
+/** Where Emacs looks first: `.emacs.d` where it is there, else the folder of settings. */
+function emacsFolder(home: string, settings: string | undefined): string {
+  const modern = `${absolute(settings) ?? `${home}/.config`}/emacs`;
+  return !isThere(`${home}/.emacs.d`) && isThere(modern) ? modern : `${home}/.emacs.d`;
+}
 
 /** Other names of the same editors. */
 export const EDITOR_ALIASES: Readonly<Record<string, string>> = { nvim: "neovim" };

@@ -382,7 +382,8 @@ exit code.  Answers the process."
           (t (message "%s" (or said (format "flemma: ended with code %d" exit)))))))
 
 (defun flemma--reload ()
-  "Read files anew that a tool may have written, but for those with changes of the person."
+  "Read files anew that a tool may have written.
+Those with changes of the person stay as they are."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
       (when (and buffer-file-name (not flemma--run) (not (verify-visited-file-modtime buffer))

@@ -73,6 +73,11 @@ Deno.test("editor prints, takes another folder, lists, and says what it does not
     assert.match((await place.run(["editor"])).stdout, /^neovim +not installed$/m);
     const data = await place.run(["editor", "nvim"], { env: { XDG_DATA_HOME: place.path("data") } });
     assert.match(data.stdout, /\(in .*\/place\/data\/nvim\/site\/pack\/flemma\/start\/flemma\)/);
+    const emacs = await place.run(["editor", "emacs", "--install"]);
+    assert.match(
+      emacs.stdout,
+      /^Write into your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
+    );
     const unknown = await place.run(["editor", "vmi"]);
     assert.equal(unknown.code, 2);
     assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
