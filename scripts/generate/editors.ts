@@ -1,21 +1,17 @@
 // The runtime files of editors as a module, so that a bundle or a compiled program carries them.
 
+import { EDITOR_PLACES } from "../../commands/setup/editor_places.ts";
 import { ROOT } from "../gate/root.ts";
 
 const FOLDER = "editors";
 const TARGET = "commands/setup/editor_files.generated.ts";
-/** Folders of the program's own modules, which are no editor's. */
-const MODULES: ReadonlySet<string> = new Set(["lsp", "acp"]);
 /** What is there for us and not for who installs the files. */
 const OURS = /(?:^|\/)(?:README\.md|tags|tsconfig\.json)$/;
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
-  const editors: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}/${FOLDER}`)) {
-    if (isDirectory && !MODULES.has(name)) editors.push(name);
-  }
+  const editors = new Set(Object.values(EDITOR_PLACES).map(({ files }) => files));
   const entries: string[] = [];
-  for (const editor of editors.sort()) {
+  for (const editor of [...editors].sort()) {
     const files: Record<string, string> = {};
     await collect(editor, "", files);
     entries.push(`  ${JSON.stringify(editor)}: {`);

@@ -27,8 +27,10 @@ export interface Runtime extends Editor {
     append(text: string): readonly string[];
     readonly save: readonly string[];
     /** Opens another file in a second window and comes back. */
-    beside(file: string): readonly string[];
+    beside?(file: string): readonly string[];
   };
+  /** It shows calls that wait as text beside the document. */
+  readonly previews?: boolean;
   /** What it asks for a reason with. */
   readonly asks: string;
   /** What it says when a reply is there. */
@@ -50,6 +52,7 @@ const VIM = {
   filter: () => [],
   asks: "Reject, because",
   complete: "the reply is complete",
+  previews: true,
   keys: {
     advance: ["C-]"],
     cancel: ["C-c"],
@@ -85,6 +88,7 @@ const EMACS = {
   filter: () => [],
   asks: "Reject, because",
   complete: "the reply is complete",
+  previews: true,
   keys: {
     advance: ["C-c", "C-c"],
     cancel: ["C-c", "C-k"],
