@@ -325,7 +325,7 @@ const BEGIN: readonly Command[] = [
     usage: "[NAME]",
     summary: "the files that an editor needs: where they are, install or print them",
     details:
-      "NAME is vim, neovim or emacs. Without NAME, what is installed for each editor. Without an option, what is installed for this " +
+      "NAME is vim, neovim, emacs or kakoune. Without NAME, what is installed for each editor. Without an option, what is installed for this " +
       "one. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
     kind: "none",
     arity: [0, 1],

@@ -32,6 +32,12 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
     folder: ({ home, variables }) => `${emacsFolder(home, variables.XDG_CONFIG_HOME)}/flemma`,
     next: (folder) => `Write into your init file: (load "${folder}/flemma.el")`,
   },
+  kakoune: {
+    files: "kakoune",
+    // A folder `autoload` there would take the place of the one that Kakoune brings along.
+    folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/kak/flemma`,
+    next: (folder) => `Write into your kakrc: source "${folder}/flemma.kak"`,
+  },
 };
 
 /** Where Emacs looks first: `.emacs.d` where it is there, else the folder of settings. */
@@ -41,7 +47,7 @@ function emacsFolder(home: string, settings: string | undefined): string {
 }
 
 /** Other names of the same editors. */
-export const EDITOR_ALIASES: Readonly<Record<string, string>> = { nvim: "neovim" };
+export const EDITOR_ALIASES: Readonly<Record<string, string>> = { nvim: "neovim", kak: "kakoune" };
 
 /** A variable's path where it is one; relative ones count for nothing, as the standard for such folders says. */
 function absolute(path: string | undefined): string | null {

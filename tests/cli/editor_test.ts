@@ -78,6 +78,11 @@ Deno.test("editor prints, takes another folder, lists, and says what it does not
       emacs.stdout,
       /^Write into your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
     );
+    const kak = await place.run(["editor", "kak", "--install"], { env: { XDG_CONFIG_HOME: "relative" } });
+    assert.match(
+      kak.stdout,
+      /^Write into your kakrc: source ".*\/home\/\.config\/kak\/flemma\/flemma\.kak"$/m,
+    );
     const unknown = await place.run(["editor", "vmi"]);
     assert.equal(unknown.code, 2);
     assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);

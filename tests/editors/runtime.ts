@@ -28,6 +28,8 @@ export interface Runtime extends Editor {
     readonly save: readonly string[];
     /** Opens another file in a second window and comes back. */
     beside?(file: string): readonly string[];
+    /** Shows the text that the buffer could not take, where that is not shown by itself, and goes back. */
+    readonly other?: { readonly show: readonly string[]; readonly back: readonly string[] };
   };
   /** It shows calls that wait as text beside the document. */
   readonly previews?: boolean;
@@ -107,9 +109,44 @@ const EMACS = {
   },
 } as const;
 
+const KAKOUNE = {
+  undo: ["u"],
+  saveAndQuit: [":write-all-quit", "Enter"],
+  stop: ["C-c"],
+  dismiss: ["Enter"],
+  filter: () => [],
+  asks: "Reject, because",
+  complete: "the reply is complete",
+  keys: {
+    advance: ["C-g"],
+    cancel: ["C-k"],
+    nextWaiting: ["C-w"],
+    approve: ["C-a"],
+    reject: ["C-r"],
+    show: ["C-v"],
+    closeShown: [":delete-buffer", "Enter"],
+    top: ["gg"],
+    end: ["ge"],
+    lastLine: ["ge"],
+    write: (...lines: readonly string[]) => [
+      "ge",
+      ...lines.flatMap((line, at) => [at === 0 ? "o" : "Enter", line]),
+      "Escape",
+    ],
+    append: (text: string) => ["A", text, "Escape"],
+    save: [":write", "Enter"],
+    other: { show: [":buffer *flemma-reply*", "Enter"], back: [":buffer q.chat", "Enter"] },
+  },
+} as const;
+
 export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   "Vim": { ...VIM, program: "vim", open: (file) => vimWords(["vim", "-Nu", "NORC", "-i", "NONE"], file) },
   "Neovim": { ...VIM, program: "nvim", open: (file) => vimWords(["nvim", "-u", "NORC", "-i", "NONE"], file) },
+  "Kakoune": {
+    ...KAKOUNE,
+    program: "kak",
+    open: (file) => ["kak", "-n", "-e", `source ${ROOT}/editors/kakoune/flemma.kak; edit ${file}`],
+  },
   "Emacs": {
     ...EMACS,
     program: "emacs",

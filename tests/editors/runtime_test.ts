@@ -171,7 +171,9 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       await does(keys.advance, "Hello");
       await does([...keys.lastLine, ...keys.append(" world")], "world");
       server.goOn();
-      await sees("Hello there.", "changed the same lines");
+      await sees("changed the same lines");
+      await does(keys.other?.show ?? [], "Hello there.");
+      await does(keys.other?.back ?? []);
       assert.match(await saved((text) => text.includes("world")), /@Assistant:\nHello ? world\n/);
     }));
 }

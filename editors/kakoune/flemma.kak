@@ -1,0 +1,257 @@
+# Conversations with a model in plain files, for Kakoune.
+#
+# The text goes through the program in the background; what it changes comes into the buffer while it happens, as long as nobody
+# else changes it. Whatever the person typed meanwhile is merged with the reply at its end.
+
+declare-option -docstring 'the program that runs conversations' str flemma_program flemma
+declare-option -docstring 'what the program does in this buffer now' str flemma_state
+declare-option -hidden str flemma_dir
+declare-option -hidden int flemma_stamp
+declare-option -hidden int flemma_edits
+
+hook global BufCreate .*[.]chat %{ set-option buffer filetype chat }
+
+hook global WinSetOption filetype=chat %{
+    add-highlighter window/flemma group
+    add-highlighter window/flemma/ regex '^@(You|Assistant|System):' 0:title
+    add-highlighter window/flemma/ regex '^\*\*Tool (Use|Result):\*\*' 0:function
+    add-highlighter window/flemma/ regex 'status=pending|\(pending\)' 0:yellow
+    add-highlighter window/flemma/ regex 'status=approved|\(approved\)' 0:green
+    add-highlighter window/flemma/ regex 'status=(rejected|denied|aborted)|\((rejected|denied|aborted|error)\)' 0:red
+    add-highlighter window/flemma/ regex '^<!-- flemma:aborted: [^\n]* -->$' 0:red
+    add-highlighter window/flemma/ regex '\{\{.*?\}\}|\{%.*?%\}' 0:meta
+    map window normal <c-g> ':flemma-advance<ret>' -docstring 'send the conversation on'
+    map window normal <c-k> ':flemma-cancel<ret>' -docstring 'stop what runs'
+    map window normal <c-a> ':flemma-approve<ret>' -docstring 'approve the call at the cursor'
+    map window normal <c-r> ':flemma-reject<ret>' -docstring 'reject it with a reason'
+    map window normal <c-v> ':flemma-show<ret>' -docstring 'show the whole call'
+    map window normal <c-w> ':flemma-next-waiting<ret>' -docstring 'to the next call that waits'
+    hook -once -always window WinSetOption filetype=.* %{
+        remove-highlighter window/flemma
+        unmap window normal
+    }
+}
+
+define-command flemma-advance -params .. -docstring 'send the conversation on until you are needed' %{
+    flemma-start advance %arg{@}
+}
+define-command flemma-approve -docstring 'approve the call at the cursor; nothing runs yet' %{
+    flemma-start approve --line %val{cursor_line}
+}
+define-command flemma-always -docstring 'approve the call at the cursor and calls like it, for this document until logout' %{
+    flemma-start approve --always --line %val{cursor_line}
+}
+define-command flemma-execute -docstring 'run or resolve the call at the cursor now' %{
+    flemma-start execute --line %val{cursor_line}
+}
+define-command flemma-reject -docstring 'reject the call at the cursor with a reason' %{
+    prompt 'Reject, because (may be empty): ' %{ flemma-start reject --line %val{cursor_line} -m %val{text} }
+}
+define-command flemma-cancel -docstring 'stop what runs here; twice within two seconds: at once' %{
+    evaluate-commands %sh{
+        pid=$(cat "$kak_opt_flemma_dir/pid" 2>/dev/null)
+        if [ -z "$pid" ] || ! kill -INT "$pid" 2>/dev/null; then echo "fail 'flemma: nothing runs here'"; fi
+    }
+}
+define-command flemma-next-waiting -docstring 'go to the next call that waits' %{
+    evaluate-commands -save-regs / %{
+        try %{ execute-keys '/flemma:tool +status=pending|^\*\*Tool Result:\*\*.*\(pending\)<ret>' } catch %{ fail 'flemma: no call waits' }
+    }
+}
+
+define-command flemma-show -docstring 'show the whole call at the cursor, and the change it would make' %{
+    evaluate-commands -save-regs f %{
+        set-register f %sh{ mktemp "${TMPDIR:-/tmp}/flemma-kak.XXXXXX" }
+        execute-keys -draft %sh{
+            at=$kak_cursor_line
+            echo "%<a-|>\"\$kak_opt_flemma_program\" approval show - --line $at --name \"\$kak_buffile\" <gt>\"\$kak_reg_f\" 2<gt>&1<ret>"
+        }
+        edit! -scratch *flemma-call*
+        set-option buffer filetype diff
+        execute-keys '%"_d!cat "$kak_reg_f"; rm -f "$kak_reg_f"<ret>gg'
+    }
+}
+
+# Begins a run: the text is kept as it is now, and the program gets it.
+define-command -hidden flemma-start -params 1.. %{
+    evaluate-commands %sh{
+        if [ -n "$kak_opt_flemma_dir" ]; then
+            echo "fail 'flemma: this document is at work already; flemma-cancel stops it'"
+        elif ! command -v "$kak_opt_flemma_program" >/dev/null; then
+            echo "fail 'flemma: there is no program $kak_opt_flemma_program on the path: the option flemma_program says where it is'"
+        else
+            echo "set-option buffer flemma_dir $(mktemp -d "${TMPDIR:-/tmp}/flemma-kak.XXXXXX")"
+        fi
+    }
+    execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/in"<ret>'
+    set-option buffer flemma_stamp %val{timestamp}
+    set-option buffer flemma_edits 0
+    set-option buffer flemma_state %arg{1}
+    nop %sh{
+        dir=$kak_opt_flemma_dir
+        cp "$dir/in" "$dir/live"
+        command=$1
+        shift
+        case $command in
+        advance|send|execute) set -- "$@" --events stderr --edits ;;
+        *) set -- "$@" --messages stderr ;;
+        esac
+        # Scratch buffers have no file, and a document without a name is unsaved.
+        [ -e "$kak_buffile" ] && set -- "$@" --name "$kak_buffile"
+        quoted=$(printf %s "$kak_bufname" | sed "s/'/''/g")
+        export dir quoted
+        # One awk reads a whole block before it says anything, unless it is told that somebody waits.
+        case $(awk -W version 2>&1 </dev/null) in mawk*) waits='-W interactive' ;; *) waits= ;; esac
+        {
+            {
+                sh -c 'echo $$ >"$dir/pid"; exec "$0" "$@"' "$kak_opt_flemma_program" "$command" - "$@" <"$dir/in" >"$dir/out"
+                echo "exit $?"
+            } 2>&1 | LC_ALL=C awk $waits -v command="$command" -v session="$kak_session" -v client="$kak_client" "$kak_opt_flemma_awk"
+        } >/dev/null 2>&1 </dev/null &
+    }
+}
+
+# Reads what the program says and tells the editor. Strings of JSON become text; bytes stay bytes.
+declare-option -hidden str flemma_awk %§
+    function quote(text) { gsub(/'/, "''", text); return "'" text "'" }
+    function tell(commands,  to) {
+        to = "kak -p " session
+        print "try %[ evaluate-commands -buffer '" ENVIRON["quoted"] "' %[ " commands " ] ]" | to
+        close(to)
+    }
+    function utf8(code) {
+        if (code < 128) return sprintf("%c", code)
+        if (code < 2048) return sprintf("%c%c", 192 + int(code / 64), 128 + code % 64)
+        if (code < 65536) return sprintf("%c%c%c", 224 + int(code / 4096), 128 + int(code / 64) % 64, 128 + code % 64)
+        return sprintf("%c%c%c%c", 240 + int(code / 262144), 128 + int(code / 4096) % 64, 128 + int(code / 64) % 64, 128 + code % 64)
+    }
+    function hex(digits,  value, at) {
+        for (at = 1; at <= 4; at++) value = value * 16 + index("0123456789abcdef", tolower(substr(digits, at, 1))) - 1
+        return value
+    }
+    # The string that begins with the quote at the beginning of `rest`, which is taken off.
+    function string(  text, at, code, low) {
+        rest = substr(rest, 2)
+        while (match(rest, /["\\]/)) {
+            text = text substr(rest, 1, RSTART - 1)
+            rest = substr(rest, RSTART)
+            if (substr(rest, 1, 1) == "\"") { rest = substr(rest, 2); return text }
+            at = substr(rest, 2, 1)
+            if (at == "u") {
+                code = hex(substr(rest, 3, 4))
+                rest = substr(rest, 7)
+                if (code >= 55296 && code < 56320 && substr(rest, 1, 2) == "\\u") {
+                    low = hex(substr(rest, 3, 4))
+                    code = 65536 + (code - 55296) * 1024 + low - 56320
+                    rest = substr(rest, 7)
+                }
+                text = text utf8(code)
+            } else {
+                text = text (at == "n" ? "\n" : at == "t" ? "\t" : at == "r" ? "\r" : at == "b" ? "\b" : at == "f" ? "\f" : at)
+                rest = substr(rest, 3)
+            }
+        }
+        return text
+    }
+    function member(name,  at) {
+        at = index($0, "\"" name "\":")
+        if (at == 0) return ""
+        rest = substr($0, at + length(name) + 3)
+        if (substr(rest, 1, 1) == "\"") return string()
+        match(rest, /^[^,}]*/)
+        return substr(rest, 1, RLENGTH)
+    }
+    /^\{"event":"edit"/ {
+        line = member("line"); removed = member("removed")
+        rest = substr($0, index($0, "\"lines\":[") + 9)
+        text = ""
+        while (substr(rest, 1, 1) == "\"") {
+            text = text string() "\n"
+            if (substr(rest, 1, 1) == ",") rest = substr(rest, 2)
+        }
+        tell("flemma-edit " line " " removed " " quote(text))
+        next
+    }
+    /^\{"event":"request:sending"/ { tell("set-option buffer flemma_state " quote("asking " member("model"))); next }
+    /^\{"event":"tool:executing"/ { tell("set-option buffer flemma_state " quote(member("preview"))); next }
+    /^\{"event":"stopped"/ { reason = member("reason"); next }
+    /^\{"event":"message"/ { $0 = member("text") }
+    /^\{/ { next }
+    /^exit [0-9]+$/ { code = $2; next }
+    /^[^ \t]/ && !/flemma recover/ { said = $0 }
+    END {
+        if (reason == "done") said = "flemma: the reply is complete"
+        else if (reason == "pending") said = "flemma: a call waits for you: ctrl-a approves, ctrl-r rejects, ctrl-v shows it"
+        else if (reason == "cancelled") said = "flemma: stopped: write below a line @You:, or flemma-advance --continue"
+        else if (reason == "last-word") said = "flemma: the last word is the model's: write below a line @You:, or flemma-advance --continue"
+        else if (code == 0 && (command == "approve" || command == "reject") && said !~ /^Until/) {
+            said = "flemma: " (command == "approve" ? "approved" : "rejected") "; ctrl-g goes on"
+        }
+        gsub(/\n/, " ", said)
+        tell("flemma-finish " quote(client) " " quote(said))
+    }
+§
+
+# The program changed lines of its text. Once the person changed something too, the end has to bring both together.
+define-command -hidden flemma-edit -params 3 %{
+    evaluate-commands %sh{ [ "$kak_timestamp" = "$kak_opt_flemma_stamp" ] || echo fail }
+    evaluate-commands -draft -save-regs t %{
+        set-register t %arg{3}
+        evaluate-commands %sh{
+            if [ "$2" -gt 0 ]; then
+                echo "select $1.1,$(($1 + $2 - 1)).1"
+                [ -n "$3" ] && echo "execute-keys 'x\"tR'" || echo "execute-keys 'xd'"
+            elif [ "$1" -le "$kak_buf_line_count" ]; then
+                echo "select $1.1,$1.1; execute-keys '\"tP'"
+            else
+                echo "execute-keys 'gex\"tp'"
+            fi
+        }
+    }
+    set-option buffer flemma_stamp %val{timestamp}
+    set-option -add buffer flemma_edits 1
+    execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/live"<ret>'
+}
+
+# The run is over: its text takes the place of what came by and by, in one step of undo, together with what the person did.
+define-command -hidden flemma-finish -params 2 %{
+    execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/mine"<ret>'
+    evaluate-commands %sh{
+        dir=$kak_opt_flemma_dir
+        say() { printf "try %%[ evaluate-commands -client '%s' %%[ echo '%s' ] ]\n" "$1" "$(printf %s "$2" | sed "s/'/''/g; s/[][]/ /g")"; }
+        take() { printf '%s\n' "execute-keys -draft '%|cat \"\$kak_opt_flemma_dir/$1\"<ret>'"; }
+        if ! [ -s "$dir/out" ]; then
+            say "$1" "flemma: it ended without giving the text back; flemma recover has what it had"
+        elif cmp -s "$dir/mine" "$dir/live"; then
+            # Nobody else wrote: all of it becomes one step.
+            [ "$kak_opt_flemma_edits" -gt 0 ] && echo "execute-keys -draft '${kak_opt_flemma_edits}u'"
+            take out
+            say "$1" "$2"
+        else
+            size=$(wc -c <"$dir/live")
+            if head -c "$size" "$dir/mine" | cmp -s - "$dir/live"; then
+                # Written below: that is the next question. An empty one of the program goes where there is a marker already.
+                tail -c "+$((size + 1))" "$dir/mine" >"$dir/tail"
+                awk 'NF { exit !/^@You:/ } END { if (!NR) exit 1 }' "$dir/tail" && marked=1 || marked=
+                if [ -n "$marked" ]; then
+                    awk '{ line[NR] = $0 } END { n = NR; while (n > 0 && line[n] !~ /[^ \t]/) n--; if (line[n] == "@You:") n--; else n = NR
+                        for (at = 1; at <= n; at++) print line[at] }' "$dir/out" >"$dir/result"
+                    awk 'NF { on = 1 } on' "$dir/tail" >>"$dir/result"
+                else
+                    cat "$dir/out" "$dir/tail" >"$dir/result"
+                fi
+                take result
+                say "$1" "$2"
+            elif command -v diff3 >/dev/null && diff3 -m "$dir/mine" "$dir/live" "$dir/out" >"$dir/result" 2>/dev/null; then
+                take result
+                say "$1" "$2"
+            else
+                echo "evaluate-commands -draft %[ edit -scratch *flemma-reply*; execute-keys '%\"_d!cat $dir/out<ret>' ]"
+                say "$1" "flemma: you and the reply changed the same lines: yours stays, the other is in *flemma-reply*"
+            fi
+        fi
+    }
+    nop %sh{ rm -rf "$kak_opt_flemma_dir" }
+    set-option buffer flemma_dir ''
+    set-option buffer flemma_state ''
+}
