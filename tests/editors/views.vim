@@ -169,8 +169,25 @@ function! s:prompts() abort
   endfor
 endfunction
 
+" A buffer that was read anew in the middle is left alone, and the text is there for whoever asks.
+function! s:reloads() abort
+  call writefile(['@You:', 'q'], 'reload.chat')
+  silent edit! reload.chat
+  let f = flemma#follow#start(bufnr('%'))
+  call flemma#follow#edit(f, 3, 0, ['', '@Assistant:', 'a'])
+  call assert_equal(5, line('$'))
+  silent edit!
+  call flemma#follow#edit(f, 5, 1, ['all'])
+  call flemma#follow#drop_prompt(f)
+  call flemma#follow#stop(f)
+  call assert_equal(['@You:', 'q'], getline(1, '$'))
+  call assert_equal(['@You:', 'q', '', '@Assistant:', 'all'], f.lines)
+  call assert_equal(1, f.conflict)
+endfunction
+
 try
   call s:prompts()
+  call s:reloads()
   call s:play()
 catch
   call add(v:errors, v:exception . ' at ' . v:throwpoint)

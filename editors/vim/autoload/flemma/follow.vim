@@ -6,7 +6,7 @@
 
 " Begins to follow a buffer whose text the program was given.
 function! flemma#follow#start(buf) abort
-  let f = {'buf': a:buf, 'lines': getbufline(a:buf, 1, '$'), 'hunks': [], 'own': 0, 'conflict': 0, 'last': 'person'}
+  let f = {'buf': a:buf, 'lines': getbufline(a:buf, 1, '$'), 'hunks': [], 'own': 0, 'conflict': 0, 'deaf': 0, 'last': 'person'}
   if has('nvim')
     call luaeval('vim.api.nvim_buf_attach(_A, false, {
           \ on_lines = function(_, buf, _, first, last, new)
@@ -29,6 +29,14 @@ function! flemma#follow#stop(f) abort
 endfunction
 
 let s:followed = {}
+
+" The buffer was read anew from its file: nobody told what became of its lines, so it is left alone from now on.
+function! flemma#follow#reloaded(buf) abort
+  if has_key(s:followed, a:buf)
+    let s:followed[a:buf].deaf = 1
+    let s:followed[a:buf].conflict = 1
+  endif
+endfunction
 
 " Neovim tells a change: the lines from `first` up to the one before `end` gave way, and there are `added` more now.
 " Answers whether anybody wants to hear more.
@@ -106,6 +114,9 @@ endfunction
 " The program replaced `removed` of its lines from `line` on by `new`. Where the person was at work in the same lines, the
 " buffer stays theirs; `conflict` says that there is such a place.
 function! flemma#follow#edit(f, line, removed, new) abort
+  if a:f.deaf
+    return s:replace(a:f.lines, a:line, a:removed, a:new)
+  endif
   call s:settle(a:f)
   let [from, to] = [a:line, a:line + a:removed]
   let grown = len(a:new) - a:removed
@@ -176,6 +187,9 @@ endfunction
 
 " The program ended its turn with an empty question. Whoever typed the next one below it already needs no second marker.
 function! flemma#follow#drop_prompt(f) abort
+  if a:f.deaf
+    return
+  endif
   call s:settle(a:f)
   let h = get(a:f.hunks, -1, {})
   let typed = empty(h) || h.n > 0 || h.s <= len(a:f.lines) ? [] : getbufline(a:f.buf, h.b, h.b + h.m - 1)
