@@ -1,5 +1,6 @@
 // Which tools a request offers, and which names of a list nobody has (tools 3).
 
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
 import { foreignTool } from "../../config/schema/hints.ts";
 import type { Diagnostic, Frontmatter } from "../../parser/types.ts";
@@ -22,8 +23,8 @@ export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefin
 }
 
 /**
- * A finding for each name in the list of tools that nobody has, now that all sources have answered. A name that was
- * known when the settings were read is none: then its tool was taken away since.
+ * A finding for each name in the list of tools that nobody has, now that all sources have answered. A tool of this
+ * program that is not registered here (`skill` where there is no skill) is simply not offered.
  *
  * @param block the first block, to whose lines the findings point where it is there
  */
@@ -32,7 +33,8 @@ export function unknownTools(
   { tools: { offered } }: Settings,
   block: Frontmatter | null,
 ): Diagnostic[] {
-  return (offered ?? []).filter((name) => !tools.has(name)).map((name) => {
+  const isBuiltin = (name: string) => BUILTIN_CATALOG.tools.some((tool) => tool.name === name);
+  return (offered ?? []).filter((name) => !tools.has(name) && !isBuiltin(name)).map((name) => {
     const known = foreignTool(name);
     const near = known !== null && tools.has(known) ? known : tools.closestMatch(name);
     const source = tools.unaskedSource(name);
