@@ -1,0 +1,51 @@
+// Calls of a reply that has not ended are noted before they are written, and let go of when the document shows the end.
+
+import assert from "node:assert/strict";
+import { UnfinishedCalls } from "../../cycle/send/unfinished_calls.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+
+/** A memory that writes down what it is told. */
+function memory() {
+  const log: string[] = [];
+  return {
+    log,
+    unfinished: () => new Set<string>(),
+    recordUnfinished(ids: readonly string[]) {
+      log.push(`open ${ids.join()}`);
+      return Promise.resolve();
+    },
+    recordFinished(ids: readonly string[]) {
+      log.push(`done ${ids.join()}`);
+      return Promise.resolve();
+    },
+  };
+}
+
+Deno.test("each call of a reply is noted once, and all of them are over when the reply is", async () => {
+  const replies = memory();
+  const calls = new UnfinishedCalls({ replies, emit: () => {} });
+  await calls.note([]);
+  await calls.note(["a"]);
+  await calls.note(["a"]);
+  await calls.note(["a", "b", "c"]);
+  await calls.end();
+  assert.deepEqual(replies.log, ["open a", "open b,c", "done a,b,c"]);
+});
+
+Deno.test("a reply without calls, or one of which nothing is remembered, notes nothing", async () => {
+  const replies = memory();
+  await new UnfinishedCalls({ replies, emit: () => {} }).end();
+  assert.deepEqual(replies.log, []);
+  const none = new UnfinishedCalls({ emit: () => assert.fail("nothing is told") });
+  await none.note(["a"]);
+  await none.end();
+});
+
+Deno.test("a journal that cannot be written costs no reply that was paid for, and is told of", async () => {
+  const events: CycleEvent[] = [];
+  const replies = { ...memory(), recordUnfinished: () => Promise.reject(new Error("no room")) };
+  await new UnfinishedCalls({ replies, emit: (event) => events.push(event) }).note(["a"]);
+  assert.ok(events.length === 1 && events[0]!.event === "notice");
+  assert.equal(events[0].code, "state-unwritable");
+  assert.match(events[0].message, /no room/);
+});
