@@ -29,7 +29,7 @@ import { PlainLines } from "../io/plain_lines.ts";
 import { Terminal } from "../io/terminal.ts";
 import { inWords } from "../../providers/http/patience.ts";
 import { handyName } from "../../cycle/plan/targets.ts";
-import { decisionAdvice, lastWordSentence, wayOn } from "../line/way_on.ts";
+import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/way_on.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
 type Ending = Stop | { readonly exit: number };
@@ -319,9 +319,9 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
       break;
     case "failed":
       if (problem !== undefined) messages.problem(problem);
-      // What was refused for its content would be refused again as it stands: only what the sentence says itself leads on.
-      if (problem?.code.startsWith("provider-") && problem.code !== "provider-blocked") {
-        messages.say(`  ${wayOn(session.chat, file)}`);
+      if (problem?.code.startsWith("provider-")) {
+        const way = wayOnAfter(problem, session.chat, file);
+        if (way !== null) messages.say(`  ${way}`);
       }
       if (problem?.code === "write-failed") messages.say(`  ${wayOn(onDisk(session), file)}`);
       break;

@@ -1,6 +1,7 @@
 // What works now: the words a person can follow after a run, however it ended.
 
 import { nextNeed } from "../../agent/views/next_need.ts";
+import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { advised } from "./advice.ts";
 
@@ -36,4 +37,22 @@ export function wayOn(chat: Chat, file: string | null): string {
       return sentence.charAt(0).toUpperCase() + sentence.slice(1);
     }
   }
+}
+
+/**
+ * What leads on after a request that failed, in place of the way on where the same request would fail again: nothing
+ * beside the advice of the problem itself, or a look at the request where that has none. Null: nothing to add.
+ */
+export function wayOnAfter(problem: Problem, chat: Chat, file: string | null): string | null {
+  // What was refused for its content would be refused again as it stands: only what the sentence says itself leads on.
+  if (problem.code === "provider-blocked") return null;
+  // Where the person has something to do first, it is the same whatever failed.
+  if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return wayOn(chat, file);
+  if (problem.next !== undefined) return null;
+  return `The same request would be refused again. Look at it with: ${advised("send", file)} --dry-run`;
+}
+
+/** Whether the same request may succeed later, nothing changed but the world. */
+function mayPass(problem: Problem): boolean {
+  return "retry" in problem || problem.code === "provider-network" || problem.code === "provider-timeout";
 }

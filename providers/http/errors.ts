@@ -102,6 +102,8 @@ export function answeredError(
         ? "Waiting does not help: raise the limit, or add credit to the account."
         : status === 413
         ? TOO_LARGE
+        : status === 404 && known !== null
+        ? NOT_FOUND
         : retry === undefined
         ? (typeof body === "string" && body.trim() !== "" ? NOT_THE_API : undefined)
         : "Try again in a little while."),
@@ -111,6 +113,9 @@ export function answeredError(
 
 const TOO_LARGE =
   "The request is larger than the provider takes: leave out attached files, or use smaller ones.";
+
+/** A model that is not there, or not for this account; a path that is not there. */
+const NOT_FOUND = "Check the name of the model (flemma models list) and the base URL.";
 
 /** Pages and plain words are what other servers answer. */
 const NOT_THE_API =

@@ -330,6 +330,34 @@ Deno.test("send says what to do about a failure as advance does, and when a rate
     });
   }));
 
+Deno.test("what would be refused again does not lead on to the same request", () =>
+  withScene((place) => {
+    const error = (status: number, type: string, message: string, headers = {}) => ({
+      status,
+      headers,
+      body: JSON.stringify({ type: "error", error: { type, message } }),
+    });
+    const rows: readonly (readonly [ReturnType<typeof error>, RegExp])[] = [
+      [
+        error(404, "not_found_error", "model: x"),
+        /x\n {2}Check the name of the model \(flemma models list\)[^\n]*\n$/,
+      ],
+      [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
+      [error(429, "insufficient_quota", "spent"), /spent\n {2}Waiting does not help[^\n]*\n$/],
+      [error(400, "invalid_request_error", "odd"), /Look at it with: flemma send a\.chat --dry-run\n$/],
+      [error(500, "api_error", "down"), /down\n[^]*\n {2}Go on with: flemma advance a\.chat\n$/],
+    ];
+    return withServer(rows.map(([reply]) => reply), async ({ env }) => {
+      place.write("a.chat", "@You:\nHi\n");
+      for (const [, expected] of rows) {
+        const { stderr } = await place.run(["advance", "a.chat", "--no-retry"], { env: { ...KEY, ...env } });
+        assert.match(stderr, expected);
+      }
+      const look = await place.run(["send", "a.chat", "--dry-run"], { env: { ...KEY, ...env } });
+      assert.equal(look.code, 0, "what is advised works");
+    });
+  }));
+
 Deno.test("status tells of a call that ran when the program ended, and of an approved block with a text", () =>
   withScene(async (place) => {
     place.write(

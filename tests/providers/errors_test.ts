@@ -87,4 +87,6 @@ Deno.test("a page in place of an answer leads to the address, and an error of th
   for (const [body, status] of others) {
     assert.doesNotMatch(next(body, status), advice, `${JSON.stringify(body)} ${status}`);
   }
+  assert.match(next({ error: { message: "no such model" } }, 404), /^Check the name of the model/);
+  assert.equal(next({ odd: 1 }, 404), "", "nobody said what is not there");
 });

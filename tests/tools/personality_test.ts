@@ -32,6 +32,10 @@ Deno.test("a tool is listed with its own words, else with the first sentence of 
 });
 
 Deno.test("the tools that come with the program have words for the personality that does", () => {
+  const silent = builtinTools().filter(({ enabled, personalities }) =>
+    enabled !== false && personalities?.[CODING_ASSISTANT]?.snippet === undefined
+  );
+  assert.deepEqual(silent.map(({ name }) => name), []);
   const tools = listedTools(builtinTools(), CODING_ASSISTANT);
   const snippets = new Map(tools.map(({ name, snippet }) => [name, snippet]));
   assert.equal(snippets.get("bash"), "runs a command in a shell");

@@ -4,7 +4,13 @@ import type { Problem } from "../../base/problem.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../definition.ts";
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
 import { sandboxSentence } from "../files/sandbox_sentence.ts";
@@ -58,7 +64,7 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): ToolDefinit
     capabilities: ["can_auto_approve_if_sandboxed"],
     command_input: "command",
     personalities: {
-      "coding-assistant": {
+      [CODING_ASSISTANT]: {
         snippet: "runs a command in a shell",
         guidelines: [
           "After a change, run what shows that it works: the tests, the type check or the program itself.",

@@ -1,6 +1,12 @@
 // The tool that replaces a passage of a file (tools 8.4).
 
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../definition.ts";
 import { unpackError } from "../files/failures.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
 import { STOPPED } from "../run.ts";
@@ -37,7 +43,7 @@ export function editTool({ replaceAll }: EditOptions): ToolDefinition {
     strict: true,
     path_input: "path",
     personalities: {
-      "coding-assistant": {
+      [CODING_ASSISTANT]: {
         snippet: "replaces a passage of a file, found byte for byte",
         guidelines: [
           "Prefer edit to rewriting a whole file, with just enough text around the passage to be found once.",

@@ -1,6 +1,12 @@
 // The tool that makes or replaces a file (tools 8.3).
 
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../definition.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
 import { STOPPED } from "../run.ts";
 import { byteLength, formatSize } from "../truncate.ts";
@@ -25,7 +31,7 @@ export function writeTool(): ToolDefinition {
     strict: true,
     path_input: "path",
     personalities: {
-      "coding-assistant": {
+      [CODING_ASSISTANT]: {
         snippet: "makes a file, or replaces one as a whole",
         guidelines: ["Write whole files only where they are new or nothing of the old one stays."],
       },

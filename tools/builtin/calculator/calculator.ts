@@ -1,6 +1,6 @@
 // The tools that reckon (tools 8.8).
 
-import type { ExecutionResult, ToolDefinition } from "../../definition.ts";
+import { CODING_ASSISTANT, type ExecutionResult, type ToolDefinition } from "../../definition.ts";
 import { inputValidator } from "../../validate.ts";
 import { strictObject, text } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
@@ -27,7 +27,7 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Tool
     enabled,
 
     personalities: {
-      "coding-assistant": {
+      [CODING_ASSISTANT]: {
         snippet: "reckons an arithmetic expression",
         guidelines: ["Let calculator reckon what has to be exact."],
       },

@@ -2,7 +2,13 @@
 
 import { isAttachable } from "../../../base/media.ts";
 import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../../definition.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
 import { Exchanged } from "../../files/failures.ts";
 import { inTime, onDisk } from "../../files/on_disk.ts";
@@ -41,7 +47,7 @@ export function readTool(limits: ReadOptions): ToolDefinition {
     strict: true,
     capabilities: ["template_tool_result"],
     personalities: {
-      "coding-assistant": {
+      [CODING_ASSISTANT]: {
         snippet: "reads a file, by lines; images and PDF files too",
         guidelines: [
           "Read before you write: look at the files concerned, and at how the code around them does things.",

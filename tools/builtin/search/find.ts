@@ -2,7 +2,13 @@
 
 import { onDisk } from "../../files/on_disk.ts";
 import type { FoundFiles } from "../../files/search/search.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
@@ -31,6 +37,12 @@ export function findTool(limits: SearchLimits): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    personalities: {
+      [CODING_ASSISTANT]: {
+        snippet: "finds files by their names, with a glob",
+        guidelines: ["Find out where things are before you say that they are not there."],
+      },
+    },
     files: "read",
     on_disk: true,
     config_schema: searchConfig(),

@@ -2,7 +2,13 @@
 
 import { onDisk } from "../../files/on_disk.ts";
 import type { FoundLines } from "../../files/search/search.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
@@ -35,6 +41,12 @@ export function grepTool(limits: SearchLimits): ToolDefinition {
     }),
     strict: true,
     path_input: "path",
+    personalities: {
+      [CODING_ASSISTANT]: {
+        snippet: "finds lines in files, with a regular expression",
+        guidelines: ["Narrow a search with a folder or a glob before you ask for more lines."],
+      },
+    },
     files: "read",
     on_disk: true,
     config_schema: searchConfig(),

@@ -1,6 +1,12 @@
 // The tool that lists a folder (tools 8.5).
 
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
+import {
+  CODING_ASSISTANT,
+  type ExecutionContext,
+  type ExecutionResult,
+  type ToolDefinition,
+  type ToolInput,
+} from "../../definition.ts";
 import { STOPPED } from "../../run.ts";
 import { formatSize, truncateHead } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
@@ -43,7 +49,7 @@ export function lsTool(limits: LsOptions): ToolDefinition {
     strict: true,
     path_input: "path",
     personalities: {
-      "coding-assistant": {
+      [CODING_ASSISTANT]: {
         snippet: "lists a folder",
       },
     },
