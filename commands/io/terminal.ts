@@ -18,11 +18,24 @@ const ROOM_BELOW = "\x1bD\x1b[A";
 const GO_BELOW = `\x1b7\x1b[B${CLEAR_LINE}`;
 const COME_BACK = "\x1b8";
 
+/** Running tools that have rows of their own; the others are counted. */
+const MOST_SHOWN = 4;
+
+/** Characters of a tool's output that are kept to show its last line. */
+const OUTPUT_KEPT = 4096;
+
+/** What programs put out for a terminal beside text (colours, titles, moves of the cursor), also cut off at the end. */
+const TERMINAL_SEQUENCE =
+  // deno-lint-ignore no-control-regex
+  /\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|\x1b?$)|[ -/]*(?:[0-Z\\^-~]|$))/g;
+
 interface Activity {
   readonly label: string;
   readonly since: number;
   /** When something happens that is waited for; the seconds to it are shown. */
   readonly until?: number;
+  /** The end of what a tool put out so far. */
+  readonly output?: string;
 }
 
 /** Draws on standard error. Every text from outside is made visible before it is shown (S5). */
@@ -36,6 +49,8 @@ export class Terminal implements Display {
   #held = 0;
   /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
   #drawn: "here" | "below" | null = null;
+  /** The rows of it; the cursor stands in the last one. */
+  #rows = 0;
   /** The cursor stands behind streamed text that has no line end yet. */
   #inText = false;
   /** What the request is, without what it does at the moment. */
@@ -54,6 +69,9 @@ export class Terminal implements Display {
     switch (event.event) {
       case "tool:executing":
         this.#begin(event.id, event.preview);
+        break;
+      case "tool:output":
+        this.#heard(event.id, event.text);
         break;
       case "tool:finished":
         this.#end(event.id, event.status === "success" ? "\x1b[32m✓\x1b[0m" : "\x1b[31m✗\x1b[0m", event.note);
@@ -129,6 +147,12 @@ export class Terminal implements Display {
     if (request !== undefined) this.#activities.set("", { ...request, label: visible(label) });
   }
 
+  #heard(id: string, text: string): void {
+    const activity = this.#activities.get(id);
+    if (activity === undefined) return;
+    this.#activities.set(id, { ...activity, output: `${activity.output ?? ""}${text}`.slice(-OUTPUT_KEPT) });
+  }
+
   #end(id: string, mark: string, note: string | undefined): void {
     const activity = this.#activities.get(id);
     this.#activities.delete(id);
@@ -160,7 +184,7 @@ export class Terminal implements Display {
   }
 
   #clear(): void {
-    if (this.#drawn === "here") this.#world.write(CLEAR_LINE);
+    if (this.#drawn === "here") this.#world.write(this.#erasing());
     if (this.#drawn === "below") this.#world.write(GO_BELOW + COME_BACK);
     this.#drawn = null;
   }
@@ -173,31 +197,66 @@ export class Terminal implements Display {
     } else this.#stopTicking ??= this.#world.every(FRAME_MILLISECONDS, () => this.#draw());
   }
 
+  /** What takes away the rows that were drawn last, the cursor at the beginning of the first. */
+  #erasing(): string {
+    return CLEAR_LINE + `\x1b[A${CLEAR_LINE}`.repeat(Math.max(0, this.#rows - 1));
+  }
+
   #draw(): void {
-    const [first, ...others] = this.#activities.values();
+    const activities = [...this.#activities.values()];
+    const [first] = activities;
     if (first === undefined) return;
     if (this.#world.now() - this.#lastText < QUIET_MILLISECONDS) return;
-    const more = others.length === 0 ? "" : `  (and ${others.length} more)`;
-    const now = this.#world.now();
-    const time = first.until === undefined ? elapsed(now - first.since) : remaining(first.until - now);
-    const end = `  ${time}${more}`;
     const frame = FRAMES[this.#frame++ % FRAMES.length]!;
-    const room = Math.max(10, columns() - end.length - 3);
-    const line = `${frame} ${cutToWidth(first.label, room)}\x1b[2m${end}\x1b[0m`;
     if (this.#inText) {
       const makeRoom = this.#drawn === null ? ROOM_BELOW : "";
-      this.#world.write(`${makeRoom}${GO_BELOW}${line}${COME_BACK}`);
-    } else this.#world.write(`${CLEAR_LINE}${line}`);
-    this.#drawn = this.#inText ? "below" : "here";
+      this.#world.write(`${makeRoom}${GO_BELOW}${this.#row(first, frame)}${COME_BACK}`);
+      this.#drawn = "below";
+      return;
+    }
+    const shown = activities.slice(0, mostShown());
+    const rows = shown.flatMap((activity) => [this.#row(activity, frame), ...outputRow(activity)]);
+    const others = activities.length - shown.length;
+    if (others > 0) rows.push(`\x1b[2m  and ${others} more\x1b[0m`);
+    this.#world.write(`${this.#drawn === "here" ? this.#erasing() : CLEAR_LINE}${rows.join("\n")}`);
+    this.#drawn = "here";
+    this.#rows = rows.length;
+  }
+
+  #row({ label, since, until }: Activity, frame: string): string {
+    const now = this.#world.now();
+    const end = `  ${until === undefined ? elapsed(now - since) : remaining(until - now)}`;
+    const room = Math.max(10, size().columns - end.length - 3);
+    return `${frame} ${cutToWidth(label, room)}\x1b[2m${end}\x1b[0m`;
   }
 }
 
-function columns(): number {
+/** The last line that a tool put out; none while it was silent. */
+function outputRow({ output = "" }: Activity): string[] {
+  const text = lastLine(output);
+  return text === ""
+    ? []
+    : [`\x1b[2m  ${cutToWidth(visible(text), Math.max(10, size().columns - 3))}\x1b[0m`];
+}
+
+/** The last line that is not blank as a terminal would show it: a carriage return begins the line anew. */
+function lastLine(output: string): string {
+  const lines = output.replace(TERMINAL_SEQUENCE, "").split(/[\n\r]/);
+  return lines.findLast((line) => line.trim() !== "")?.trimEnd().replaceAll("\t", " ") ?? "";
+}
+
+/** So many tools that their rows fit on the screen; rows above it could not be taken away again. */
+function mostShown(): number {
+  return Math.max(1, Math.min(MOST_SHOWN, Math.floor((size().rows - 2) / 2)));
+}
+
+function size(): { readonly columns: number; readonly rows: number } {
   try {
+    const { columns, rows } = Deno.consoleSize();
     // A terminal that was never told its size says 0.
-    return Deno.consoleSize().columns || 80;
+    return { columns: columns || 80, rows: rows || 24 };
   } catch {
     // Standard streams without a size, as in some containers.
-    return 80;
+    return { columns: 80, rows: 24 };
   }
 }

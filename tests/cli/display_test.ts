@@ -131,6 +131,60 @@ Deno.test("a line of ours never stands inside streamed text, and what waits is s
   assert.match(world.written, /bash: \$ rm x.*line 7 {2}b/);
 });
 
+const runs = (id: string): CycleEvent => ({
+  event: "tool:executing",
+  id,
+  name: "bash",
+  preview: `bash: $ work ${id}`,
+});
+const putsOut = (id: string, words: string): CycleEvent => ({ event: "tool:output", id, text: words });
+
+Deno.test("a running tool shows its time and the last line it put out, and both go when it ends", () => {
+  const { world, show } = drawn();
+  show(runs("a"));
+  assert.match(world.pass(100), /^\r␛\[K\S bash: \$ work a␛\[2m {2}0\.1s␛\[0m$/, "silent: one row");
+  const rows: readonly (readonly [string, string])[] = [
+    ["compiling 1\n", "compiling 1"],
+    ["compil", "compil"],
+    ["ing 2\n\n \n", "compiling 2"],
+    ["10 %\r20 %\r", "20 %"],
+    ["\u001b[1;32mgreen\u001b[0m\n", "green"],
+    ["cut \u001b[3", "cut"],
+    ["1mred", "cut red"],
+    ["\n\u001b]0;title\u0007named\tone\u202e", "named one\\\\u202e"],
+    ["\n" + "x".repeat(9000), "x{76}…"],
+  ];
+  for (const [words, expected] of rows) {
+    show(putsOut("a", words));
+    assert.match(world.pass(100), new RegExp(`\n␛\\[2m  ${expected}.?␛\\[0m$`), words.slice(0, 40));
+  }
+  world.written = "";
+  show({ event: "tool:finished", id: "a", name: "bash", status: "success" });
+  assert.match(
+    world.written,
+    /^\r␛\[K␛\[A\r␛\[K␛\[32m✓␛\[0m bash: \$ work a {2}.*\n$/,
+    "two rows are taken away",
+  );
+  assert.equal(world.ticking, false);
+  show(putsOut("a", "late\n"));
+  assert.equal(world.ticking, false, "what a tool puts out after its end begins nothing");
+});
+
+Deno.test("tools that run together have rows of their own, and those without room are counted", () => {
+  const { world, show } = drawn();
+  show(runs("a"), runs("b"), putsOut("b", "said by b\n"));
+  assert.match(world.pass(100), /work a.*\n.*work b.*\n.*said by b␛\[0m$/);
+  world.written = "";
+  show({ event: "tool:finished", id: "a", name: "bash", status: "success" });
+  assert.match(world.written, /^\r␛\[K␛\[A\r␛\[K␛\[A\r␛\[K␛\[32m✓/);
+  assert.match(world.pass(100), /^\r␛\[K\S bash: \$ work b.*\n.*said by b␛\[0m$/);
+  show(...["c", "d", "e", "f", "g"].map(runs));
+  assert.match(
+    world.pass(100),
+    /work b.*\n.*said by b.*\n.*work c.*\n.*work d.*\n.*work e.*\n.*and 2 more␛\[0m$/,
+  );
+});
+
 Deno.test("plain lines tell calls, results, requests and replies, and no control characters", () => {
   const world = new World();
   const lines = new PlainLines(messages(), { text: false }, world);
