@@ -426,6 +426,27 @@ Deno.test("progress is passed on while the command runs", () =>
     assert.equal(chunks.join(""), "é\n");
   }));
 
+Deno.test("after a flood of output glimpses of the rest go on, and memory of it does not grow", () =>
+  inScene(async (place) => {
+    let passed = 0;
+    const late: string[] = [];
+    await bash(
+      place,
+      "head -c 3000000 /dev/zero | tr '\\0' x; until test -e seen; do sleep 0.05; echo after; done",
+      {
+        onOutput: (chunk) => {
+          passed += chunk.length;
+          if (!chunk.startsWith("\n[…]\n")) return;
+          late.push(chunk);
+          if (/after\n$/.test(chunk)) Deno.writeTextFileSync(place.path("seen"), "");
+        },
+      },
+    );
+    assert.ok(late.some((chunk) => /after\n$/.test(chunk)), "the end of the output is seen");
+    for (const chunk of late) assert.ok(chunk.length <= 1024 + 5);
+    assert.ok(passed < 1.2e6, `${passed} characters were passed on`);
+  }));
+
 Deno.test("the description tells the limits that hold", () => {
   const [tool] = builtinTools({
     ...DEFAULT_SETTINGS.tools,

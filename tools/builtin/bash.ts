@@ -14,7 +14,7 @@ import {
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow.ts";
 import { STOPPED } from "../run.ts";
 import { sandboxSentence } from "../files/sandbox_sentence.ts";
-import { formatSize } from "../truncate.ts";
+import { characterStart, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { OutputCollector } from "./output_collector.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
@@ -28,8 +28,14 @@ const LONGEST_TIMER = 2 ** 31 / 1000 - 1;
 const DRAIN = 200;
 /** Bytes of what the sandbox itself may have to say. */
 const STDERR_BYTES = 16 * 1024;
-/** Bytes of output that are passed on while the command runs; nobody reads more on a terminal. */
+/** Bytes of output that are passed on whole while the command runs; nobody reads more on a terminal. */
 const PROGRESS_BYTES = 1024 * 1024;
+/** Milliseconds after which a little of what came since is passed on once that is over, so that a person sees it go on. */
+const GLIMPSE_EVERY = 500;
+/** Bytes of such a little. */
+const GLIMPSE_BYTES = 1024;
+/** Stands for what is not passed on between two of them. */
+const LEFT_OUT = "\n[…]\n";
 
 /** Result text of a command that printed nothing. */
 const NO_OUTPUT = "(no output)";
@@ -253,20 +259,29 @@ class PipeReader {
   }
 }
 
-/** Passes the beginning of the output on while the command runs. */
+/** Passes the beginning of the output on while the command runs, and glimpses of the rest. */
 class Progress {
   readonly #context: ExecutionContext;
   readonly #decoder = new TextDecoder();
   #passed = 0;
+  #glimpsed = -Infinity;
 
   constructor(context: ExecutionContext) {
     this.#context = context;
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#passed >= PROGRESS_BYTES) return;
-    this.#passed += chunk.length;
-    this.#context.onOutput(this.#decoder.decode(chunk, { stream: true }));
+    if (this.#passed < PROGRESS_BYTES) {
+      this.#passed += chunk.length;
+      this.#context.onOutput(this.#decoder.decode(chunk, { stream: true }));
+      return;
+    }
+    const now = performance.now();
+    if (now - this.#glimpsed < GLIMPSE_EVERY) return;
+    this.#glimpsed = now;
+    const from = Math.max(0, chunk.length - GLIMPSE_BYTES);
+    const end = chunk.subarray(characterStart(chunk, from));
+    this.#context.onOutput(`${LEFT_OUT}${new TextDecoder().decode(end)}`);
   }
 }
 
