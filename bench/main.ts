@@ -6,6 +6,7 @@ import { PAIRS } from "./pairs.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
+  calls: () => import("./calls.ts"),
   lsp: () => import("./lsp.ts"),
   parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),

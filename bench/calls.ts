@@ -1,0 +1,53 @@
+// What calls cost that run at the same time: ten beside one, with no limit on how many run.
+
+import { type Bench, type Figure, interleaved } from "./harness.ts";
+
+const ROUNDS = 5;
+const ONE = "1 call";
+const COUNT = 10;
+
+const bench: Bench = {
+  name: "calls",
+  about: `whole run of approved calls of sleep 1 in the sandbox, max_concurrent 0, median of ${ROUNDS} runs`,
+  async run(): Promise<readonly Figure[]> {
+    const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
+    try {
+      const many = `${COUNT} calls`;
+      const times = await interleaved({
+        [ONE]: () => advance(folder, 1),
+        [many]: () => advance(folder, COUNT),
+      }, ROUNDS);
+      return [
+        { case: ONE, value: times[ONE]!, unit: "ms" },
+        { case: many, value: times[many]!, unit: "ms", against: ONE, goal: 1.5 },
+      ];
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+};
+
+/** Runs so many calls of a fresh document to their ends. */
+async function advance(folder: string, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, n) => `call_${n}`);
+  const uses = ids.map((id) =>
+    `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{"command":"sleep 1"}\n\`\`\`\n`
+  );
+  const blocks = ids.map((id) => `**Tool Result:** \`${id}\`\n\n\`\`\`flemma:tool status=approved\n\`\`\`\n`);
+  const document = `@You:\nGo.\n\n@Assistant:\n${uses.join("\n")}\n@You:\n\n${blocks.join("\n")}`;
+  await Deno.writeTextFile(`${folder}/a.chat`, document);
+  await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { max_concurrent: 0 }\n");
+  const cli = new URL("../cli.ts", import.meta.url).pathname;
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", cli, "advance", "a.chat", "--no-autopilot", "--config", "config.yaml"],
+    cwd: folder,
+    env: { XDG_STATE_HOME: `${folder}/state`, XDG_RUNTIME_DIR: `${folder}/run` },
+    stderr: "piped",
+  }).output();
+  const text = await Deno.readTextFile(`${folder}/a.chat`);
+  if (code !== 0 || text.split("(no output)").length !== count + 1) {
+    throw new Error(`the calls did not all run: ${new TextDecoder().decode(stderr)}\n${text}`);
+  }
+}
+
+export default bench;
