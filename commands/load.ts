@@ -20,6 +20,7 @@ const config = () => import("./settings/config.ts");
 const session = () => import("./settings/session.ts");
 const sandbox = () => import("./sandbox/switch.ts");
 
+const tools = () => import("./catalogue/tools.ts");
 const auth = () => import("./provider/auth.ts");
 
 const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
@@ -77,6 +78,8 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "recover": () => import("./document/recover.ts"),
   "new": () => import("./document/new.ts"),
   "models list": () => import("./catalogue/models.ts"),
+  "tools list": tools,
+  "tools show": tools,
   "demo": () => import("./setup/demo.ts"),
   "editor": () => import("./setup/editor.ts"),
   "doctor": () => import("./setup/doctor.ts"),

@@ -153,6 +153,27 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     example: "flemma models list anthropic",
   },
   {
+    name: "tools list",
+    usage: "[FILE]",
+    summary:
+      "the tools of a document: where they come from, whether they are offered, who decides about their calls",
+    details:
+      "Without FILE those of the settings in force here. What policy says is said of a call without any input.",
+    kind: "none",
+    arity: [0, 1],
+    options: [JSON_REPORT, SANDBOX, APPROVE, ...CONFIG, HELP],
+    example: "flemma tools list notes.chat",
+  },
+  {
+    name: "tools show",
+    usage: "NAME [FILE]",
+    summary: "one tool: description, input, settings, and the variables that its commands do not get",
+    kind: "none",
+    arity: [1, 2],
+    options: [JSON_REPORT, SANDBOX, APPROVE, ...CONFIG, HELP],
+    example: "flemma tools show bash",
+  },
+  {
     name: "trust",
     usage: "[PATH]",
     summary: "agree to what a document, or what comes with a project, would do",

@@ -98,7 +98,12 @@ async function path(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-function tellDiagnostics(invocation: Invocation, label: string | null, document: DocumentSettings): void {
+/** Tells what is wrong with the first block of a document. */
+export function tellDiagnostics(
+  invocation: Invocation,
+  label: string | null,
+  document: Pick<DocumentSettings, "diagnostics">,
+): void {
   for (const found of document.diagnostics) {
     invocation.messages.say(
       `${label}:${found.line ?? found.start ?? 1}:1: ${found.severity} ${found.code} ${found.message}`,

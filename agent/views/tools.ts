@@ -1,0 +1,131 @@
+// The tools of a document under its settings: what they are, where they come from, who decides about them.
+
+import type { JsonSchema, ToolDefinition } from "../../tools/definition.ts";
+import type { Environment } from "../../base/environment.ts";
+import { type Outcome, success } from "../../base/problem.ts";
+import type { PlacedRule } from "../../config/rules/rule.ts";
+import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
+import { withheldVariables } from "../../sandbox/mod.ts";
+import type { Verdict } from "../../tools/approval/mod.ts";
+import { rulesOf } from "../../tools/approval/rules_of.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+import { createContext } from "../../tools/context.ts";
+import { previewCall } from "../../tools/preview.ts";
+import { isExecutable } from "../../tools/registry.ts";
+import { sandboxOf } from "../sandbox.ts";
+import type { SubjectSettings } from "../settings.ts";
+import { judgeOf, offeredTools, registerTools } from "../tools.ts";
+import type { OwnTool } from "../types.ts";
+
+/** One tool as people ask about it. */
+export interface ToolView {
+  readonly name: string;
+  /** Where it comes from. */
+  readonly source: "built-in" | "host";
+  readonly description: string;
+  readonly input_schema: JsonSchema;
+  readonly output_schema: JsonSchema | null;
+  readonly strict: boolean;
+  readonly capabilities: readonly string[];
+  /** Whether the next request offers it. */
+  readonly offered: boolean;
+  /** Whether it can run. */
+  readonly executable: boolean;
+  /** What policy says of a call without any input. */
+  readonly decision: Verdict["decision"];
+  /** Which resolver said so. */
+  readonly decidedBy: string;
+  /** Whether rules look at the input, so that a call may be decided otherwise. */
+  readonly byInput: boolean;
+  /** The preview of a call whose input is the names of its members. */
+  readonly preview: string;
+  /** Its settings with its own defaults; null when it has none. */
+  readonly settings: Readonly<Record<string, unknown>> | null;
+  /** Names of variables of this moment that its commands do not get; null for tools that run none. */
+  readonly withheld: readonly string[] | null;
+}
+
+/** Whose tools are asked for. */
+export interface ToolsQuestion {
+  readonly environment: Environment;
+  /** Absolute path of the document, or null for the folder. */
+  readonly path: string | null;
+  /** The path it was named by, links kept. @default `path` */
+  readonly named?: string | null;
+  readonly subject: SubjectSettings;
+  /** A host's own tools. */
+  readonly own?: readonly OwnTool[];
+}
+
+/** All tools by the bytes of their names. Fails with what is wrong with a tool or a resolver. */
+export async function toolViews(
+  { environment, path, named, subject, own = [] }: ToolsQuestion,
+): Promise<Outcome<readonly ToolView[]>> {
+  const { settings, loaded } = subject;
+  const registered = await registerTools(settings.tools, own);
+  if (!registered.ok) return registered;
+  const { tools } = registered.value;
+  const sandbox = sandboxOf(environment, { path, named }, subject);
+  const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
+  const seen = await openSeenFiles(environment, path);
+  const judged = { tools, settings, sandbox, environment, document: path, seen, rules, paths: null };
+  const judge = judgeOf(judged, [], () => {});
+  if (!judge.ok) return judge;
+  const offered = new Set(offeredTools(tools, settings.tools.offered).map(({ name }) => name));
+  const builtin = new Set(builtinTools(settings.tools).map(({ name }) => name));
+  const withheld = withheldVariables(environment.variables, settings.tools.env, {
+    sandboxed: sandbox.enabled,
+    kept: sandbox.keptVariables(),
+  });
+  const views: ToolView[] = [];
+  for (const definition of tools.getAll({ includeDisabled: true })) {
+    const { name } = definition;
+    const { decision, source } = await judge.value({ id: "", name, input: {} });
+    const context = createContext({
+      definition,
+      toolId: "",
+      document: path,
+      settings,
+      environment,
+      sandbox,
+      signal: new AbortController().signal,
+    });
+    views.push({
+      name,
+      source: builtin.has(name) && !own.some((tool) => tool.name === name) ? "built-in" : "host",
+      description: definition.description,
+      input_schema: definition.input_schema,
+      output_schema: definition.output_schema ?? null,
+      strict: definition.strict === true,
+      capabilities: definition.capabilities ?? [],
+      offered: offered.has(name),
+      executable: isExecutable(definition),
+      decision,
+      decidedBy: source,
+      byInput: settings.tools.rules.some((rule) => looksAtInput(rule, name)),
+      preview: previewCall(definition, name, sampleOf(definition), SAMPLE_WIDTH),
+      settings: context.getConfig(),
+      withheld: definition.command_input === undefined ? null : withheld,
+    });
+  }
+  return success(views);
+}
+
+/** Cells that no sample needs. */
+const SAMPLE_WIDTH = 1000;
+
+function looksAtInput({ rule }: PlacedRule, name: string): boolean {
+  return rule.tools.some((tool) => tool === name || tool === "*") &&
+    [rule.command, rule.path, rule.within, rule.input].some((condition) => condition !== undefined);
+}
+
+/** An input whose texts are the names of their members, without what may be left out. */
+function sampleOf({ input_schema: { properties } }: ToolDefinition): Record<string, unknown> {
+  if (typeof properties !== "object" || properties === null) return {};
+  const sample: Record<string, unknown> = {};
+  for (const [name, { type }] of Object.entries(properties as Record<string, JsonSchema>)) {
+    if (type === "string") sample[name] = name.toUpperCase();
+    else if (Array.isArray(type) && type.includes("null")) sample[name] = null;
+  }
+  return sample;
+}

@@ -1,0 +1,121 @@
+// `flemma tools list` and `flemma tools show`: the tools of a document, and one of them whole.
+
+import { decidedBy } from "../../agent/views/decided_by.ts";
+import { type ToolView, toolViews } from "../../agent/views/tools.ts";
+import { nearest } from "../../base/nearest.ts";
+import type { Outcome } from "../../base/problem.ts";
+import { visible } from "../../base/visible.ts";
+import { readSubject, settingsFor } from "../document/open.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { switchOption } from "../line/options.ts";
+import { tellDiagnostics } from "../settings/config.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given } = invocation;
+  const shows = given.command.name === "tools show";
+  const [name = "", file] = shows ? given.positionals : ["", ...given.positionals];
+  const views = await viewsOf(invocation, file);
+  if ("exit" in views) return views.exit;
+  if (!views.ok) return refuse(invocation, views.problem);
+  const asJson = switchOption(given, "json") === true;
+  if (!shows) {
+    writeOutput(
+      asJson ? `${safeJson(views.value.map(rowJson))}\n` : visible(listText(views.value), { lines: true }),
+    );
+    return Exit.ok;
+  }
+  const view = views.value.find((each) => each.name === name);
+  if (view === undefined) {
+    const near = nearest(name, views.value.map((each) => each.name));
+    return refuse(invocation, {
+      code: "usage",
+      message: `There is no tool named ${name}.`,
+      next: near === null ? "All of them: flemma tools list" : `Did you mean ${near}?`,
+    });
+  }
+  writeOutput(asJson ? `${safeJson(wholeJson(view))}\n` : visible(wholeText(view), { lines: true }));
+  return Exit.ok;
+}
+
+async function viewsOf(
+  invocation: Invocation,
+  file: string | undefined,
+): Promise<Outcome<readonly ToolView[]> | { readonly exit: number }> {
+  const read = await readSubject(invocation, file);
+  if ("exit" in read) return read;
+  const subject = await settingsFor(invocation, read);
+  if (!subject.ok) return subject;
+  tellDiagnostics(invocation, file ?? null, subject.value);
+  const { environment } = invocation;
+  const named = "named" in read ? read.named : null;
+  return await toolViews({ environment, path: read.path, named, subject: subject.value });
+}
+
+const DECISIONS: Readonly<Record<ToolView["decision"], string>> = {
+  approve: "runs",
+  require_approval: "asks",
+  deny: "denied",
+};
+
+/** Whether a call runs, and who says so. */
+function decisionOf({ decision, decidedBy: source, byInput }: ToolView): string {
+  const who = source === "default" ? "nobody decides" : decidedBy(source);
+  return `${DECISIONS[decision]} (${who}${byInput ? "; rules look at the input" : ""})`;
+}
+
+function listText(views: readonly ToolView[]): string {
+  const widest = Math.max(...views.map(({ name }) => name.length));
+  const lines = views.map((view) => {
+    const offered = view.offered ? "offered" : "not offered";
+    return `${view.name.padEnd(widest)}  ${view.source.padEnd(8)}  ${offered.padEnd(11)}  ${
+      decisionOf(view).padEnd(24)
+    }  ${view.preview}`
+      .trimEnd();
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+function wholeText(view: ToolView): string {
+  const { name, source, description, offered, executable, capabilities, settings, withheld, preview } = view;
+  const facts: (readonly [string, string])[] = [
+    ["source", source],
+    ["offered", offered ? "yes" : "no, unless a document or tools.offered names it"],
+    ...(executable ? [] : [["runs", "not by this program"] as const]),
+    ["approval", decisionOf(view)],
+    ["preview", preview],
+    ...(capabilities.length === 0 ? [] : [["can", capabilities.join(", ")] as const]),
+    ...Object.entries(settings ?? {}).map(([key, value]) =>
+      [`tools.${name}.${key}`, JSON.stringify(value)] as const
+    ),
+    ...(withheld === null ? [] : [
+      ["withheld", withheld.length === 0 ? "none of the variables set now" : withheld.join(", ")] as const,
+    ]),
+  ];
+  const widest = Math.max(...facts.map(([key]) => key.length));
+  const lines = facts.map(([key, value]) => `  ${key.padEnd(widest)}  ${value}`);
+  return `${name}\n\n${description}\n\n${lines.join("\n")}\n\ninput schema\n${
+    JSON.stringify(view.input_schema, null, 2)
+  }\n`;
+}
+
+function rowJson({ name, source, offered, executable, decision, decidedBy: by, byInput, preview }: ToolView) {
+  return { name, source, offered, executable, decision, decided_by: by, by_input: byInput, preview };
+}
+
+function wholeJson(view: ToolView) {
+  const { description, input_schema, output_schema, strict, capabilities, settings, withheld } = view;
+  return {
+    ...rowJson(view),
+    description,
+    input_schema,
+    output_schema,
+    strict,
+    capabilities,
+    settings,
+    withheld,
+  };
+}
