@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
   calls: () => import("./calls.ts"),
   lsp: () => import("./lsp.ts"),
+  files: () => import("./files.ts"),
   parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),

@@ -632,6 +632,8 @@ export class RunSandbox implements Sandbox {
 
   /** The wall that the companion of this run would have now. */
   #wall(argv: readonly string[]): Promise<Outcome<Wall>> {
+    const kept = keepDescriptors();
+    if (!kept.ok) return Promise.resolve(kept);
     if (!this.enabled) return Promise.resolve(success(NO_WALL));
     return this.#policy.ok ? this.#wallOf(this.#policy.value, argv) : Promise.resolve(this.#policy);
   }
