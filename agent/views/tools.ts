@@ -5,23 +5,25 @@ import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
-import { withheldVariables } from "../../sandbox/mod.ts";
+import { type RunSandbox, withheldVariables } from "../../sandbox/mod.ts";
 import type { Verdict } from "../../tools/approval/mod.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { createContext } from "../../tools/context.ts";
 import { previewCall } from "../../tools/preview.ts";
-import { isExecutable } from "../../tools/registry.ts";
+import { isExecutable, type ToolRegistry } from "../../tools/registry.ts";
 import { sandboxOf } from "../sandbox.ts";
 import type { SubjectSettings } from "../settings.ts";
-import { judgeOf, offeredTools, registerTools } from "../tools.ts";
+import { offeredTools } from "../extensions/offered.ts";
+import { waitForTools } from "../extensions/waiting.ts";
+import { judgeOf, registerTools } from "../tools.ts";
 import type { OwnTool } from "../types.ts";
 
 /** One tool as people ask about it. */
 export interface ToolView {
   readonly name: string;
-  /** Where it comes from. */
-  readonly source: "built-in" | "host";
+  /** Where it comes from: this program, whoever embeds it, or what settings name. */
+  readonly source: "built-in" | "host" | "settings";
   readonly description: string;
   readonly input_schema: JsonSchema;
   readonly output_schema: JsonSchema | null;
@@ -59,19 +61,35 @@ export interface ToolsQuestion {
 
 /** All tools by the bytes of their names. Fails with what is wrong with a tool or a resolver. */
 export async function toolViews(
-  { environment, path, named, subject, own = [] }: ToolsQuestion,
+  question: ToolsQuestion,
 ): Promise<Outcome<readonly ToolView[]>> {
-  const { settings, loaded } = subject;
-  const registered = await registerTools(settings.tools, own);
-  if (!registered.ok) return registered;
-  const { tools } = registered.value;
+  const { environment, path, named, subject, own = [] } = question;
   const sandbox = sandboxOf(environment, { path, named }, subject);
+  const registered = await registerTools(
+    { settings: subject.settings, environment, document: path, sandbox },
+    own,
+  );
+  if (!registered.ok) return registered;
+  const { tools, end } = registered.value;
+  try {
+    await waitForTools(tools, () => {});
+    return await viewsOf(tools, sandbox, question);
+  } finally {
+    await end();
+  }
+}
+
+async function viewsOf(
+  tools: ToolRegistry,
+  sandbox: RunSandbox,
+  { environment, path, subject: { settings, loaded }, own = [] }: ToolsQuestion,
+): Promise<Outcome<readonly ToolView[]>> {
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
   const seen = await openSeenFiles(environment, path);
   const judged = { tools, settings, sandbox, environment, document: path, seen, rules, paths: null };
   const judge = judgeOf(judged, [], () => {});
   if (!judge.ok) return judge;
-  const offered = new Set(offeredTools(tools, settings.tools.offered).map(({ name }) => name));
+  const offered = new Set(offeredTools(tools, settings).map(({ name }) => name));
   const builtin = new Set(builtinTools(settings.tools).map(({ name }) => name));
   const withheld = withheldVariables(environment.variables, settings.tools.env, {
     sandboxed: sandbox.enabled,
@@ -92,7 +110,7 @@ export async function toolViews(
     });
     views.push({
       name,
-      source: builtin.has(name) && !own.some((tool) => tool.name === name) ? "built-in" : "host",
+      source: own.some((tool) => tool.name === name) ? "host" : builtin.has(name) ? "built-in" : "settings",
       description: definition.description,
       input_schema: definition.input_schema,
       output_schema: definition.output_schema ?? null,
