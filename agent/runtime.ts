@@ -55,6 +55,8 @@ export interface Runtime {
   readonly send: Send;
   /** Ends the processes of tools, and tells what came of them; they start anew when they are needed. */
   endTools(): Promise<void>;
+  /** Hears sources of tools no more: what is still waited for keeps nothing alive. */
+  forgetTools(): void;
   /** Findings that keep the cycle and every request from starting. */
   readonly blockers: SubjectSettings["diagnostics"];
   /** The tools a request offers, by name, of those that are there now. */
@@ -241,6 +243,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   });
   return success({
     changes,
+    forgetTools: () => tools.clear(),
     endTools: async () => {
       await end();
       tellNews();

@@ -329,6 +329,7 @@ export class Session implements ChatSession {
     }
     // How each of them ended is told to whoever asked for it.
     await Promise.allSettled(this.#work);
+    this.#runtime.forgetTools();
     await this.#opened.close();
   }
 

@@ -336,3 +336,19 @@ Deno.test("a resolver that a program registers once is asked in every document t
     }
   });
 });
+
+Deno.test("a session that is closed keeps nothing alive for a source that has not answered", async () => {
+  await inPlace(async (place) => {
+    await withModel([], async (provider) => {
+      const { source, asked, answer } = held();
+      const { emit, codes } = heard();
+      const session = await place.memory(ASKING, { provider, tools: [source], emit });
+      const stop = session.advance();
+      await asked;
+      await session[Symbol.asyncDispose]();
+      assert.equal((await stop).reason, "cancelled");
+      answer("too late");
+      assert.deepEqual(codes(), [], "what comes later is not heard");
+    });
+  });
+});
