@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Grown, mergeGrowing, shifted } from "../../cycle/storage/growing_block.ts";
+import { type Grown, mergeGrowing, shifted, startedFrom } from "../../cycle/storage/growing_block.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (data: Uint8Array) => new TextDecoder().decode(data);
@@ -184,4 +184,12 @@ Deno.test("a block moves with edits before it, grows with edits inside, and not 
   assert.deepEqual(shifted(block, [{ from: 12, to: 14, insert: "" }]), { start: 10, end: 18 });
   assert.deepEqual(shifted(block, [{ from: 20, to: 20, insert: "abc" }]), block);
   assert.deepEqual(shifted(block, [{ from: 25, to: 25, insert: "abc" }]), block);
+});
+
+Deno.test("a text that has next to nothing in common with ours is in conflict with a reply, whose start is then our own text", () => {
+  const other = Array.from({ length: 1200 }, (_, at) => `another line ${at}\n`).join("");
+  const many = bytes(Array.from({ length: 1200 }, (_, at) => `line ${at}\n`).join("") + REPLY);
+  const block = { start: many.length - bytes(REPLY).length, end: many.length };
+  assert.equal(mergeGrowing({ text: many, block }, bytes(other), false), null);
+  assert.equal(startedFrom({ text: many, block }, bytes(other)), many);
 });
