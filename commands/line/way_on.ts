@@ -49,7 +49,7 @@ export function wayOnAfter(problem: Problem, chat: Chat, file: string | null): s
   // Where the person has something to do first, it is the same whatever failed.
   if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return wayOn(chat, file);
   if (problem.next !== undefined) return null;
-  return `The same request would be refused again. Look at it with: ${advised("send", file)} --dry-run`;
+  return `The same request is likely to fail again. Look at it with: ${advised("send", file)} --dry-run`;
 }
 
 /** Whether the same request may succeed later, nothing changed but the world. */
