@@ -185,7 +185,15 @@ function! s:reloads() abort
   call assert_equal(1, f.conflict)
 endfunction
 
+" A text whose buffer is gone goes to one of its own, under the name of the file.
+function! s:asides() abort
+  call flemma#view#aside('folder/notes.chat', ['@You:', 'q'])
+  let found = filter(getbufinfo({'buflisted': 1}), {_, info -> info.name =~# 'flemma://notes\.chat'})
+  call assert_equal([['@You:', 'q']], map(found, {_, info -> getbufline(info.bufnr, 1, '$')}))
+endfunction
+
 try
+  call s:asides()
   call s:prompts()
   call s:reloads()
   call s:play()

@@ -29,7 +29,7 @@ function! flemma#run#start(buf, command, words) abort
   else
     let words += ['--messages', 'stderr']
   endif
-  let run = {'buf': a:buf, 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
+  let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
   let run.view = s:views(a:buf)
   let run.job = flemma#job#start(words, lines, {
         \ 'err': {line -> s:told(run, line)},
@@ -119,7 +119,7 @@ function! s:done(run, out, code) abort
   " The listener goes with the buffer; what came then needs another place.
   if !bufloaded(a:run.buf)
     call flemma#follow#stop(a:run.follow)
-    return flemma#view#aside(a:run.buf, empty(a:out) ? a:run.want : a:out)
+    return flemma#view#aside(a:run.name, empty(a:out) ? a:run.want : a:out)
   endif
   let following = s:at_end(a:run.buf)
   if !empty(a:out)

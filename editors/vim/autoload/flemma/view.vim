@@ -155,7 +155,7 @@ function! flemma#view#conflict(buf, lines) abort
   let told = 'you and the reply changed the same lines: yours stays, the other is shown beside it'
   let window = bufwinid(a:buf)
   if window < 0
-    return flemma#view#aside(a:buf, a:lines)
+    return flemma#view#aside(bufname(a:buf), a:lines)
   endif
   call win_execute(window, 'diffthis')
   let here = win_getid()
@@ -171,9 +171,8 @@ function! flemma#view#conflict(buf, lines) abort
 endfunction
 
 " A text that the buffer it belongs to cannot take goes to one of its own, where the person finds it.
-function! flemma#view#aside(buf, lines) abort
-  let name = bufname(a:buf)
-  let buf = bufadd('flemma://' . fnamemodify(name ==# '' ? 'unnamed' : name, ':t') . '.' . localtime())
+function! flemma#view#aside(name, lines) abort
+  let buf = bufadd('flemma://' . fnamemodify(a:name ==# '' ? 'unnamed' : a:name, ':t') . '.' . localtime())
   call bufload(buf)
   call setbufvar(buf, '&buflisted', 1)
   call setbufvar(buf, '&buftype', 'nofile')
