@@ -31,6 +31,7 @@ import type { DocumentGuard } from "./trust/guard.ts";
 import { guardOf, unconfirmed } from "./trust/open_guard.ts";
 import { cautious, type Decide, type Distrust, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
+import { openServers, type ToolServers } from "./extensions/mcp.ts";
 import { registerSkills } from "./extensions/skills.ts";
 import { offeredTools, unknownTools } from "./extensions/offered.ts";
 import { waitForTool, waitForTools } from "./extensions/waiting.ts";
@@ -49,6 +50,8 @@ export interface Runtime {
   readonly files: FileMemory;
   /** What the thinking of earlier replies belongs to. */
   readonly thinking: ThinkingMemory;
+  /** Servers of tools. */
+  readonly servers: ToolServers;
   /** What commands did to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
@@ -122,6 +125,15 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   for (const { code, message, next } of [...warnings, ...skills.value]) {
     tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   }
+  const servers = await openServers(tools, {
+    environment,
+    settings,
+    sandbox,
+    document: path,
+    fetch: options.fetch,
+    tell: ({ code, message, next }) =>
+      tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` }),
+  });
   const seen = await openSeenFiles(environment, path);
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
   const rules = await rulesOf(ruled);
@@ -146,6 +158,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     document: path,
     seen,
     kept,
+    servers,
     rules,
     paths,
     disk,
@@ -191,7 +204,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const offered = () => offeredTools(tools, settings);
   const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
   const toolsReady = async (signal?: AbortSignal) => {
-    await waitForTools(tools, emit, signal);
+    await Promise.all([servers.ready(), waitForTools(tools, emit, signal)]);
     return unknown();
   };
   const evaluated = () =>
@@ -242,6 +255,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     signal: options.signal,
   });
   return success({
+    servers,
     changes,
     forgetTools: () => tools.clear(),
     endTools: async () => {

@@ -330,6 +330,7 @@ export class Session implements ChatSession {
     // How each of them ended is told to whoever asked for it.
     await Promise.allSettled(this.#work);
     this.#runtime.forgetTools();
+    await this.#runtime.servers.close();
     await this.#opened.close();
   }
 
@@ -425,7 +426,10 @@ export class Session implements ChatSession {
       : null;
     if (busy !== null) return stopped("failed", { problem: busy });
     const stop = await this.#during(
-      this.#recovered(runtime.value).then(work).finally(() => runtime.value.endTools()),
+      this.#recovered(runtime.value).then(async (recovered) => {
+        await recovered.servers.ready();
+        return await work(recovered);
+      }).finally(() => runtime.value.endTools()),
     );
     await runtime.value.changes.done();
     return stop;
@@ -511,6 +515,7 @@ export class Session implements ChatSession {
     if (!stale || this.#work.size > 0) return success(this.#runtime);
     const made = await compose(store, this.#options);
     if (made.ok) {
+      await this.#runtime.servers.close();
       this.#runtime = made.value;
       this.#stale = false;
     }

@@ -92,6 +92,8 @@ export interface ToolsSubject {
   readonly seen: SeenFiles;
   /** Keeps what files held before calls of the document changed them. @default nothing is kept */
   readonly kept?: KeptChanges;
+  /** Servers of tools, which live as long as a command does. @default there are none */
+  readonly servers?: { release(): Promise<void> };
   /** The rules over inputs; null when there are none. */
   readonly rules: RuleJudge | null;
   /** Where paths of calls led when they were decided about; null where no rule looks at them. */
@@ -202,6 +204,8 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     });
     const guarded = subject.paths?.guarded(id, definition) ?? definition;
     const run = () => runTool(guarded, completeInput(definition, call.input), context);
+    // A server without a call in work must not keep them waiting.
+    if (definition.files !== undefined) await subject.servers?.release();
     if (definition.command_input === undefined) return await run();
     // What a command changes of files that are as this document saw them is a change of its own.
     const before = await unchanged(seen);

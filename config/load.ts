@@ -13,10 +13,10 @@ import { findSources, type Loaded, type LoadOptions } from "./sources/find.ts";
 export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded>> {
   const sources = findSources(options);
   if (!sources.ok) return sources;
-  const { global, project, session } = sources.value;
+  const { global, project, mcp, session } = sources.value;
   const given = Object.keys(options.overrides ?? {}).length > 0 || (options.approve ?? []).length > 0 ||
     options.preset !== undefined;
-  if (global !== null || project !== null || session || given) {
+  if (global !== null || project !== null || mcp !== null || session || given) {
     const { assemble } = await import("./sources/assemble.ts");
     return await assemble(options, sources.value);
   }

@@ -286,6 +286,34 @@ export interface TrustSettings {
   readonly documents: "always" | "unsandboxed" | "ask";
 }
 
+/** A server of tools; with a command it is started, with an address it is asked over HTTP. */
+export interface McpServer {
+  /** The program. */
+  readonly command?: string | null;
+  /** Its arguments. @default none */
+  readonly args?: readonly string[] | null;
+  /** Variables added to its environment. @default none */
+  readonly env?: Readonly<Record<string, string>> | null;
+  /** Where it works. @default the document's folder */
+  readonly cwd?: string | null;
+  /** The address. */
+  readonly url?: string | null;
+  /** Headers of requests. @default none */
+  readonly headers?: Readonly<Record<string, string>> | null;
+  /** Whether its tools are offered. @default true */
+  readonly enabled?: boolean;
+  /** Patterns of the names of its tools that are offered. @default all */
+  readonly include?: readonly string[] | null;
+  /** The same for those that are left out. @default none */
+  readonly exclude?: readonly string[] | null;
+  /** Seconds of one call. @default 60 */
+  readonly timeout?: number;
+  /** Seconds until it must have started. @default 10 */
+  readonly start_timeout?: number;
+  /** Whether it is started in the sandbox. @default true */
+  readonly sandbox?: boolean;
+}
+
 /** Which skills the model is told of, and where else they lie. */
 export interface SkillSettings {
   /** Whether the model is told of any. */
@@ -322,6 +350,8 @@ export interface Settings {
   readonly sandbox: SandboxSettings;
   /** Folders with instructions that the model may load. */
   readonly skills: SkillSettings;
+  /** Servers of tools by name. */
+  readonly mcp: { readonly servers: Readonly<Record<string, McpServer>> };
   /** Limits on a first block. */
   readonly frontmatter: FrontmatterLimits;
   /** What files held before tools changed them: megabytes that are kept for all documents together; 0 keeps nothing. */
@@ -421,6 +451,7 @@ export const DEFAULT_SETTINGS: Settings = {
     },
     backends: { bwrap: { path: "bwrap", extra_args: [] } },
   },
+  mcp: { servers: {} },
   skills: { enabled: true, names: ["*"], excluded: [], dirs: [] },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
   undo: { keep: 200 },

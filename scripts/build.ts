@@ -26,6 +26,7 @@ const LATE: Readonly<Record<string, string>> = {
   "yaml": "yaml",
   "ajv": "ajv",
   "ajv/dist/2020.js": "ajv2020",
+  "tools/mcp/client.ts": "mcp",
   "ignore": "ignore",
   "re2js": "re2js",
   "tools/files/helper.generated.ts": "files",

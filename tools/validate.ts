@@ -125,10 +125,10 @@ async function compile(given: JsonSchema): Promise<SchemaCheck> {
   } as const;
   // The older drafts give `items` a list; the class of the newer one takes that for a broken schema.
   if (usesDraft7(schema)) {
-    const { Ajv } = await import("ajv");
+    const { Ajv } = namesOf(await import("ajv"));
     return new Ajv(options).compile(schema);
   }
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const { Ajv2020 } = namesOf(await import("ajv/dist/2020.js"));
   return new Ajv2020(options).compile(schema);
 }
 
@@ -180,4 +180,10 @@ function sentence({ keyword, params, message }: SchemaError): string {
     default:
       return (message ?? `does not meet ${keyword}`).replace(/\s*\n\s*/g, " ");
   }
+}
+
+/** What a package names. In the shipped program a package of this kind is a file of its own, which has only a default. */
+function namesOf<Package extends object>(loaded: Package): Package {
+  const { default: whole } = loaded as { readonly default?: Package };
+  return Object.keys(loaded).length === 1 && whole !== undefined ? whole : loaded;
 }

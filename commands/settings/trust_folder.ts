@@ -8,6 +8,7 @@ import { isThere } from "../../base/files.ts";
 import { absolutePath, nameOf, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { trustableProject } from "./trust_project.ts";
+import { MCP_FILE, trustableServers } from "./trust_servers.ts";
 import { trustableTools } from "./trust_tools.ts";
 
 /** Everything that is meant by a path; null for the path of a file that must be a document. */
@@ -29,13 +30,14 @@ export async function trustableIn(
   if (broken !== undefined) return failure("nothing-to-trust", broken);
   return failure(
     "nothing-to-trust",
-    `Nothing in ${named} waits for your agreement: no settings of a project (.flemma/config.yaml), no tool files (.flemma/tools) and no skills.`,
+    `Nothing in ${named} waits for your agreement: no settings of a project (.flemma/config.yaml), no tool files (.flemma/tools), no .mcp.json and no skills.`,
     "Name a document, or the folder of a project.",
   );
 }
 
 async function inFile(environment: Environment, path: string): Promise<Outcome<TrustOffer | null>> {
   if (path.endsWith("/.flemma/config.yaml")) return await alone(trustableProject(environment, path));
+  if (nameOf(path) === MCP_FILE) return await alone(trustableServers(environment, path));
   return nameOf(path) === "SKILL.md" ? await trustableSkills(environment, parentOf(path)) : success(null);
 }
 
@@ -55,7 +57,12 @@ async function inFolder(environment: Environment, folder: string): Promise<Outco
   const own = [...settings.value.trustables, ...tools.value.trustables];
   if (root !== folder) return success({ trustables: own, leftOut: [] });
   const skills = await projectSkills(environment, root);
-  return success({ trustables: [...own, ...skills.trustables], leftOut: skills.leftOut });
+  const mcp = isThere(`${root}/${MCP_FILE}`)
+    ? await alone(trustableServers(environment, await Deno.realPath(`${root}/${MCP_FILE}`)))
+    : success(NOTHING);
+  if (!mcp.ok) return mcp;
+  const trustables = [...own, ...mcp.value.trustables, ...skills.trustables];
+  return success({ trustables, leftOut: skills.leftOut });
 }
 
 const NOTHING: TrustOffer = { trustables: [], leftOut: [] };

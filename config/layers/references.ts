@@ -28,8 +28,15 @@ export function referenceFaults(
   const isFull = () => faults.length >= MOST_FINDINGS;
   const tools = catalog.tools.map((tool) => tool.name);
   const presets = allPresets(logs, profileOf(logs));
+  const servers = new Set(
+    [...logs, log].flatMap((each) => each.below(["mcp", "servers"])).map((path) => path[2]!),
+  );
   const isKnown = (name: string) =>
-    name.startsWith("$") ? Object.hasOwn(presets, name) : tools.includes(name) || mayCome(name);
+    name.startsWith("$")
+      ? Object.hasOwn(presets, name)
+      : tools.includes(name) || ofServer(name) || mayCome(name);
+  // What servers have is known only once they were asked.
+  const ofServer = (name: string) => /^[^:]+:./.test(name) && servers.has(name.slice(0, name.indexOf(":")));
   // What only sources can tell is settled when they have answered; one letter off a name that is there is a slip.
   const mayCome = (name: string) => catalog.open === true && nearest(name, tools, 1) === null;
   const near = (name: string) => {

@@ -187,7 +187,7 @@ const HINTS: readonly Hint[] = [
   { words: "retries max_retries retry", says: "failed requests are tried again by themselves" },
   { words: "flemma opt settings config options", says: "what it holds is written one level higher" },
   // What is not a setting here.
-  { words: "mcp mcpServers mcp_servers servers", says: "servers of tools are not asked by this version" },
+  { words: "mcpServers mcp_servers servers", says: "servers of tools are mcp.servers.NAME" },
   {
     words: "hooks notify notifications_command",
     says: "commands of yours at events are not run by this version",

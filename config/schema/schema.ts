@@ -19,6 +19,7 @@ import {
 import { modelFacts } from "./models.ts";
 import { presets } from "./presets/presets.ts";
 import { sandbox } from "./sandbox.ts";
+import { mcp } from "./extensions/mcp.ts";
 import { skills } from "./extensions/skills.ts";
 import { tools } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
@@ -129,6 +130,7 @@ export const SCHEMA: Group = group("All settings.", {
   tools,
   sandbox,
   skills,
+  mcp,
   presets: presets("Named sets of provider, model, parameters and approvals."),
   files: group("Files that a message refers to.", {
     names: neutralKey(

@@ -16,6 +16,7 @@ import type { Layer } from "../types.ts";
 import { operands } from "../../base/shell_word.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { withImports } from "./imports.ts";
+import { mcpShare } from "./mcp_file.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session_overrides.ts";
 import { parseSource, type SourceTree } from "./yaml.ts";
@@ -87,17 +88,32 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     const log = await readFile("G", sources.global);
     if (log !== null) logs.push(log);
   }
+  let served: LayerLog | null = null;
+  if (sources.mcp !== null) {
+    const share = await mcpShare(environment, await realPath(sources.mcp.path), sources.mcp);
+    if (!share.ok) return share;
+    if (share.value.notice !== null) notices.push(share.value.notice);
+    const draft = draftLayer({ layer: "P", others: logs, catalog });
+    for (const { message } of writeTree(draft, { mcp: { servers: share.value.servers } }, { catalog })) {
+      lines.push(`${sources.mcp.path}: ${message}`);
+    }
+    if (draft.log.operations.length > 0) served = draft.log;
+  }
   let denied: readonly string[] = [];
   if (sources.project !== null) {
     const log = await readFile("P", sources.project);
     if (log !== null) {
       const share = await weigh(options, sources.project, log, logs, catalog);
       if (!share.ok) return share;
-      logs.push(share.value.log);
+      // The project's settings speak after its list of servers.
+      for (const operation of share.value.log.operations) served?.push(operation);
+      logs.push(served ?? share.value.log);
+      served = null;
       denied = share.value.denied;
       if (share.value.notice !== null) notices.push(share.value.notice);
     }
   }
+  if (served !== null) logs.push(served);
   if (sources.session) {
     const document = options.document === undefined || options.document === null
       ? null
@@ -157,7 +173,9 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   }
   return success({
     settings: effective.settings,
-    files: [sources.global, sources.project].flatMap((source) => (source === null ? [] : [source.path])),
+    files: [sources.global, sources.project, sources.mcp].flatMap((
+      source,
+    ) => (source === null ? [] : [source.path])),
     code: await withImports(
       [
         ...modulesIn(effective.settings.tools.auto_approve),

@@ -10,6 +10,7 @@ import type { LayerLog } from "../layers/log.ts";
 import type { Settings } from "../settings.ts";
 import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
+import type { McpFile } from "./mcp_file.ts";
 
 /** What is said on top of the settings files: a layer as a value. */
 export interface SettingsOverrides {
@@ -70,6 +71,8 @@ export interface Loaded extends LoadedSettings {
 export interface Sources {
   readonly global: { readonly path: string; readonly text: string } | null;
   readonly project: { readonly path: string; readonly text: string } | null;
+  /** Servers of tools that come with the project. */
+  readonly mcp: McpFile | null;
   readonly session: boolean;
   /** Files that look like settings and are not read, each with the one that is. */
   readonly unread: readonly UnreadFile[];
@@ -91,17 +94,22 @@ const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
 
 /** The files of all layers. */
 export function findSources(options: LoadOptions): Outcome<Sources> {
-  if (options.noConfig) return success({ global: null, project: null, session: false, unread: [] });
+  if (options.noConfig) {
+    return success({ global: null, project: null, mcp: null, session: false, unread: [] });
+  }
   const global = findGlobal(options);
   if (!global.ok) return global;
   const { cwd } = options.environment;
   const document = options.document ?? null;
   const project = findProject(options.environment, document === null ? cwd : parentOf(document));
   if (!project.ok) return project;
+  const mcp = findMcp(options.environment, document === null ? cwd : parentOf(document));
+  if (!mcp.ok) return mcp;
   const session = isThere(sessionFolder(options.environment).path);
   return success({
     global: global.value.source,
     project: project.value.source,
+    mcp: mcp.value,
     session,
     unread: [...global.value.unread, ...project.value.unread],
   });
@@ -156,6 +164,21 @@ function findProject(environment: Environment, folder: string): Outcome<Found> {
     if (found !== null && !(found.ok && found.value.source === null)) return found;
     if (at === "" || at === environment.home.replace(/\/+$/, "") || isThere(`${at}/.git`)) {
       return success({ source: null, unread: [] });
+    }
+  }
+}
+
+/** The first `.mcp.json` upwards to the home or a repository root, whichever comes first. */
+function findMcp(environment: Environment, folder: string): Outcome<McpFile | null> {
+  for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
+    const path = `${at}/.mcp.json`;
+    if (mayBeThere(path)) {
+      const text = readIfThere(path);
+      if (!text.ok) return text;
+      if (text.value !== null) return success({ path, text: text.value });
+    }
+    if (at === "" || at === environment.home.replace(/\/+$/, "") || isThere(`${at}/.git`)) {
+      return success(null);
     }
   }
 }

@@ -1,0 +1,48 @@
+// Agreeing to the servers of tools that come with a project: the programs that would be started, and what they are given.
+
+import type { Trustable } from "../../agent/extensions/trustable.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { shellWord } from "../../base/shell_word.ts";
+import { serversIn } from "../../config/sources/mcp_file.ts";
+import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
+
+/** Name of the file. */
+export const MCP_FILE = ".mcp.json";
+
+/** The file at its real path, as something to agree to. One that cannot be read is refused. */
+export async function trustableServers(environment: Environment, path: string): Promise<Outcome<Trustable>> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (thrown) {
+    return failure("file-unreadable", `${path} cannot be trusted: ${thrownText(thrown)}.`);
+  }
+  const read = serversIn({ path, text });
+  if (!read.ok) return read;
+  return success({
+    path,
+    lines: Object.entries(read.value).flatMap(([name, server]) => [
+      `the server ${name} ${inWords(server)}`,
+      ...variablesIn(server).map((variable) => `  is given the variable ${variable}`),
+    ]),
+    nothing: "names no servers",
+    isAgreed: () => isTrusted(environment, path, text, []),
+    agree: async () => {
+      const recorded = await recordTrust(environment, path, text, [], new Date());
+      return recorded.ok ? success([]) : recorded;
+    },
+    agreed: `${path} is trusted as it is now; a change of it ends that.`,
+  });
+}
+
+function inWords({ command, args, url }: Record<string, unknown>): string {
+  if (url !== undefined) return `is asked at ${url}`;
+  return `runs: ${[command, ...[args ?? []].flat()].map((word) => shellWord(String(word))).join(" ")}`;
+}
+
+/** The variables that stand in it as `${VAR}`. */
+function variablesIn(server: Record<string, unknown>): string[] {
+  return [...new Set([...JSON.stringify(server).matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
+    .sort();
+}

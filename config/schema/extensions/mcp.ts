@@ -1,0 +1,39 @@
+// Settings of tool servers that speak the Model Context Protocol.
+
+import { BOOLEAN, group, type Key, key, natural, STRING, STRINGS, type Type } from "../define.ts";
+
+const address: Type = {
+  is: "custom",
+  expected: "an http or https address",
+  accepts: (value) => typeof value === "string" && /^https?:\/\/[^/]/.test(value) && URL.canParse(value),
+  json: { type: "string", pattern: "^https?://" },
+};
+
+/** The person's settings, a trusted project's, and the command line: never a document. */
+function serverKey(type: Type, doc: string, rest: Partial<Key> = {}): Key {
+  return key(type, doc, { who: ["G", "P", "C"], optional: true, ...rest });
+}
+
+export const mcp = group("Servers of tools that speak MCP.", {
+  servers: group("The servers by name.", {}, {
+    others: group("One server.", {
+      command: serverKey(STRING, "The program that is started, for a server that talks over its pipes."),
+      args: serverKey(STRINGS, "Its arguments.", { default: [] }),
+      env: serverKey({ is: "map", of: STRING }, "Variables added to its environment."),
+      cwd: serverKey(STRING, "Where it works; the document's folder when unset."),
+      url: serverKey(address, "The address of a server that talks over HTTP."),
+      headers: serverKey({ is: "map", of: STRING }, "Headers of requests to that address."),
+      enabled: serverKey(BOOLEAN, "Offer its tools.", { default: true, optional: false }),
+      include: serverKey(STRINGS, "Names of its tools that are offered; `*` stands for any characters.", {
+        default: ["*"],
+      }),
+      exclude: serverKey(STRINGS, "Names of its tools that are left out.", { default: [] }),
+      timeout: serverKey(natural(1), "Seconds of one call.", { default: 60, optional: false }),
+      start_timeout: serverKey(natural(1), "Seconds until it must have started; the first time 60.", {
+        default: 10,
+        optional: false,
+      }),
+      sandbox: serverKey(BOOLEAN, "Start it in the sandbox.", { default: true, optional: false }),
+    }),
+  }),
+});

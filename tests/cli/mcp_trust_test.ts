@@ -1,0 +1,36 @@
+// Servers that come with a project count after trust in exactly that file, and never because of a document.
+
+import assert from "node:assert/strict";
+import { withScene } from "./harness.ts";
+
+const FILE = JSON.stringify({
+  mcpServers: { "my.db": { type: "stdio", command: "db-server", args: ["--key", "${DB_KEY:-none}", "a b"] } },
+});
+
+Deno.test(".mcp.json counts after trust, which tells commands and variables, and not once it changed", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".git"));
+    place.write(".mcp.json", FILE);
+    const command = async () =>
+      (await place.run(["config", "get", "mcp.servers.my-db.command"])).stdout.trim();
+    assert.notEqual(await command(), "db-server");
+    const shown = await place.run(["config", "show"]);
+    assert.match(shown.stderr, /names servers of tools that you have not agreed to.*my-db.*flemma trust/s);
+    const trusted = await place.run(["trust", ".mcp.json"]);
+    assert.equal(trusted.code, 0, trusted.stderr);
+    assert.match(
+      trusted.stdout,
+      /the server my-db runs: db-server --key .*'a b'\n +is given the variable DB_KEY/,
+    );
+    assert.equal(await command(), "db-server");
+    place.write(".mcp.json", FILE.replace("db-server", "evil-server"));
+    assert.notEqual(await command(), "evil-server");
+    place.write(".mcp.json", "{ broken");
+    assert.match((await place.run(["config", "show"])).stderr, /\.mcp\.json is left out: it is not JSON/);
+    place.write("a.chat", "```lua\nflemma.opt.mcp.servers.x.command = 'evil'\n```\n@You:\nHello\n");
+    Deno.removeSync(place.path(".mcp.json"));
+    assert.match(
+      (await place.run(["check", "a.chat"])).stdout,
+      /warning config_ignored_value.*mcp\.servers\.x\.command/,
+    );
+  }));

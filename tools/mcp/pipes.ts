@@ -1,0 +1,96 @@
+// A server over its pipes: one message of JSON a line. What is no message is passed over, and a line that never ends is
+// the end of the connection.
+
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+
+/** Bytes of one message. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+/** Characters of what it says beside, for the sentence about its end. */
+const MOST_SAID = 2000;
+
+/** A process with open pipes. */
+export interface Piped {
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  /** Settles when it has ended. */
+  readonly ended: Promise<unknown>;
+  /** Ends it and all that it started. */
+  kill(): Promise<void>;
+}
+
+/** Carries messages to and from a process. */
+export class PipeTransport implements Transport {
+  readonly #process: Piped;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  #closed = false;
+  /** The end of what it wrote to standard error. */
+  said = "";
+
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  constructor(process: Piped) {
+    this.#process = process;
+    this.#writer = process.stdin.getWriter();
+  }
+
+  start(): Promise<void> {
+    const errors = this.#hear();
+    this.#read().catch((thrown) => this.onerror?.(thrown)).then(async () => {
+      await this.close();
+      await errors;
+    });
+    return Promise.resolve();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#writer.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#process.kill();
+    this.onclose?.();
+  }
+
+  async #read(): Promise<void> {
+    const decoder = new TextDecoder();
+    let open = "";
+    for await (const chunk of this.#process.stdout) {
+      const lines = (open + decoder.decode(chunk, { stream: true })).split("\n");
+      open = lines.pop()!;
+      for (const line of lines) this.#take(line);
+      if (open.length > LONGEST_LINE) {
+        throw new Error(`it sent a line of more than ${LONGEST_LINE / 1024 / 1024} MiB`);
+      }
+    }
+  }
+
+  #take(line: string): void {
+    if (line.trim() === "") return;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      // Programs print where only messages belong; the messages around that are still good.
+      return;
+    }
+    if (typeof message !== "object" || message === null || !("jsonrpc" in message)) return;
+    try {
+      this.onmessage?.(message as JSONRPCMessage);
+    } catch (thrown) {
+      this.onerror?.(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    }
+  }
+
+  async #hear(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#process.stderr) {
+      this.said = (this.said + decoder.decode(chunk, { stream: true })).slice(-MOST_SAID);
+    }
+  }
+}

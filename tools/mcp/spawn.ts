@@ -1,0 +1,97 @@
+// Starts the program of a server, in the sandbox unless its settings say otherwise.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import type { McpServer, Settings } from "../../config/settings.ts";
+import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
+import { findProgram } from "../../sandbox/process/program.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
+import type { Piped } from "./pipes.ts";
+
+/** What programs of servers are started with. */
+export interface SpawnPlace {
+  readonly environment: Environment;
+  readonly settings: Pick<Settings, "tools">;
+  readonly sandbox: Sandbox;
+  /** The folder of the document; absolute. */
+  readonly folder: string;
+}
+
+/** Milliseconds between asking a server to end and ending it. */
+const GRACE = 2000;
+
+/** The variables that a server may see: those of commands. */
+export function serverVariables({ environment, settings, sandbox }: SpawnPlace): Record<string, string> {
+  return toolEnvironment(environment.variables, settings.tools.env, {
+    sandboxed: sandbox.enabled,
+    kept: sandbox.keptVariables?.(),
+    added: sandbox.addedVariables?.(),
+  });
+}
+
+/** Starts it. Fails with what is in the way: no program, no sandbox. */
+export async function spawnServer(server: McpServer, place: SpawnPlace): Promise<Outcome<Piped>> {
+  const { environment, sandbox, folder } = place;
+  const policy = sandbox.policy();
+  const wrapped = server.sandbox !== false;
+  const writable = wrapped && sandbox.enabled && policy.ok ? policy.value.rw_paths : [];
+  const program = findProgram(server.command ?? "", environment, writable);
+  if (!program.ok) return program;
+  const inner = [program.value, ...server.args ?? []];
+  const prepared = wrapped ? await sandbox.prepare(inner) : null;
+  if (prepared !== null && !prepared.ok) return prepared;
+  const handedOut = prepared?.value.handOut();
+  if (handedOut?.ok === false) return handedOut;
+  const [first = "", ...args] = prepared?.value.argv ?? inner;
+  try {
+    const child = new Deno.Command(first, {
+      args: [...args],
+      cwd: server.cwd ?? folder,
+      clearEnv: true,
+      env: { ...serverVariables(place), ...await caches(environment), ...server.env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true,
+    }).spawn();
+    const { stdin, stdout, stderr, status, pid } = child;
+    let over: Promise<void> | null = null;
+    const end = async () => {
+      await endGroup(pid, status);
+      await prepared?.value.dispose();
+    };
+    return success({ stdin, stdout, stderr, ended: status, kill: () => over ??= end() });
+  } catch (thrown) {
+    await prepared?.value.dispose();
+    return failure(
+      "mcp-unreachable",
+      `The program ${server.command} cannot be started: ${thrownText(thrown)}.`,
+    );
+  }
+}
+
+/** Most servers are fetched by a runner of packages, which needs a cache that it may write. */
+async function caches({ variables, home }: Environment): Promise<Record<string, string>> {
+  const folder = `${variables.XDG_CACHE_HOME || `${home}/.cache`}/flemma/mcp`;
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  return { npm_config_cache: `${folder}/npm`, UV_CACHE_DIR: `${folder}/uv` };
+}
+
+/** Ends a process and all that it started. */
+async function endGroup(pid: number, status: Promise<unknown>): Promise<void> {
+  signal(pid, "SIGTERM");
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<void>((done) => timer = setTimeout(done, GRACE));
+  await Promise.race([status, patience]);
+  clearTimeout(timer);
+  signal(pid, "SIGKILL");
+  await status;
+}
+
+function signal(pid: number, name: Deno.Signal): void {
+  try {
+    Deno.kill(-pid, name);
+  } catch {
+    // All of it is gone.
+  }
+}
