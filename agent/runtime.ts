@@ -17,7 +17,7 @@ import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import { type CallReasons, JudgedPaths, reasonsOf, type RuleJudge } from "../tools/approval/mod.ts";
 import type { Caller, ToolDefinition } from "../tools/definition.ts";
-import { listedTools } from "../tools/personality.ts";
+import { listedTools } from "../tools/registration/personality.ts";
 import { FileHelper } from "../tools/files/file_helper.ts";
 import { previewCall, previewIsCut } from "../tools/preview.ts";
 import { checkInput } from "../tools/validate.ts";

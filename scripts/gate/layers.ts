@@ -77,7 +77,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["context.ts", "preview.ts"],
     ["run.ts"],
     ["files"],
-    ["registry.ts", "validate.ts", "overflow.ts", "personality.ts"],
+    ["registry.ts", "validate.ts", "overflow.ts"],
     ["registration"],
     ["truncate.ts"],
     ["definition.ts"],

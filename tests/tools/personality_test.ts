@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { CODING_ASSISTANT, type ToolDefinition } from "../../tools/definition.ts";
-import { listedTools } from "../../tools/personality.ts";
+import { listedTools } from "../../tools/registration/personality.ts";
 
 function listed(given: Record<string, unknown>, personality = "p") {
   const tool = { name: "t", description: "Does it. And more.", input_schema: {}, ...given } as ToolDefinition;

@@ -1,6 +1,6 @@
 // What a generated system prompt says of tools: from their own words for it, else from their descriptions (tools section 1).
 
-import type { ToolDefinition } from "./definition.ts";
+import type { ToolDefinition } from "../definition.ts";
 
 /** A tool as a generated prompt lists it. */
 export interface ListedTool {
