@@ -182,8 +182,8 @@ Deno.test("8.2 rule 5, fault 47: a giant line gives its number, size and a comma
 Deno.test("8.2: a huge file is not held in memory", () =>
   inScene(async (place) => {
     await put(place, "huge.txt", "some text of a line\n".repeat(1000));
-    // A hole costs no room on the disk.
-    await Deno.truncate(place.path("huge.txt"), 120e6);
+    // A hole costs no room on the disk. It is so large because other tests in this process use memory meanwhile.
+    await Deno.truncate(place.path("huge.txt"), 900e6);
     await Deno.writeTextFile(place.path("huge.txt"), "\nend\n", { append: true });
     const before = Deno.memoryUsage().rss;
     assert.equal(
@@ -192,7 +192,7 @@ Deno.test("8.2: a huge file is not held in memory", () =>
     );
     assert.equal(await read(place, "huge.txt", 1002, 2), "end");
     const grown = Deno.memoryUsage().rss - before;
-    assert.ok(grown < 60e6, `memory grew by ${grown} bytes`);
+    assert.ok(grown < 450e6, `memory grew by ${grown} bytes`);
   }));
 
 Deno.test("S8: text that is one line in the form of a reference is escaped, other text is not", () =>

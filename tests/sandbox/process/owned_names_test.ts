@@ -85,20 +85,25 @@ Deno.test(
 );
 
 Deno.test("a process that has ended and waits to be collected owns nothing any more", linux, async () => {
-  // The shell becomes a program that never collects its child.
+  // The shell becomes a program that never collects its child; the child lives until then.
   const parent = new Deno.Command("/bin/sh", {
-    args: ["-c", "sleep 0 & echo $!; exec sleep 600"],
-    stdin: "null",
+    args: ["-c", "exec 3<&0; { read go <&3; } & echo $!; exec sleep 600 </dev/null 3<&-"],
+    stdin: "piped",
     stdout: "piped",
   }).spawn();
   const reader = parent.stdout.pipeThrough(new TextDecoderStream()).getReader();
   try {
     const pid = Number((await reader.read()).value);
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await until(() => Deno.readTextFileSync(`/proc/${parent.pid}/comm`) === "sleep\n");
+    await parent.stdin.close();
     const stat = () => {
       const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
       return text.slice(text.lastIndexOf(")") + 2).split(" ");
     };
-    while (stat()[0] !== "Z") await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => stat()[0] === "Z");
     const namespace = ownedName("x").split("-")[1]!.split(".")[2];
     const started = Number(stat()[19]).toString(36);
     assert.ok(isAbandoned(`status-${pid.toString(36)}.${started}.${namespace}-00`));
