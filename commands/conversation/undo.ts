@@ -3,6 +3,7 @@
 import { type KeptChange, keptChanges, undoChanges, type Undone } from "../../agent/review/undo.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
 import { addLine } from "../../parser/edits/turn.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -19,12 +20,18 @@ export async function run(invocation: Invocation): Promise<number> {
     const message = "undo changes files of a document that is a file itself; a piped one has no path.";
     return refuse(invocation, { code: "usage", message, next: "Name it: flemma undo FILE" });
   }
-  return await withDocument(invocation, {}, async ({ session, targets }) => {
+  return await withDocument(invocation, {}, async ({ session, file, targets }) => {
     const { path, chat } = session;
     if (path === null) throw new Error("a document that was opened by its path has none");
     const { environment, arguments: given } = invocation;
     const kept = await keptChanges(environment, path);
     const meant = meantBy(targets, kept, chat);
+    if (!meant.ok && meant.problem.code === "nothing-kept" && file !== null) {
+      return refuse(invocation, {
+        ...meant.problem,
+        next: `See what is kept: flemma undo --list ${operands(file)}`,
+      });
+    }
     if (!meant.ok) return refuse(invocation, meant.problem);
     const listing = switchOption(given, "list") === true;
     const dryRun = listing || switchOption(given, "dry-run") === true;
@@ -78,7 +85,6 @@ function meantByOne(target: string, kept: readonly KeptChange[], chat: Chat): Ou
       : `Nothing is kept of ${target}: ${
         call.name === "bash" ? "what commands do to files is not" : "it changed no file"
       }.`,
-    "See what is kept: flemma undo FILE --list",
   );
 }
 

@@ -272,6 +272,7 @@ Deno.test("an error of the tool keeps nothing that could be put back, and a lock
     place.write("a.txt", "1\n");
     await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
     assert.match((await undo(place)).stderr, /No change of a file is kept/);
+    assert.match((await undo(place, "nope")).stderr, /See what is kept: flemma undo --list \S+\.chat$/m);
     const refused = await place.run(["undo", "-"], { stdin: "@You:\nHello\n" });
     assert.equal(refused.code, 2);
     assert.match(refused.stderr, /flemma undo FILE/);
