@@ -59,12 +59,19 @@ export class PipeTransport implements Transport {
 
   async #read(): Promise<void> {
     const decoder = new TextDecoder();
-    let open = "";
+    // A line that comes in many pieces is joined once.
+    let open: string[] = [];
+    let length = 0;
     for await (const chunk of this.#process.stdout) {
-      const lines = (open + decoder.decode(chunk, { stream: true })).split("\n");
-      open = lines.pop()!;
-      for (const line of lines) this.#take(line);
-      if (open.length > LONGEST_LINE) {
+      const pieces = decoder.decode(chunk, { stream: true }).split("\n");
+      for (const piece of pieces.slice(0, -1)) {
+        this.#take(open.join("") + piece);
+        open = [];
+        length = 0;
+      }
+      open.push(pieces.at(-1)!);
+      length += open.at(-1)!.length;
+      if (length > LONGEST_LINE) {
         throw new Error(`it sent a line of more than ${LONGEST_LINE / 1024 / 1024} MiB`);
       }
     }
