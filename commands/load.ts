@@ -1,9 +1,10 @@
-// The module of each command, loaded when it is the one that was asked for; a few stand in quick.ts.
+// The module of each command, loaded when it is the one that was asked for; a few stand in pieces of their own.
 
 import type { Invocation } from "./invocation.ts";
+import { pipedBeside } from "./io/piped_document.ts";
 
 /** Whether a document was piped in beside a FILE; reading it takes the parser, which the first piece goes without. */
-export { pipedBeside } from "./io/piped_document.ts";
+export { pipedBeside };
 
 /** Becomes the helper of a run, which works on files; ends with its input. */
 export async function helper(): Promise<void> {
@@ -14,6 +15,13 @@ export async function helper(): Promise<void> {
 export interface CommandModule {
   /** Runs the command and answers with the exit code. */
   run(invocation: Invocation): Promise<number>;
+}
+
+/** A part of the program that a process loads as a whole. */
+export interface Piece {
+  /** The modules of its commands, by name. */
+  readonly MODULES: Readonly<Record<string, () => Promise<CommandModule>>>;
+  readonly pipedBeside: typeof pipedBeside;
 }
 
 const config = () => import("./settings/config.ts");
@@ -68,12 +76,9 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 
 export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "advance": () => import("./document/advance.ts"),
-  "approve": () => import("./document/approve.ts"),
-  "reject": () => import("./document/reject.ts"),
   "execute": () => import("./document/execute.ts"),
   "send": () => import("./document/send.ts"),
   "migrate": () => import("./conversation/migrate.ts"),
-  "status": () => import("./document/status.ts"),
   "undo": () => import("./conversation/undo.ts"),
   "recover": () => import("./document/recover.ts"),
   "new": () => import("./document/new.ts"),

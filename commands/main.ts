@@ -7,7 +7,7 @@ import { readArguments, type UsageMistake } from "./line/arguments.ts";
 import { Exit } from "./io/exit.ts";
 import { helpFor, overview } from "./line/help.ts";
 import type { Invocation } from "./invocation.ts";
-import type { CommandModule } from "./load.ts";
+import type { CommandModule, Piece } from "./load.ts";
 import type { Messages } from "./io/messages.ts";
 import type { Command } from "./line/spec.ts";
 import { type Arguments, switchOption, textOption } from "./line/options.ts";
@@ -111,7 +111,7 @@ async function startBeside(given: Arguments, file: string, environment: Environm
     }
     return await attempt({ ...given, positionals: ["-", ...positionals] }, environment, input);
   }
-  const { pipedBeside } = await import("./load.ts");
+  const { pipedBeside } = await pieceOf(command);
   const piped = await pipedBeside(environment, input);
   if (piped === null) return await attempt(given, environment, input);
   const message = `${
@@ -160,13 +160,21 @@ async function attempt(
   return closed(messages, code);
 }
 
-async function moduleOf({ name, quick = false }: Command): Promise<CommandModule> {
-  if (quick) {
-    const { QUICK_MODULES } = await import("./quick.ts");
-    return await QUICK_MODULES[name]!();
+async function moduleOf(command: Command): Promise<CommandModule> {
+  const { MODULES } = await pieceOf(command);
+  return await MODULES[command.name]!();
+}
+
+/** The piece of the program in which a command stands; each is whole by itself, and a process loads one. */
+async function pieceOf(command: Command | null): Promise<Piece> {
+  switch (command?.piece) {
+    case "quick":
+      return await import("./pieces/quick.ts");
+    case "deciding":
+      return await import("./pieces/deciding.ts");
+    case undefined:
+      return await import("./load.ts");
   }
-  const { MODULES } = await import("./load.ts");
-  return await MODULES[name]!();
 }
 
 /** Says what ended a command, and with which exit code. */
@@ -200,7 +208,7 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
     : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
-    const { pipedBeside } = await import("./load.ts");
+    const { pipedBeside } = await pieceOf(mistake.command);
     piped ??= await pipedBeside(environment, new StandardInput()) ?? undefined;
   }
   const filter = isFilter && (piped !== undefined || readsInput("filter", mistake.positionals));

@@ -14,13 +14,36 @@ interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
+/** A file that is loaded late. */
+interface LateFile {
+  readonly name: string;
+  /** Modules that are loaded late in it and that nothing in it ever asks for. An import of one fails. */
+  readonly without?: readonly string[];
+}
+
+/** A file that is loaded late; a name alone where nothing is left out. */
+type Late = string | LateFile;
+
+function lateFile(late: Late): LateFile {
+  return typeof late === "string" ? { name: late } : late;
+}
+
 /**
  * What the command line loads late, each as one file: what the import that asks for it comes to, a path from the root of
- * the project or a package, and the name of the file.
+ * the project or a package, and the file.
  */
-const LATE: Readonly<Record<string, string>> = {
+const LATE: Readonly<Record<string, Late>> = {
   "commands/load.ts": "commands",
-  "commands/quick.ts": "quick",
+  "commands/pieces/quick.ts": "quick",
+  "commands/pieces/deciding.ts": {
+    name: "deciding",
+    without: [
+      "cycle/send/send.ts",
+      "cycle/send/request.ts",
+      "cycle/send/estimate.ts",
+      "providers/registry.ts",
+    ],
+  },
   "lua/interpreter.generated.ts": "lua",
   "unbash": "unbash",
   "yaml": "yaml",
@@ -36,15 +59,16 @@ const LATE: Readonly<Record<string, string>> = {
  * Bundles the command line into the file `target` and what it loads late into a folder of the same name; answers the
  * size of all together in bytes.
  *
- * Help and version need the first file alone. Commands that only read have one of their own, in which the rest of the
- * program is left out. All others share one, in which modules still come to life only
- * when they are imported: reading forty small files took longer than reading one. Data and packages that few runs need
- * stand apart.
+ * Help and version need the first file alone. Commands that only read have one of their own, and so have those that only
+ * look at calls and decide: what the rest of the program needs is left out there. All others share one, in which modules
+ * still come to life only when they are imported: reading forty small files took longer than reading one. Data and
+ * packages that few runs need stand apart.
  */
 export async function bundleProgram(target: string): Promise<number> {
   await bundle({ root: ROOT, entry: "cli.ts", late: LATE }, target, await linkPackages("cli.ts"));
   await esbuild.stop();
-  const files = [target, ...Object.values(LATE).map((name) => `${target.replace(/\.js$/, "")}/${name}.js`)];
+  const folder = target.replace(/\.js$/, "");
+  const files = [target, ...Object.values(LATE).map((late) => `${folder}/${lateFile(late).name}.js`)];
   const called = await calledFunctions(target, files);
   let size = 0;
   for (const file of files) {
@@ -59,13 +83,14 @@ export async function bundleProgram(target: string): Promise<number> {
 export interface Program {
   readonly root: string;
   readonly entry: string;
-  readonly late: Readonly<Record<string, string>>;
+  readonly late: Readonly<Record<string, Late>>;
 }
 
 /**
  * Bundles a program in as many files as it says; answers the size of all together in bytes.
  *
- * @throws When nothing loads one of the late files late: what it holds would be in another file as well.
+ * @throws When nothing loads one of the late files late: what it holds would be in another file as well. When a file
+ * goes without a module that it would not hold anyway.
  */
 export async function bundle(
   { root, entry, late }: Program,
@@ -76,13 +101,16 @@ export async function bundle(
   const name = folder.slice(folder.lastIndexOf("/") + 1);
   const met = new Set<string>();
   await Deno.mkdir(folder, { recursive: true });
-  const part = (from: string) => lateParts({ root, late, from, met });
+  const part = (from: string, without: readonly string[] = []) =>
+    lateParts({ root, late, from, met, without: new Set(without) });
   let size = await build(`${root}/${entry}`, target, packages, part(`./${name}`));
-  for (const [module, name] of Object.entries(late)) {
+  for (const [module, each] of Object.entries(late)) {
     const path = module.endsWith(".ts") ? `${root}/${module}` : module;
-    size += await build(path, `${folder}/${name}.js`, packages, part("."));
+    const { name, without } = lateFile(each);
+    size += await build(path, `${folder}/${name}.js`, packages, part(".", without));
   }
-  const missed = Object.keys(late).filter((module) => !met.has(module));
+  const named = Object.values(late).flatMap((each) => lateFile(each).without ?? []);
+  const missed = [...Object.keys(late), ...named].filter((module) => !met.has(module));
   if (missed.length > 0) {
     throw new Error(`nothing loads ${missed.join(" or ")} late: mend LATE or the import`);
   }
@@ -143,10 +171,16 @@ async function bundled(
   return result.outputFiles[0]!;
 }
 
-/** Leaves out what is loaded late, and notes in `met` what was. `from` is the way from the file made to the late ones. */
-function lateParts(
-  { root, late, from, met }: Pick<Program, "root" | "late"> & { from: string; met: Set<string> },
-): esbuild.Plugin {
+interface Parts extends Pick<Program, "root" | "late"> {
+  /** The way from the file made to the late ones. */
+  readonly from: string;
+  /** Told what was left out. */
+  readonly met: Set<string>;
+  readonly without: ReadonlySet<string>;
+}
+
+/** Leaves out what is loaded late, and what the file goes without. */
+function lateParts({ root, late, from, met, without }: Parts): esbuild.Plugin {
   return {
     name: "late-parts",
     setup(build) {
@@ -155,13 +189,22 @@ function lateParts(
         const module = path.startsWith(".")
           ? new URL(path, `file://${resolveDir}/`).pathname.slice(root.length + 1)
           : path;
+        if (without.has(module)) {
+          met.add(module);
+          return { path: module, namespace: LEFT_OUT };
+        }
         if (!Object.hasOwn(late, module)) return undefined;
         met.add(module);
-        return { path: `${from}/${late[module]}.js`, external: true };
+        return { path: `${from}/${lateFile(late[module]!).name}.js`, external: true };
       });
+      build.onLoad({ filter: /.*/, namespace: LEFT_OUT }, ({ path }) => ({
+        contents: `throw new Error(${JSON.stringify(`${path} is not in this part of the program`)});`,
+      }));
     },
   };
 }
+
+const LEFT_OUT = "left-out";
 
 /**
  * Deno reads and analyses every file whose name it can tell in advance, so a start would pay for all parts. An import

@@ -121,6 +121,7 @@ const WORK: readonly Command[] = [
     kind: "filter",
     arity: [0, Infinity],
     takesTarget: true,
+    piece: "deciding",
     options: [
       ...TARGETS,
       {
@@ -142,6 +143,7 @@ const WORK: readonly Command[] = [
       "ends with. Without any, the only pending call is meant. A filter takes TARGETs only: flemma reject call_1.",
     kind: "filter",
     arity: [0, Infinity],
+    piece: "deciding",
     options: [
       { name: "message", short: "m", value: "TEXT", help: "What the model is told." },
       ...TARGETS,
@@ -254,6 +256,7 @@ const LOOK: readonly Command[] = [
     summary: "what is open, and what the next advance would do",
     kind: "report",
     arity: [0, 1],
+    piece: "deciding",
     options: [
       {
         name: "last",
@@ -274,7 +277,7 @@ const LOOK: readonly Command[] = [
     details: "Exit code 4 when any of them blocks a request.",
     kind: "report",
     arity: [0, Infinity],
-    quick: true,
+    piece: "quick",
     options: [JSON_REPORT, NAME, ...CONFIG, HELP],
     example: "flemma check notes.chat",
   },
@@ -294,7 +297,7 @@ const LOOK: readonly Command[] = [
     summary: "the document as JSON",
     kind: "report",
     arity: [0, 1],
-    quick: true,
+    piece: "quick",
     options: [JSON_REPORT, NAME, HELP],
     example: "flemma parse notes.chat --json",
   },

@@ -129,7 +129,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   commands: [
     ["main.ts"],
-    ["quick.ts"],
+    ["pieces"],
     ["load.ts"],
     ["setup", "catalogue", "provider", "conversation", "serve"],
     ["sandbox"],

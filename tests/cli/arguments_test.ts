@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { Exit } from "../../commands/io/exit.ts";
 import { helpFor, optionForm } from "../../commands/line/help.ts";
-import { QUICK_MODULES } from "../../commands/quick.ts";
+import { MODULES as DECIDING } from "../../commands/pieces/deciding.ts";
+import { MODULES as QUICK } from "../../commands/pieces/quick.ts";
 import { MODULES } from "../../commands/load.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import { safeJson } from "../../commands/io/safe_json.ts";
@@ -63,10 +64,10 @@ Deno.test("there is no option that approves everything", () => {
 });
 
 Deno.test("every command has a module, and help with its options and an example", () => {
-  const names = (quick: boolean) =>
-    COMMANDS.filter((each) => (each.quick ?? false) === quick).map(({ name }) => name);
-  assert.deepEqual(Object.keys(MODULES).sort(), names(false).sort());
-  assert.deepEqual(Object.keys(QUICK_MODULES).sort(), names(true).sort());
+  for (const [piece, modules] of [[undefined, MODULES], ["quick", QUICK], ["deciding", DECIDING]] as const) {
+    const names = COMMANDS.filter((each) => each.piece === piece).map(({ name }) => name);
+    assert.deepEqual(Object.keys(modules).sort(), names.sort());
+  }
   for (const { name, options, example } of COMMANDS) {
     const page = helpFor(name)!;
     assert.ok(page.includes(`Example:\n  ${example}`), name);

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import * as esbuild from "esbuild";
-import { bundle, bundleProgram } from "../../scripts/build.ts";
+import { bundle, bundleProgram, type Program } from "../../scripts/build.ts";
 
 /** Bundles the given modules; answers the text of each file that was made. */
-async function bundled(files: Record<string, string>, late: Record<string, string>) {
+async function bundled(files: Record<string, string>, late: Program["late"]) {
   const root = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     for (const [path, text] of Object.entries(files)) {
@@ -13,7 +13,10 @@ async function bundled(files: Record<string, string>, late: Record<string, strin
       await Deno.writeTextFile(`${root}/${path}`, text);
     }
     await bundle({ root, entry: "main.ts", late }, `${root}/out.js`, root);
-    const made = ["out.js", ...Object.values(late).map((name) => `out/${name}.js`)];
+    const made = [
+      "out.js",
+      ...Object.values(late).map((each) => `out/${typeof each === "string" ? each : each.name}.js`),
+    ];
     return await Promise.all(made.map((path) => Deno.readTextFile(`${root}/${path}`)));
   } finally {
     await esbuild.stop();
@@ -52,6 +55,22 @@ Deno.test("a late file that nothing loads late fails the build and is named", as
   await assert.rejects(bundled(early, { "parts/load.ts": "part" }), /nothing loads parts\/load\.ts late/);
 });
 
+Deno.test("a late file goes without what it is told to, and an import of that fails instead of working by half", async () => {
+  const files = {
+    "main.ts": 'export const late = () => import("./parts/load.ts");',
+    "parts/load.ts": 'export const more = () => import("./large.ts");',
+    "parts/large.ts": 'export const large = "the large part";',
+  };
+  const [, part] = await bundled(files, { "parts/load.ts": { name: "part", without: ["parts/large.ts"] } });
+  assert.ok(!part!.includes("the large part"), part);
+  const { more } = await import(`data:text/javascript,${encodeURIComponent(part!)}`);
+  await assert.rejects(more(), /parts\/large\.ts is not in this part of the program/);
+  await assert.rejects(
+    bundled(files, { "parts/load.ts": { name: "part", without: ["parts/gone.ts"] } }),
+    /nothing loads parts\/gone\.ts late/,
+  );
+});
+
 Deno.test("the program is a first file of less than 48 KB, which help and version need alone, and others that come later", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
@@ -61,6 +80,7 @@ Deno.test("the program is a first file of less than 48 KB, which help and versio
       "ajv.js",
       "ajv2020.js",
       "commands.js",
+      "deciding.js",
       "files.js",
       "ignore.js",
       "lua.js",
@@ -74,6 +94,8 @@ Deno.test("the program is a first file of less than 48 KB, which help and versio
     assert.ok(size < 48_000, `${size} bytes`);
     // The functions that every command calls are marked, and the program still runs.
     assert.match(await Deno.readTextFile(`${folder}/flemma/commands.js`), /^var [\w$]+=\(/);
+    // A package that is imported past its late file would stand in two files.
+    assert.ok(!(await Deno.readTextFile(`${folder}/flemma/deciding.js`)).includes("Streamable HTTP error"));
     await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHello\n");
     const { stdout, code } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", `${folder}/flemma.js`, "status", "a.chat"],

@@ -122,9 +122,7 @@ interface Progress {
 
 async function transportOf(server: McpServer, host: ConnectionHost) {
   if (server.url) {
-    const { StreamableHTTPClientTransport } = await import(
-      "@modelcontextprotocol/sdk/client/streamableHttp.js"
-    );
+    const { StreamableHTTPClientTransport } = await import("./client.ts");
     return success(
       new StreamableHTTPClientTransport(new URL(server.url), {
         requestInit: { headers: { ...server.headers } },
