@@ -1,8 +1,8 @@
 // A process of this program's own behind the wall of commands: started once, kept as long as its wall would be the same.
 
-import { type Outcome, success } from "../base/problem.ts";
-import { spawn } from "./process/spawn.ts";
-import type { BackendPreparation, Companion, SetupFailure } from "./types.ts";
+import { type Outcome, success } from "../../base/problem.ts";
+import { spawn } from "../process/spawn.ts";
+import type { BackendPreparation, Companion, SetupFailure } from "../types.ts";
 
 /** The wall that a command would have now. */
 export interface Wall {

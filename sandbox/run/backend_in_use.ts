@@ -1,0 +1,154 @@
+// The backend of a run: found when it is first needed, judged by runs of the empty command, and asked to wrap.
+
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { backends } from "../backends/builtin.ts";
+import { detect } from "../backends/detect.ts";
+import { judge, type Verdict } from "../backends/judge.ts";
+import { forgetVerdict, keepVerdict, keptVerdict } from "../backends/kept_verdict.ts";
+import { isOfMachine, readMachine } from "../backends/machine.ts";
+import { EMPTY_COMMAND, forgetProbe, probe } from "../backends/probe.ts";
+import type { BackendEntry, BackendRegistry } from "../backends/registry.ts";
+import type { ResolvedPolicy } from "../policy/policy.ts";
+import { emptyPolicy } from "../protect/mountable.ts";
+import type { BackendConfig, BackendPreparation, MountablePolicy } from "../types.ts";
+import type { Ground } from "./ground.ts";
+import type { Looks } from "./looks.ts";
+import type { SandboxOptions } from "./options.ts";
+
+/** Finds the backend of a run and keeps it. */
+export class BackendInUse {
+  /** `auto`, `required`, or the name of a backend. */
+  readonly mode: string;
+  readonly #ground: Ground;
+  readonly #looks: Looks;
+  readonly #registry: BackendRegistry;
+  readonly #lookAnew: boolean;
+  /** Settings of backends that had to be probed with others than the person's. */
+  readonly #retried = new Map<string, BackendConfig>();
+  #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
+
+  constructor(ground: Ground, looks: Looks, options: Pick<SandboxOptions, "registry" | "lookAnew">) {
+    this.#ground = ground;
+    this.#looks = looks;
+    this.#registry = options.registry ?? backends;
+    this.#lookAnew = options.lookAnew ?? false;
+    this.mode = ground.settings.backend;
+  }
+
+  /**
+   * The backend commands are wrapped by, present and probed under this policy. Found once, and again when a
+   * backend was registered or removed meanwhile, or when the answer was for the moment only.
+   */
+  find(): Promise<Outcome<BackendEntry>> {
+    const { generation } = this.#registry;
+    if (this.#detected?.generation !== generation) {
+      const answer = detect(this.#registry, this.mode, (entry) => this.#judge(entry));
+      const detected = this.#detected = { generation, answer };
+      answer.then((found) => {
+        // A failure that may pass is not kept: the next call is judged by the next moment.
+        const passing = !found.ok && found.problem.code === "backend-setup";
+        if (passing && this.#detected === detected) this.#detected = undefined;
+      });
+    }
+    return this.#detected!.answer;
+  }
+
+  /** Told that a command could not be set up; it is looked, judged and probed anew. */
+  async failed({ fingerprint }: BackendPreparation, command: readonly string[]): Promise<void> {
+    this.#looks.forget();
+    this.#detected = undefined;
+    await forgetProbe(fingerprint, command, this.#ground.host);
+  }
+
+  /** How a backend wraps a command under a policy; fails with what it says, or with `backend-failed` when it throws. */
+  async wrap(
+    entry: BackendEntry,
+    resolved: ResolvedPolicy,
+    mountable: MountablePolicy,
+    inner: readonly string[],
+    config = this.configOf(entry),
+  ): Promise<Outcome<BackendPreparation>> {
+    try {
+      if (entry.prepare) return await entry.prepare(mountable, config, inner, this.#ground.host);
+      const argv = entry.wrap(resolved, config, inner);
+      return argv.ok ? success(silent(argv.value)) : argv;
+    } catch (thrown) {
+      return failure("backend-failed", `The sandbox backend ${entry.name} failed: ${thrownText(thrown)}`);
+    }
+  }
+
+  /** The settings of a backend: the person's, or those it was found to work with. */
+  configOf({ name }: BackendEntry): BackendConfig {
+    return this.#retried.get(name) ?? this.#ground.settings.backends[name] ?? {};
+  }
+
+  /** Presence, then runs of the empty command: under this policy, and where that fails under the empty one. */
+  async #judge(entry: BackendEntry): Promise<Verdict> {
+    const { policy, host } = this.#ground;
+    if (!policy.ok) return { kind: "unknown", problem: policy.problem };
+    const resolved = policy.value;
+    const config = this.configOf(entry);
+    const present = await entry.available(config, host);
+    if (!present.ok) return { kind: "cannot", problem: present.problem };
+    if (entry.probe) {
+      const answer = await entry.probe(resolved, config);
+      return answer.ok ? { kind: "works", config } : { kind: "unknown", problem: answer.problem };
+    }
+    const empty = emptyPolicy(resolved.allow_privileged);
+    const programOf = () => this.#programOf(entry, empty, config);
+    const kept = this.#lookAnew ? null : await keptVerdict(entry.name, programOf, host);
+    if (kept !== null) return { kind: "cannot", problem: kept };
+    const verdict = await judge(config, {
+      real: async (config) => {
+        const { policy } = this.#looks.lastHolding(true) ?? this.#looks.look(resolved);
+        const answer = await this.#try(entry, resolved, policy, config);
+        // What stood there a moment ago may be what failed.
+        if (!answer.ok) this.#looks.forget();
+        return answer;
+      },
+      empty: (config) => this.#try(entry, { ...resolved, ...empty }, empty, config),
+      less: (config, problem) => entry.retry?.(config, problem) ?? null,
+      ofMachine: (said) => isOfMachine(said, readMachine()),
+    });
+    if (verdict.kind === "works") this.#retried.set(entry.name, verdict.config);
+    if (verdict.kind === "cannot") await keepVerdict(entry.name, programOf, verdict.problem, host);
+    else if (this.#lookAnew) await forgetVerdict(entry.name, host);
+    return verdict;
+  }
+
+  /** Runs the empty command. */
+  async #try(
+    entry: BackendEntry,
+    resolved: ResolvedPolicy,
+    mountable: MountablePolicy,
+    config: BackendConfig,
+  ): Promise<Outcome<void>> {
+    const preparation = await this.wrap(entry, resolved, mountable, EMPTY_COMMAND, config);
+    if (!preparation.ok) return preparation;
+    return await probe(preparation.value, this.#ground.host, { again: this.#lookAnew });
+  }
+
+  /** The program behind a backend that tells its own set-up apart; null for others, about which nothing is kept. */
+  async #programOf(
+    entry: BackendEntry,
+    empty: MountablePolicy,
+    config: BackendConfig,
+  ): Promise<string | null> {
+    if (!entry.prepare) return null;
+    const prepared = await entry.prepare(empty, config, EMPTY_COMMAND, this.#ground.host);
+    if (!prepared.ok) return null;
+    await prepared.value.dispose();
+    const [program = ""] = prepared.value.fingerprint;
+    return program.startsWith("/") ? program : null;
+  }
+}
+
+/** The preparation of a backend that only knows how to wrap, and so cannot tell its failures from the command's. */
+function silent(argv: readonly string[]): BackendPreparation {
+  return {
+    argv,
+    fingerprint: argv,
+    setupFailure: () => Promise.resolve(null),
+    dispose: () => Promise.resolve(),
+  };
+}
