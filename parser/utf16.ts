@@ -9,6 +9,7 @@ import { Text } from "./text/text.ts";
 import type { Chat } from "./types.ts";
 
 const LF = 10;
+const CR = 13;
 
 /** A place between two characters of a line. */
 export interface Position {
@@ -31,13 +32,17 @@ export function positionAt(chat: Chat, offset: number): Position {
 
 /**
  * The byte offset of a position. A character past the end of its line is the line's end; a line past the last one
- * is the document's end.
+ * is the document's end. A carriage return before the line feed is a character for an editor that shows it as one, so
+ * the position right behind it is that place.
  */
 export function offsetAt(chat: Chat, { line, character }: Position): number {
   const text = textOf(chat);
   if (line >= text.lineCount) return text.length;
   const from = text.start(line);
-  return from + bytesBefore(text.slice(from, text.end(line)), character);
+  const content = text.slice(from, beforeFeed(text, line));
+  const within = bytesBefore(content, character);
+  const isPast = within === content.length && unitsBefore(content, within) < character;
+  return isPast && content.at(-1) === CR ? from + within - 1 : from + within;
 }
 
 /** The edit that puts `insert` in the place of what stands between two positions. */
@@ -73,6 +78,12 @@ function textOf(chat: Chat): Text {
 /** Whether nothing stands behind the last line end. */
 export function endsWithLine(chat: Chat): boolean {
   return chat.byteLength > 0 && chat.slice(chat.byteLength - 1, chat.byteLength)[0] === LF;
+}
+
+/** Just before the line feed of a line; the document's end on a line without one. */
+function beforeFeed(text: Text, line: number): number {
+  const next = text.start(line + 1);
+  return next > text.start(line) && text.byte(next - 1) === LF ? next - 1 : next;
 }
 
 /** Code units of the characters that lie before byte `end` as a whole. */

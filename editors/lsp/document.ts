@@ -11,7 +11,7 @@ import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { BufferStore } from "./buffer_store.ts";
 import { type Client, Level, memberOf } from "./client.ts";
-import { type Counted, type Encoding, toOffset, toRange } from "./positions.ts";
+import { type Counted, type Encoding, toOffset, toPosition, toRange } from "./positions.ts";
 import { editsBetween, sameText } from "./text_edits.ts";
 
 export interface DocumentHost {
@@ -223,8 +223,35 @@ function editOf(chat: Chat, change: unknown, encoding: Encoding): Edit | null {
   const text = memberOf(change, ["text"]);
   const range = rangeIn(memberOf(change, ["range"]));
   if (typeof text !== "string" || range === null) return null;
-  const [from, to] = [toOffset({ chat, encoding }, range.start), toOffset({ chat, encoding }, range.end)];
-  return { from: Math.min(from, to), to: Math.max(from, to), insert: text };
+  const counted = { chat, encoding };
+  const places = [range.start, range.end].map((position) => ({
+    position,
+    offset: toOffset(counted, position),
+  }));
+  const [first, last] = places.sort((a, b) => a.offset - b.offset) as [Spot, Spot];
+  // Some editors tell of one half of a surrogate pair; the other one stays what it was.
+  const [head, tail] = [halvesAt(counted, first)[0], halvesAt(counted, last)[1]];
+  const to = last.offset + (tail === "" ? 0 : PAIR);
+  return { from: first.offset, to, insert: `${head}${text}${tail}` };
+}
+
+/** A position, and the offset of the character that it is before or in. */
+interface Spot {
+  readonly position: ReturnType<typeof toPosition>;
+  readonly offset: number;
+}
+
+/** Bytes of a character that UTF-16 spells with two code units. */
+const PAIR = 4;
+
+/** The two code units between which a position lies; empty where it does not part a character. */
+function halvesAt(counted: Counted, { position, offset }: Spot): readonly [string, string] {
+  const { chat, encoding } = counted;
+  const lead = chat.slice(offset, offset + 1)[0] ?? 0;
+  if (encoding !== "utf-16" || lead < 0xf0) return ["", ""];
+  if (toPosition(counted, offset).character === position.character) return ["", ""];
+  const pair = new TextDecoder().decode(chat.slice(offset, offset + PAIR));
+  return [pair[0]!, pair[1]!];
 }
 
 /** A range that came over the wire; null for anything else. */

@@ -4,6 +4,8 @@ import type { Position, Range } from "vscode-languageserver-types";
 import type { Chat, Place } from "../../parser/types.ts";
 import { endsWithLine, offsetAt, positionAt } from "../../parser/utf16.ts";
 
+const LF = 10;
+
 /** What a position counts on its line. */
 export type Encoding = "utf-8" | "utf-16";
 
@@ -13,8 +15,37 @@ export interface Counted {
   readonly encoding: Encoding;
 }
 
-/** The position of a byte offset; inside a character it is that character's beginning. */
-export function toPosition({ chat, encoding }: Counted, offset: number): Position {
+/**
+ * The position of a byte offset; inside a character it is that character's beginning. A byte order mark that an editor
+ * leaves in the text is a character of its first line.
+ */
+export function toPosition(counted: Counted, offset: number): Position {
+  const { line, character } = positionOf(counted, offset);
+  const mark = line === 0 ? markOf(counted) : NO_MARK;
+  return { line, character: offset < mark.bytes ? 0 : character + mark.counted };
+}
+
+/** The byte offset of a position. Past the end of its line it is the line's end, past the last line the document's. */
+export function toOffset(counted: Counted, { line, character }: Position): number {
+  const mark = line === 0 ? markOf(counted) : NO_MARK;
+  if (character < mark.counted) return 0;
+  return offsetOf(counted, { line, character: character - mark.counted });
+}
+
+/** A byte order mark: how many bytes it has, and how many characters that is for the client. */
+interface Mark {
+  readonly bytes: number;
+  readonly counted: number;
+}
+
+const NO_MARK: Mark = { bytes: 0, counted: 0 };
+
+function markOf({ chat, encoding }: Counted): Mark {
+  const bytes = chat.lineStart(1);
+  return { bytes, counted: encoding === "utf-8" ? bytes : Math.min(bytes, 1) };
+}
+
+function positionOf({ chat, encoding }: Counted, offset: number): Position {
   if (encoding === "utf-16") return positionAt(chat, offset);
   if (offset >= chat.byteLength && endsWithLine(chat)) return { line: chat.lineCount, character: 0 };
   const number = chat.lineAt(offset);
@@ -23,12 +54,12 @@ export function toPosition({ chat, encoding }: Counted, offset: number): Positio
   return { line: number - 1, character: characterStart(chat, start, within) - start };
 }
 
-/** The byte offset of a position. Past the end of its line it is the line's end, past the last line the document's. */
-export function toOffset({ chat, encoding }: Counted, { line, character }: Position): number {
+function offsetOf({ chat, encoding }: Counted, { line, character }: Position): number {
   if (encoding === "utf-16") return offsetAt(chat, { line, character });
   if (line >= chat.lineCount) return chat.byteLength;
   const start = chat.lineStart(line + 1);
-  return characterStart(chat, start, Math.min(start + character, chat.lineEnd(line + 1)));
+  const isPast = start + character > beforeFeed(chat, line + 1);
+  return isPast ? chat.lineEnd(line + 1) : characterStart(chat, start, start + character);
 }
 
 /** The range of a piece of the document. */
@@ -40,6 +71,12 @@ export function toRange(counted: Counted, { from, to }: Pick<Place, "from" | "to
 export function linesRange(counted: Counted, first: number, last: number): Range {
   const { chat } = counted;
   return toRange(counted, { from: chat.lineStart(first), to: chat.lineEnd(Math.min(last, chat.lineCount)) });
+}
+
+/** Just before the line feed of a line, which a carriage return may stand before. */
+function beforeFeed(chat: Chat, line: number): number {
+  const next = chat.lineStart(line + 1);
+  return next > chat.lineStart(line) && chat.slice(next - 1, next)[0] === LF ? next - 1 : next;
 }
 
 /** Where the character begins that a byte offset lies in. */

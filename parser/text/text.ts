@@ -192,9 +192,10 @@ export class Text {
     return this.chunks[index]!.bytes[offset - this.offsets[index]!];
   }
 
-  /** The bytes of a range in one piece: a view where one chunk holds them, else a copy. */
-  slice(from: number, to: number): Uint8Array {
-    if (this.#bytes !== null) return this.#bytes.subarray(from, to);
+  /** The bytes of a range, as far as there are any, in one piece: a view where one chunk holds them, else a copy. */
+  slice(from: number, until: number): Uint8Array {
+    if (this.#bytes !== null) return this.#bytes.subarray(from, until);
+    const to = Math.min(until, this.length);
     if (from >= to) return NOTHING;
     const index = this.chunkAt(from);
     const base = this.offsets[index]!;

@@ -21,6 +21,7 @@ Deno.test("a place inside a character is the character's beginning, one past a l
   assert.equal(offsetAt(chat, { line: 1, character: 1 }), 7);
   assert.deepEqual(positionAt(chat, 9), { line: 1, character: 0 });
   assert.equal(offsetAt(chat, { line: 1, character: 99 }), 11);
+  assert.equal(offsetAt(chat, { line: 1, character: 3 }), 12, "an editor may show a carriage return");
   assert.deepEqual(positionAt(chat, 12), { line: 1, character: 2 });
   assert.equal(offsetAt(chat, { line: 7, character: 0 }), 13);
 });

@@ -3,21 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { Scene } from "../../cli/harness.ts";
-
-export interface Position {
-  readonly line: number;
-  readonly character: number;
-}
-
-export interface Range {
-  readonly start: Position;
-  readonly end: Position;
-}
-
-export interface TextEdit {
-  readonly range: Range;
-  readonly newText: string;
-}
+import { applied, positionOf, type TextEdit, type Unit } from "./counting.ts";
 
 // deno-lint-ignore no-explicit-any
 export type Json = any;
@@ -104,6 +90,11 @@ export class LspEditor implements AsyncDisposable {
     return this.#child.pid;
   }
 
+  /** What positions count, as the server has chosen. */
+  get unit(): Unit {
+    return this.initialized?.capabilities.positionEncoding ?? "utf-16";
+  }
+
   /** Bytes as they are, for what no client would send. */
   async raw(bytes: string | Uint8Array): Promise<void> {
     await this.#writer.write(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
@@ -152,7 +143,7 @@ export class LspEditor implements AsyncDisposable {
   /** The person types: each edit is of the text after the one before. */
   change(uri: string, ...edits: readonly TextEdit[]): void {
     const held = this.texts.get(uri)!;
-    for (const edit of edits) held.text = applied(held.text, [edit]);
+    held.text = applied(held.text, edits, this.unit);
     held.version++;
     this.notify("textDocument/didChange", {
       textDocument: { uri, version: held.version },
@@ -166,7 +157,10 @@ export class LspEditor implements AsyncDisposable {
     const at = text.indexOf(old);
     assert.ok(at >= 0, `${old} is not in the text`);
     this.change(uri, {
-      range: { start: positionOf(text, at), end: positionOf(text, at + old.length) },
+      range: {
+        start: positionOf(text, at, this.unit),
+        end: positionOf(text, at + old.length, this.unit),
+      },
       newText: now,
     });
   }
@@ -196,7 +190,7 @@ export class LspEditor implements AsyncDisposable {
       const sorted = edits.toSorted((a, b) =>
         b.range.start.line - a.range.start.line || b.range.start.character - a.range.start.character
       );
-      held.text = applied(held.text, sorted);
+      held.text = applied(held.text, sorted, this.unit);
       held.version++;
       this.notify("textDocument/didChange", {
         textDocument: { uri, version: held.version },
@@ -255,7 +249,7 @@ export class LspEditor implements AsyncDisposable {
   }
 
   async codeActions(uri: string, at: string, only?: readonly string[]): Promise<Json[]> {
-    const position = positionOf(this.textOf(uri), this.textOf(uri).indexOf(at));
+    const position = positionOf(this.textOf(uri), this.textOf(uri).indexOf(at), this.unit);
     return await this.request("textDocument/codeAction", {
       textDocument: { uri },
       range: { start: position, end: position },
@@ -333,29 +327,4 @@ export class LspEditor implements AsyncDisposable {
     await this.#options.beforeEdit?.(this, change?.textDocument.uri);
     return { applied: this.#options.liar ? true : this.apply(params.edit) };
   }
-}
-
-/** The text after edits, each of the text after the one before. Positions count UTF-16. */
-export function applied(text: string, edits: readonly TextEdit[]): string {
-  for (const { range, newText } of edits) {
-    text = text.slice(0, offsetOf(text, range.start)) + newText + text.slice(offsetOf(text, range.end));
-  }
-  return text;
-}
-
-export function offsetOf(text: string, { line, character }: Position): number {
-  let start = 0;
-  for (let at = 0; at < line; at++) {
-    const end = text.indexOf("\n", start);
-    if (end < 0) return text.length;
-    start = end + 1;
-  }
-  const end = text.indexOf("\n", start);
-  return Math.min(start + character, end < 0 ? text.length : end);
-}
-
-export function positionOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset);
-  const start = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length - 1, character: offset - start };
 }

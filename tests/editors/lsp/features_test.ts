@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "../../cli/harness.ts";
-import { type Json, LspEditor, positionOf } from "./client.ts";
+import { type Json, LspEditor } from "./client.ts";
+import { positionOf } from "./counting.ts";
 
 const DOCUMENT = [
   "```yaml",

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, withScene } from "../../cli/harness.ts";
-import { hostileDocument, Random } from "../../parser/hostile.ts";
-import { type Json, LspEditor, positionOf } from "./client.ts";
+import { Random } from "../../parser/hostile.ts";
+import { type Json, LspEditor } from "./client.ts";
+import { offsetOf, positionOf, type Unit } from "./counting.ts";
+import { changes, freshText } from "./typing.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const SLEEPING = callsDocument([{
@@ -142,59 +144,51 @@ Deno.test("what a killed server was about to write is kept", () =>
 /** The findings as `flemma check` prints them, without the words that only an editor is told. */
 const asChecked = (findings: readonly Json[]) =>
   findings.map(({ code, range, message }) =>
-    code === "tool_use_unresolved" ? [code] : [code, range.start.line + 1, message]
+    code === "tool_use_unresolved" ? [code] : [code, range.start.line + 1, range.start.character + 1, message]
   );
 
-Deno.test("after every one of many edits the findings are those of flemma check", () =>
-  withScene(async (place) => {
-    const edits = Number(Deno.env.get("FLEMMA_LSP_EDITS") ?? 80);
-    await using editor = await LspEditor.start(place, { env: KEY });
-    const uri = `file://${place.path("f.chat")}`;
-    const random = new Random(15);
-    const words = [
-      "@You:\n",
-      "```\n",
-      "`",
-      "{{ x }}",
-      "**Tool Result:** `a`\n",
-      "pending",
-      "é🙂",
-      "\n",
-      "@./no.md ",
-      "<thinking>\n",
-    ];
-    let text = callsDocument([{ id: "a", command: "true", status: "pending" }]);
-    editor.open(uri, text);
-    const checked: string[] = [];
-    const told: Json[] = [];
-    for (let count = 0; count < edits; count++) {
-      text = editor.textOf(uri);
-      if (count % 25 === 24) {
-        editor.open(
-          uri,
-          new TextDecoder().decode(hostileDocument(random)).replaceAll("\0", "").replaceAll("\r", ""),
-        );
-      } else {
-        const from = random.below(text.length + 1);
-        const to = Math.min(text.length, from + (random.below(3) === 0 ? random.below(40) : 0));
-        editor.change(uri, {
-          range: { start: positionOf(text, from), end: positionOf(text, to) },
-          newText: words[random.below(words.length)]!,
-        });
+for (const unit of ["utf-8", "utf-16"] as const) {
+  Deno.test(`after every one of many edits, counted in ${unit}, the findings are those of flemma check`, () =>
+    withScene(async (place) => {
+      const edits = Number(Deno.env.get("FLEMMA_LSP_EDITS") ?? 80);
+      const random = new Random(Number(Deno.env.get("FLEMMA_LSP_SEED") ?? 15));
+      await using editor = await LspEditor.start(place, {
+        env: KEY,
+        capabilities: { general: { positionEncodings: [unit] } },
+      });
+      assert.equal(editor.unit, unit);
+      const uri = `file://${place.path("f.chat")}`;
+      const texts: string[] = [];
+      const told: Json[] = [];
+      for (let count = 0; count < edits; count++) {
+        if (count % 25 === 0) editor.open(uri, freshText(random));
+        else editor.change(uri, ...changes(random, editor.textOf(uri), unit));
+        told.push(asChecked(await editor.findings(uri)));
+        texts.push(editor.textOf(uri));
       }
-      told.push(asChecked(await editor.findings(uri)));
-      checked.push(editor.textOf(uri));
-    }
-    for (const [index, each] of checked.entries()) place.write(`${index}.chat`, each);
-    const { stdout } = await place.run(["check", "--json", ...checked.map((_, index) => `${index}.chat`)], {
-      env: KEY,
-    });
-    const reports: Json[] = JSON.parse(stdout);
-    for (const [index, { diagnostics }] of reports.entries()) {
-      const expected = diagnostics.map(({ code, start, line, message }: Json) =>
-        code === "tool_use_unresolved" ? [code] : [code, line ?? start ?? 1, message]
-      );
-      assert.deepEqual(told[index], expected, checked[index]);
-    }
-    assert.equal(await editor.shutdown(), 0);
-  }));
+      for (const [index, each] of texts.entries()) place.write(`${index}.chat`, each);
+      const { stdout } = await place.run(["check", "--json", ...texts.map((_, index) => `${index}.chat`)], {
+        env: KEY,
+      });
+      const reports: Json[] = JSON.parse(stdout);
+      assert.equal(reports.length, edits);
+      for (const [index, { diagnostics }] of reports.entries()) {
+        const text = texts[index]!;
+        const expected = diagnostics.map(({ code, start, start_col, line = start ?? 1, message }: Json) =>
+          code === "tool_use_unresolved"
+            ? [code]
+            : [code, line, column(text, { line, start_col }, unit), message]
+        );
+        assert.deepEqual(told[index], expected, JSON.stringify(text));
+      }
+      assert.equal(await editor.shutdown(), 0);
+    }));
+}
+
+/** The column of a finding as the editor counts it, which takes a byte order mark for a character. */
+function column(text: string, { line, start_col: bytes = 1 }: Json, unit: Unit): number {
+  const mark = line === 1 && text.startsWith("\ufeff") ? 1 : 0;
+  const start = offsetOf(text, { line: line - 1, character: 0 }) + mark;
+  const before = offsetOf(text.slice(start), { line: 0, character: bytes - 1 }, "utf-8");
+  return positionOf(text, start + before, unit).character + 1;
+}
