@@ -2,7 +2,7 @@
 // taken away and put back, several changes told at once. The same number, the same changes.
 
 import { callsDocument } from "../../cli/harness.ts";
-import { hostileDocument, PIECES, Random } from "../../parser/hostile.ts";
+import { hostileDocument, PIECES, type Random } from "../../parser/hostile.ts";
 import { applied, positionOf, type TextEdit, type Unit } from "./counting.ts";
 
 const WORDS = [
