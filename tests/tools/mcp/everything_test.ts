@@ -1,0 +1,71 @@
+// Every tool that `server-everything` offers a client like ours, called once; nobody here wrote that server.
+
+import assert from "node:assert/strict";
+import { denoServer, EVERYTHING, withPlace } from "./scene.ts";
+
+const server = { ...denoServer(EVERYTHING), sandbox: false };
+
+/** Each offered tool with a call of it and what its result must hold. */
+const CALLS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+  ["echo", { message: "moin" }, /Echo: moin/],
+  [
+    "get-annotated-message",
+    { messageType: "error", includeImage: true },
+    /Error: Operation failed[^]*\[image\/png, [^;]+; to see it, read \//,
+  ],
+  ["get-env", {}, /"DENO_DIR"/],
+  [
+    "get-resource-links",
+    { count: 2 },
+    /\[[^\n]*: demo:\/\/resource\/dynamic\/blob\/1\][^]*\[[^\n]*: demo:\/\/resource\/dynamic\/text\/2\]/,
+  ],
+  [
+    "get-resource-reference",
+    { resourceType: "Text", resourceId: 1 },
+    /\[demo:\/\/resource\/dynamic\/text\/1\]\nResource 1/,
+  ],
+  ["get-structured-content", { location: "New York" }, /"temperature":\s*33/],
+  ["get-sum", { a: 2, b: 3 }, /2 and 3 is 5/],
+  ["get-tiny-image", {}, /\[image\/png, [^;]+; to see it, read \//],
+  [
+    "gzip-file-as-resource",
+    { name: "a.gz", data: "data:text/plain;base64,bW9pbg==", outputType: "resource" },
+    /\[demo:\/\/resource\/session\/a\.gz\]\n\[application\/gzip, [^;]+; to see it, read \//,
+  ],
+  ["toggle-simulated-logging", {}, /Started simulated/],
+  ["toggle-subscriber-updates", {}, /Started simulated resource updat/],
+  ["trigger-long-running-operation", { duration: 0.4, steps: 4 }, /Duration: 0.4 seconds, Steps: 4/],
+];
+
+Deno.test("every tool that server-everything offers answers", () =>
+  withPlace(async (place) => {
+    const shown: string[] = [];
+    const ran = await place.with({ every: server }, CALLS.map(callOf), async (chat, events) => {
+      await chat.advance();
+      shown.push(...events.flatMap((event) => event.event === "tool:output" ? [event.text] : []));
+    });
+    assert.deepEqual(ran.notices, []);
+    for (const [at, [name, , expected]] of CALLS.entries()) {
+      assert.match(ran.result(at), expected, name);
+      assert.doesNotMatch(ran.result(at), /\(error\)/, name);
+    }
+    const [, image = ""] = /read (\S+\.png)\]/.exec(ran.result(7)) ?? [];
+    assert.deepEqual([...Deno.readFileSync(image).subarray(1, 4)], [0x50, 0x4e, 0x47]);
+    // Progress is shown while it runs.
+    assert.match(shown.join(""), /1\/4[^]*2\/4/);
+    // It adds this one when it knows that we have roots, which may be after it was asked for its tools.
+    const roots = await place.run({ every: server }, [{ name: "every:get-roots-list" }]);
+    assert.match(roots.result(0), /file:\/\/[^]*\/work/, roots.text);
+    const [kept] = [...Deno.readDirSync(`${place.root}/state/flemma/mcp`)];
+    const offered: { name: string; execution?: { taskSupport?: string } }[] = JSON.parse(
+      Deno.readTextFileSync(`${place.root}/state/flemma/mcp/${kept!.name}`),
+    );
+    assert.deepEqual(
+      offered.filter(({ execution }) => execution?.taskSupport !== "required").map(({ name }) => name).sort(),
+      [...CALLS.map(([name]) => name), "get-roots-list"].sort(),
+    );
+  }));
+
+function callOf([name, input]: (typeof CALLS)[number]) {
+  return { name: `every:${name}`, input };
+}
