@@ -31,7 +31,7 @@ import type { DocumentGuard } from "./trust/guard.ts";
 import { guardOf, unconfirmed } from "./trust/open_guard.ts";
 import { cautious, type Decide, type Distrust, distrust, wary } from "./trust/stranger.ts";
 import { callDoubts, confirming, unfinishedDoubts, vouchedJournal, wholeReplies } from "./trust/vouching.ts";
-import { openServers, type ToolServers } from "./extensions/mcp.ts";
+import type { ToolServers } from "./extensions/mcp.ts";
 import { registerSkills } from "./extensions/skills.ts";
 import { offeredTools, unknownTools } from "./extensions/offered.ts";
 import { waitForTool, waitForTools } from "./extensions/waiting.ts";
@@ -116,24 +116,22 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const { memory, guard } = guarded.value;
   const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
   const looksForFiles = options.settings?.noConfig !== true;
-  const toolsOf = { settings, environment, document: path, sandbox, looksForFiles };
+  const toolsOf = {
+    settings,
+    environment,
+    document: path,
+    sandbox,
+    looksForFiles,
+    fetch: options.fetch,
+  };
   const registered = await registerTools(toolsOf, options.tools, tell);
   if (!registered.ok) return registered;
-  const { tools, warnings, end } = registered.value;
+  const { tools, warnings, end, servers } = registered.value;
   const skills = await registerSkills(tools, { environment, settings, document: path });
   if (!skills.ok) return skills;
   for (const { code, message, next } of [...warnings, ...skills.value]) {
     tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   }
-  const servers = await openServers(tools, {
-    environment,
-    settings,
-    sandbox,
-    document: path,
-    fetch: options.fetch,
-    tell: ({ code, message, next }) =>
-      tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` }),
-  });
   const seen = await openSeenFiles(environment, path);
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
   const rules = await rulesOf(ruled);
@@ -204,7 +202,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const offered = () => offeredTools(tools, settings);
   const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
   const toolsReady = async (signal?: AbortSignal) => {
-    await Promise.all([servers.ready(), waitForTools(tools, emit, signal)]);
+    await Promise.all([servers.update(), waitForTools(tools, emit, signal)]);
     return unknown();
   };
   const evaluated = () =>

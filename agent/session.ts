@@ -426,10 +426,7 @@ export class Session implements ChatSession {
       : null;
     if (busy !== null) return stopped("failed", { problem: busy });
     const stop = await this.#during(
-      this.#recovered(runtime.value).then(async (recovered) => {
-        await recovered.servers.ready();
-        return await work(recovered);
-      }).finally(() => runtime.value.endTools()),
+      this.#recovered(runtime.value).then(work).finally(() => runtime.value.endTools()),
     );
     await runtime.value.changes.done();
     return stop;

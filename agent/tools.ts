@@ -25,6 +25,7 @@ import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
 import type { KeptChanges } from "./review/kept_changes.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
+import { NO_SERVERS, openServers, type ToolServers } from "./extensions/mcp.ts";
 import { addSources } from "./extensions/sources.ts";
 import type { EndTools, SourcesSubject } from "./extensions/sources_subject.ts";
 import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
@@ -36,6 +37,8 @@ export interface RegisteredTools {
   readonly warnings: readonly Problem[];
   /** Ends the processes of tools; they start anew when they are needed. */
   readonly end: EndTools;
+  /** Servers of tools, which live as long as the document is open. */
+  readonly servers: ToolServers;
 }
 
 /**
@@ -77,7 +80,10 @@ export async function registerTools(
     warnings.push(...added.value);
   }
   const end = await addSources(tools, builtin, subject, tell);
-  return success({ tools, warnings, end });
+  const servers = subject.sandbox === undefined
+    ? NO_SERVERS
+    : await openServers(tools, { ...subject, sandbox: subject.sandbox }, tell);
+  return success({ tools, warnings, end, servers });
 }
 
 /** Whose tools are judged and run. */

@@ -1,103 +1,151 @@
 // The servers of tools of a document: their tools made known to the model, and the servers ended with the session.
 
 import program from "../../deno.json" with { type: "json" };
-import type { Environment } from "../../base/environment.ts";
 import { parentOf } from "../../base/paths.ts";
-import type { Problem } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { RunSandbox } from "../../sandbox/mod.ts";
+import { type Problem, success } from "../../base/problem.ts";
+import type { McpServer } from "../../config/settings.ts";
+import { openNetwork } from "../../providers/http/network.ts";
+import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { Server } from "../../tools/mcp/server.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
-
-/** Whose servers are meant. */
-export interface ServersSubject {
-  readonly environment: Environment;
-  readonly settings: Settings;
-  readonly sandbox: RunSandbox;
-  /** Absolute path of the document, or null when unsaved. */
-  readonly document: string | null;
-  readonly fetch?: typeof fetch;
-  tell(problem: Problem): void;
-}
+import type { SourcesSubject } from "./sources_subject.ts";
 
 /** The servers while a session lives. */
 export interface ToolServers {
-  /** Asks servers that nobody asked yet for their tools; once. What does not answer is told and left out. */
-  ready(): Promise<void>;
+  /** Takes over the lists of servers that said they have other tools now; between requests. */
+  update(): Promise<void>;
+  /** Asks every server anew, also those whose tools are known; gives what went wrong. */
+  refresh(): Promise<readonly Problem[]>;
   /** Ends what has nothing to do, before somebody needs files that no command may change meanwhile. */
   release(): Promise<void>;
   close(): Promise<void>;
 }
 
-const NONE: ToolServers = {
-  ready: () => Promise.resolve(),
+/** There are no servers. */
+export const NO_SERVERS: ToolServers = {
+  update: () => Promise.resolve(),
+  refresh: () => Promise.resolve([]),
   release: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
 
-/** Registers the tools that servers are known to have. Nothing is started yet. */
-export async function openServers(tools: ToolRegistry, subject: ServersSubject): Promise<ToolServers> {
-  const named = Object.entries(subject.settings.mcp.servers).filter(([, server]) => server.enabled !== false);
-  if (named.length === 0) return NONE;
-  const { Server } = await import("../../tools/mcp/server.ts");
-  const { environment, document } = subject;
+/**
+ * Registers the tools that servers are known to have, and each server that nobody asked yet as a source of tools. Nothing
+ * is started.
+ *
+ * @param tell told what is not as it should be
+ */
+export async function openServers(
+  tools: ToolRegistry,
+  subject: SourcesSubject & { readonly sandbox: Sandbox },
+  tell: (problem: Problem) => void,
+): Promise<ToolServers> {
+  const named = Object.entries(subject.settings.mcp.servers);
+  if (named.length === 0) return NO_SERVERS;
+  const { Server, FIRST_START } = await import("../../tools/mcp/server.ts");
+  const { environment, document, fetch } = subject;
   const place = {
     ...subject,
     folder: document === null ? environment.cwd : parentOf(document),
     version: program.version,
+    network: (url: string) =>
+      fetch === undefined ? openNetwork(url, environment) : Promise.resolve(success({ fetch, close() {} })),
+    tell,
   };
+  const own = new Own(tools, tell);
   const servers: Server[] = [];
-  const unknown: Server[] = [];
   for (const [name, settings] of named) {
-    if (Boolean(settings.command) === Boolean(settings.url)) {
-      subject.tell({
-        code: "mcp-misnamed",
-        message: `The server ${name} needs either a command or a url, so it is left out.`,
-        next: `Set one of mcp.servers.${name}.command and mcp.servers.${name}.url.`,
-      });
+    const source = { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
+    const reason = unusable(name, settings);
+    if (reason !== null) {
+      tools.leaveOut(source, reason.why);
+      if (reason.problem !== undefined) tell(reason.problem);
       continue;
     }
     const server = new Server(name, settings, place);
     servers.push(server);
     const known = await server.known();
-    if (known === null) unknown.push(server);
-    else register(tools, known, subject);
+    if (known !== null) own.take(server, known);
+    else {
+      tools.register({
+        ...source,
+        // It ends its waiting itself; this only has to be longer.
+        timeout: Math.max(FIRST_START, settings.start_timeout ?? 0) + (settings.timeout ?? 0) + 10,
+        resolve: async (_register, done) => {
+          const asked = await server.ask();
+          if (asked.ok) own.take(server, asked.value);
+          done(asked.ok ? undefined : sentences(asked.problem));
+        },
+      });
+    }
   }
-  let asked: Promise<void> | null = null;
+  const forEach = async (work: (server: Server) => Promise<void>) =>
+    void await Promise.all(servers.map(work));
   return {
-    ready: () => asked ??= askAll(tools, unknown, subject),
-    release: async () => void await Promise.all(servers.map((server) => server.release())),
-    close: async () => void await Promise.all(servers.map((server) => server.close())),
+    update: () =>
+      forEach(async (server) => {
+        const news = await server.news();
+        if (news === null) return;
+        own.take(server, news);
+        tell({
+          code: "mcp-tools-changed",
+          message: `The server ${server.name} has other tools now; the next request offers them.`,
+        });
+      }),
+    refresh: async () => {
+      const problems: Problem[] = [];
+      await forEach(async (server) => {
+        const asked = await server.ask();
+        if (asked.ok) own.take(server, asked.value);
+        else problems.push(asked.problem);
+      });
+      return problems;
+    },
+    release: () => forEach((server) => server.release()),
+    close: () => forEach((server) => server.close()),
   };
 }
 
-async function askAll(
-  tools: ToolRegistry,
-  servers: readonly Server[],
-  subject: ServersSubject,
-): Promise<void> {
-  await Promise.all(servers.map(async (server) => {
-    const asked = await server.ask();
-    if (asked.ok) register(tools, asked.value, subject);
-    else {
-      subject.tell({
-        code: asked.problem.code,
-        message: `${asked.problem.message} Its tools are left out of this run.`,
-        next: `${
-          asked.problem.next ?? ""
-        } To start it outside of the sandbox: mcp.servers.${server.name}.sandbox: false`
-          .trim(),
-      });
-    }
-  }));
+/** Why a server is not asked, as the end of a sentence, with what is to be told; null when it is. */
+function unusable(
+  name: string,
+  { enabled, command, url }: McpServer,
+): { readonly why: string; readonly problem?: Problem } | null {
+  if (enabled === false) return { why: `mcp.servers.${name}.enabled is false` };
+  if (Boolean(command) !== Boolean(url)) return null;
+  return {
+    why: "it has neither a command nor a url, or both",
+    problem: {
+      code: "mcp-misnamed",
+      message: `The server ${name} needs either a command or a url, so it is left out.`,
+      next: `Set one of mcp.servers.${name}.command and mcp.servers.${name}.url.`,
+    },
+  };
 }
 
-function register(
-  tools: ToolRegistry,
-  definitions: readonly ToolDefinition[],
-  { tell }: ServersSubject,
-): void {
-  const registered = tools.register(definitions);
-  if (!registered.ok) tell(registered.problem);
+function sentences({ message, next }: Problem): string {
+  return next === undefined ? message : `${message} ${next}`;
+}
+
+/** The tools that stand in the registry for each server. */
+class Own {
+  readonly #names = new Map<Server, readonly string[]>();
+  readonly #tools: ToolRegistry;
+  readonly #tell: (problem: Problem) => void;
+
+  constructor(tools: ToolRegistry, tell: (problem: Problem) => void) {
+    this.#tools = tools;
+    this.#tell = tell;
+  }
+
+  /** Puts the tools of a server in place of those it had. */
+  take(server: Server, definitions: readonly ToolDefinition[]): void {
+    for (const name of this.#names.get(server) ?? []) this.#tools.unregister(name);
+    this.#names.set(server, definitions.map(({ name }) => name));
+    for (const definition of definitions) {
+      const registered = this.#tools.register(definition);
+      for (const problem of registered.ok ? registered.value : [registered.problem]) this.#tell(problem);
+    }
+  }
 }

@@ -14,6 +14,8 @@ export interface SourcesSubject {
   readonly sandbox?: Sandbox;
   /** Whether files that nobody named are looked for. @default true */
   readonly looksForFiles?: boolean;
+  /** How servers over HTTP are asked. @default by the variables of the environment */
+  readonly fetch?: typeof fetch;
 }
 
 /** Ends what was started for tools. */

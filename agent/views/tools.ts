@@ -70,12 +70,13 @@ export async function toolViews(
     own,
   );
   if (!registered.ok) return registered;
-  const { tools, end } = registered.value;
+  const { tools, end, servers } = registered.value;
   try {
     await waitForTools(tools, () => {});
     return await viewsOf(tools, sandbox, question);
   } finally {
     await end();
+    await servers.close();
   }
 }
 

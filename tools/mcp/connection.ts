@@ -1,116 +1,194 @@
 // One server while it is connected: started or dialled, asked for its tools, called. The official client is loaded here.
 
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Client } from "./client.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
+import { type Fault, faultOf, statusOf } from "./faults.ts";
+import { guardedFetch } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
-
-/** A tool as its server describes it. */
-export interface ServerTool {
-  readonly name: string;
-  readonly description?: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-}
 
 /** What a connection needs of its host. */
 export interface ConnectionHost {
   readonly version: string;
   /** Folders that the server may know of, as addresses. */
   readonly roots: readonly string[];
+  /** Whether what is started is behind the wall. */
+  readonly confined: boolean;
   /** Starts the program of a server. */
   spawn(server: McpServer): Promise<Outcome<Piped>>;
-  readonly fetch?: typeof fetch;
+  /** The way to an address. */
+  network(url: string): Promise<Outcome<Network>>;
   /** Told that the list of its tools is another one now. */
   onListChanged?(): void;
 }
 
+/** How requests to a server over HTTP are made. */
+export interface Network {
+  readonly fetch: typeof fetch;
+  close(): void;
+}
+
+/** How a call is made. */
+export interface CallOptions {
+  /** How long the server may be silent: progress that it tells begins the time anew. */
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+  onProgress(text: string): void;
+}
+
+/** What came of a call: the server's answer, what it refused in its words, or what went wrong on the way. */
+export type CallOutcome =
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "silent"; readonly why: string }
+  | { readonly kind: "lost"; readonly fault: Fault; readonly forgotten: boolean };
+
 /** Tools that a server may list; what lists more has no end. */
 const MOST_TOOLS = 1000;
+/** Milliseconds that saying farewell, or a sign of life, may take. */
+const MOMENT = 1000;
+
+/** Codes of the protocol that are made on this side. */
+const CONNECTION_CLOSED = -32000;
+const REQUEST_TIMEOUT = -32001;
 
 /** A connection that stands. */
 export class Connection {
+  readonly #name: string;
+  readonly #server: McpServer;
   readonly #client: Client;
-  readonly #transport: { readonly said?: string };
+  readonly #way: Way;
+  readonly #confined: boolean;
   /** Whether it has ended by itself. */
   ended = false;
 
-  private constructor(client: Client, transport: { readonly said?: string }) {
+  private constructor(name: string, server: McpServer, client: Client, way: Way, confined: boolean) {
+    this.#name = name;
+    this.#server = server;
     this.#client = client;
-    this.#transport = transport;
+    this.#way = way;
+    this.#confined = confined;
     client.onclose = () => this.ended = true;
   }
 
-  /** Connects within so many seconds. Fails with `mcp-unreachable`, in words of the server where it said something. */
+  /**
+   * Connects within so many seconds. Fails with `mcp-unreachable`, in words of the server where it said something.
+   *
+   * @param signal ends the waiting
+   */
   static async open(
     name: string,
     server: McpServer,
     host: ConnectionHost,
-    seconds: number,
+    { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
   ): Promise<Outcome<Connection>> {
     const sdk = await import("./client.ts");
-    const client = new sdk.Client({ name: "flemma", version: host.version }, {
-      capabilities: { roots: {} },
-    });
+    const client = new sdk.Client({ name: "flemma", version: host.version }, { capabilities: { roots: {} } });
     const roots = host.roots.map((uri) => ({ uri }));
     client.setRequestHandler(sdk.ListRootsRequestSchema, () => ({ roots }));
     client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => host.onListChanged?.());
-    const transport = await transportOf(server, host);
-    if (!transport.ok) return transport;
-    const connection = new Connection(client, transport.value as { readonly said?: string });
+    const found = await wayTo(server, host);
+    if (!found.ok) return found;
+    const way = found.value;
+    const connection = new Connection(name, server, client, way, host.confined);
+    // The client hears the signal only once its first message is under way.
+    const giveUp = () => void way.transport.close();
+    signal.addEventListener("abort", giveUp, { once: true });
     try {
-      await client.connect(transport.value, { timeout: seconds * 1000 });
+      if (signal.aborted) throw signal.reason;
+      await client.connect(way.transport, { timeout: seconds * 1000, signal });
       return success(connection);
     } catch (thrown) {
-      await transport.value.close().catch(() => {});
-      return failure(
-        "mcp-unreachable",
-        `The server ${name} did not start: ${connection.#why(thrown)}`,
-        !server.command ? "Check its address and headers." : "Try its command by hand.",
-      );
+      await way.transport.close().catch(() => {});
+      way.end();
+      const { why, next } = faultOf(thrown, connection.#place);
+      return failure("mcp-unreachable", `The server ${name} did not start: ${why}`, next);
+    } finally {
+      signal.removeEventListener("abort", giveUp);
     }
   }
 
-  /** All tools that it lists. */
-  async tools(seconds: number): Promise<ServerTool[]> {
-    const tools: ServerTool[] = [];
-    let cursor: string | undefined;
+  /** All tools that it lists, as it lists them. Throws what went wrong. */
+  async tools(seconds: number): Promise<unknown[]> {
+    const { ResultSchema } = await import("./client.ts");
+    if (this.#client.getServerCapabilities()?.tools === undefined) return [];
+    const tools: unknown[] = [];
+    const seen = new Set<unknown>();
+    let cursor: unknown;
     do {
-      const page = await this.#client.listTools({ cursor }, { timeout: seconds * 1000 });
-      tools.push(...page.tools as ServerTool[]);
+      const request = { method: "tools/list", params: typeof cursor === "string" ? { cursor } : {} };
+      const page = await this.#client.request(request, ResultSchema, { timeout: seconds * 1000 });
+      if (Array.isArray(page.tools)) tools.push(...page.tools);
       cursor = page.nextCursor;
-    } while (cursor !== undefined && tools.length < MOST_TOOLS);
-    return tools;
+      // A page that was there before comes for ever.
+      if (seen.has(cursor)) break;
+      seen.add(cursor);
+    } while (cursor !== undefined && cursor !== null && tools.length < MOST_TOOLS);
+    return tools.slice(0, MOST_TOOLS);
   }
 
-  /** Calls a tool; cancelled by the signal. Rejects with what went wrong on the way. */
+  /** Calls a tool; cancelled by the signal. */
   async call(
     name: string,
     input: Readonly<Record<string, unknown>>,
-    options: { readonly seconds: number; readonly signal: AbortSignal; onProgress(text: string): void },
-  ): Promise<unknown> {
-    const { CompatibilityCallToolResultSchema } = await import("./client.ts");
+    options: CallOptions,
+  ): Promise<CallOutcome> {
+    const { ResultSchema } = await import("./client.ts");
     try {
-      return await this.#client.callTool({ name, arguments: input }, CompatibilityCallToolResultSchema, {
+      const request = { method: "tools/call", params: { name, arguments: input } };
+      const answer = await this.#client.request(request, ResultSchema, {
         timeout: options.seconds * 1000,
+        resetTimeoutOnProgress: true,
         signal: options.signal,
-        onprogress: ({ progress, total, message }: Progress) =>
-          options.onProgress(
-            `${message ?? "progress"} ${progress}${total === undefined ? "" : `/${total}`}\n`,
-          ),
+        onprogress: (progress: Progress) => options.onProgress(`${wordsOf(progress)}\n`),
       });
+      return { kind: "answer", answer };
     } catch (thrown) {
-      throw new Error(this.#why(thrown), { cause: thrown });
+      const code = codeOf(thrown);
+      if (code === REQUEST_TIMEOUT) {
+        return { kind: "silent", why: `it has told nothing for ${options.seconds} s` };
+      }
+      if (code !== null && code !== CONNECTION_CLOSED) {
+        return { kind: "refused", why: faultOf(thrown, { ...this.#place, said: "" }).why };
+      }
+      return { kind: "lost", fault: faultOf(thrown, this.#place), forgotten: statusOf(thrown) === 404 };
     }
   }
 
-  async close(): Promise<void> {
-    await this.#client.close().catch(() => {});
+  /** Whether it still answers. */
+  async lives(): Promise<boolean> {
+    try {
+      await this.#client.ping({ timeout: MOMENT });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
-  #why(thrown: unknown): string {
-    const said = (this.#transport.said ?? "").trim().split("\n").slice(-3).join(" ");
-    return `${thrownText(thrown).replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said}`}`;
+  /** Takes leave, as far as the server hears it, and ends the connection. */
+  async close(): Promise<void> {
+    if (!this.ended) await this.#way.leave();
+    // What cannot be told any more needs not be.
+    await this.#client.close().catch(() => {});
+    this.#way.end();
   }
+
+  get #place() {
+    return {
+      name: this.#name,
+      server: this.#server,
+      said: this.#way.transport.said,
+      confined: this.#confined,
+    };
+  }
+}
+
+/** The code of an error that the protocol knows; null for any other. */
+function codeOf(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || thrown.name !== "McpError") return null;
+  const { code } = thrown as { readonly code?: unknown };
+  return typeof code === "number" ? code : null;
 }
 
 /** What a server tells while a call runs. */
@@ -120,16 +198,43 @@ interface Progress {
   readonly message?: string;
 }
 
-async function transportOf(server: McpServer, host: ConnectionHost) {
-  if (server.url) {
-    const { StreamableHTTPClientTransport } = await import("./client.ts");
-    return success(
-      new StreamableHTTPClientTransport(new URL(server.url), {
-        requestInit: { headers: { ...server.headers } },
-        fetch: host.fetch,
-      }),
-    );
+function wordsOf({ progress, total, message }: Progress): string {
+  return `${message ?? "progress"} ${progress}${total === undefined ? "" : `/${total}`}`;
+}
+
+/** How messages go to a server and back. */
+interface Way {
+  readonly transport: Transport & { readonly said?: string };
+  /** Tells the server that nobody needs it any more. */
+  leave(): Promise<void>;
+  /** Gives back what was taken for it. */
+  end(): void;
+}
+
+async function wayTo(server: McpServer, host: ConnectionHost): Promise<Outcome<Way>> {
+  if (!server.url) {
+    const started = await host.spawn(server);
+    if (!started.ok) return started;
+    return success({ transport: new PipeTransport(started.value), leave: () => Promise.resolve(), end() {} });
   }
-  const started = await host.spawn(server);
-  return started.ok ? success(new PipeTransport(started.value)) : started;
+  const network = await host.network(server.url);
+  if (!network.ok) return network;
+  const { StreamableHTTPClientTransport } = await import("./client.ts");
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: { ...server.headers } },
+    fetch: guardedFetch(network.value.fetch),
+  });
+  return success({
+    transport,
+    leave: () => moment(transport.terminateSession()),
+    end: () => network.value.close(),
+  });
+}
+
+/** Waits for something that nobody needs, but not long. */
+async function moment(work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((done) => timer = setTimeout(done, MOMENT));
+  await Promise.race([work.catch(() => {}), over]);
+  clearTimeout(timer);
 }

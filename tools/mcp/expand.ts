@@ -2,22 +2,35 @@
 
 import type { McpServer } from "../../config/settings.ts";
 
-/** The server with all variables put in; those that are not there stand for nothing. */
-export function expandServer(server: McpServer, variables: Readonly<Record<string, string>>): McpServer {
+/** A server as it is started. */
+export interface Expanded {
+  readonly server: McpServer;
+  /** Variables that are not there and for which nothing else is named: they stand for nothing. */
+  readonly missing: readonly string[];
+}
+
+/** The server with all variables put in. */
+export function expandServer(server: McpServer, variables: Readonly<Record<string, string>>): Expanded {
+  const missing = new Set<string>();
   const text = (value: string) =>
-    value.replaceAll(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback = "") => {
+    value.replaceAll(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
       const found = Object.hasOwn(variables, name) ? variables[name]! : "";
-      return found === "" ? fallback : found;
+      if (found !== "") return found;
+      if (fallback === undefined) missing.add(name);
+      return fallback ?? "";
     });
   const texts = (values: Readonly<Record<string, string>> | null | undefined) =>
     Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, text(value)]));
   return {
-    ...server,
-    command: server.command ? text(server.command) : null,
-    args: (server.args ?? []).map(text),
-    env: texts(server.env),
-    url: server.url ? text(server.url) : null,
-    headers: texts(server.headers),
-    cwd: server.cwd ? text(server.cwd) : null,
+    server: {
+      ...server,
+      command: server.command ? text(server.command) : null,
+      args: (server.args ?? []).map(text),
+      env: texts(server.env),
+      url: server.url ? text(server.url) : null,
+      headers: texts(server.headers),
+      cwd: server.cwd ? text(server.cwd) : null,
+    },
+    missing: [...missing].sort(),
   };
 }

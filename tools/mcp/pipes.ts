@@ -16,7 +16,7 @@ export interface Piped {
   readonly stderr: ReadableStream<Uint8Array>;
   /** Settles when it has ended. */
   readonly ended: Promise<unknown>;
-  /** Ends it and all that it started. */
+  /** Ends it and all that it started; one that goes by itself is given the time. */
   kill(): Promise<void>;
 }
 
@@ -53,6 +53,8 @@ export class PipeTransport implements Transport {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    // The end of its input is how a server is told that it may go. One that does not read does not keep us.
+    this.#writer.close().catch(() => {});
     await this.#process.kill();
     this.onclose?.();
   }

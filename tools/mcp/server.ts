@@ -1,28 +1,34 @@
 // A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
 
-import { readOrNull, replaceSmallFile } from "../../base/files.ts";
-import { stateFolder } from "../../base/folders.ts";
-import { quickHash, sha256 } from "../../base/hash.ts";
-import { isObject } from "../../base/is_object.ts";
+import { replaceSmallFile } from "../../base/files.ts";
+import { sha256 } from "../../base/hash.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import { nameFilter } from "../../config/rules/name_filter.ts";
 import type { McpServer } from "../../config/settings.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { Connection, type ServerTool } from "./connection.ts";
+import { type CallOutcome, Connection, type Network } from "./connection.ts";
 import { expandServer } from "./expand.ts";
+import { KeptList } from "./kept_list.ts";
 import { resultOf } from "./result.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
+import { definitionsOf } from "./tool_list.ts";
 
 /** Seconds for a server that nobody asked yet: its program may have to be fetched. */
-const FIRST_START = 60;
+export const FIRST_START = 60;
 /** Milliseconds without a call after which a server in the sandbox ends: file tools of others wait for it. */
 const IDLE = 5000;
 
 /** What servers need of their host. */
 export interface ServerPlace extends SpawnPlace {
   readonly version: string;
-  readonly fetch?: typeof fetch;
+  /** The way to an address. */
+  network(url: string): Promise<Outcome<Network>>;
   tell(problem: Problem): void;
+}
+
+/** A connection that stands or is being made. */
+interface Opened {
+  readonly outcome: Promise<Outcome<Connection>>;
+  readonly giveUp: AbortController;
 }
 
 /** One server with its tools. */
@@ -30,154 +36,206 @@ export class Server {
   readonly name: string;
   readonly #settings: McpServer;
   readonly #place: ServerPlace;
-  #connection: Promise<Outcome<Connection>> | null = null;
+  readonly #kept: KeptList;
+  #opened: Opened | null = null;
   #calls = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
+  /** Whether somebody waits for it to end once its calls have. */
+  #unwanted = false;
+  /** Whether it said that it has other tools now. */
+  #listChanged = false;
+  #toldMissing = false;
 
   constructor(name: string, settings: McpServer, place: ServerPlace) {
     this.name = name;
     this.#settings = settings;
     this.#place = place;
+    this.#kept = new KeptList(name, settings, place.environment);
   }
 
   /** Its tools as they were listed last; null when nobody asked it yet. */
   async known(): Promise<ToolDefinition[] | null> {
-    try {
-      const value: unknown = JSON.parse(await Deno.readTextFile(await this.#file()));
-      return Array.isArray(value) ? this.#definitions(value) : null;
-    } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound || thrown instanceof SyntaxError) return null;
-      throw thrown;
-    }
+    const listed = await this.#kept.read();
+    return listed === null ? null : this.#definitions(listed);
   }
 
   /** Asks it for its tools, and keeps the answer. */
   async ask(): Promise<Outcome<ToolDefinition[]>> {
     const opened = await this.#connect(Math.max(FIRST_START, this.#settings.start_timeout ?? 10));
     if (!opened.ok) return opened;
+    this.#calls++;
     try {
-      const tools = await opened.value.tools(this.#settings.timeout ?? 60);
-      await this.#keep(tools);
-      return success(this.#definitions(tools));
+      return success(await this.#list(opened.value));
     } catch (thrown) {
-      return failure(
-        "mcp-unreachable",
-        `The server ${this.name} does not tell its tools: ${thrownText(thrown)}.`,
-      );
+      const message = `The server ${this.name} does not tell its tools: ${thrownText(thrown)}.`;
+      return failure("mcp-unreachable", message);
     } finally {
       this.#rest();
     }
   }
 
-  /** Ends a server in the sandbox that has nothing to do. */
-  async release(): Promise<void> {
-    if (this.#calls === 0 && this.#settings.sandbox !== false) await this.close();
+  /** Its tools anew where it said that they are others now; null where it did not, or is not there any more. */
+  async news(): Promise<ToolDefinition[] | null> {
+    if (!this.#listChanged || this.#opened === null) return null;
+    const opened = await this.#opened.outcome;
+    if (!opened.ok || opened.value.ended) return null;
+    this.#calls++;
+    try {
+      const before = JSON.stringify(await this.#kept.read());
+      const definitions = await this.#list(opened.value);
+      // Many say so while they start, although nothing is different.
+      return JSON.stringify(await this.#kept.read()) === before ? null : definitions;
+    } catch {
+      // It ended meanwhile; when it is needed it is started, and what it lists then counts.
+      return null;
+    } finally {
+      this.#rest();
+    }
   }
 
-  /** Ends the connection. */
+  /** Ends a server in the sandbox as soon as it has nothing to do. */
+  async release(): Promise<void> {
+    if (this.#settings.sandbox === false || this.#settings.url) return;
+    if (this.#calls > 0) this.#unwanted = true;
+    else await this.close();
+  }
+
+  /** Ends the connection, also one that is only being made. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
-    const connection = this.#connection;
-    this.#connection = null;
-    const opened = await connection;
+    this.#unwanted = false;
+    const before = this.#opened;
+    this.#opened = null;
+    before?.giveUp.abort(new Error("it is not needed any more"));
+    const opened = await before?.outcome;
     if (opened?.ok) await opened.value.close();
   }
 
   async #connect(seconds: number): Promise<Outcome<Connection>> {
     clearTimeout(this.#idle);
-    const before = await this.#connection;
-    if (before !== null && before.ok && !before.value.ended) return before;
-    const opening = Connection.open(this.name, expandServer(this.#settings, this.#variables()), {
-      version: this.#place.version,
-      roots: [new URL(`file://${encodeURI(this.#place.folder)}`).href],
-      spawn: (server) => spawnServer(server, this.#place),
-      fetch: this.#place.fetch,
-      onListChanged: () => this.#changed(),
-    }, seconds);
-    this.#connection = opening;
-    const opened = await opening;
-    if (!opened.ok) this.#connection = null;
-    return opened;
+    // Nothing may be waited for between looking and making: two calls would start two.
+    const now = this.#opened ??= this.#open(seconds);
+    const outcome = await now.outcome;
+    if (outcome.ok && !outcome.value.ended) return outcome;
+    if (this.#opened === now) this.#opened = null;
+    return outcome.ok ? await this.#connect(seconds) : outcome;
   }
 
-  #variables(): Readonly<Record<string, string>> {
-    return { ...serverVariables(this.#place), ...this.#settings.env };
-  }
-
-  /** A new list holds from the next run on: another offer would spoil the provider's cache in the middle of this one. */
-  async #changed(): Promise<void> {
-    try {
-      const opened = await this.#connection;
-      if (!opened?.ok) return;
-      const tools = await opened.value.tools(this.#settings.timeout ?? 60);
-      const before = await readOrNull(await this.#file());
-      // Many servers say so while they start, although nothing is different.
-      if (before === null || new TextDecoder().decode(before) === JSON.stringify(tools)) return;
-      await this.#keep(tools);
+  #open(seconds: number): Opened {
+    const { server, missing } = expandServer(this.#settings, serverVariables(this.#place));
+    if (missing.length > 0 && !this.#toldMissing) {
+      this.#toldMissing = true;
       this.#place.tell({
-        code: "mcp-tools-changed",
-        message: `The server ${this.name} has other tools now; they are offered from the next run on.`,
+        code: "mcp-variable-missing",
+        message: `The server ${this.name} is started without ${
+          missing.join(", ")
+        }: not set, or kept from what tools start.`,
+        next: "Set it, or name it in tools.env.pass",
       });
-    } catch {
-      // It ended meanwhile; it is asked again when it is needed.
     }
+    const giveUp = new AbortController();
+    const outcome = Connection.open(this.name, server, {
+      version: this.#place.version,
+      roots: [new URL(`file://${this.#place.folder.split("/").map(encodeURIComponent).join("/")}`).href],
+      confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
+      spawn: (server) => spawnServer(server, this.#place),
+      network: (url) => this.#place.network(url),
+      onListChanged: () => this.#listChanged = true,
+    }, { seconds, signal: giveUp.signal });
+    return { outcome, giveUp };
   }
 
+  async #list(connection: Connection): Promise<ToolDefinition[]> {
+    this.#listChanged = false;
+    const listed = await connection.tools(this.#settings.timeout ?? 60);
+    await this.#kept.write(listed);
+    return this.#definitions(listed);
+  }
+
+  #definitions(listed: readonly unknown[]): ToolDefinition[] {
+    return definitionsOf(listed, {
+      server: this.name,
+      settings: this.#settings,
+      call: (name, input, context) => this.#call(name, input, context),
+    });
+  }
+
+  /** One call or question less; without any, one that file tools would wait for ends soon. */
   #rest(): void {
+    this.#calls--;
     if (this.#calls > 0 || this.#settings.sandbox === false) return;
     clearTimeout(this.#idle);
+    if (this.#unwanted) return void this.close();
     this.#idle = setTimeout(() => this.close(), IDLE);
     Deno.unrefTimer(this.#idle);
   }
 
-  #definitions(tools: readonly unknown[]): ToolDefinition[] {
-    const isTaken = nameFilter(this.#settings.include ?? ["*"], this.#settings.exclude ?? []);
-    return tools.filter(isSound).filter(({ name }) => isTaken(name)).map((tool) => this.#definition(tool));
-  }
-
-  #definition({ name, description, inputSchema: { $schema: _, ...schema } }: ServerTool): ToolDefinition {
-    return {
-      name: `${this.name}:${name}`,
-      description: description ?? "",
-      input_schema: schema,
-      async: true,
-      execute: (input, context) => this.#call(name, input, context),
-    };
-  }
-
   async #call(name: string, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
-    const opened = await this.#connect(this.#settings.start_timeout ?? 10);
-    if (!opened.ok) {
-      const { message, next } = opened.problem;
-      return { success: false, error: next === undefined ? message : `${message} ${next}` };
-    }
     this.#calls++;
     try {
-      const answer = await opened.value.call(name, input, {
-        seconds: this.#settings.timeout ?? 60,
-        signal: context.signal,
-        onProgress: (text) => context.onOutput(text),
-      });
-      const result = await resultOf(answer, (bytes, type) => this.#save(bytes, type));
-      if (typeof result.output !== "string") return result;
-      const output = await context.truncate.truncateWithOverflow(result.output, {
-        direction: "head",
-        source: "mcp",
-      });
-      return { ...result, output };
-    } catch (thrown) {
-      // Where it stopped answering, the next call gets a server that does.
-      if (!context.signal.aborted) await this.#broken(opened.value);
-      return { success: false, error: `The server ${this.name} gave no answer: ${thrownText(thrown)}` };
+      const done = await this.#answer(name, input, context);
+      return await this.#cut(done, context);
     } finally {
-      this.#calls--;
       this.#rest();
     }
   }
 
-  async #broken(connection: Connection): Promise<void> {
-    const current = await this.#connection;
-    if (current?.ok && current.value === connection && this.#calls === 1) await this.close();
+  async #answer(name: string, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
+    // One that has forgotten the session has not done the call, so that it may be made once more.
+    for (let tries = 1;; tries++) {
+      const opened = await unlessAborted(
+        this.#connect(this.#settings.start_timeout ?? 10),
+        context.signal,
+      );
+      if (opened === null) return { success: false, error: this.#stopped };
+      if (!opened.ok) {
+        const { message, next } = opened.problem;
+        return { success: false, error: next === undefined ? message : `${message} ${next}` };
+      }
+      const outcome = await opened.value.call(name, input, {
+        seconds: this.#settings.timeout ?? 60,
+        signal: context.signal,
+        onProgress: (text) => context.onOutput(text),
+      });
+      if (context.signal.aborted) return { success: false, error: this.#stopped };
+      if (outcome.kind === "answer") {
+        return await resultOf(outcome.answer, (bytes, type) => this.#save(bytes, type));
+      }
+      // Where it stopped answering, the next call gets a server that does.
+      const isLost = outcome.kind === "lost" || outcome.kind === "silent" && !await opened.value.lives();
+      if (isLost) await this.#drop(opened.value);
+      if (outcome.kind === "lost" && outcome.forgotten && tries === 1) continue;
+      return { success: false, error: this.#sentence(outcome) };
+    }
+  }
+
+  get #stopped(): string {
+    return `The call of the server ${this.name} was stopped.`;
+  }
+
+  #sentence(outcome: Exclude<CallOutcome, { kind: "answer" }>): string {
+    if (outcome.kind === "refused") return `The server ${this.name} refused the call: ${outcome.why}`;
+    if (outcome.kind === "silent") {
+      return `The server ${this.name} gave no answer: ${outcome.why}. More time: mcp.servers.${this.name}.timeout`;
+    }
+    const { why, next } = outcome.fault;
+    return `The server ${this.name} gave no answer: ${why}${next === undefined ? "" : ` ${next}`}`;
+  }
+
+  /** Forgets a connection that is of no use, and ends it. */
+  async #drop(connection: Connection): Promise<void> {
+    const current = await this.#opened?.outcome;
+    if (current?.ok && current.value === connection) this.#opened = null;
+    await connection.close();
+  }
+
+  async #cut(result: ExecutionResult, { truncate }: ExecutionContext): Promise<ExecutionResult> {
+    const cut = (text: string) => truncate.truncateWithOverflow(text, { direction: "head", source: "mcp" });
+    return {
+      ...result,
+      ...(typeof result.output === "string" ? { output: await cut(result.output) } : {}),
+      ...(result.error === undefined ? {} : { error: await cut(result.error) }),
+    };
   }
 
   /** Puts bytes where the model can read them. */
@@ -188,25 +246,14 @@ export class Server {
     await replaceSmallFile(path, bytes, { durable: false });
     return path;
   }
-
-  async #file(): Promise<string> {
-    const { include: _i, exclude: _e, timeout: _t, start_timeout: _s, ...what } = this.#settings;
-    const key = quickHash(this.name) + (await sha256(JSON.stringify(what))).slice(0, 32);
-    return `${stateFolder(this.#place.environment)}/mcp/${key}.json`;
-  }
-
-  async #keep(tools: readonly ServerTool[]): Promise<void> {
-    const file = await this.#file();
-    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true, mode: 0o700 });
-    await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(tools)), { durable: false });
-  }
 }
 
-/** A tool that can be offered: each is read by itself, so that a bad one costs no other. */
-function isSound(tool: unknown): tool is ServerTool {
-  if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.inputSchema)) return false;
-  // deno-lint-ignore no-control-regex -- such a name could not be written into a document and read back
-  if (tool.name === "" || /[`\x00-\x1f\x7f]/.test(tool.name)) return false;
-  // What must run as a task is more than a call.
-  return !(isObject(tool.execution) && tool.execution.taskSupport === "required");
+/** What a promise comes to; null when the signal was first. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(null);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }

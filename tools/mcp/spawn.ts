@@ -1,6 +1,7 @@
 // Starts the program of a server, in the sandbox unless its settings say otherwise.
 
 import type { Environment } from "../../base/environment.ts";
+import { resolvePath } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { McpServer, Settings } from "../../config/settings.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
@@ -17,6 +18,8 @@ export interface SpawnPlace {
   readonly folder: string;
 }
 
+/** Milliseconds in which a server whose input has ended may go by itself. */
+const FAREWELL = 500;
 /** Milliseconds between asking a server to end and ending it. */
 const GRACE = 2000;
 
@@ -31,11 +34,16 @@ export function serverVariables({ environment, settings, sandbox }: SpawnPlace):
 
 /** Starts it. Fails with what is in the way: no program, no sandbox. */
 export async function spawnServer(server: McpServer, place: SpawnPlace): Promise<Outcome<Piped>> {
-  const { environment, sandbox, folder } = place;
-  const policy = sandbox.policy();
+  const { environment, sandbox } = place;
   const wrapped = server.sandbox !== false;
-  const writable = wrapped && sandbox.enabled && policy.ok ? policy.value.rw_paths : [];
-  const program = findProgram(server.command ?? "", environment, writable);
+  const base = { folder: place.folder, home: environment.home };
+  const cwd = server.cwd ? resolvePath(server.cwd, base) : place.folder;
+  // Behind the wall a program may come from where commands write; what starts outside of it must not.
+  const policy = wrapped || !sandbox.enabled ? null : sandbox.policy();
+  const writable = policy?.ok ? policy.value.rw_paths : [];
+  const { command = "" } = server;
+  const named = command?.includes("/") ? resolvePath(command, { ...base, folder: cwd }) : command ?? "";
+  const program = findProgram(named, environment, writable);
   if (!program.ok) return program;
   const inner = [program.value, ...server.args ?? []];
   const prepared = wrapped ? await sandbox.prepare(inner) : null;
@@ -46,7 +54,7 @@ export async function spawnServer(server: McpServer, place: SpawnPlace): Promise
   try {
     const child = new Deno.Command(first, {
       args: [...args],
-      cwd: server.cwd ?? folder,
+      cwd,
       clearEnv: true,
       env: { ...serverVariables(place), ...await caches(environment), ...server.env },
       stdin: "piped",
@@ -77,15 +85,23 @@ async function caches({ variables, home }: Environment): Promise<Record<string, 
   return { npm_config_cache: `${folder}/npm`, UV_CACHE_DIR: `${folder}/uv` };
 }
 
-/** Ends a process and all that it started. */
+/** Ends a process whose input has ended, and all that it started. */
 async function endGroup(pid: number, status: Promise<unknown>): Promise<void> {
-  signal(pid, "SIGTERM");
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<void>((done) => timer = setTimeout(done, GRACE));
-  await Promise.race([status, patience]);
-  clearTimeout(timer);
+  if (!await endsWithin(status, FAREWELL)) {
+    signal(pid, "SIGTERM");
+    await endsWithin(status, GRACE);
+  }
+  // Also what it left behind.
   signal(pid, "SIGKILL");
   await status;
+}
+
+async function endsWithin(status: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const patience = new Promise<false>((done) => timer = setTimeout(() => done(false), milliseconds));
+  const ended = await Promise.race([status.then(() => true), patience]);
+  clearTimeout(timer);
+  return ended;
 }
 
 function signal(pid: number, name: Deno.Signal): void {

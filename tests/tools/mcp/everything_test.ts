@@ -1,7 +1,7 @@
 // Every tool that `server-everything` offers a client like ours, called once; nobody here wrote that server.
 
 import assert from "node:assert/strict";
-import { denoServer, EVERYTHING, withPlace } from "./scene.ts";
+import { denoServer, EVERYTHING, faultsIn, withPlace } from "./scene.ts";
 
 const server = { ...denoServer(EVERYTHING), sandbox: false };
 
@@ -44,7 +44,7 @@ Deno.test("every tool that server-everything offers answers", () =>
       await chat.advance();
       shown.push(...events.flatMap((event) => event.event === "tool:output" ? [event.text] : []));
     });
-    assert.deepEqual(ran.notices, []);
+    assert.deepEqual(faultsIn(ran), []);
     for (const [at, [name, , expected]] of CALLS.entries()) {
       assert.match(ran.result(at), expected, name);
       assert.doesNotMatch(ran.result(at), /\(error\)/, name);

@@ -14,26 +14,31 @@ Deno.test("a server that prints, dies, floods or never answers costs its own cal
     for (const at of [0, 2, 4, 6]) assert.match(results[at]!, /echo here/);
     assert.match(results[1]!, /\(error\)[^]*server bad gave no answer[^]*I am gone/);
     assert.match(results[3]!, /\(error\)[^]*server bad gave no answer/);
-    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer[^]*timed out/i);
+    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 1 s/);
   }));
 
-Deno.test("what does not start is told and left out; the others work", () =>
+Deno.test("what does not start or is not to be asked is told, and its calls wait; the others work", () =>
   withPlace(async (place) => {
     const servers = {
       gone: { command: "no-such-program-here" },
       neither: { enabled: true },
+      off: { ...misbehaving(), enabled: false },
       bad: { ...misbehaving(), exclude: ["d*"] },
     };
     const { result, notices } = await place.run(servers, [
       { name: "bad:echo", input: { text: "x" } },
       { name: "bad:task" },
       { name: "bad:die" },
+      { name: "gone:run" },
+      { name: "neither:run" },
+      { name: "off:echo" },
     ]);
     assert.match(result(0), /echo x/);
-    for (const at of [1, 2]) assert.match(result(at), /\(error\)/);
-    assert.ok(notices.some((notice) => /no-such-program-here/.test(notice)), notices.join("\n"));
-    assert.ok(
-      notices.some((notice) => /neither needs either a command or a url/.test(notice)),
-      notices.join("\n"),
-    );
+    assert.match(result(1), /\(error\)[^]*must run as a task/);
+    assert.match(result(2), /\(error\)/);
+    for (const at of [3, 4, 5]) assert.doesNotMatch(result(at), /\(error\)/);
+    const told = notices.join("\n");
+    assert.match(told, /no-such-program-here was not found/);
+    assert.match(told, /neither needs either a command or a url/);
+    for (const name of ["gone", "neither", "off"]) assert.match(told, new RegExp(`the server ${name}`), told);
   }));

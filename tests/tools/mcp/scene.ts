@@ -121,6 +121,11 @@ export async function withPlace(body: (place: Place) => Promise<void>): Promise<
   }
 }
 
+/** The notices that tell of a fault: that a slow start is waited for is none. */
+export function faultsIn({ notices }: Pick<Ran, "notices">): readonly string[] {
+  return notices.filter((notice) => !notice.startsWith("tools-waiting"));
+}
+
 function documentOf(calls: readonly Call[]): string {
   if (calls.length === 0) return "@You:\nGo.\n";
   const uses = calls.map(({ name, input = {} }, at) =>

@@ -1,0 +1,95 @@
+// What went wrong with a server, in words: from what the client throws, and what the server wrote to standard error.
+
+import { thrownText } from "../../base/problem.ts";
+import type { McpServer } from "../../config/settings.ts";
+
+/** A fault with what to do about it. */
+export interface Fault {
+  /** A sentence. */
+  readonly why: string;
+  readonly next?: string;
+}
+
+/** Where it happened. */
+export interface FaultPlace {
+  /** Name of the server. */
+  readonly name: string;
+  readonly server: McpServer;
+  /** The end of what it wrote to standard error. */
+  readonly said?: string;
+  /** Whether it is behind the wall. */
+  readonly confined: boolean;
+}
+
+/** Characters of what others say that are told on. */
+const MOST_WORDS = 300;
+
+/** The fault behind what was thrown. */
+export function faultOf(thrown: unknown, place: FaultPlace): Fault {
+  const words = cut(withoutSecrets(thrownText(thrown), place.server).replace(/\s+/g, " ").trim());
+  const said = cut((place.said ?? "").trim().split("\n").slice(-3).join(" ").trim());
+  const why = `${words.replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said}`}`;
+  const next = place.server.url
+    ? httpAdvice(statusOf(thrown), words, place)
+    : pipeAdvice(`${words}\n${place.said ?? ""}`, place);
+  return { why, next };
+}
+
+/** The status with which a server over HTTP refused; null where it did not come to that. */
+export function statusOf(thrown: unknown): number | null {
+  for (let at = thrown; at instanceof Error; at = at.cause) {
+    const { code } = at as { readonly code?: unknown };
+    if (at.message.startsWith("Streamable HTTP error") && typeof code === "number" && code > 0) return code;
+  }
+  return null;
+}
+
+function httpAdvice(status: number | null, words: string, { name }: FaultPlace): string | undefined {
+  const key = `mcp.servers.${name}`;
+  if (status === 401 || status === 403) {
+    return `Put a token it accepts into ${key}.headers; signing in with OAuth is not done here.`;
+  }
+  if (/Redirect to/.test(words)) return `If that is where it lives now, set ${key}.url to it.`;
+  if (status === 404 || status === 405) {
+    return `Look at the path in ${key}.url; servers of the older form (HTTP+SSE) are not spoken to.`;
+  }
+  if (/Unexpected content type/.test(words)) {
+    return `Look at ${key}.url: what answers there is no MCP server.`;
+  }
+  if (/Connection refused|dns error|failed to lookup/i.test(words)) {
+    return `Is it running? Look at ${key}.url.`;
+  }
+  return undefined;
+}
+
+/** What in the words of a program tells that the wall was in its way. */
+const WALL: readonly (readonly [RegExp, string])[] = [
+  [/EROFS|read-only file ?system/i, "It wants to write where the sandbox does not let it."],
+  [
+    /docker daemon|\.sock\b|connect (?:ENOENT|ECONNREFUSED|EACCES) \/|ENOTSOCK/i,
+    "It wants a socket that the sandbox hides.",
+  ],
+  [/EAI_AGAIN|ENETUNREACH|getaddrinfo|network is unreachable/i, "The sandbox may keep it from the network."],
+];
+
+function pipeAdvice(words: string, { name, server, confined }: FaultPlace): string {
+  const found = confined ? WALL.find(([pattern]) => pattern.test(words)) : undefined;
+  if (found !== undefined) {
+    return `${found[1]} To start it outside of the sandbox: mcp.servers.${name}.sandbox: false`;
+  }
+  const command = [server.command, ...server.args ?? []].join(" ");
+  return `Try its command by hand: ${cut(command)}${
+    confined ? `; to start it outside of the sandbox: mcp.servers.${name}.sandbox: false` : ""
+  }`;
+}
+
+/** Addresses may hold a key behind the question mark. */
+function withoutSecrets(words: string, { url }: McpServer): string {
+  if (!url || !URL.canParse(url)) return words;
+  const { origin, pathname } = new URL(url);
+  return words.replaceAll(url, `${origin}${pathname}`).replaceAll(new URL(url).href, `${origin}${pathname}`);
+}
+
+function cut(words: string): string {
+  return words.length <= MOST_WORDS ? words : `${words.slice(0, MOST_WORDS)}…`;
+}

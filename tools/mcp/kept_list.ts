@@ -1,0 +1,41 @@
+// What a server listed when it was asked last, kept in the state folder: offered from there, so that a slow server changes
+// no request.
+
+import { readOrNull, replaceSmallFile } from "../../base/files.ts";
+import type { Environment } from "../../base/environment.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { quickHash, sha256 } from "../../base/hash.ts";
+import { parentOf } from "../../base/paths.ts";
+import type { McpServer } from "../../config/settings.ts";
+
+/** The kept list of one server under one set of settings; other settings may lead to another program. */
+export class KeptList {
+  readonly #file: Promise<string>;
+
+  constructor(name: string, settings: McpServer, environment: Environment) {
+    const { include: _i, exclude: _e, timeout: _t, start_timeout: _s, enabled: _n, ...what } = settings;
+    this.#file = sha256(JSON.stringify(what)).then((hash) =>
+      `${stateFolder(environment)}/mcp/${quickHash(name)}${hash.slice(0, 32)}.json`
+    );
+  }
+
+  /** The list; null when nothing is kept, or nothing that can be read. */
+  async read(): Promise<readonly unknown[] | null> {
+    const bytes = await readOrNull(await this.#file);
+    if (bytes === null) return null;
+    try {
+      const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+      return Array.isArray(value) ? value : null;
+    } catch {
+      // Half a file is as good as none: the server is asked again.
+      return null;
+    }
+  }
+
+  /** Keeps a list in place of the one before. */
+  async write(listed: readonly unknown[]): Promise<void> {
+    const file = await this.#file;
+    await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
+    await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(listed)), { durable: false });
+  }
+}
