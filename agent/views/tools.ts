@@ -2,7 +2,8 @@
 
 import type { JsonSchema, ToolDefinition } from "../../tools/definition.ts";
 import type { Environment } from "../../base/environment.ts";
-import { type Outcome, success } from "../../base/problem.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { type RunSandbox, withheldVariables } from "../../sandbox/mod.ts";
@@ -22,8 +23,8 @@ import type { OwnTool } from "../types.ts";
 /** One tool as people ask about it. */
 export interface ToolView {
   readonly name: string;
-  /** Where it comes from: this program, whoever embeds it, or what settings name. */
-  readonly source: "built-in" | "host" | "settings";
+  /** Where it comes from: this program, whoever embeds it, a server of tools, or what else settings name. */
+  readonly source: "built-in" | "host" | "server" | "settings";
   readonly description: string;
   readonly input_schema: JsonSchema;
   readonly output_schema: JsonSchema | null;
@@ -57,22 +58,29 @@ export interface ToolsQuestion {
   readonly subject: SubjectSettings;
   /** A host's own tools. */
   readonly own?: readonly OwnTool[];
+  /** Whether servers are asked anew whose tools are known. @default false */
+  readonly refresh?: boolean;
+  /** Told what does not tell its tools, and what is wrong with some of them. */
+  readonly tell?: (problem: Problem) => void;
 }
 
 /** All tools by the bytes of their names. Fails with what is wrong with a tool or a resolver. */
 export async function toolViews(
   question: ToolsQuestion,
 ): Promise<Outcome<readonly ToolView[]>> {
-  const { environment, path, named, subject, own = [] } = question;
+  const { environment, path, named, subject, own = [], refresh = false, tell = () => {} } = question;
   const sandbox = sandboxOf(environment, { path, named }, subject);
   const registered = await registerTools(
     { settings: subject.settings, environment, document: path, sandbox },
     own,
+    (event) => event.event === "notice" && tell(event),
   );
   if (!registered.ok) return registered;
-  const { tools, end, servers } = registered.value;
+  const { tools, warnings, end, servers } = registered.value;
+  warnings.forEach(tell);
   try {
-    await waitForTools(tools, () => {});
+    if (refresh) (await servers.refresh()).forEach(tell);
+    await waitForTools(tools, (event) => event.event === "notice" && tell(event));
     return await viewsOf(tools, sandbox, question);
   } finally {
     await end();
@@ -111,7 +119,7 @@ async function viewsOf(
     });
     views.push({
       name,
-      source: own.some((tool) => tool.name === name) ? "host" : builtin.has(name) ? "built-in" : "settings",
+      source: sourceOf(name, { own, builtin, settings }),
       description: definition.description,
       input_schema: definition.input_schema,
       output_schema: definition.output_schema ?? null,
@@ -128,6 +136,20 @@ async function viewsOf(
     });
   }
   return success(views);
+}
+
+function sourceOf(
+  name: string,
+  { own, builtin, settings }: {
+    readonly own: readonly OwnTool[];
+    readonly builtin: ReadonlySet<string>;
+    readonly settings: Settings;
+  },
+): ToolView["source"] {
+  if (own.some((tool) => tool.name === name)) return "host";
+  if (builtin.has(name)) return "built-in";
+  const colon = name.indexOf(":");
+  return colon > 0 && Object.hasOwn(settings.mcp.servers, name.slice(0, colon)) ? "server" : "settings";
 }
 
 /** Cells that no sample needs. */

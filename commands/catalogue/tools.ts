@@ -26,7 +26,7 @@ export async function run(invocation: Invocation): Promise<number> {
     writeOutput(
       asJson ? `${safeJson(views.value.map(rowJson))}\n` : visible(listText(views.value), { lines: true }),
     );
-    return Exit.ok;
+    return views.complete ? Exit.ok : Exit.failure;
   }
   const view = views.value.find((each) => each.name === name);
   if (view === undefined) {
@@ -44,16 +44,39 @@ export async function run(invocation: Invocation): Promise<number> {
 async function viewsOf(
   invocation: Invocation,
   file: string | undefined,
-): Promise<Outcome<readonly ToolView[]> | { readonly exit: number }> {
+): Promise<
+  Outcome<readonly ToolView[]> & { readonly complete: boolean } | { readonly exit: number }
+> {
   const read = await readSubject(invocation, file);
   if ("exit" in read) return read;
   const subject = await settingsFor(invocation, read);
-  if (!subject.ok) return subject;
+  if (!subject.ok) return { ...subject, complete: false };
   tellDiagnostics(invocation, file ?? null, subject.value);
-  const { environment } = invocation;
+  const { environment, messages, arguments: given } = invocation;
   const named = "named" in read ? read.named : null;
-  return await toolViews({ environment, path: read.path, named, subject: subject.value });
+  let complete = true;
+  const views = await toolViews({
+    environment,
+    path: read.path,
+    named,
+    subject: subject.value,
+    refresh: switchOption(given, "refresh") === true,
+    tell: (problem) => {
+      if (INCOMPLETE.has(problem.code)) complete = false;
+      if (problem.code === "tools-waiting") messages.note(`flemma: ${problem.message}`);
+      else messages.problem(problem);
+    },
+  });
+  return { ...views, complete };
 }
+
+/** What is told where tools are missing that the settings ask for. */
+const INCOMPLETE: ReadonlySet<string> = new Set([
+  "mcp-unreachable",
+  "mcp-misnamed",
+  "tool-source-failed",
+  "tool-source-timeout",
+]);
 
 const DECISIONS: Readonly<Record<ToolView["decision"], string>> = {
   approve: "runs",

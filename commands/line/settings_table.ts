@@ -158,10 +158,18 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary:
       "the tools of a document: where they come from, whether they are offered, who decides about their calls",
     details:
-      "Without FILE those of the settings in force here. What policy says is said of a call without any input.",
+      "Without FILE those of the settings in force here. What policy says is said of a call without any input. Servers of\n" +
+      "tools that were never asked are asked now; with --refresh all of them.",
     kind: "none",
     arity: [0, 1],
-    options: [JSON_REPORT, SANDBOX, APPROVE, ...CONFIG, HELP],
+    options: [
+      { name: "refresh", help: "Ask servers of tools whose tools are known anew, and keep what they list." },
+      JSON_REPORT,
+      SANDBOX,
+      APPROVE,
+      ...CONFIG,
+      HELP,
+    ],
     example: "flemma tools list notes.chat",
   },
   {

@@ -17,8 +17,13 @@ export function nameFilter(taken: readonly string[], leftOut: readonly string[] 
 
 function anyOf(patterns: readonly string[]): NameFilter {
   const globs = patterns.map((pattern) => {
-    const glob = readGlob(pattern);
-    return glob.ok ? glob.value.matches : (name: string) => name === pattern;
+    const glob = readGlob(asName(pattern));
+    return glob.ok ? (name: string) => glob.value.matches(asName(name)) : (name: string) => name === pattern;
   });
   return (name) => globs.some((matches) => matches(name));
+}
+
+/** A slash divides paths; in a name it is a character like any other, and names hold no control characters. */
+function asName(text: string): string {
+  return text.replaceAll("/", "\u0001");
 }

@@ -48,11 +48,16 @@ Deno.test("a batch with one bad definition registers none, and the problem names
 Deno.test("a name with a dot, no name, no schema, no definition: each is an error that says so", () => {
   const registry = new ToolRegistry();
   assert.match(problem(registry.register(tool("my.tool"))).message, /my\.tool.*dot/);
+  assert.match(problem(registry.register(tool("my.server:tool"))).message, /my\.server:tool.*dot/);
   assert.match(problem(registry.register({ input_schema: schema })).message, /without a name/);
   assert.match(problem(registry.register("t", {} as Registration)).message, /\bt\b.*no input schema/);
   assert.match(problem(registry.register("t", undefined as unknown as Registration)).message, /\bt\b/);
   assert.match(problem(registry.register(tool("a`b"))).message, /backtick/);
   assert.equal(registry.count(), 0);
+});
+
+Deno.test("a dot is fine behind the colon, where the name is a server's", () => {
+  assert.ok(new ToolRegistry().register(tool("server:my.tool")).ok);
 });
 
 Deno.test("registering a name again replaces it with a warning, unless it is the same object", () => {

@@ -92,12 +92,11 @@ export class Connection {
     if (!found.ok) return found;
     const way = found.value;
     const connection = new Connection(name, server, client, way, host.confined);
-    // The client hears the signal only once its first message is under way.
     const giveUp = () => void way.transport.close();
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       if (signal.aborted) throw signal.reason;
-      await client.connect(way.transport, { timeout: seconds * 1000, signal });
+      await client.connect(way.transport, { timeout: seconds * 1000 });
       return success(connection);
     } catch (thrown) {
       await way.transport.close().catch(() => {});
@@ -135,12 +134,17 @@ export class Connection {
     options: CallOptions,
   ): Promise<CallOutcome> {
     const { ResultSchema } = await import("./client.ts");
+    // The client hears a signal for as long as that lives, and would cancel what has ended.
+    const stop = new AbortController();
+    const cancel = () => stop.abort(options.signal.reason);
+    if (options.signal.aborted) cancel();
+    options.signal.addEventListener("abort", cancel, { once: true });
     try {
       const request = { method: "tools/call", params: { name, arguments: input } };
       const answer = await this.#client.request(request, ResultSchema, {
         timeout: options.seconds * 1000,
         resetTimeoutOnProgress: true,
-        signal: options.signal,
+        signal: stop.signal,
         onprogress: (progress: Progress) => options.onProgress(`${wordsOf(progress)}\n`),
       });
       return { kind: "answer", answer };
@@ -153,6 +157,8 @@ export class Connection {
         return { kind: "refused", why: faultOf(thrown, { ...this.#place, said: "" }).why };
       }
       return { kind: "lost", fault: faultOf(thrown, this.#place), forgotten: statusOf(thrown) === 404 };
+    } finally {
+      options.signal.removeEventListener("abort", cancel);
     }
   }
 

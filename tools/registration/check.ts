@@ -19,7 +19,8 @@ export function checkDefinition(
   if (typeof name !== "string" || name === "") {
     return failure("invalid-tool", "A tool was registered without a name.", "Give its definition a name.");
   }
-  if (name.includes(".")) {
+  // What stands behind a colon is the name that a server gave its tool.
+  if (name.split(":", 1)[0]!.includes(".")) {
     return failure(
       "invalid-tool",
       `The tool name ${name} holds a dot, which stands for a module.`,

@@ -5,7 +5,7 @@ import { misbehaving, withPlace } from "./scene.ts";
 
 Deno.test("a server that prints, dies, floods or never answers costs its own call only", () =>
   withPlace(async (place) => {
-    const bad = { ...misbehaving(), timeout: 1 };
+    const bad = { ...misbehaving(), timeout: 2 };
     const calls = ["echo", "die", "echo", "flood", "echo", "never", "echo"]
       .map((name) => ({ name: `bad:${name}`, input: name === "echo" ? { text: "here" } : {} }));
     const results: string[] = [];
@@ -14,7 +14,7 @@ Deno.test("a server that prints, dies, floods or never answers costs its own cal
     for (const at of [0, 2, 4, 6]) assert.match(results[at]!, /echo here/);
     assert.match(results[1]!, /\(error\)[^]*server bad gave no answer[^]*I am gone/);
     assert.match(results[3]!, /\(error\)[^]*server bad gave no answer/);
-    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 1 s/);
+    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 2 s/);
   }));
 
 Deno.test("what does not start or is not to be asked is told, and its calls wait; the others work", () =>

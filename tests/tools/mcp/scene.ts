@@ -15,6 +15,13 @@ export const FILES = "npm:@modelcontextprotocol/server-filesystem@2026.8.31";
 /** A server of ours that does what servers must not. */
 const MISBEHAVING = new URL("misbehaving.ts", import.meta.url).pathname;
 
+const SCRIPTED = new URL("scripted.ts", import.meta.url).pathname;
+
+/** The one that does what the names of its tools say; it works in the document's folder. */
+export function scripted(): McpServer {
+  return denoServer(SCRIPTED, ".");
+}
+
 /** A server that Deno runs: a file or a package. */
 export function denoServer(...args: string[]): McpServer {
   return {
@@ -60,14 +67,17 @@ export interface Place {
     servers: Record<string, McpServer>,
     calls: readonly Call[],
     work: (chat: ChatSession, events: readonly CycleEvent[]) => Promise<unknown>,
-    settings?: Record<string, unknown>,
+    more?: { readonly settings?: Record<string, unknown>; readonly fetch?: typeof fetch },
   ): Promise<Ran>;
   /** Runs the calls in one document. */
   run(servers: Record<string, McpServer>, calls: readonly Call[]): Promise<Ran>;
 }
 
 /** Makes the folders, hands them out, and takes them away. */
-export async function withPlace(body: (place: Place) => Promise<void>): Promise<void> {
+export async function withPlace(
+  body: (place: Place) => Promise<void>,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const root = await Deno.realPath(await freshFolder("flemma-mcp-"));
   for (const name of ["work", "tmp"]) await Deno.mkdir(`${root}/${name}`);
   const here = environmentAt(`${root}/work`);
@@ -82,13 +92,14 @@ export async function withPlace(body: (place: Place) => Promise<void>): Promise<
       XDG_CONFIG_HOME: `${root}/config`,
       XDG_RUNTIME_DIR: `${root}/run`,
       TMPDIR: `${root}/tmp`,
+      ...variables,
     },
   };
   const place: Place = {
     folder: `${root}/work`,
     environment,
     root,
-    with: async (servers, calls, work, settings = {}) => {
+    with: async (servers, calls, work, { settings = {}, fetch } = {}) => {
       const events: CycleEvent[] = [];
       const opened = await chatInMemory(new TextEncoder().encode(documentOf(calls)), {
         environment,
@@ -101,6 +112,7 @@ export async function withPlace(body: (place: Place) => Promise<void>): Promise<
             ...settings,
           },
         },
+        fetch,
         emit: (event) => void events.push(event),
       });
       assert.ok(opened.ok, JSON.stringify(opened));

@@ -1,0 +1,132 @@
+// A call from its start to its result: one process, progress, stopping, refusals, questions back, a list that changes.
+
+import assert from "node:assert/strict";
+import { faultsIn, type Place, scripted, withPlace } from "./scene.ts";
+
+const bare = { ...scripted(), sandbox: false };
+
+function heard(place: Place): { method?: string; id?: number; params?: Record<string, unknown> }[] {
+  return Deno.readTextFileSync(`${place.folder}/heard.jsonl`).trimEnd().split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+Deno.test("calls of one server at the same time share one process, which ends with the document", () =>
+  withPlace(async (place) => {
+    const calls = Array.from({ length: 5 }, () => ({ name: "one:stay" }));
+    const { result } = await place.run({ one: bare }, calls);
+    const pids = calls.map((_, at) => /\d+/.exec(result(at))![0]);
+    assert.equal(new Set(pids).size, 1, pids.join(" "));
+    assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
+    assert.throws(() => Deno.statSync(`/proc/${pids[0]}`), Deno.errors.NotFound);
+    // Known now: the next document starts it again only for the call.
+    await place.with({ one: bare }, [{ name: "one:stay", status: "pending" }], (chat) => chat.advance());
+    assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
+  }));
+
+Deno.test("progress is shown and begins the time of a call anew", () =>
+  withPlace(async (place) => {
+    const { result, events } = await place.run({ one: { ...bare, timeout: 2 } }, [{ name: "one:slow" }]);
+    assert.match(result(0), /at last/);
+    const shown = events.flatMap((event) => event.event === "tool:output" ? [event.text] : []).join("");
+    for (const at of [1, 4, 7]) assert.match(shown, new RegExp(`step ${at}/12\n`));
+  }));
+
+Deno.test("a call that is stopped is cancelled at the server, and only that one", () =>
+  withPlace(async (place) => {
+    const calls = [{ name: "one:wait" }, { name: "one:slow" }];
+    const { result } = await place.with({ one: bare }, calls, async (chat, events) => {
+      const advancing = chat.advance();
+      // The other call tells progress only once both are under way.
+      while (!events.some(({ event }) => event === "tool:output")) {
+        await new Promise((resume) => setTimeout(resume, 10));
+      }
+      assert.ok(chat.cancelCall("call_0"));
+      await advancing;
+    });
+    assert.match(result(0), /stopped/);
+    assert.match(result(1), /at last/);
+    const waits = heard(place).find(({ params }) => params?.name === "wait");
+    const cancelled = heard(place).filter(({ method }) => method === "notifications/cancelled");
+    assert.deepEqual(cancelled.map(({ params }) => params?.requestId), [waits!.id]);
+  }));
+
+Deno.test("what a server refuses is told in its words and does not end it; without an answer it is asked for a sign of life", () =>
+  withPlace(async (place) => {
+    const calls = ["stay", "refuse", "wait"].map((name) => ({ name: `one:${name}` }));
+    const { result } = await place.with({ one: { ...bare, timeout: 1 } }, calls, async (chat) => {
+      await chat.advance();
+    });
+    assert.match(result(1), /\(error\)[^]*one refused the call: .*the input does not please me/);
+    assert.match(
+      result(2),
+      /\(error\)[^]*one gave no answer: it has told nothing for 1 s\. More time: mcp\.servers\.one\.timeout/,
+    );
+    const methods = heard(place).map(({ method }) => method);
+    assert.equal(methods.filter((method) => method === "initialize").length, 1);
+    assert.equal(methods.filter((method) => method === "ping").length, 1);
+  }));
+
+Deno.test("what a server asks that we do not offer is refused; its ping and our folders are answered", () =>
+  withPlace(async (place) => {
+    const { result } = await place.run({ one: bare }, [{ name: "one:ask" }]);
+    assert.match(result(0), /-32601 -32601 answered answered/);
+  }));
+
+Deno.test("a long text is cut, also that of an error", () =>
+  withPlace(async (place) => {
+    const { result } = await place.run({ one: bare }, [{ name: "one:long" }]);
+    assert.match(result(0), /\(error\)/);
+    assert.ok(result(0).length < 200_000, String(result(0).length));
+  }));
+
+Deno.test("tools that a server has from now on are offered by the next request, and kept", () =>
+  withPlace(async (place) => {
+    const offered: string[][] = [];
+    const answer = (_: unknown, init?: RequestInit) => {
+      const body = JSON.parse(String(init?.body));
+      offered.push(
+        body.tools.map(({ name }: { name: string }) => name).filter((name: string) => /^one_/.test(name)),
+      );
+      return Promise.resolve(
+        Response.json({ type: "error", error: { type: "invalid_request_error", message: "no" } }, {
+          status: 400,
+        }),
+      );
+    };
+    const ran = await place.with({ one: bare }, [{ name: "one:grow" }], (chat) => chat.advance(), {
+      fetch: answer,
+      settings: { tools: { max_concurrent: 0 }, provider: "anthropic" },
+    });
+    assert.match(ran.result(0), /grown/, ran.text);
+    assert.deepEqual(offered, [["one__echo", "one__grown"]]);
+    assert.match(ran.notices.join("\n"), /mcp-tools-changed: The server one has other tools now/);
+    const next = await place.run({ one: bare }, [{ name: "one:grown" }]);
+    assert.match(next.result(0), /grown/);
+    assert.deepEqual(faultsIn(next), []);
+  }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" }));
+
+Deno.test("two servers that have a tool of one name are called each by its own", () =>
+  withPlace(async (place) => {
+    await Deno.mkdir(`${place.folder}/other`);
+    const { result } = await place.run({ one: bare, two: { ...bare, cwd: "other" } }, [
+      { name: "one:shell", input: { command: "pwd" } },
+      { name: "two:shell", input: { command: "pwd" } },
+    ]);
+    assert.match(result(0), /\/work$/m);
+    assert.match(result(1), /\/work\/other$/m);
+  }));
+
+Deno.test("variables stand for what commands may see; what is not there is told, and a key of a provider never is there", () =>
+  withPlace(async (place) => {
+    const server = {
+      ...bare,
+      env: { ...bare.env, TOKEN: "${TOKEN}", OTHER: "${NOT_SET:-default}", KEY: "${ANTHROPIC_API_KEY}" },
+    };
+    const ran = await place.run({ one: server }, [
+      { name: "one:shell", input: { command: "echo $TOKEN-$OTHER-$KEY-" } },
+    ]);
+    assert.match(ran.result(0), /0 tkn-default--$/m);
+    assert.deepEqual(faultsIn(ran), [
+      "mcp-variable-missing: The server one is started without ANTHROPIC_API_KEY: not set, or kept from what tools start. Set it, or name it in tools.env.pass",
+    ]);
+  }, { TOKEN: "tkn", ANTHROPIC_API_KEY: "sk-secret-value-of-a-provider" }));
