@@ -4,7 +4,6 @@ import program from "../../deno.json" with { type: "json" };
 import { parentOf } from "../../base/paths.ts";
 import { type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
-import { openNetwork } from "../../providers/http/network.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { Server } from "../../tools/mcp/server.ts";
@@ -49,8 +48,11 @@ export async function openServers(
     ...subject,
     folder: document === null ? environment.cwd : parentOf(document),
     version: program.version,
-    network: (url: string) =>
-      fetch === undefined ? openNetwork(url, environment) : Promise.resolve(success({ fetch, close() {} })),
+    network: async (url: string) => {
+      if (fetch !== undefined) return success({ fetch, close() {} });
+      const { openNetwork } = await import("../../providers/http/network.ts");
+      return await openNetwork(url, environment);
+    },
     tell,
   };
   const own = new Own(tools, tell);
