@@ -77,7 +77,7 @@ export async function openServers(
         resolve: async (_register, done) => {
           const asked = await server.ask();
           if (asked.ok) own.take(server, asked.value);
-          done(asked.ok ? undefined : sentences(asked.problem));
+          done(asked.ok ? undefined : sentences(asked.problem).replace(`The server ${name} `, "it "));
         },
       });
     }

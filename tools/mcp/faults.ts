@@ -26,7 +26,7 @@ const MOST_WORDS = 300;
 
 /** The fault behind what was thrown. */
 export function faultOf(thrown: unknown, place: FaultPlace): Fault {
-  const words = cut(withoutSecrets(thrownText(thrown), place.server).replace(/\s+/g, " ").trim());
+  const words = cut(withoutSecrets(wholeText(thrown), place.server).replace(/\s+/g, " ").trim());
   const said = cut((place.said ?? "").trim().split("\n").slice(-3).join(" ").trim());
   const why = `${words.replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said}`}`;
   const next = place.server.url
@@ -44,6 +44,14 @@ export function statusOf(thrown: unknown): number | null {
   return null;
 }
 
+/** What was thrown, with the innermost reason: a failed request says nothing by itself. */
+function wholeText(thrown: unknown): string {
+  let inner = thrown;
+  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  const [text, why] = [thrownText(thrown), thrownText(inner)];
+  return text.includes(why) ? text : `${text.replace(/\.$/, "")}: ${why}`;
+}
+
 function httpAdvice(status: number | null, words: string, { name }: FaultPlace): string | undefined {
   const key = `mcp.servers.${name}`;
   if (status === 401 || status === 403) {
@@ -56,7 +64,7 @@ function httpAdvice(status: number | null, words: string, { name }: FaultPlace):
   if (/Unexpected content type/.test(words)) {
     return `Look at ${key}.url: what answers there is no MCP server.`;
   }
-  if (/Connection refused|dns error|failed to lookup/i.test(words)) {
+  if (/Connection refused|ECONNREFUSED|ENOTFOUND|dns error|failed to lookup/i.test(words)) {
     return `Is it running? Look at ${key}.url.`;
   }
   return undefined;
