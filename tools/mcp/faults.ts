@@ -39,7 +39,8 @@ export function faultOf(thrown: unknown, place: FaultPlace): Fault {
 export function statusOf(thrown: unknown): number | null {
   for (let at = thrown; at instanceof Error; at = at.cause) {
     const { code } = at as { readonly code?: unknown };
-    if (at.message.startsWith("Streamable HTTP error") && typeof code === "number" && code > 0) return code;
+    // Codes of the protocol are below zero, those of systems are words.
+    if (typeof code === "number" && code >= 300 && code < 600) return code;
   }
   return null;
 }
