@@ -169,6 +169,27 @@ Deno.test("events before the answer, in any framing, end no call", () =>
       }),
   ));
 
+Deno.test("a stream with ids that ends early goes on where it stopped, and nothing of it is left", () => {
+  let asked: number | undefined;
+  const open = (text: string) =>
+    new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) });
+  const answer = untilCall(({ id }) => {
+    asked = id;
+    return events("id: event-1\nretry: 50\ndata: \n\n");
+  });
+  const server = listen((request, message) => {
+    if (request.method !== "GET") return answer(request, message);
+    if (request.headers.get("last-event-id") !== "event-1") return events(open("id: event-0\ndata: \n\n"));
+    const result = { jsonrpc: "2.0", id: asked, result: { content: [{ type: "text", text: "resumed" }] } };
+    return events(open(`id: event-2\ndata: ${JSON.stringify(result)}\n\n`));
+  });
+  return using(server, () =>
+    withPlace(async (place) => {
+      const { result } = await place.run({ web: { url: server.url } }, [{ name: "web:do" }]);
+      assert.match(result(0), /resumed/);
+    }));
+});
+
 Deno.test("a redirect on the same host is followed; no header goes to another one", () =>
   using(listen(() => new Response("", { status: 500 })), (other) => {
     const serve = untilCall(({ id }) =>

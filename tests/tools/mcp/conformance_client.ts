@@ -1,0 +1,23 @@
+// The client that the conformance suite runs: a document whose call goes to the server of a scenario.
+//
+//     conformance_client.ts URL    with the name of the scenario in MCP_CONFORMANCE_SCENARIO
+
+import { withPlace } from "./scene.ts";
+
+/** What is called in a scenario. */
+const CALLS: Readonly<Record<string, { readonly name: string; readonly input?: Record<string, unknown> }>> = {
+  tools_call: { name: "suite:add_numbers", input: { a: 5, b: 3 } },
+  "sse-retry": { name: "suite:test_reconnection" },
+  "elicitation-sep1034-client-defaults": { name: "suite:test_client_elicitation_defaults" },
+};
+
+const [url = ""] = Deno.args;
+const call = CALLS[Deno.env.get("MCP_CONFORMANCE_SCENARIO") ?? ""];
+await withPlace(async (place) => {
+  // A scenario without a call is asked for its tools.
+  const { result } = await place.run({ suite: { url } }, [call ?? { name: "suite:none" }]);
+  if (call !== undefined && /\(error\)/.test(result(0))) {
+    console.error(result(0));
+    Deno.exit(1);
+  }
+});
