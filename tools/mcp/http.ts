@@ -87,14 +87,19 @@ function guardedEvents(
 const CONNECTION_CLOSED = -32000;
 
 /** Passes on so many bytes and fails at the next. */
-function atMost(most: number): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {
+function atMost(body: ReadableStream<Uint8Array>, most: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
   let length = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      length += chunk.length;
-      if (length > most) controller.error(new Error(tooLong(most)));
-      else controller.enqueue(chunk as Uint8Array<ArrayBuffer>);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      length += value.length;
+      if (length <= most) return controller.enqueue(value as Uint8Array<ArrayBuffer>);
+      await reader.cancel();
+      controller.error(new Error(tooLong(most)));
     },
+    cancel: (reason) => reader.cancel(reason),
   });
 }
 
