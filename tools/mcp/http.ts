@@ -11,11 +11,10 @@ export function guardedFetch(inner: typeof fetch): Fetch {
   return async (url, init) => {
     const response = await inner(url, init);
     const { body, headers } = response;
-    if (body === null) return response;
+    // Of a farewell nothing is read.
+    if (body === null || init?.method === "DELETE") return response;
     const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
-    const guarded = isStream
-      ? guardedEvents(body, requestId(init))
-      : body.pipeThrough(atMost(LONGEST_MESSAGE));
+    const guarded = isStream ? guardedEvents(body, requestId(init)) : atMost(body, LONGEST_MESSAGE);
     const copy = new Response(guarded, response);
     // The client tells of redirects by it.
     Object.defineProperty(copy, "url", { value: response.url });

@@ -17,7 +17,7 @@ await withPlace(async (place) => {
   // A scenario without a call is asked for its tools.
   const { result } = await place.run({ suite: { url } }, [call ?? { name: "suite:none" }]);
   if (call !== undefined && /\(error\)/.test(result(0))) {
-    console.error(result(0));
+    await Deno.stderr.write(new TextEncoder().encode(result(0)));
     Deno.exit(1);
   }
 });
