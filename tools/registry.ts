@@ -39,6 +39,10 @@ export class ToolRegistry {
   readonly #tools = new Map<string, ToolDefinition>();
   /** The object each tool was registered with: registering it again is no replacement. */
   readonly #origins = new WeakMap<ToolDefinition, Registration>();
+  /** What went wrong with the own sources. */
+  readonly #problems: Problem[] = [];
+  /** What went wrong with sources below and was told already. */
+  readonly #told = new WeakSet<Problem>();
   #sources: Sources;
 
   /** An empty registry. */
@@ -135,6 +139,7 @@ export class ToolRegistry {
   clear(): void {
     this.#tools.clear();
     this.#sources.forget();
+    this.#problems.length = 0;
     this.#sources = this.#newSources();
   }
 
@@ -174,6 +179,7 @@ export class ToolRegistry {
     while (!this.isReady() && signal?.aborted !== true) {
       await Promise.all(this.#everySources().map((sources) => sources.ready(signal)));
     }
+    this.#tellOfBelow();
   }
 
   /**
@@ -186,6 +192,7 @@ export class ToolRegistry {
     while (!isThere() && signal?.aborted !== true && this.#everySources().some((each) => each.mayGet(name))) {
       await Promise.all(this.#everySources().map((sources) => sources.readyFor(name, isThere, signal)));
     }
+    this.#tellOfBelow();
   }
 
   /** Whether a tool of that name is not there and may still come from a source. */
@@ -248,6 +255,19 @@ export class ToolRegistry {
     return new Map([...below, ...this.#tools]);
   }
 
+  /** Tells once of what went wrong with sources below, whoever asked them: they are nobody's in particular. */
+  #tellOfBelow(): void {
+    for (const problem of this.#below.flatMap((registry) => registry.#everyProblem())) {
+      if (this.#told.has(problem)) continue;
+      this.#told.add(problem);
+      this.#options.onProblem?.(problem);
+    }
+  }
+
+  #everyProblem(): readonly Problem[] {
+    return [...this.#problems, ...this.#below.flatMap((registry) => registry.#everyProblem())];
+  }
+
   #everySources(): readonly Sources[] {
     return [this.#sources, ...this.#below.flatMap((registry) => registry.#everySources())];
   }
@@ -257,7 +277,10 @@ export class ToolRegistry {
     return new Sources({
       timeout: defaultTimeout,
       register: (given) => this.register(...given as Parameters<RegisterTool>),
-      warn: (problem) => onProblem?.(problem),
+      warn: (problem) => {
+        this.#problems.push(problem);
+        onProblem?.(problem);
+      },
       complete: () => onComplete?.(),
     });
   }
