@@ -6,7 +6,7 @@ import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
-import type { Cycle } from "../cycle/mod.ts";
+import type { Cancelled, Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
 import { callNumber, handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
@@ -39,6 +39,7 @@ import type {
   OpenCall,
   ShownCall,
 } from "./types.ts";
+import type { Cancellable } from "./review/cancel/answer.ts";
 import { distrusts } from "./trust/stranger.ts";
 import { openCalls } from "./views/calls.ts";
 import { decidedBy } from "./views/decided_by.ts";
@@ -77,6 +78,8 @@ export class Session implements ChatSession {
   readonly #work = new Set<Promise<unknown>>();
   /** The request of `send`, of which the cycle does not know. */
   #sending: AbortController | null = null;
+  /** Hears what other processes want cancelled; null while nothing is under way that can be. */
+  #listening: Promise<() => Promise<void>> | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(opened: Opened, options: RuntimeOptions, runtime: Runtime) {
@@ -168,9 +171,13 @@ export class Session implements ChatSession {
   }
 
   cancel(): boolean {
+    return this.#cancelFirst() !== null;
+  }
+
+  #cancelFirst(): Cancelled | null {
     if (this.#sending === null) return this.#runtime.cycle.cancel();
     this.#sending.abort();
-    return true;
+    return { what: "request" };
   }
 
   cancelCall(id: string): boolean {
@@ -425,11 +432,49 @@ export class Session implements ChatSession {
       ? busyStarting()
       : null;
     if (busy !== null) return stopped("failed", { problem: busy });
+    this.#listen();
     const stop = await this.#during(
       this.#recovered(runtime.value).then(work).finally(() => runtime.value.endTools()),
     );
     await runtime.value.changes.done();
     return stop;
+  }
+
+  /** Lets other processes cancel what is under way; nothing waits for it. */
+  #listen(): void {
+    const { environment, emit } = this.#options;
+    const { path } = this;
+    if (path === null || this.#listening !== null) return;
+    const tell = ({ code, message }: Problem) => emit?.({ event: "notice", code, message });
+    this.#listening = import("./review/cancel/hear.ts").then(({ hear }) =>
+      hear({ environment, path, tell, run: this.#cancellable })
+    );
+  }
+
+  async #unlisten(): Promise<void> {
+    const listening = this.#listening;
+    this.#listening = null;
+    await (await listening)?.();
+  }
+
+  /** What goes on, and the ways to end it. */
+  get #cancellable(): Cancellable {
+    const cycle = () => this.#runtime.cycle;
+    const sending = () => this.#sending !== null;
+    const chat = () => this.chat;
+    return {
+      get chat() {
+        return chat();
+      },
+      get running() {
+        return cycle().running;
+      },
+      get requesting() {
+        return sending() || cycle().requesting;
+      },
+      cancel: () => this.#cancelFirst(),
+      cancelCall: (id) => this.cancelCall(id),
+    };
   }
 
   /** What a killed run left behind is ended first: it could be the very call that is about to run. */
@@ -479,7 +524,7 @@ export class Session implements ChatSession {
       return await work;
     } finally {
       this.#work.delete(work);
-      if (this.#work.size === 0) await this.#runtime.rest();
+      if (this.#work.size === 0) await Promise.all([this.#runtime.rest(), this.#unlisten()]);
     }
   }
 

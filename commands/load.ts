@@ -79,6 +79,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "execute": () => import("./document/execute.ts"),
   "send": () => import("./document/send.ts"),
   "migrate": () => import("./conversation/migrate.ts"),
+  "cancel": () => import("./conversation/cancel.ts"),
   "undo": () => import("./conversation/undo.ts"),
   "recover": () => import("./document/recover.ts"),
   "new": () => import("./document/new.ts"),

@@ -87,6 +87,12 @@ export interface CycleParts {
   readonly signal?: AbortSignal;
 }
 
+/** What a person had cancelled: a request, a call, or a press that had started neither. */
+export type Cancelled =
+  | { readonly what: "request" }
+  | { readonly what: "call"; readonly id: string; readonly tool: string }
+  | { readonly what: "press" };
+
 /** The cycle of one document (tool-cycle sections 2 to 7). One instance is one run of the program. */
 export class Cycle {
   readonly #parts: CycleParts;
@@ -199,21 +205,32 @@ export class Cycle {
     return this.#runs.has(id);
   }
 
+  /** The calls that run now and were not cancelled, in the order they were started. */
+  get running(): readonly Call[] {
+    return this.#runs.calls;
+  }
+
+  /** Whether a request runs now. */
+  get requesting(): boolean {
+    return this.#course.at === "sending";
+  }
+
   /**
    * Cancels one thing: the running request, else the call that was started first, else a press that has not
-   * started anything yet. False when there is nothing to cancel.
+   * started anything yet. Answers what it was; null when there is nothing to cancel.
    */
-  cancel(): boolean {
+  cancel(): Cancelled | null {
     const course = this.#course;
     if (course.at === "sending") {
       course.request.abort();
       this.#cancelled([]);
-      return true;
+      return { what: "request" };
     }
-    const id = this.#runs.cancelFirst();
-    if (id === null && stepOf(course) === null) return false;
-    this.#cancelled(id === null ? [] : [id]);
-    return true;
+    const [call] = this.#runs.calls;
+    if (call === undefined && stepOf(course) === null) return null;
+    if (call !== undefined) this.#runs.cancel(call.id);
+    this.#cancelled(call === undefined ? [] : [call.id]);
+    return call === undefined ? { what: "press" } : { what: "call", id: call.id, tool: call.name };
   }
 
   /** Cancels one running call by id. False when it does not run. */

@@ -248,6 +248,33 @@ const UNDO: Command = {
   example: "flemma undo notes.chat --dry-run",
 };
 
+const CANCEL: Command = {
+  name: "cancel",
+  usage: "[FILE] [TARGET]",
+  summary: "stop what another process runs for a document",
+  details:
+    "A TARGET is a call's id, its number (flemma status prints it), or four or more characters that its id begins or " +
+    "ends with. Without any, one thing is cancelled, as by Ctrl-C: the request, else the call that was started first. What " +
+    "a call had put out by then stays in its result. Without FILE, the only document that is run now is meant. Exit code 1 " +
+    "when nothing runs.",
+  kind: "none",
+  arity: [0, 2],
+  options: [
+    {
+      name: "line",
+      value: "N",
+      type: "count",
+      help: "The call at or nearest to this line; what comes first, where that one does not run.",
+    },
+    { name: "all", help: "The request and every running call." },
+    { name: "list", help: "List what runs instead." },
+    JSON_REPORT,
+    QUIET,
+    HELP,
+  ],
+  example: "flemma cancel notes.chat call_1",
+};
+
 /** They tell about a document and change nothing. */
 const LOOK: readonly Command[] = [
   {
@@ -398,7 +425,7 @@ const CONFINE: readonly Command[] = [
 
 /** Every command, in the groups and the order in which people read about them. */
 export const GROUPS: readonly CommandGroup[] = [
-  { title: "Work on a document", commands: [...WORK, UNDO] },
+  { title: "Work on a document", commands: [...WORK, CANCEL, UNDO] },
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },

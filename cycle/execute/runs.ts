@@ -60,6 +60,11 @@ export class Runs implements RunningCalls {
     return this.#running.has(id);
   }
 
+  /** The calls that run and were not stopped, in the order they were started. */
+  get calls(): readonly Call[] {
+    return [...this.#running.values()].filter(isRunning).map(({ call }) => call);
+  }
+
   /**
    * Starts a call once its start is journalled, unless everything was cancelled meanwhile. The inner promise
    * settles when the result is in the document, or when a cancelled tool has ended.
@@ -90,14 +95,6 @@ export class Runs implements RunningCalls {
       .then((result) => this.#deliver(run, result));
     this.#parts.spawn(ended);
     return success({ ended });
-  }
-
-  /** Cancels the call that was started first; its id, or null when none runs. */
-  cancelFirst(): string | null {
-    for (const run of this.#running.values()) {
-      if (isRunning(run)) return this.#cancel(run);
-    }
-    return null;
   }
 
   /** Cancels one running call. False when it does not run. */

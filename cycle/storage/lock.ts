@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Written into the lock file so that others can name who holds it. */
@@ -100,7 +101,10 @@ async function lockByKey(
         return failure(
           "document-locked",
           `${realPath} is in use by ${who}.`,
-          "Wait for it to end, or let this command wait with --wait SECONDS.",
+          `Wait for it to end, stop what it runs with flemma cancel ${
+            operands(realPath)
+          }, or let this command ` +
+            "wait with --wait SECONDS.",
         );
       }
       if (options.signal?.aborted === true) {

@@ -112,7 +112,7 @@ Deno.test("D5: cancelling stops the call that was started first, and keeps what 
   const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
   const done = built.cycle.advance();
   await gates.started(2);
-  assert.equal(built.cycle.cancel(), true);
+  assert.notEqual(built.cycle.cancel(), null);
   assert.deepEqual([gates.signals.get("a")?.aborted, gates.signals.get("b")?.aborted], [true, false]);
   gates.open("a", { success: true, output: "late" });
   gates.open("b");
@@ -207,7 +207,7 @@ Deno.test("the given signal cancels everything that runs", async () => {
 });
 
 Deno.test("with nothing to cancel, cancelling says so", () => {
-  assert.equal(bench({ text: "@You:\nhi\n" }).cycle.cancel(), false);
+  assert.equal(bench({ text: "@You:\nhi\n" }).cycle.cancel(), null);
 });
 
 Deno.test("cancelling a running request ends it and puts the autopilot to rest", async () => {
@@ -225,7 +225,7 @@ Deno.test("cancelling a running request ends it and puts the autopilot to rest",
   await sent.promise;
   const refused = await built.cycle.advance();
   assert.deepEqual([refused.reason, refused.problem?.code], ["failed", "busy"]);
-  assert.equal(built.cycle.cancel(), true);
+  assert.notEqual(built.cycle.cancel(), null);
   assert.equal((await done).reason, "cancelled");
   assert.equal(built.cycle.autopilot, "idle");
 });
