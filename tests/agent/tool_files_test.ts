@@ -508,3 +508,70 @@ Deno.test("two calls at once share a host, and one that ends it is an error for 
     for (const id of ["c1", "c2"]) assert.match(session.chat.result(id)?.content ?? "", /exit code 7/, id);
   });
 });
+
+Deno.test("what a file says for generated prompts stands in them; a format_preview is told and not used", async () => {
+  await inPlace(async (place) => {
+    const says =
+      `personalities: { "coding-assistant": { snippet: "looks up tides", guidelines: ["Ask for a place."] } },`;
+    userTool(
+      place,
+      "tides.ts",
+      file(`return { content: "high" };`, `${says} format_preview: () => "all is well",`),
+    );
+    userTool(place, "wrong.ts", file(`return { content: "ran" };`, `personalities: { a: "b" },`));
+    const warned: string[] = [];
+    await using session = await place.memory(
+      '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n\n@You:\nHello.\n',
+      { emit: (event) => event.event === "notice" && warned.push(event.message) },
+    );
+    const prepared = await session.request();
+    assert.ok(prepared.kind === "ready");
+    const system: string = JSON.parse(prepared.request.body).system[0].text;
+    assert.match(system, /- tides: looks up tides\n/);
+    assert.match(system, /- Ask for a place\.\n/);
+    assert.equal(warned.filter((text) => /tides\.ts: its format_preview is not used/.test(text)).length, 1);
+    assert.equal(
+      warned.filter((text) => /wrong\.ts: its personalities is not of the right type/.test(text)).length,
+      1,
+    );
+    assert.equal((await called(place, "wrong")).text, "ran");
+    await using asked = await place.memory(asking(["c1", "tides"]));
+    await asked.advance();
+    assert.deepEqual((await asked.calls()).map(({ preview }) => preview), ["tides"]);
+  });
+});
+
+for (const enabled of [true, false]) {
+  Deno.test(
+    `a tool fetches a page where the policy allows the network and nowhere else, ${
+      enabled ? "in the sandbox" : "without one"
+    }`,
+    async () => {
+      await inPlace(async (place) => {
+        await using server = Deno.serve(
+          { port: 0, hostname: "127.0.0.1", onListen() {} },
+          () => new Response("<h1>High water</h1>"),
+        );
+        userTool(
+          place,
+          "fetch_page.ts",
+          file(
+            `
+    const response = await fetch(input.url, { signal: ctx.signal });
+    return { content: (await response.text()).replace(/<[^>]*>/g, ""), status: String(response.status) };`,
+            `description: "Fetch a page as text.", input_schema: { type: "object", properties: { url: { type: "string" } } },`,
+          ),
+        );
+        const url = `http://127.0.0.1:${server.addr.port}/`;
+        const fetched = async (network: boolean) => {
+          const overrides = { tools: { require_approval: false }, sandbox: { enabled, policy: { network } } };
+          return await called(place, "fetch_page", { url }, { settings: { overrides } });
+        };
+        const allowed = await fetched(true);
+        assert.equal(allowed.text, "High water");
+        assert.ok(allowed.events.some((event) => event.event === "tool:finished" && event.note === "200"));
+        assert.match((await fetched(false)).text, /net access|NotCapable|not allowed/i);
+      });
+    },
+  );
+}

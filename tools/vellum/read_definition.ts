@@ -26,6 +26,7 @@ export interface FileDefinition {
       | "path_input"
       | "command_input"
       | "config_schema"
+      | "personalities"
     >
   >;
 }
@@ -50,6 +51,10 @@ const isText = (value: unknown) => typeof value === "string";
 const isSwitch = (value: unknown) => typeof value === "boolean";
 const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
+/** What is shown of a call is made in this program, before anybody agreed to run anything of the file. */
+const NO_PREVIEW = "its format_preview is not used, because nothing of a tool file runs in this program; " +
+  "calls of it are shown by their input";
+
 /** Members that are taken over as they are, with what they must be. */
 const MORE: Readonly<Record<keyof FileDefinition["more"], (value: unknown) => boolean>> = {
   enabled: isSwitch,
@@ -59,6 +64,7 @@ const MORE: Readonly<Record<keyof FileDefinition["more"], (value: unknown) => bo
   path_input: isText,
   command_input: isText,
   config_schema: isObject,
+  personalities: (value) => isObject(value) && Object.values(value).every(isObject),
 };
 
 /** Reads the members of an export. Pure. */
@@ -106,6 +112,7 @@ export function readDefinition(members: Readonly<Record<string, Member>>, base: 
       return value === undefined ? [] : [[each, value]];
     }),
   ) as FileDefinition["more"];
+  if (Object.hasOwn(members, "format_preview")) warnings.push(NO_PREVIEW);
   return {
     warnings,
     definition: {
