@@ -462,7 +462,7 @@ Deno.test("a project's files are used only as the person agreed to them: not bef
   });
 });
 
-Deno.test("a definition is asked for once for each content; where no Deno is, the call says what to install", async () => {
+Deno.test("a definition is asked for once for each content", async () => {
   await inPlace(async (place) => {
     userTool(place, "plain.ts", file(`return { content: "ran" };`, `description: "first",`));
     assert.equal((await called(place, "plain")).text, "ran");

@@ -12,9 +12,13 @@ import { HOST, PLUGIN_API } from "./host.generated.ts";
  * The Deno to run tool files with. Fails with `deno-missing` and with what `findProgram` says.
  *
  * @param writable folders that commands may change: nothing in them is started
+ * @param own the runtime of this process, null where it runs no other files
  */
-export function findDeno(environment: Environment, writable: readonly string[]): Outcome<string> {
-  const own = ownDeno();
+export function findDeno(
+  environment: Environment,
+  writable: readonly string[],
+  own: string | null = ownDeno(),
+): Outcome<string> {
   if (own !== null) return findProgram(own, environment, writable);
   const installed = findProgram("deno", environment, writable);
   if (installed.ok || installed.problem.code !== "program-not-found") return installed;

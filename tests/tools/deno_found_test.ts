@@ -1,0 +1,53 @@
+// Which Deno runs tool files: the program's own, else the one that is installed, else a sentence that says what to install.
+
+import assert from "node:assert/strict";
+import type { Environment } from "../../base/environment.ts";
+import { findDeno } from "../../tools/vellum/runtime.ts";
+
+async function inFolder(body: (folder: string, at: (path: string) => Environment) => void): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-deno-" }));
+  try {
+    body(folder, (path) => ({ cwd: folder, home: folder, variables: { PATH: path } }));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function install(folder: string): string {
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeTextFileSync(`${folder}/deno`, "#!/bin/sh\n", { mode: 0o755 });
+  return `${folder}/deno`;
+}
+
+Deno.test("a program that Deno runs takes that Deno, whatever is in PATH", () =>
+  inFolder((folder, at) => {
+    install(`${folder}/bin`);
+    assert.deepEqual(findDeno(at(`${folder}/bin`), [], Deno.execPath()), {
+      ok: true,
+      value: Deno.execPath(),
+    });
+  }));
+
+Deno.test("a single binary, or one that Node runs, takes the Deno in PATH", () =>
+  inFolder((folder, at) => {
+    const deno = install(`${folder}/bin`);
+    assert.deepEqual(findDeno(at(`/nonexistent:${folder}/bin`), [], null), { ok: true, value: deno });
+  }));
+
+Deno.test("where there is none, it is said what to install", () =>
+  inFolder((folder, at) => {
+    Deno.mkdirSync(`${folder}/empty`);
+    const found = findDeno(at(`${folder}/empty`), [], null);
+    assert.ok(!found.ok);
+    assert.equal(found.problem.code, "deno-missing");
+    assert.match(found.problem.message, /no program deno was found in PATH/);
+    assert.match(found.problem.next ?? "", /npm install -g deno/);
+  }));
+
+Deno.test("one that commands could have put there is not taken", () =>
+  inFolder((folder, at) => {
+    install(`${folder}/bin`);
+    const found = findDeno(at(`${folder}/bin`), [folder], null);
+    assert.ok(!found.ok);
+    assert.notEqual(found.problem.code, "deno-missing");
+  }));
