@@ -4,7 +4,7 @@
  * Reading a document needs nothing else:
  *
  * ```ts
- * import { parse } from "@flemma/flemma";
+ * import { parse } from "flemma";
  *
  * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
  * console.log(chat.turns[0]?.role); // You
@@ -55,21 +55,7 @@ export {
 } from "./config/settings.ts";
 export type { SettingsOptions } from "./config/sources/find.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
-export { unescapeTurn } from "./parser/edits/escape.ts";
-export { insertBlocks, type Insertion, writeResult } from "./parser/edits/placement.ts";
-export {
-  type FinalBlock,
-  isPlaceholder,
-  placeholderStyle,
-  rejectWith,
-  setStatus,
-  stripStatus,
-  type WrittenStyle,
-} from "./parser/edits/result_block.ts";
-export { applyEdits, diagnosticJson, type Edit, parse, toJson, update } from "./parser/mod.ts";
-export { type Prose, proseOf } from "./parser/prose.ts";
-export type * from "./parser/types.ts";
-export { editBetween, offsetAt, offsetAtUnits, type Position, positionAt, unitsAt } from "./parser/utf16.ts";
+export * from "./parser/library.ts";
 export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
 export { getProvider, type ProviderSource } from "./providers/registry.ts";
 export {
@@ -216,7 +202,7 @@ export {
  * Loads the settings of a document without its first block, from every file that holds for it and what is said on top.
  *
  * ```ts
- * import { loadSettings, processEnvironment } from "@flemma/flemma";
+ * import { loadSettings, processEnvironment } from "flemma";
  *
  * const loaded = await loadSettings({ environment: processEnvironment(), noConfig: true });
  * if (loaded.ok) console.log(loaded.value.settings.provider); // anthropic

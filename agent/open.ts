@@ -15,7 +15,7 @@ import type { ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
  * nothing is probed, until a method needs it.
  *
  * ```ts
- * import { openChat } from "@flemma/flemma";
+ * import { openChat } from "flemma";
  *
  * const opened = await openChat("notes.chat");
  * if (!opened.ok) console.error(opened.problem.message);
@@ -50,7 +50,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
  * Opens a text that nobody else changes: filter mode, an editor's buffer, a test.
  *
  * ```ts
- * import { chatInMemory } from "@flemma/flemma";
+ * import { chatInMemory } from "flemma";
  *
  * const opened = await chatInMemory(new TextEncoder().encode("@You:\nHello\n"));
  * if (opened.ok) console.log(opened.value.chat.turns.length); // 1

@@ -137,14 +137,14 @@ async function wrapped(
 function run(
   argv: readonly string[],
   { cwd, variables }: Environment,
-): Promise<{ stderr: string; signal: Deno.Signal | null }> {
+): Promise<{ stderr: string; signal: string | null }> {
   return finish(spawn(argv, { cwd, env: variables }), argv);
 }
 
 async function finish(
   started: Outcome<Running>,
   argv: readonly string[],
-): Promise<{ stderr: string; signal: Deno.Signal | null }> {
+): Promise<{ stderr: string; signal: string | null }> {
   if (!started.ok) throw new Error(started.problem.message);
   const [stderr, , status] = await Promise.all([
     new Response(started.value.stderr).text(),

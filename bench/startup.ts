@@ -1,6 +1,6 @@
 // Whole processes: what a person waits for before a command has said anything.
 
-import { bundleProgram } from "../scripts/build.ts";
+import { bundleProgram } from "../scripts/build/bundle.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 import { compare, type Costs } from "./pairs.ts";
 

@@ -14,7 +14,7 @@ export * from "./types.ts";
  * Parses a document. Any bytes are a document: faults of the text are diagnostics, never exceptions.
  *
  * ```ts
- * import { parse } from "@flemma/flemma";
+ * import { parse } from "flemma";
  *
  * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
  * console.log(chat.turns[0]?.role); // You
@@ -33,7 +33,7 @@ export function parse(bytes: Uint8Array): Chat {
  * the document.
  *
  * ```ts
- * import { parse, update } from "@flemma/flemma";
+ * import { parse, update } from "flemma";
  *
  * const chat = parse(new TextEncoder().encode("@You:\nHello\n"));
  * console.log(update(chat, [{ from: 11, to: 11, insert: ", world" }]).lineText(2)); // Hello, world

@@ -9,7 +9,7 @@ import type { Provider } from "./types.ts";
  * elsewhere.
  *
  * ```ts
- * import { chatInMemory, replayProvider, startReplay } from "@flemma/flemma";
+ * import { chatInMemory, replayProvider, startReplay } from "flemma";
  *
  * await using replay = await startReplay({ replies: [{ reply: [{ text: "Hello!" }] }] });
  * const opened = await chatInMemory(new TextEncoder().encode("@You:\nHi\n"), {

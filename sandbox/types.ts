@@ -147,7 +147,7 @@ export interface ExitStatus {
   /** Its exit code, or 128 and the number of the signal that ended it. */
   readonly code: number;
   /** The signal that ended it, or null. */
-  readonly signal: Deno.Signal | null;
+  readonly signal: string | null;
 }
 
 /** What a process is started with. */

@@ -1,252 +1,28 @@
-// Makes what is shipped: a minified bundle of the command line and one of the library, for Deno.
+// Makes what is shipped, in the folder `dist`.
 //
-// A bundle is built for the browser platform with `process` defined away: the packages then take their lean builds, and
-// none of them wakes up the Node layer at start. The program is cut into few files along what a run needs: one piece of
-// 800 KB costs help and version more than the empty program does, forty pieces cost the commands as much
-// (docs/architecture.md has the figures).
+//   build.ts            a bundle of the command line and one of the library, for Deno
+//   build.ts npm        the packages for npm
 
-import * as esbuild from "esbuild";
-import { calledFunctions } from "./build/called.ts";
-import { compiledEagerly } from "./build/eager.ts";
+import { bundleLibrary, bundleProgram } from "./build/bundle.ts";
+import { buildPackages } from "./build/npm.ts";
 import { print, ROOT } from "./gate/root.ts";
 
-interface Graph {
-  readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
-}
-
-/** A file that is loaded late. */
-interface LateFile {
-  readonly name: string;
-  /** Modules that are loaded late in it and that nothing in it ever asks for. An import of one fails. */
-  readonly without?: readonly string[];
-}
-
-/** A file that is loaded late; a name alone where nothing is left out. */
-type Late = string | LateFile;
-
-function lateFile(late: Late): LateFile {
-  return typeof late === "string" ? { name: late } : late;
-}
-
-/**
- * What the command line loads late, each as one file: what the import that asks for it comes to, a path from the root of
- * the project or a package, and the file.
- */
-const LATE: Readonly<Record<string, Late>> = {
-  "commands/load.ts": "commands",
-  "commands/pieces/quick.ts": "quick",
-  "commands/pieces/deciding.ts": {
-    name: "deciding",
-    without: [
-      "cycle/send/send.ts",
-      "cycle/send/request.ts",
-      "cycle/send/estimate.ts",
-      "providers/registry.ts",
-    ],
-  },
-  "lua/interpreter.generated.ts": "lua",
-  "unbash": "unbash",
-  "yaml": "yaml",
-  "ajv": "ajv",
-  "ajv/dist/2020.js": "ajv2020",
-  "tools/mcp/client.ts": "mcp",
-  "ignore": "ignore",
-  "re2js": "re2js",
-  "tools/files/helper.generated.ts": "files",
-};
-
-/**
- * Bundles the command line into the file `target` and what it loads late into a folder of the same name; answers the
- * size of all together in bytes.
- *
- * Help and version need the first file alone. Commands that only read have one of their own, and so have those that only
- * look at calls and decide: what the rest of the program needs is left out there. All others share one, in which modules
- * still come to life only when they are imported: reading forty small files took longer than reading one. Data and
- * packages that few runs need stand apart.
- */
-export async function bundleProgram(target: string): Promise<number> {
-  await bundle({ root: ROOT, entry: "cli.ts", late: LATE }, target, await linkPackages("cli.ts"));
-  await esbuild.stop();
-  const folder = target.replace(/\.js$/, "");
-  const files = [target, ...Object.values(LATE).map((late) => `${folder}/${lateFile(late).name}.js`)];
-  const called = await calledFunctions(target, files);
-  let size = 0;
-  for (const file of files) {
-    const code = compiledEagerly(await Deno.readTextFile(file), called.get(file) ?? new Map());
-    await Deno.writeTextFile(file, code);
-    size += code.length;
-  }
-  return size;
-}
-
-/** A program to be bundled: its folder, its first module, and what of it makes files of its own. */
-export interface Program {
-  readonly root: string;
-  readonly entry: string;
-  readonly late: Readonly<Record<string, Late>>;
-}
-
-/**
- * Bundles a program in as many files as it says; answers the size of all together in bytes.
- *
- * @throws When nothing loads one of the late files late: what it holds would be in another file as well. When a file
- * goes without a module that it would not hold anyway.
- */
-export async function bundle(
-  { root, entry, late }: Program,
-  target: string,
-  packages: string,
-): Promise<number> {
-  const folder = target.replace(/\.js$/, "");
-  const name = folder.slice(folder.lastIndexOf("/") + 1);
-  const met = new Set<string>();
-  await Deno.mkdir(folder, { recursive: true });
-  const part = (from: string, without: readonly string[] = []) =>
-    lateParts({ root, late, from, met, without: new Set(without) });
-  let size = await build(`${root}/${entry}`, target, packages, part(`./${name}`));
-  for (const [module, each] of Object.entries(late)) {
-    const path = module.endsWith(".ts") ? `${root}/${module}` : module;
-    const { name, without } = lateFile(each);
-    size += await build(path, `${folder}/${name}.js`, packages, part(".", without));
-  }
-  const named = Object.values(late).flatMap((each) => lateFile(each).without ?? []);
-  const missed = [...Object.keys(late), ...named].filter((module) => !met.has(module));
-  if (missed.length > 0) {
-    throw new Error(`nothing loads ${missed.join(" or ")} late: mend LATE or the import`);
-  }
-  return size;
-}
-
-/** Bundles the library into one file; answers its size in bytes. */
-export async function bundleLibrary(target: string): Promise<number> {
-  const size = await build(`${ROOT}/mod.ts`, target, await linkPackages("mod.ts"), null);
-  await esbuild.stop();
-  return size;
-}
-
-/** Bundles a module with all that it needs; answers the text. */
-export async function bundleText(entry: string): Promise<string> {
-  const packages = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
-  const { text } = await bundled(`${ROOT}/${entry}`, `${ROOT}/dist/one.js`, packages, null);
-  await esbuild.stop();
-  return text;
-}
-
-/** Makes one file. `parts` leaves out what is loaded late; null when all is to be in the file. */
-async function build(
-  entry: string,
-  target: string,
-  packages: string,
-  parts: esbuild.Plugin | null,
-): Promise<number> {
-  const { text, contents } = await bundled(entry, target, packages, parts);
-  await Deno.writeTextFile(target, hideImports(text));
-  return contents.length;
-}
-
-async function bundled(
-  entry: string,
-  target: string,
-  packages: string,
-  parts: esbuild.Plugin | null,
-): Promise<esbuild.OutputFile> {
-  const result = await esbuild.build({
-    entryPoints: [entry],
-    outfile: target,
-    write: false,
-    bundle: true,
-    format: "esm",
-    platform: "browser",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
-    external: ["node:*"],
-    define: { process: "undefined" },
-    nodePaths: [packages],
-    absWorkingDir: ROOT,
-    preserveSymlinks: true,
-    logLevel: "warning",
-    plugins: parts === null ? [] : [parts],
-  });
-  return result.outputFiles[0]!;
-}
-
-interface Parts extends Pick<Program, "root" | "late"> {
-  /** The way from the file made to the late ones. */
-  readonly from: string;
-  /** Told what was left out. */
-  readonly met: Set<string>;
-  readonly without: ReadonlySet<string>;
-}
-
-/** Leaves out what is loaded late, and what the file goes without. */
-function lateParts({ root, late, from, met, without }: Parts): esbuild.Plugin {
-  return {
-    name: "late-parts",
-    setup(build) {
-      build.onResolve({ filter: /.*/ }, ({ kind, path, resolveDir }) => {
-        if (kind !== "dynamic-import") return undefined;
-        const module = path.startsWith(".")
-          ? new URL(path, `file://${resolveDir}/`).pathname.slice(root.length + 1)
-          : path;
-        if (without.has(module)) {
-          met.add(module);
-          return { path: module, namespace: LEFT_OUT };
-        }
-        if (!Object.hasOwn(late, module)) return undefined;
-        met.add(module);
-        return { path: `${from}/${lateFile(late[module]!).name}.js`, external: true };
-      });
-      build.onLoad({ filter: /.*/, namespace: LEFT_OUT }, ({ path }) => ({
-        contents: `throw new Error(${JSON.stringify(`${path} is not in this part of the program`)});`,
-      }));
-    },
-  };
-}
-
-const LEFT_OUT = "left-out";
-
-/**
- * Deno reads and analyses every file whose name it can tell in advance, so a start would pay for all parts. An import
- * whose name has to be computed is loaded when it comes to it.
- */
-function hideImports(code: string): string {
-  return code.replace(/\bimport\(("\.[^"]+")\)/g, "import([$1][0])");
-}
-
-/** A folder of links in which a bundler finds the exact packages that the lock file pins. */
-async function linkPackages(entry: string, place = `${ROOT}/.cache/bundle`): Promise<string> {
-  const { stdout, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", entry],
-    cwd: ROOT,
-    stdout: "piped",
-    stderr: "inherit",
-  }).output();
-  if (!success) throw new Error(`the module graph of ${entry} could not be read`);
-  const graph: Graph = JSON.parse(new TextDecoder().decode(stdout));
-  const folder = `${place}/node_modules`;
-  await Deno.mkdir(folder, { recursive: true });
-  for (const { name, localPath } of Object.values(graph.npmPackages)) {
-    const link = `${folder}/${name}`;
-    await Deno.mkdir(link.slice(0, link.lastIndexOf("/")), { recursive: true });
-    await Deno.remove(link).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
-    await Deno.symlink(localPath, link);
-  }
-  return folder;
-}
-
-if (import.meta.main) {
-  // What an earlier build left would be shipped along.
-  await Deno.remove(`${ROOT}/dist`, { recursive: true }).catch((error) => {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  });
-  await Deno.mkdir(`${ROOT}/dist`);
+// What an earlier build left would be shipped along.
+await Deno.remove(`${ROOT}/dist`, { recursive: true }).catch((error) => {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
+});
+await Deno.mkdir(`${ROOT}/dist`);
+const [what = "bundle"] = Deno.args;
+if (what === "npm") {
+  for (const folder of await buildPackages(`${ROOT}/dist/npm`)) print(folder);
+} else if (what === "bundle") {
   for (
     const [name, size] of [
       ["dist/flemma.js", await bundleProgram(`${ROOT}/dist/flemma.js`)],
       ["dist/mod.js", await bundleLibrary(`${ROOT}/dist/mod.js`)],
     ] as const
   ) print(`${name}  ${(size / 1024).toFixed(1)} KB`);
+} else {
+  print("deno task build [bundle|npm]");
+  Deno.exit(2);
 }

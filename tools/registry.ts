@@ -336,7 +336,7 @@ export class ToolRegistry {
  * built-in tools, weaker than those handed in with a document.
  *
  * ```ts
- * import { tools } from "@flemma/flemma";
+ * import { tools } from "flemma";
  *
  * tools.register("greet", { input_schema: { type: "object" }, execute: () => ({ success: true, output: "moin" }) });
  * console.log(tools.has("greet"), tools.unregister("greet")); // true true

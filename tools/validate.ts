@@ -60,7 +60,7 @@ export async function prepareValidator(definition: Checked): Promise<Outcome<Inp
  * be null count as null. A schema that is itself invalid is the one problem.
  *
  * ```ts
- * import { checkInput } from "@flemma/flemma";
+ * import { checkInput } from "flemma";
  *
  * const tool = { name: "greet", input_schema: { type: "object", required: ["name"] } };
  * console.log(await checkInput(tool, {})); // ["/name: is missing"]

@@ -15,6 +15,12 @@ const STARTED_BY = ["flemma", "deno"];
 /** Where this module stands in the sources; it tells a checkout from the one file that is shipped. */
 const PLACE_IN_SOURCES = "/sandbox/protect/own_code.ts";
 
+/** The file that a bundle is started by. */
+const FIRST_FILE = "flemma.js";
+
+/** What holds packages that npm and its like install. */
+const PACKAGES = "node_modules";
+
 /** How this program is running. */
 export interface RunningProgram {
   /** Path of the runtime, or of the program itself when it is one file. */
@@ -23,6 +29,8 @@ export interface RunningProgram {
   readonly standalone: boolean;
   /** Address of this very module. */
   readonly module: string;
+  /** Address of the module that was started. */
+  readonly main: string;
 }
 
 /** Places to protect, and which of them the runtime may make while a command runs. */
@@ -37,7 +45,12 @@ export interface OwnCode {
 
 /** The program that runs now. */
 export function runningProgram(): RunningProgram {
-  return { executable: Deno.execPath(), standalone: Deno.build.standalone, module: import.meta.url };
+  return {
+    executable: Deno.execPath(),
+    standalone: Deno.build.standalone,
+    module: import.meta.url,
+    main: Deno.mainModule,
+  };
 }
 
 /**
@@ -45,7 +58,7 @@ export function runningProgram(): RunningProgram {
  * code in the folder for temporary files, from the start on; `deno run` in its cache folder.
  */
 export function ownCode(environment: Environment, running: RunningProgram): OwnCode {
-  const { executable, standalone, module } = running;
+  const { executable, standalone, module, main } = running;
   const started = [executable, ...startedBy(environment)];
   if (standalone) {
     const name = executable.slice(executable.lastIndexOf("/") + 1);
@@ -53,13 +66,13 @@ export function ownCode(environment: Environment, running: RunningProgram): OwnC
     return { protect: [compiled, ...started], mayAppear: [], folder: null, cache: false };
   }
   const inSources = module.endsWith(PLACE_IN_SOURCES);
-  const folder = module.startsWith("file:")
-    ? programFolder(decodeURIComponent(new URL(module).pathname), inSources)
-    : null;
+  const own = module.startsWith("file:")
+    ? programFiles(decodeURIComponent(new URL(module).pathname), inSources, main)
+    : [];
+  const folder = own[0] ?? null;
   // What is shipped is one bundle; only sources, and what comes from an address, need more of the cache.
   const names = inSources || folder === null ? [...COMPILED, ...FETCHED] : COMPILED;
   const inCache = (name: string) => `${denoFolder(environment)}/${name}`;
-  const own = folder === null ? [] : [folder];
   return {
     protect: [...names.map(inCache), ...own, ...started],
     // Everything else was fetched before the program started, and commands have a cache of their own.
@@ -77,8 +90,29 @@ export function denoFolderForCommands({ cache }: OwnCode, environment: Environme
   return cache ? `${cacheFolder(environment)}/flemma/deno` : null;
 }
 
-function programFolder(file: string, inSources: boolean): string {
-  return inSources ? file.slice(0, -PLACE_IN_SOURCES.length) || "/" : parentOf(file);
+/**
+ * What the program consists of, its folder first. A bundle is a first file and a folder beside it with the parts that come
+ * later, of which this is one; where npm installed it, all of the package belongs to it, with what leads there.
+ */
+function programFiles(file: string, inSources: boolean, main: string): string[] {
+  if (inSources) return [file.slice(0, -PLACE_IN_SOURCES.length) || "/"];
+  const folder = parentOf(file);
+  const first = `${parentOf(folder)}/${FIRST_FILE}`;
+  const isPart = main === new URL(`file://${first}`).href;
+  const library = isPart ? parentOf(folder) : folder;
+  if (!library.endsWith(`/${PACKAGES}/flemma/lib`)) return isPart ? [folder, first] : [folder];
+  const whole = parentOf(library);
+  return [whole, ...leadingTo(whole)];
+}
+
+/** What leads to an installed package: the names under which the folders of packages around it know it and its program. */
+function leadingTo(folder: string): string[] {
+  const names = folder.split("/");
+  return names.flatMap((name, index) => {
+    if (name !== PACKAGES) return [];
+    const packages = names.slice(0, index + 1).join("/");
+    return [`${packages}/flemma`, `${packages}/.bin/flemma`];
+  }).filter((place) => place !== folder);
 }
 
 function denoFolder(environment: Environment): string {

@@ -1,6 +1,6 @@
 // Bundles the helper that works on files behind the wall, with all it needs, as text that the program hands to a runtime.
 
-import { bundleText } from "../build.ts";
+import { bundleText } from "../build/bundle.ts";
 
 const PATH = "tools/files/helper.generated.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import * as esbuild from "esbuild";
-import { bundle, bundleProgram, type Program } from "../../scripts/build.ts";
+import { bundle, bundleProgram, type Program } from "../../scripts/build/bundle.ts";
 
 /** Bundles the given modules; answers the text of each file that was made. */
 async function bundled(files: Record<string, string>, late: Program["late"]) {

@@ -198,7 +198,7 @@ export class ApprovalRegistry {
  * those of the settings and of the document's host.
  *
  * ```ts
- * import { approval } from "@flemma/flemma";
+ * import { approval } from "flemma";
  *
  * approval.register("no-force", {
  *   resolve: (tool, input) => tool === "bash" && /push\s+--force/.test(String(input.command)) ? "deny" : null,

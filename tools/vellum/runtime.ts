@@ -79,5 +79,5 @@ const API = dataUrl("application/javascript", PLUGIN_API);
 
 const IMPORT_MAP = dataUrl(
   "application/json",
-  JSON.stringify({ imports: { "@vellumai/plugin-api": API, "flemma": API, "@flemma/flemma": API } }),
+  JSON.stringify({ imports: { "@vellumai/plugin-api": API, "flemma": API } }),
 );

@@ -10,6 +10,7 @@ const at = (running: Partial<RunningProgram>, variables: Record<string, string> 
     executable: "/opt/deno/bin/deno",
     standalone: false,
     module: "file:///src/flemma/sandbox/protect/own_code.ts",
+    main: "file:///src/flemma/cli.ts",
     ...running,
   });
 
@@ -43,6 +44,31 @@ Deno.test("S9: the runtime is own code, and with it what a checkout, a bundle or
   ]);
 });
 
+Deno.test("S9: a bundle is its first file with the parts beside it, and an installed package all of it with what leads there", () => {
+  const own = (module: string, main: string) =>
+    at({ module: `file://${module}`, main: `file://${main}` }).protect.slice(3, -1);
+  assert.deepEqual(own("/opt/my%20x/flemma/commands.js", "/opt/my%20x/flemma.js"), [
+    "/opt/my x/flemma",
+    "/opt/my x/flemma.js",
+  ]);
+  // A program that imports the library lies elsewhere, whatever its name.
+  assert.deepEqual(own("/opt/x/y/flemma/mod.js", "/opt/flemma.js"), ["/opt/x/y/flemma"]);
+  assert.deepEqual(own("/opt/x/flemma/mod.js", "/opt/x/app.js"), ["/opt/x/flemma"]);
+  const packages = "/p/node_modules";
+  const started = `${packages}/flemma/lib/flemma.js`;
+  assert.deepEqual(own(`${packages}/flemma/lib/flemma/commands.js`, started), [
+    `${packages}/flemma`,
+    `${packages}/.bin/flemma`,
+  ]);
+  const kept = `${packages}/.pnpm/flemma@1/node_modules`;
+  assert.deepEqual(own(`${kept}/flemma/lib/mod.js`, "/p/app.js"), [
+    `${kept}/flemma`,
+    `${packages}/flemma`,
+    `${packages}/.bin/flemma`,
+    `${kept}/.bin/flemma`,
+  ]);
+});
+
 Deno.test("S9: commands get a Deno cache of their own only where the person's is protected", () => {
   const world = (variables: Record<string, string>) => ({ cwd: "/w", home: "/h", variables });
   assert.equal(denoFolderForCommands(at({}), world({})), "/h/.cache/flemma/deno");
@@ -63,6 +89,7 @@ function installed(root: string): { running: RunningProgram; variables: Record<s
       executable: `${root}/${share}/deno/2.9/deno`,
       standalone: false,
       module: new URL(`file://${root}/${share}/flemma/load.js`).href,
+      main: new URL(`file://${root}/${share}/flemma/flemma.js`).href,
     },
     variables: { PATH: `${root}/${share}/first:${root}/${share}/bin:/usr/bin:/bin` },
   };
@@ -108,6 +135,7 @@ Deno.test("S9: who works in the program's own folder is told why nothing there c
       executable: "/usr/bin/deno",
       standalone: false,
       module: `file://${root}/project/flemma.js`,
+      main: `file://${root}/project/flemma.js`,
     };
     const sandbox = projectSandbox(root, {}, { running });
     assert.ok(!sandbox.isPathWritable(`${root}/project/x`));

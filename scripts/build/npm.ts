@@ -1,0 +1,89 @@
+// The npm package: the command line for the Deno that npm brings along, and the library for every runtime, with types.
+
+import manifest from "../../deno.json" with { type: "json" };
+import { bundleLibrary, bundleProgram, linkPackages } from "./bundle.ts";
+import { ROOT } from "../gate/root.ts";
+import { declarations } from "./types.ts";
+
+/** What programs import, by the name of its file. */
+const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts" } as const;
+
+/** Packages that the library shares with the program that imports it: trees are told apart by the classes of these. */
+const SHARED = ["@lezer/common", "@lezer/markdown"];
+
+/** The Deno that the package brings along: the one that this project is made and tested with. */
+const DENO = "2.9.6";
+
+const SUMMARY = "An agent loop on plain .chat files, for any editor";
+
+/**
+ * Makes the packages, each in a folder of its own in `target`: `flemma`, and the same for Windows, where npm can start no
+ * program of the shell. Answers the folders.
+ */
+export async function buildPackages(target: string): Promise<string[]> {
+  const folder = `${target}/flemma`;
+  for (const name of ["bin", "lib"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
+  await bundleProgram(`${folder}/lib/flemma.js`);
+  for (const [name, entry] of Object.entries(LIBRARIES)) {
+    await bundleLibrary(`${folder}/lib/${name}.js`, { entry, external: SHARED });
+  }
+  const types = await declarations(Object.values(LIBRARIES), await linkPackages("mod.ts"));
+  for (const [index, name] of Object.keys(LIBRARIES).entries()) {
+    await Deno.writeTextFile(`${folder}/lib/${name}.d.ts`, types[index]!);
+  }
+  for (const name of ["flemma", "flemma.cjs"]) {
+    await Deno.copyFile(`${ROOT}/scripts/build/npm/${name}`, `${folder}/bin/${name}`);
+    await Deno.chmod(`${folder}/bin/${name}`, 0o755);
+  }
+  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", "docs/flemma.1"]) {
+    await Deno.copyFile(`${ROOT}/${path}`, `${folder}/${path.replace("docs/", "")}`);
+  }
+  const windows = `${target}/flemma-windows`;
+  await copyFolder(folder, windows);
+  await Deno.remove(`${windows}/bin/flemma`);
+  await writeManifest(folder, packageManifest());
+  await writeManifest(windows, windowsManifest());
+  return [folder, windows];
+}
+
+/** What npm is told. Nothing runs at installing. */
+export function packageManifest(): Record<string, unknown> {
+  const library = (name: string) => ({ types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` });
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    description: SUMMARY,
+    keywords: ["agent", "chat", "cli", "editor", "llm"],
+    license: manifest.license,
+    type: "module",
+    bin: { flemma: "bin/flemma" },
+    man: "./flemma.1",
+    exports: { ".": library("mod"), "./parser": library("parser"), "./package.json": "./package.json" },
+    engines: { node: ">=20" },
+    dependencies: { ...Object.fromEntries(SHARED.map((name) => [name, range(name)])), deno: DENO },
+    // Programs cannot be started out of an archive.
+    preferUnplugged: true,
+  };
+}
+
+function windowsManifest(): Record<string, unknown> {
+  const { man: _, ...manifest } = packageManifest();
+  return { ...manifest, name: `${manifest.name}-windows`, bin: { flemma: "bin/flemma.cjs" }, os: ["win32"] };
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    await (isDirectory ? copyFolder : Deno.copyFile)(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+async function writeManifest(folder: string, content: Record<string, unknown>): Promise<void> {
+  await Deno.writeTextFile(`${folder}/package.json`, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/** The versions of a package that go with the one that is pinned here. */
+function range(name: string): string {
+  const { [name as keyof typeof manifest.imports]: pinned } = manifest.imports;
+  return `^${pinned.slice(pinned.lastIndexOf("@") + 1)}`;
+}

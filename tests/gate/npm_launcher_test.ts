@@ -1,0 +1,203 @@
+// The script that npm links as `flemma` finds the Deno that came with it, wherever a package manager puts that.
+
+import assert from "node:assert/strict";
+
+const LAUNCHER = new URL("../../scripts/build/npm/flemma", import.meta.url).pathname;
+const SYSTEM = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}${
+  Deno.build.os === "linux" ? "-glibc" : ""
+}`;
+
+interface Layout {
+  /** Where the package lies. */
+  readonly at: string;
+  /** Programs that stand for Deno. */
+  readonly deno: readonly string[];
+  /** Links, `from -> to`. */
+  readonly links?: readonly string[];
+  /** What is started. */
+  readonly start: string;
+  readonly path?: string;
+  readonly node?: string;
+}
+
+/** Lays the package out, starts it, and answers what the program that stood for Deno was given, with its own place. */
+async function started({ at, deno, links = [], start, path = "", node }: Layout) {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma package " }));
+  try {
+    await Deno.mkdir(`${root}/${at}/bin`, { recursive: true });
+    await Deno.copyFile(LAUNCHER, `${root}/${at}/bin/flemma`);
+    for (const place of [...deno, ...(node === undefined ? [] : [node])]) {
+      await Deno.mkdir(`${root}/${place.slice(0, place.lastIndexOf("/"))}`, { recursive: true });
+      await Deno.writeTextFile(
+        `${root}/${place}`,
+        `#!/bin/sh\nprintf '%s\\n' "$(readlink -f -- "$0")" "$@" "$DENO_NO_UPDATE_CHECK"\nexit 3\n`,
+        { mode: 0o755 },
+      );
+    }
+    for (const link of links) {
+      const [from, to] = link.split(" -> ") as [string, string];
+      await Deno.mkdir(`${root}/${from.slice(0, from.lastIndexOf("/"))}`, { recursive: true });
+      await Deno.symlink(to, `${root}/${from}`);
+    }
+    // No other Deno may be on the PATH.
+    await Deno.mkdir(`${root}/system`);
+    for (const name of ["readlink", "uname"]) {
+      await Deno.symlink(`/usr/bin/${name}`, `${root}/system/${name}`);
+    }
+    const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {
+      args: ["-c", 'exec "$0" "$@"', start.startsWith("/") ? start : `./${start}`, "say", "a b", ""],
+      cwd: root,
+      clearEnv: true,
+      env: {
+        PATH: `${root}/${path || "nothing"}:${root}/system`,
+        CDPATH: "/",
+        ...(node === undefined ? {} : { NODE_OPTIONS: `--require ${root}/.pnp.cjs` }),
+      },
+    }).output();
+    const lines = new TextDecoder().decode(stdout).trimEnd().split("\n");
+    return {
+      code,
+      lines: lines.map((line) => line.replace(root, "ROOT")),
+      said: new TextDecoder().decode(stderr),
+    };
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+const FLAGS = ["run", "--no-config", "--no-lock", "--cached-only", "--quiet", "-A"];
+
+/** Which folder of a layout has the Deno that is to be started; the others have another one. */
+const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
+  "a flat folder of packages, as npm and yarn make it": {
+    at: "node_modules/flemma",
+    deno: [`node_modules/deno/package`, `node_modules/@deno/${SYSTEM}/deno`],
+    links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma"],
+    start: "node_modules/.bin/flemma",
+    finds: `node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "a version of its own below the package": {
+    at: "node_modules/flemma",
+    deno: [
+      `node_modules/deno/package`,
+      `node_modules/@deno/${SYSTEM}/deno`,
+      `node_modules/flemma/node_modules/deno/package`,
+      `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
+    ],
+    links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma"],
+    start: "node_modules/.bin/flemma",
+    finds: `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "a version below the package deno": {
+    at: "node_modules/flemma",
+    deno: [`node_modules/deno/package`, `node_modules/deno/node_modules/@deno/${SYSTEM}/deno`],
+    start: "node_modules/flemma/bin/flemma",
+    finds: `node_modules/deno/node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "packages that lie elsewhere, as pnpm keeps them": {
+    at: "node_modules/.pnpm/flemma@1/node_modules/flemma",
+    deno: [
+      "node_modules/.pnpm/deno@2/node_modules/deno/package",
+      `node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`,
+    ],
+    links: [
+      "node_modules/flemma -> .pnpm/flemma@1/node_modules/flemma",
+      "node_modules/.pnpm/flemma@1/node_modules/deno -> ../../deno@2/node_modules/deno",
+      `node_modules/.pnpm/deno@2/node_modules/@deno/${SYSTEM} -> ../../../@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}`,
+    ],
+    start: "node_modules/flemma/bin/flemma",
+    finds: `node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "links to links, one of them from afar": {
+    at: "opt/lib/node_modules/flemma",
+    deno: [
+      "opt/lib/node_modules/flemma/node_modules/deno/package",
+      `opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
+    ],
+    links: [
+      "opt/bin/flemma -> ../lib/node_modules/flemma/bin/flemma",
+      "home/bin -> ../opt/bin",
+      "start here -> home/bin/flemma",
+    ],
+    start: "start here",
+    finds: `opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "a package around which packages lie further up": {
+    at: "a/node_modules/x/node_modules/flemma",
+    deno: ["a/node_modules/deno/package", `a/node_modules/@deno/${SYSTEM}/deno`],
+    start: "a/node_modules/x/node_modules/flemma/bin/flemma",
+    finds: `a/node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "Deno for several systems": {
+    at: "node_modules/flemma",
+    deno: [
+      "node_modules/deno/package",
+      "node_modules/@deno/aix-ppc64/deno",
+      `node_modules/@deno/${SYSTEM}/deno`,
+      "node_modules/@deno/zos-s390/deno",
+    ],
+    start: "node_modules/flemma/bin/flemma",
+    finds: `node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "no Deno beside the package, but one on the PATH": {
+    at: "node_modules/flemma",
+    deno: ["tools/deno"],
+    path: "tools",
+    start: "node_modules/flemma/bin/flemma",
+    finds: "tools/deno",
+  },
+};
+
+for (const [name, layout] of Object.entries(LAYOUTS)) {
+  Deno.test(`npm: flemma is started from ${name}`, async () => {
+    const { code, lines, said } = await started(layout);
+    assert.equal(said, "");
+    assert.deepEqual(lines, [
+      `ROOT/${layout.finds}`,
+      ...FLAGS,
+      `ROOT/${layout.at}/lib/flemma.js`,
+      "say",
+      "a b",
+      "",
+      "1",
+    ]);
+    assert.equal(code, 3);
+  });
+}
+
+Deno.test("npm: where packages lie in archives, Node finds the Deno", async () => {
+  const { code, lines } = await started({
+    at: "unplugged/node_modules/flemma",
+    deno: [],
+    start: "unplugged/node_modules/flemma/bin/flemma",
+    path: "tools",
+    node: "tools/node",
+  });
+  assert.deepEqual(lines, [
+    "ROOT/tools/node",
+    "ROOT/unplugged/node_modules/flemma/bin/flemma.cjs",
+    "say",
+    "a b",
+  ]);
+  assert.equal(code, 3);
+});
+
+Deno.test("npm: a package without any Deno says so, and how to get one", async () => {
+  const { code, lines, said } = await started({
+    at: "node_modules/flemma",
+    // One that is for other systems only counts as none.
+    deno: [
+      "node_modules/deno/package",
+      "node_modules/@deno/aix-ppc64/deno",
+      "node_modules/@deno/zos-s390/deno",
+    ],
+    start: "node_modules/flemma/bin/flemma",
+  });
+  assert.equal(code, 1);
+  assert.deepEqual(lines, [""]);
+  assert.equal(
+    said,
+    "flemma: There is no Deno for this system beside the package.\n" +
+      "  Install flemma again without --omit=optional or --no-optional, or put Deno on the PATH.\n",
+  );
+});

@@ -1,0 +1,200 @@
+// The npm package: what is in it, and that it works once npm has installed it.
+
+import assert from "node:assert/strict";
+import ts from "typescript";
+import { buildPackages } from "../../scripts/build/npm.ts";
+import { freshFolder } from "../folder.ts";
+
+interface Installed {
+  readonly folder: string;
+  /** Runs a program in the folder of the project that has the package, without network where it says so. */
+  run(words: readonly string[], options?: { offline?: boolean; path?: string }): Promise<Finished>;
+}
+
+interface Finished {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Builds the packages, and installs one in a folder with blanks in its path, as npm does where scripts are forbidden. */
+async function withPackage(body: (packages: string, installed: Installed) => Promise<void>): Promise<void> {
+  const root = await freshFolder("flemma-npm-");
+  try {
+    const [built] = await buildPackages(`${root}/built`);
+    const folder = `${root}/a project's folder`;
+    for (const name of [folder, `${root}/home`, `${root}/tmp`]) await Deno.mkdir(name, { mode: 0o700 });
+    const env = {
+      HOME: `${root}/home`,
+      TMPDIR: `${root}/tmp`,
+      npm_config_cache: Deno.env.get("npm_config_cache") ?? `${Deno.env.get("HOME")}/.npm`,
+      npm_config_update_notifier: "false",
+    };
+    const run = async (words: readonly string[], { offline = false, path = Deno.env.get("PATH")! } = {}) => {
+      const walls = ["bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"];
+      const [program = "", ...args] = offline ? [...walls, ...words] : words;
+      const { code, stdout, stderr } = await new Deno.Command(program, {
+        args,
+        cwd: folder,
+        clearEnv: true,
+        env: { ...env, PATH: path },
+        stdin: "null",
+      }).output();
+      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+      return { code, out: text(stdout), error: text(stderr) };
+    };
+    const packed = await run(["npm", "pack", "--silent", "--pack-destination", `${root}/tmp`, built!]);
+    assert.equal(packed.code, 0, packed.error);
+    const archive = `${root}/tmp/${packed.out.trim()}`;
+    await Deno.writeTextFile(`${folder}/package.json`, '{"name":"somebody","private":true,"type":"module"}');
+    const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    const { code, out, error } = await run(["npm", "install", ...flags, archive]);
+    assert.equal(code, 0, out + error);
+    await body(`${root}/built`, { folder, run });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+/** All files below a folder, sorted. */
+async function filesBelow(folder: string, prefix = ""): Promise<string[]> {
+  const files: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(`${folder}/${prefix}`)) {
+    files.push(...isDirectory ? await filesBelow(folder, `${prefix}${name}/`) : [`${prefix}${name}`]);
+  }
+  return files.sort();
+}
+
+/** What a compiler other than Deno's says about a program in the folder. */
+function compiled(folder: string, path: string): string[] {
+  const program = ts.createProgram([`${folder}/${path}`], {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ["lib.es2022.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts"],
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: [],
+    noEmit: true,
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) =>
+    `${file?.fileName.slice(folder.length)}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`
+  );
+}
+
+Deno.test("npm: the package holds what it says, and works after an install without scripts, network or Node", async (t) => {
+  await withPackage(async (packages, { folder, run }) => {
+    await t.step("every file of it is meant, and nothing runs at installing", async () => {
+      assert.deepEqual(
+        await filesBelow(`${packages}/flemma`),
+        [
+          "CHANGELOG.md",
+          "LICENSE",
+          "README.md",
+          "bin/flemma",
+          "bin/flemma.cjs",
+          "flemma.1",
+          ...[
+            "ajv",
+            "ajv2020",
+            "commands",
+            "files",
+            "ignore",
+            "lua",
+            "mcp",
+            "quick",
+            "re2js",
+            "unbash",
+            "yaml",
+          ]
+            .map((name) => `lib/flemma/${name}.js`),
+          ...["flemma.js", "mod.d.ts", "mod.js", "package.json", "parser.d.ts", "parser.js"]
+            .map((name) => name === "package.json" ? name : `lib/${name}`),
+        ].sort(),
+      );
+      const manifest = JSON.parse(await Deno.readTextFile(`${packages}/flemma/package.json`));
+      assert.equal(manifest.name, "flemma");
+      assert.equal(manifest.scripts, undefined);
+      const named = [manifest.bin.flemma, manifest.man].concat(
+        Object.values<string | Record<string, string>>(manifest.exports).flatMap((value) =>
+          typeof value === "string" ? value : Object.values(value)
+        ),
+      );
+      for (const path of named) assert.ok((await Deno.stat(`${packages}/flemma/${path}`)).isFile, path);
+      assert.ok(((await Deno.stat(`${folder}/node_modules/flemma/bin/flemma`)).mode! & 0o111) !== 0);
+      const { size } = await Deno.stat(`${packages}/flemma/lib/parser.js`);
+      assert.ok(size <= 120 * 1024, `${size} bytes`);
+    });
+
+    await t.step("the one for Windows is the same, started by Node", async () => {
+      const path = `${packages}/flemma-windows/package.json`;
+      const manifest = JSON.parse(await Deno.readTextFile(path));
+      assert.deepEqual([manifest.name, manifest.bin, manifest.os], [
+        "flemma-windows",
+        { flemma: "bin/flemma.cjs" },
+        ["win32"],
+      ]);
+      const ours = await filesBelow(`${packages}/flemma`);
+      assert.deepEqual(
+        await filesBelow(`${packages}/flemma-windows`),
+        ours.filter((path) => path !== "bin/flemma"),
+      );
+    });
+
+    await t.step("npx runs the demo", async () => {
+      const { code, out, error } = await run(["npx", "--no-install", "flemma", "demo"], { offline: true });
+      assert.equal(code, 0, out + error);
+      assert.match(out, /\$ flemma advance/);
+    });
+
+    await t.step("the program needs no Node", async () => {
+      await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHello\n");
+      const command = ["./node_modules/.bin/flemma", "check", "a.chat"];
+      await Deno.mkdir(`${folder}/bin`);
+      for (const name of ["readlink", "bwrap", "sh"]) {
+        await Deno.symlink(`/usr/bin/${name}`, `${folder}/bin/${name}`);
+      }
+      const { code, out, error } = await run(command, { offline: true, path: `${folder}/bin` });
+      assert.deepEqual({ code, out, error }, { code: 0, out: "", error: "" });
+    });
+
+    await t.step("started by Node it is the same, and ends as the program ends", async () => {
+      const command = ["node", "node_modules/flemma/bin/flemma.cjs"];
+      const { out } = await run([...command, "--version"], { offline: true });
+      assert.match(out, /^flemma \d+\.\d+\.\d+\n$/);
+      const { code, error } = await run([...command, "status", "--nope"], { offline: true });
+      assert.equal(code, 2, error);
+      assert.match(error, /--nope/);
+    });
+
+    await t.step("its types are read by other compilers, and tell a wrong use", async () => {
+      await Deno.writeTextFile(
+        `${folder}/good.ts`,
+        `import { openChat, type Stop } from "flemma";
+import { parse, type Chat } from "flemma/parser";
+const chat: Chat = parse(new Uint8Array());
+export const length: number = chat.tree.length;
+export async function run(): Promise<Stop | null> {
+  const opened = await openChat("a.chat");
+  return opened.ok ? await opened.value.advance() : null;
+}
+`,
+      );
+      await Deno.writeTextFile(
+        `${folder}/bad.ts`,
+        'import { parse } from "flemma/parser";\nexport const chat: string = parse(new Uint8Array()).turns;\n',
+      );
+      assert.deepEqual(compiled(folder, "good.ts"), []);
+      assert.deepEqual(compiled(folder, "bad.ts"), [
+        "/bad.ts: Type 'readonly Turn[]' is not assignable to type 'string'.",
+      ]);
+    });
+
+    await t.step("Node reads a document with the parser", async () => {
+      const program = 'import { parse } from "flemma/parser";' +
+        'console.log(parse(new TextEncoder().encode("@You:\\nHello\\n")).turns[0].role)';
+      const { out, error } = await run(["node", "--input-type=module", "--eval", program]);
+      assert.equal(out, "You\n", error);
+    });
+  });
+});
