@@ -56,7 +56,9 @@ const bench: Bench = {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {
       await documents(folder);
-      const theirBuild: { bundleProgram: typeof bundleProgram } = await import(`${other}/scripts/build.ts`);
+      const theirBuild: { bundleProgram: typeof bundleProgram } = await import(
+        `${other}/scripts/build/bundle.ts`
+      );
       await bundleProgram(`${folder}/ours.js`);
       await theirBuild.bundleProgram(`${folder}/theirs.js`);
       const pair = (...args: string[]) => ({

@@ -85,33 +85,24 @@ function compiled(folder: string, path: string): string[] {
 Deno.test("npm: the package holds what it says, and works after an install without scripts, network or Node", async (t) => {
   await withPackage(async (packages, { folder, run }) => {
     await t.step("every file of it is meant, and nothing runs at installing", async () => {
-      assert.deepEqual(
-        await filesBelow(`${packages}/flemma`),
-        [
-          "CHANGELOG.md",
-          "LICENSE",
-          "README.md",
-          "bin/flemma",
-          "bin/flemma.cjs",
-          "flemma.1",
-          ...[
-            "ajv",
-            "ajv2020",
-            "commands",
-            "files",
-            "ignore",
-            "lua",
-            "mcp",
-            "quick",
-            "re2js",
-            "unbash",
-            "yaml",
-          ]
-            .map((name) => `lib/flemma/${name}.js`),
-          ...["flemma.js", "mod.d.ts", "mod.js", "package.json", "parser.d.ts", "parser.js"]
-            .map((name) => name === "package.json" ? name : `lib/${name}`),
-        ].sort(),
-      );
+      // The parts of the program are listed by the test of the bundle.
+      const isPart = (path: string) => /^lib\/flemma\/\w+\.js$/.test(path);
+      const files = await filesBelow(`${packages}/flemma`);
+      assert.ok(files.some(isPart));
+      assert.deepEqual(files.filter((path) => !isPart(path)), [
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "bin/flemma",
+        "bin/flemma.cjs",
+        "flemma.1",
+        "lib/flemma.js",
+        "lib/mod.d.ts",
+        "lib/mod.js",
+        "lib/parser.d.ts",
+        "lib/parser.js",
+        "package.json",
+      ]);
       const manifest = JSON.parse(await Deno.readTextFile(`${packages}/flemma/package.json`));
       assert.equal(manifest.name, "flemma");
       assert.equal(manifest.scripts, undefined);
