@@ -17,7 +17,7 @@
  * @module
  */
 
-import { liveEnvironment } from "./base/environment.ts";
+import { liveEnvironment, systemFor } from "./base/environment.ts";
 import type { Outcome } from "./base/problem.ts";
 import { loadSettings as load } from "./config/load.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
@@ -56,6 +56,7 @@ export {
 export type { SettingsOptions } from "./config/sources/find.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";
+export { conversationOf } from "./prompt/conversation.ts";
 export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
 export { getProvider, type ProviderSource } from "./providers/registry.ts";
 export {
@@ -212,7 +213,10 @@ export {
  * @returns the settings. Any mistake in a file or option is a failure: a wrong policy is never half applied. The problem
  * `config-invalid` lists every mistake, one a line, as `FILE:LINE:COL: sentence`.
  */
-export const loadSettings: (options: SettingsOptions) => Promise<Outcome<LoadedSettings>> = load;
+export async function loadSettings(options: SettingsOptions): Promise<Outcome<LoadedSettings>> {
+  const system = systemFor("loadSettings");
+  return system.ok ? await load(options) : system;
+}
 
 /**
  * The sandbox of this process under the default settings, with the plugin's names beside ours; a document is its

@@ -1,7 +1,7 @@
 // Makes a document and notes that the person agreed to what stands in it by asking for it (S15).
 
 import { createFile } from "../base/files.ts";
-import { type Environment, processEnvironment } from "../base/environment.ts";
+import { type Environment, processEnvironment, systemFor } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
@@ -27,6 +27,8 @@ export async function newChat(
   content: NewChatContent = {},
   options: { readonly environment?: Environment } = {},
 ): Promise<Outcome<{ readonly path: string }>> {
+  const here = systemFor("newChat");
+  if (!here.ok) return here;
   const environment = options.environment ?? processEnvironment();
   const { system, question } = content;
   const text = [

@@ -1,6 +1,6 @@
 // Opens a document as a session: a file under its lock, or a text that lives elsewhere.
 
-import { processEnvironment } from "../base/environment.ts";
+import { processEnvironment, systemFor } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import { openFile } from "../cycle/storage/file_store.ts";
@@ -28,10 +28,12 @@ import type { ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
  * @param path the document, relative to the working folder; how messages call it
  * @param options what the host gives along
  * @returns the session. Fails with `document-missing`, `document-locked` and the other refusals of a document that
- * cannot be read or written, with `cancelled` when the signal ends the waiting for another run, or with what is wrong in
+ * cannot be read or written, with `runtime-unsupported` outside of Deno, with `cancelled` when the signal ends the waiting for another run, or with what is wrong in
  * the settings. A first block that cannot be read is no failure but one of the session's `blockers`.
  */
 export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
+  const system = systemFor("openChat");
+  if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
   const notify = options.notify ?? (({ code, message, next }) => {
     emit?.({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
@@ -64,6 +66,8 @@ export async function chatInMemory(
   bytes: Uint8Array,
   options: MemoryOptions = {},
 ): Promise<Outcome<ChatSession>> {
+  const system = systemFor("chatInMemory");
+  if (!system.ok) return system;
   const { environment = processEnvironment(), path: named = null } = options;
   const label = options.store?.path ?? named;
   const refused = checkText(options.store?.chat.bytes ?? bytes, label ?? "the text");

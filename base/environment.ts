@@ -1,5 +1,7 @@
 // The world a run starts in, read once: directory, home, variables. Everything below gets it as a value.
 
+import { failure, type Outcome } from "./problem.ts";
+
 /** The world a run starts in. */
 export interface Environment {
   /** Absolute working directory of the process. */
@@ -88,3 +90,18 @@ export const liveEnvironment: Environment = {
     return Deno.env.toObject();
   },
 };
+
+/**
+ * Fails in a runtime that has no system for this program, for instance Node or a browser. What only reads, changes or
+ * evaluates a text does not ask.
+ *
+ * @param what what needs it, as the beginning of a sentence
+ */
+export function systemFor(what: string): Outcome<null> {
+  if ("Deno" in globalThis) return { ok: true, value: null };
+  return failure(
+    "runtime-unsupported",
+    `${what} needs Deno, because files, commands and requests are there only.`,
+    "Run this program with Deno. Reading documents, changing their text and conversationOf work in every runtime.",
+  );
+}

@@ -29,6 +29,8 @@ export interface EvaluateOptions {
   readonly frontmatter?: EvaluatedFrontmatter;
   /** What settings say of tags and files. @default tags are run, and attached text carries its path */
   readonly settings?: Pick<Settings, "files" | "templating">;
+  /** Whether references of messages are files, which are read; otherwise they stay text. @default true */
+  readonly attaches?: boolean;
 }
 
 /** The first block after it was evaluated: a part of `DocumentSettings` and the session that ran it. */
@@ -215,7 +217,8 @@ class Evaluation {
     const column = place === undefined ? 1 : place.from - this.#chat.lineStart(line) + 1;
     const body: Body = { value, role: turn.role, line, column };
     let reached = from;
-    for (const reference of segment.raw ? [] : fileReferences(value)) {
+    const isLiteral = segment.raw || this.#options.attaches === false;
+    for (const reference of isLiteral ? [] : fileReferences(value)) {
       const part = await this.#attached(reference, body);
       if (part === null) continue;
       addText(parts, value.slice(reached, reference.from));

@@ -1,5 +1,6 @@
 // From a document to the conversation that a provider is given.
 
+export { conversationOf } from "./conversation.ts";
 export { evaluate, type EvaluatedFrontmatter, type EvaluateOptions } from "./evaluate.ts";
 export { luaSession, type SessionOptions } from "./template/document_lua.ts";
 export type { Part, Prompt, PromptMessage } from "./types.ts";

@@ -30,12 +30,10 @@ export class Moment {
 
   /** Whether the names of a folder were asked for and this is none of them: to ask for what is missing is dear in this runtime. */
   lacks(folder: string, name: string): boolean {
-    return EXACT_NAMES && this.#names.get(folder)?.has(name) === false;
+    // A list of names decides: elsewhere a file may answer to names that are spelt otherwise.
+    return Deno.build.os === "linux" && this.#names.get(folder)?.has(name) === false;
   }
 }
-
-/** Whether a list of names decides: elsewhere a file may answer to names that are spelt otherwise. */
-const EXACT_NAMES = Deno.build.os === "linux";
 
 function statusOf(path: string, ask: (path: string) => Deno.FileInfo): Deno.FileInfo | null {
   try {

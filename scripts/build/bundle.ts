@@ -140,6 +140,13 @@ export async function bundleText(entry: string): Promise<string> {
   return text;
 }
 
+/**
+ * What a library begins with. Other runtimes than Deno load all of it, and use what needs no system; the rest says at its
+ * first look at the system why it cannot go on.
+ */
+const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw new Error("' +
+  "flemma needs Deno for this, because files, commands and requests are there only." + '")}});\n';
+
 /** Makes one file. `parts` leaves out what is loaded late; null when all is to be in the file. */
 async function build(
   entry: string,
@@ -149,7 +156,7 @@ async function build(
   external: readonly string[] = [],
 ): Promise<number> {
   const { text, contents } = await bundled(entry, target, packages, parts, external);
-  await Deno.writeTextFile(target, hideImports(text));
+  await Deno.writeTextFile(target, (parts === null ? WITHOUT_SYSTEM : "") + hideImports(text));
   return contents.length;
 }
 

@@ -85,6 +85,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   prompt: [
     ["mod.ts"],
+    ["conversation.ts"],
     ["evaluate.ts"],
     ["template"],
     ["attach.ts"],
