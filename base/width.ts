@@ -6,8 +6,11 @@
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const MARKS_ONLY = /^\p{M}+$/u;
-const WIDE =
-  /^(?:[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\u3247\u3250-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d08}\u{1aff0}-\u{1affe}\u{1b000}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|.\ufe0f|\p{RI}\p{RI})/u;
+/** Made when a character is first measured: reading its classes takes half a millisecond, and most text is plain. */
+let wide: RegExp | undefined;
+const wideCharacters = (): RegExp =>
+  wide ??=
+    /^(?:[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\u3247\u3250-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18d08}\u{1aff0}-\u{1affe}\u{1b000}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|.\ufe0f|\p{RI}\p{RI})/u;
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -18,7 +21,7 @@ function graphemes(text: string): Iterable<{ segment: string }> {
 
 function graphemeWidth(grapheme: string): number {
   if (MARKS_ONLY.test(grapheme)) return 0;
-  return WIDE.test(grapheme) ? 2 : 1;
+  return wideCharacters().test(grapheme) ? 2 : 1;
 }
 
 /** Cells a terminal needs for text without control characters. */

@@ -45,11 +45,13 @@ const INWARD: readonly (readonly [string, number])[] = [
   ["ff00::", 8],
 ];
 
-const INWARD_BYTES = INWARD.map(([text, bits]) => ({ network: parseAddress(text)!, bits }));
+/** The same as bytes, made when the first address is judged: most runs judge none. */
+let inward: readonly { readonly network: Uint8Array; readonly bits: number }[] | undefined;
 
 /** Whether an address is loopback, link-local, private, multicast, or otherwise none of the open Internet. */
 export function isInward(address: Uint8Array): boolean {
-  return INWARD_BYTES.some(({ network, bits }) => isInRange(address, network, bits));
+  inward ??= INWARD.map(([text, bits]) => ({ network: parseAddress(text)!, bits }));
+  return inward.some(({ network, bits }) => isInRange(address, network, bits));
 }
 
 /** Decimal and dotted only: forms like `0x7f.1` or `017700000001` are names that nobody can list. */
