@@ -1,5 +1,6 @@
 // One document with everything its loop takes, as every host holds it.
 
+import { listed } from "../base/names.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
 import type { Authority } from "../config/document/authority.ts";
@@ -139,7 +140,7 @@ export class Session implements ChatSession {
       if (!found.ok) return Promise.resolve(stopped("failed", { problem: found.problem }));
       const [id, ...more] = found.value.ids;
       if (id !== undefined && more.length === 0) return cycle.executeOne(id);
-      const message = `One call is executed at a time, not ${found.value.ids.join(", ")}.`;
+      const message = `One call is executed at a time, not ${listed(found.value.ids)}.`;
       return Promise.resolve(stopped("failed", { problem: { code: "target-ambiguous", message } }));
     });
   }
@@ -358,7 +359,7 @@ export class Session implements ChatSession {
     if (!found.ok) return found;
     const [id = "", ...more] = found.value.ids;
     if (more.length > 0) {
-      return failure("target-ambiguous", `One call is meant here, not ${found.value.ids.join(", ")}.`);
+      return failure("target-ambiguous", `One call is meant here, not ${listed(found.value.ids)}.`);
     }
     const call = this.chat.call(id);
     return call === undefined

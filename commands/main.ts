@@ -236,7 +236,7 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
 
 async function suggestion({ unknown }: UsageMistake): Promise<string> {
   if (unknown === undefined) return "";
-  const { nearest } = await import("../base/nearest.ts");
+  const { nearest } = await import("../base/names.ts");
   // Dashes are no part of the name: with them every short option looks like every other.
   const bare = (word: string) => word.replace(/^-+/, "");
   const word = bare(unknown.word);

@@ -18,7 +18,7 @@ import {
 import { conclude } from "./press_outcome.ts";
 import { REPLY_STOPS, stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "./plan/go_on.ts";
-import { stepEdits } from "./execute/step_edits.ts";
+import { decisionsIn, stepEdits } from "./execute/step_edits.ts";
 import {
   changedSince,
   gatherPlanInputs,
@@ -29,7 +29,7 @@ import {
   type Tools,
 } from "./plan/plan_inputs.ts";
 import { markApproved, markRejected } from "./execute/status_edits.ts";
-import { callsToCheck, plan, type PlanInputs, planOne, type Rest, type Step } from "./plan/plan.ts";
+import { callsToCheck, HARMLESS, plan, type PlanInputs, planOne, type Rest, type Step } from "./plan/plan.ts";
 import {
   alreadyRunning,
   blockedBy,
@@ -332,44 +332,26 @@ export class Cycle {
 
   /** Takes the steps that change the text: approvals and lost bodies into the journal, then one commit. */
   async #write(steps: readonly Step[]): Promise<boolean> {
-    for (const step of steps) {
-      const problem = await this.#beforeWriting(step);
-      if (problem !== null) return this.#failed(problem);
-    }
     const { settings } = this.#parts;
-    const problem = await this.#writer.commit((chat) => success(stepEdits(chat, steps, settings.tools)));
+    const problem = await this.#writer.recordDecisions(decisionsIn(steps, this.#chat)) ??
+      await this.#keepBodies(steps) ??
+      await this.#writer.commit((chat) => success(stepEdits(chat, steps, settings.tools)));
     if (problem !== null) return this.#failed(problem);
     this.#announcements.steps(steps);
     return true;
   }
 
-  async #beforeWriting(step: Step): Promise<Problem | null> {
-    if (!("id" in step) || step.id === undefined) return null;
-    const call = this.#chat.call(step.id);
-    if (call === undefined) return null;
-    switch (step.do) {
-      case "place":
-        if (step.status === "approved") {
-          return await this.#writer.recordApproval(call, "policy", step.verdict.source);
-        }
-        return step.verdict.bound ? await this.#writer.recordQuestion(call) : null;
-      case "confirm":
-        return await this.#writer.recordApproval(call, "policy", step.verdict.source);
-      case "demote":
-        // From here on only a person can approve the call, and what they see is the text as it is now.
-        return await this.#writer.recordQuestion(call);
-      case "resolve": {
-        const body = this.#chat.result(step.id)?.content ?? "";
-        if (body === "" || body === step.text) return null;
-        return await this.#writer.keepBody(
-          step.id,
-          body,
-          `The text in the block of ${step.id} gave way to an error result`,
-        );
-      }
-      default:
-        return null;
+  async #keepBodies(steps: readonly Step[]): Promise<Problem | null> {
+    for (const step of steps) {
+      if (step.do !== "resolve") continue;
+      const { id, text } = step;
+      const body = this.#chat.result(id)?.content ?? "";
+      if (body === "" || body === text) continue;
+      const why = `The text in the block of ${id} gave way to an error result`;
+      const problem = await this.#writer.keepBody(id, body, why);
+      if (problem !== null) return problem;
     }
+    return null;
   }
 
   /** Starts that an earlier run did not end are dealt with once the document shows it. */
@@ -383,9 +365,13 @@ export class Cycle {
 
   /** Starts an approved call; a tool that answers at once is waited for, which frees its slot (5.3). */
   async #runApproved(id: string): Promise<void> {
+    // Writing a result shows what somebody changed meanwhile. For a call that changes nothing that need not be waited for.
+    if (!HARMLESS.has(this.#chat.call(id)?.name ?? "")) await this.#runs.written();
     const call = this.#chat.call(id);
     const result = this.#chat.result(id);
-    if (call === undefined || result?.status !== "approved" || result.content !== "") return;
+    if (!this.#starting || call === undefined || result?.status !== "approved" || result.content !== "") {
+      return;
+    }
     // Somebody may have edited the call since the plan was made; the next press decides on the new text.
     if (await changedSince(this.#parts.journal, call) !== null) return;
     await this.#start(call);
@@ -394,7 +380,7 @@ export class Cycle {
   async #start(call: Call): Promise<void> {
     const started = await this.#runs.start(call);
     if (!started.ok) this.#fail(started.problem);
-    else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.value.ended;
+    else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.value.answered;
   }
 
   /** Runs or resolves the call of a press that has begun. */

@@ -60,10 +60,16 @@ export interface Approval {
 /** Durable memory about one document outside of it: approvals, started calls, overwritten bodies. */
 export interface Journal {
   approval(id: string): Approval | null;
-  recordApproval(id: string, approval: Approval): Promise<void>;
+  /** Records decisions and questions by the id of their call, all of them or none. */
+  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
   /** Names of tools by id of calls that were started and have no recorded end. */
   started(): ReadonlyMap<string, string>;
-  recordStart(id: string, tool: string): Promise<void>;
+  /**
+   * Records that a call is about to run. Where what it does may be done once more, `lasting` is false: the record outlives
+   * the program, but need not outlive the machine. @default true
+   */
+  recordStart(id: string, tool: string, options?: { readonly lasting?: boolean }): Promise<void>;
+  /** Records that a call is over. Not lasting: the result that stands in the document says the same. */
   recordEnd(id: string): Promise<void>;
   /** Keeps a body that is about to be overwritten; answers where it can be found. */
   keepBody(id: string, body: string): Promise<string>;

@@ -1,5 +1,6 @@
 // How a run ended, in words for a person who reads them in an editor: what happened, then what to do there.
 
+import { listed } from "../base/names.ts";
 import type { Stop } from "../cycle/types.ts";
 
 /** A sentence, and whether something went wrong or the person is only needed. */
@@ -10,7 +11,7 @@ export interface StopWords {
 
 /** What a person has to know of how a run ended; null when the document says it all. */
 export function stopWords({ reason, ids, line, problem }: Stop): StopWords | null {
-  const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${ids.join(", ")})`;
+  const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${listed(ids)})`;
   const one = ids.length === 1;
   const info = (text: string): StopWords => ({ level: "info", text });
   switch (reason) {

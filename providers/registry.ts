@@ -1,6 +1,6 @@
 // The providers by name. Each is loaded when it is asked for: a run needs one.
 
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/names.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { KNOWN_PROVIDERS, type KnownProvider, ownProvider } from "./known.ts";

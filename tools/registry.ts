@@ -1,7 +1,7 @@
 // The tools of a run by name, and the sources from which more of them come (tools 2, 5).
 
 import { byBytes } from "../base/bytes.ts";
-import { nearest } from "../base/nearest.ts";
+import { nearest } from "../base/names.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Registration, ToolDefinition } from "./definition.ts";

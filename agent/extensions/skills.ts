@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { parentOf } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";

@@ -149,9 +149,9 @@ export function cautious(journal: Journal): Journal {
       const stands = approval !== null && (approval.by === "person" || judged.has(id));
       return stands ? approval : { by: "policy", hash: "to be judged anew" };
     },
-    recordApproval: async (id, approval) => {
-      await journal.recordApproval(id, approval);
-      judged.add(id);
+    recordApprovals: async (approvals) => {
+      await journal.recordApprovals(approvals);
+      for (const id of approvals.keys()) judged.add(id);
     },
   });
 }
@@ -160,9 +160,9 @@ export function cautious(journal: Journal): Journal {
 export function overlaid(journal: Journal, changes: Partial<Journal>): Journal {
   return {
     approval: (id) => journal.approval(id),
-    recordApproval: (id, approval) => journal.recordApproval(id, approval),
+    recordApprovals: (approvals) => journal.recordApprovals(approvals),
     started: () => journal.started(),
-    recordStart: (id, tool) => journal.recordStart(id, tool),
+    recordStart: (id, tool, options) => journal.recordStart(id, tool, options),
     recordEnd: (id) => journal.recordEnd(id),
     keepBody: (id, body) => journal.keepBody(id, body),
     keepResult: (id, body) => journal.keepResult(id, body),

@@ -1,5 +1,6 @@
 // What nobody vouches for counts once a person confirmed it (S17): how calls of such a document are judged, and what is told.
 
+import { listed } from "../../base/names.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Emit, Journal, ReplyMemory, Suspects } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -64,7 +65,7 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
   if (ids.length === 0) return [];
   const [waits, them] = ids.length > 1 ? ["they wait", "them"] : ["it waits", "it"];
   return [
-    `The program ended before the reply with ${ids.join(", ")} was complete, so ${waits} for you: ` +
+    `The program ended before the reply with ${listed(ids)} was complete, so ${waits} for you: ` +
     `flemma advance ${operands(path)} asks about ${them}`,
   ];
 }
@@ -86,7 +87,7 @@ export function callDoubts(suspects: Suspects | null, path: string): string[] {
   const ids = Object.keys(suspects?.calls ?? {});
   if (suspects === null || ids.length === 0) return [];
   const many = ids.length > 1;
-  const approvals = `${many ? "the approvals" : "the approval"} of ${ids.join(", ")}`;
+  const approvals = `${many ? "the approvals" : "the approval"} of ${listed(ids)}`;
   return [
     `A command could have written ${approvals}, because ${suspects.why}. ${
       many ? "They count" : "It counts"

@@ -1,7 +1,7 @@
 // What a document needs next, read off its text alone: what works now, whatever was done before.
 
 import { lastWordIsModels, nothingToSend, survey } from "../../cycle/plan/open_calls.ts";
-import { handyName } from "../../cycle/plan/targets.ts";
+import { handyNames } from "../../cycle/plan/targets.ts";
 import type { Chat } from "../../parser/types.ts";
 
 /** What leads on from a document as it stands. */
@@ -22,7 +22,7 @@ export function nextNeed(chat: Chat): NextNeed {
   const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
   if (pending.length > 0) {
-    return { kind: "decide", names: pending.map((id) => handyName(chat, id)) };
+    return { kind: "decide", names: handyNames(chat, pending) };
   }
   if (guarded.length > 0) return { kind: "look", ids: guarded };
   if (nothingToSend(chat)) return { kind: "write" };

@@ -2,7 +2,7 @@
 
 import { visible } from "../../base/visible.ts";
 import { modelList, type ModelRow, refreshModels } from "../../agent/views/models.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { providerNames } from "../../providers/registry.ts";
 import { settingsFor } from "../document/open.ts";
 import { Exit } from "../io/exit.ts";

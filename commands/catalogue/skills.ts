@@ -2,7 +2,7 @@
 
 import { skillsOf, unknownNames } from "../../agent/extensions/skills.ts";
 import { blocksOf } from "../../agent/settings.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";

@@ -2,7 +2,7 @@
 
 import { decidedBy } from "../../agent/views/decided_by.ts";
 import { type ToolView, toolViews } from "../../agent/views/tools.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { readSubject, settingsFor } from "../document/open.ts";

@@ -1,5 +1,6 @@
 // `flemma approve`: marks calls as approved by a person, with --always calls like them too until logout. Nothing runs.
 
+import { listed } from "../../base/names.ts";
 import type { CallTarget, ChatSession, ProposedRule } from "../../agent/types.ts";
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { shellWord } from "../../base/shell_word.ts";
@@ -46,7 +47,7 @@ async function rulesFor(
 }
 
 function notKept(problem: Problem, ids: readonly string[]): Problem {
-  return { ...problem, message: `${ids.join(", ")} is approved this time only. ${problem.message}` };
+  return { ...problem, message: `${listed(ids)} is approved this time only. ${problem.message}` };
 }
 
 /** What holds from now on, and how it is taken back. */

@@ -1,5 +1,6 @@
 // What approve and reject share: finding the calls, changing their status, saying what comes next.
 
+import { listed } from "../../base/names.ts";
 import type { CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -71,7 +72,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
       for (const line of callLines(named)) messages.note(line);
     }
-    const ids = marked.value.join(", ");
+    const ids = listed(marked.value);
     messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${advised("advance", file)}`);
     return Exit.ok;
   });

@@ -1,5 +1,6 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
+import { listed } from "../../base/names.ts";
 import { decidedBy } from "../../agent/views/decided_by.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -28,7 +29,7 @@ import { type Display, displayKind } from "../io/display.ts";
 import { PlainLines } from "../io/plain_lines.ts";
 import { Terminal } from "../io/terminal.ts";
 import { inWords } from "../../providers/http/patience.ts";
-import { handyName } from "../../cycle/plan/targets.ts";
+import { handyNames } from "../../cycle/plan/targets.ts";
 import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/way_on.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
@@ -278,33 +279,31 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
       break;
     case "unanswered":
       messages.say(
-        `${calls} (${ids.join(", ")}) ${
-          ids.length === 1 ? "has" : "have"
-        } no result yet, and a request needs ` +
+        `${calls} (${listed(ids)}) ${ids.length === 1 ? "has" : "have"} no result yet, and a request needs ` +
           `them all. Go on with: ${advance}`,
       );
       break;
     case "pending":
       messages.say(
         `${calls} ${ids.length === 1 ? "waits" : "wait"} for you${
-          ids.length > 1 ? ` (${ids.join(", ")})` : ""
+          ids.length > 1 ? ` (${listed(ids)})` : ""
         }: ` +
-          decisionAdvice(ids.map((id) => handyName(session.chat, id)), file),
+          decisionAdvice(handyNames(session.chat, ids), file),
       );
       break;
     case "protected":
       messages.say(
         `${calls} ${ids.length === 1 ? "is" : "are"} approved, but there is text in the block (${
-          ids.join(", ")
+          listed(ids)
         }, line ${stop.line}). Delete the text to run the call, or write pending to send the text as its result.`,
       );
       break;
     case "turn-limit":
-      messages.say(`Stopped before ${calls} (${ids.join(", ")}). Go on with: ${advance}`);
+      messages.say(`Stopped before ${calls} (${listed(ids)}). Go on with: ${advance}`);
       break;
     case "yield":
       messages.say(
-        `${calls} (${ids.join(", ")}) ${ids.length === 1 ? "asks" : "ask"} for you. Go on with: ${advance}`,
+        `${calls} (${listed(ids)}) ${ids.length === 1 ? "asks" : "ask"} for you. Go on with: ${advance}`,
       );
       break;
     case "cancelled":

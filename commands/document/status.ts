@@ -1,5 +1,6 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
+import { listed } from "../../base/names.ts";
 import { decidedBy } from "../../agent/views/decided_by.ts";
 import { lastMessages, messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
@@ -30,7 +31,7 @@ import { usageJson } from "../io/usage_json.ts";
 import { reasonJson } from "../../agent/views/explanation.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { handyName } from "../../cycle/plan/targets.ts";
+import { handyNames } from "../../cycle/plan/targets.ts";
 import { decisionAdvice, lastWordSentence } from "../line/way_on.ts";
 
 type Next = "categorise" | "execute" | "wait" | "send" | "idle";
@@ -220,13 +221,13 @@ function nextSentence(
       return `${advance} ${carriedOut(calls, steps)}`;
     case "wait": {
       if (waiting.length > 0) {
-        return `${decisionAdvice(waiting.map((id) => handyName(chat, id)), document)}${
+        return `${decisionAdvice(handyNames(chat, waiting), document)}${
           waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
         }`;
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
-        ? `look at ${end.ids.join(", ")}: approved, but there is text in the block; ` +
+        ? `look at ${listed(end.ids)}: approved, but there is text in the block; ` +
           "delete the text to run the call, or write pending to send the text as its result"
         : "wait for what runs";
     }
@@ -248,7 +249,7 @@ function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string 
   const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
   return [
     ...(forward > 0 ? [`carries out ${forward} of ${count(calls)}`] : []),
-    ...(back.size > 0 ? [`asks you again about ${[...back].join(", ")}`] : []),
+    ...(back.size > 0 ? [`asks you again about ${listed([...back])}`] : []),
   ].join(" and ");
 }
 

@@ -1,5 +1,6 @@
 // What works now: the words a person can follow after a run, however it ended.
 
+import { listed } from "../../base/names.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -29,7 +30,7 @@ export function wayOn(chat: Chat, file: string | null): string {
     case "decide":
       return `Decide first: ${decisionAdvice(need.names, file)}`;
     case "look":
-      return `Look at ${need.ids.join(", ")} first: ${advised("status", file)}`;
+      return `Look at ${listed(need.ids)} first: ${advised("status", file)}`;
     case "write":
       return `Write below the last @You:, then: ${advance}`;
     case "go-on": {

@@ -1,6 +1,6 @@
 // `flemma editor`: the runtime files of an editor, put where it looks, or printed.
 
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { Invocation } from "../invocation.ts";

@@ -10,7 +10,7 @@ import type { Loaded } from "../sources/find.ts";
 import type { RunChunk } from "../types.ts";
 import type { Settings } from "../settings.ts";
 import type { Diagnostic } from "../../parser/types.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import type { ChunkProblem, Fault, LayerDraft } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";

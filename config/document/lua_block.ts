@@ -6,7 +6,7 @@ import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import { SettingsFaults } from "./lua_options.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { Options } from "./lua_options.ts";
 import { toValue } from "../../lua/vm/values.ts";
 

@@ -5,7 +5,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
 import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { type Fault, type Layer, LAYER_NAMES } from "../types.ts";
 import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";

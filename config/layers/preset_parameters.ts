@@ -5,7 +5,7 @@ import { mismatches, mismatchSentence } from "../schema/check.ts";
 import { LayerLog } from "./log.ts";
 import type { ApprovalPreset } from "../settings.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../schema/schema.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import type { Group, Node } from "../schema/define.ts";
 

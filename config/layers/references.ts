@@ -6,7 +6,7 @@ import { isModulePath, modulesIn } from "../schema/module_path.ts";
 import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";
 import { readRule } from "../rules/read_rule.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
 import { allPresets } from "./presets.ts";
 import type { ApprovalPreset } from "../settings.ts";

@@ -1,7 +1,7 @@
 // Reads an approval rule in either of its forms, or says everything that is wrong with it (approval 9).
 
 import { isObject } from "../../base/is_object.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import { type CommandPattern, hasWildcard, literalOf, readCommandPattern } from "./command_pattern.ts";
 import { type PathPattern, readPathPattern } from "./path_pattern.ts";

@@ -1,7 +1,7 @@
 // Whether a value is what a key may hold, said in words a person understands.
 
 import { isObject } from "../../base/is_object.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
 import { numberHint, switchHint } from "./values.ts";
 

@@ -1,7 +1,7 @@
 // From keys as a person wrote them to the place in the schema: aliases, dotted names, and help with unknown ones.
 
 import type { Catalog } from "./catalog.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import type { Fault } from "../types.ts";
 import { foreignHint } from "./hints.ts";

@@ -1,6 +1,6 @@
 // Words that stand in lists of paths for what the sandbox knows by name, and how an entry that misses one is told.
 
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
 
 /** The word of `deny_read`. */

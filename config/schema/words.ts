@@ -2,7 +2,7 @@
 // variable.
 
 import { isObject } from "../../base/is_object.ts";
-import { distance } from "../../base/nearest.ts";
+import { distance } from "../../base/names.ts";
 import type { Group, Node } from "./define.ts";
 import { foreignRestriction } from "./hints.ts";
 import { SCHEMA } from "./schema.ts";

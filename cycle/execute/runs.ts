@@ -6,9 +6,10 @@ import { writeResult } from "../../parser/edits/placement.ts";
 import type { Call } from "../../parser/types.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { finalBlock, stoppedBlock } from "../final_block.ts";
-import type { RunningCalls } from "../plan/plan.ts";
+import { HARMLESS, type RunningCalls } from "../plan/plan.ts";
 import { CANCELLED } from "../sentences.ts";
 import type { Emit } from "../types.ts";
+import { Results } from "./results.ts";
 import type { Writer } from "./writer.ts";
 
 interface Run {
@@ -47,9 +48,11 @@ export class Runs implements RunningCalls {
   readonly #parts: RunsParts;
   /** By id, in the order they were started; a call stays until its result is in the document. */
   readonly #running = new Map<string, Run>();
+  readonly #results: Results;
 
   constructor(parts: RunsParts) {
     this.#parts = parts;
+    this.#results = new Results(parts);
   }
 
   get size(): number {
@@ -67,15 +70,16 @@ export class Runs implements RunningCalls {
 
   /**
    * Starts a call once its start is journalled, unless everything was cancelled meanwhile. The inner promise
-   * settles when the result is in the document, or when a cancelled tool has ended.
+   * settles when the tool has answered; its result is then on its way into the document.
    */
-  async start(call: Call): Promise<Outcome<{ readonly ended: Promise<void> }>> {
+  async start(call: Call): Promise<Outcome<{ readonly answered: Promise<void> }>> {
     const { writer, emit } = this.#parts;
-    const problem = await writer.journal((journal) => journal.recordStart(call.id, call.name));
+    const lasting = !HARMLESS.has(call.name);
+    const problem = await writer.journal((journal) => journal.recordStart(call.id, call.name, { lasting }));
     if (problem !== null) return failed(problem);
     if (!this.#parts.mayStart()) {
       await writer.recordEnd(call.id);
-      return success({ ended: Promise.resolve() });
+      return success({ answered: Promise.resolve() });
     }
     const run: Run = {
       call,
@@ -87,14 +91,21 @@ export class Runs implements RunningCalls {
     };
     this.#running.set(call.id, run);
     emit({ event: "tool:executing", id: call.id, name: call.name, preview: this.#parts.preview(call) });
-    const ended = this.#parts
+    const answer = this.#parts
       .run(call, run.controller.signal, (text) => {
         run.output = `${run.output}${text}`.slice(-OUTPUT_KEPT);
         if (isRunning(run)) emit({ event: "tool:output", id: call.id, text });
-      })
-      .then((result) => this.#deliver(run, result));
-    this.#parts.spawn(ended);
-    return success({ ended });
+      });
+    const answered = answer.then((result) => {
+      this.#parts.spawn(this.#deliver(run, result));
+    });
+    this.#parts.spawn(answered);
+    return success({ answered });
+  }
+
+  /** Waits until the results of all calls that have answered are in the document, or are known not to be. */
+  written(): Promise<void> {
+    return this.#results.written();
   }
 
   /** Cancels one running call. False when it does not run. */
@@ -157,18 +168,7 @@ export class Runs implements RunningCalls {
   async #write(run: Run, block: FinalBlock, result: ExecutionResult | null): Promise<void> {
     const { writer, emit, onEnd } = this.#parts;
     const { id, name } = run.call;
-    const problem = await writer.commit(async (chat) => {
-      const call = chat.call(id);
-      if (call === undefined) return failed(goneProblem(id));
-      const body = chat.result(id)?.content ?? "";
-      // What was written when the run was stopped is all there was.
-      if (body === run.written && body === block.content) return success([]);
-      if (body !== "" && body !== block.content && body !== run.written) {
-        const kept = await writer.keepBody(id, body, `The text in the block of ${id} gave way to the result`);
-        if (kept !== null) return failed(kept);
-      }
-      return success(writeResult(chat, call, block));
-    });
+    const problem = await this.#results.put({ id, block, written: () => run.written });
     if (problem === null) {
       await writer.recordEnd(id);
     } else {
@@ -201,12 +201,4 @@ function noteOf({ status, success, error }: ExecutionResult): string | undefined
 
 function isRunning(run: Run): boolean {
   return !run.over && run.stopped === null;
-}
-
-function goneProblem(id: string): Problem {
-  return {
-    code: "call-gone",
-    message: `The call ${id} left the document while it was running.`,
-    next: "Put the call back, or start it anew.",
-  };
 }

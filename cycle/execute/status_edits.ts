@@ -21,12 +21,10 @@ export function markApproved(
     const found = placeholders(chat, ids);
     if (!found.ok) return found;
     const results = found.value;
-    for (const { id } of results) {
-      const call = chat.call(id);
-      // A fragment of a document holds blocks without their calls: there is no text to bind to.
-      const problem = call === undefined ? null : await writer.recordApproval(call, "person");
-      if (problem !== null) return failed(problem);
-    }
+    // A fragment of a document holds blocks without their calls: there is no text to bind to.
+    const calls = results.map(({ id }) => chat.call(id)).filter((call) => call !== undefined);
+    const problem = await writer.recordDecisions(calls.map((call) => ({ call, by: "person" })));
+    if (problem !== null) return failed(problem);
     const style = placeholderStyle(chat, settings.status_style);
     return success(results.flatMap((result) => setStatus(chat, result, "approved", style)));
   });

@@ -1,4 +1,4 @@
-// The text changes that the steps of a plan stand for.
+// What the steps of a plan stand for: the text changes, and the decisions that are recorded before.
 
 import type { ToolSettings } from "../../config/settings.ts";
 import {
@@ -14,6 +14,7 @@ import { insertBlocks, type Insertion } from "../../parser/edits/placement.ts";
 import type { Chat } from "../../parser/types.ts";
 import { errorBlock } from "../final_block.ts";
 import type { Step } from "../plan/plan.ts";
+import type { Decision } from "./writer.ts";
 
 /**
  * The edits of all steps that change the text, for one commit. Runs and sends change nothing by themselves.
@@ -51,3 +52,29 @@ export function stepEdits(chat: Chat, steps: readonly Step[], settings: ToolSett
   }
   return [...insertBlocks(chat, insertions), ...changes];
 }
+
+/** What steps decide about calls that are in the document, and what they ask the person about. */
+export function decisionsIn(steps: readonly Step[], chat: Chat): Decision[] {
+  return steps.flatMap((step) => {
+    const call = "id" in step && step.id !== undefined ? chat.call(step.id) : undefined;
+    const decision = call === undefined ? null : decisionOf(step);
+    return call === undefined || decision === null ? [] : [{ ...decision, call }];
+  });
+}
+
+function decisionOf(step: Step): Omit<Decision, "call"> | null {
+  switch (step.do) {
+    case "place":
+      if (step.status === "approved") return { by: "policy", source: step.verdict.source };
+      return step.verdict.bound ? QUESTION : null;
+    case "confirm":
+      return { by: "policy", source: step.verdict.source };
+    case "demote":
+      // From here on only a person can approve the call, and what they see is the text as it is now.
+      return QUESTION;
+    default:
+      return null;
+  }
+}
+
+const QUESTION = { by: "person", asked: true } as const;

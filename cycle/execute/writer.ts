@@ -9,6 +9,9 @@ import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 /** Edits made from the document as it is when their turn comes, or the reason why there can be none. */
 export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
+/** Who decided about a call, or is asked about it. */
+export type Decision = Omit<Approval, "hash"> & { readonly call: Call };
+
 export class Writer {
   readonly #store: DocumentStore;
   readonly #journal: Journal;
@@ -34,18 +37,15 @@ export class Writer {
     return turn;
   }
 
-  /** Binds an approval to the text of a call (S5). */
-  recordApproval(call: Call, by: Approval["by"], source?: string): Promise<Problem | null> {
+  /** Binds decisions to the texts of their calls (S5), and questions: what the person approves next is this and no other. */
+  recordDecisions(decisions: readonly Decision[]): Promise<Problem | null> {
+    if (decisions.length === 0) return Promise.resolve(null);
     return this.journal(async (journal) => {
-      const hash = await callHash(call);
-      await journal.recordApproval(call.id, source === undefined ? { by, hash } : { by, hash, source });
-    });
-  }
-
-  /** Binds the question to the text of a call: what the person approves next is this and no other. */
-  recordQuestion(call: Call): Promise<Problem | null> {
-    return this.journal(async (journal) => {
-      await journal.recordApproval(call.id, { by: "person", hash: await callHash(call), asked: true });
+      const approvals = new Map<string, Approval>();
+      for (const { call, ...decision } of decisions) {
+        approvals.set(call.id, { ...decision, hash: await callHash(call) });
+      }
+      await journal.recordApprovals(approvals);
     });
   }
 

@@ -1,7 +1,7 @@
 // What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
 
 import type { Problem } from "../../base/problem.ts";
-import type { Call, Chat, Result } from "../../parser/types.ts";
+import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import { invalidInput } from "../final_block.ts";
@@ -94,7 +94,14 @@ export type Step =
   | { readonly do: "send" };
 
 /** Tools that change nothing: after a crash they simply run again (cli 4.5). */
-export const HARMLESS: ReadonlySet<string> = new Set(["read", "find", "grep", "ls"]);
+export const HARMLESS: ReadonlySet<string> = new Set([
+  "read",
+  "find",
+  "grep",
+  "ls",
+  "calculator",
+  "calculator_async",
+]);
 
 /** Calls whose input has to be checked before a plan is made: those that may run now or once a person agrees. */
 export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
@@ -169,6 +176,8 @@ class Planner {
   readonly #deferred: string[] = [];
   readonly #waiting: string[] = [];
   readonly #protected: string[] = [];
+  /** What `#aloneIn` found out, once for a reply: it may hold thousands of calls. */
+  readonly #alone = new Map<Turn, Call | undefined>();
   /** Slots that stay taken: a tool that answers at once gives its own back before the next call starts. */
   #taken: number;
   /** Some block was approved, whatever became of it. */
@@ -217,7 +226,9 @@ class Planner {
   /** The first call of the same reply whose tool lets none run beside it. */
   #aloneIn({ turn }: Call): Call | undefined {
     const { runsAlone } = this.#inputs;
-    return runsAlone === undefined ? undefined : turn.calls.find(({ name }) => runsAlone(name));
+    if (runsAlone === undefined) return undefined;
+    if (!this.#alone.has(turn)) this.#alone.set(turn, turn.calls.find(({ name }) => runsAlone(name)));
+    return this.#alone.get(turn);
   }
 
   /** An open call gets its placeholder, or at once the error it would lead to (3.1). */

@@ -1,5 +1,6 @@
 // From what a person points at to the ids of calls (tool-cycle 5.4, cli section 6).
 
+import { listed } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Place, Turn } from "../../parser/types.ts";
@@ -129,10 +130,10 @@ function byId(chat: Chat, text: string): Outcome<string[]> {
     return failure(
       "target-ambiguous",
       `${matches.length} ids begin or end with ${text}.`,
-      `One of: ${matches.join(", ")}`,
+      `One of: ${listed(matches)}`,
     );
   }
-  const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${ids.join(", ")}`;
+  const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${listed(ids)}`;
   if (digits !== undefined) return failure("unknown-call", `There is no call ${digits}.`, next);
   const reason = text.length < SHORTEST_PIECE
     ? `, and fewer than ${SHORTEST_PIECE} characters name no other`
@@ -158,10 +159,18 @@ const HANDY = /^\w[\w-]{0,7}$/;
 
 /** The shortest sure name of a call, for a person to type: its id where that is short, else its number. */
 export function handyName(chat: Chat, id: string): string {
-  const number = callNumber(chat, id);
-  if (HANDY.test(id) || number === null) return id;
-  const found = byId(chat, String(number));
-  return found.ok && found.value[0] === id ? String(number) : id;
+  return handyNames(chat, [id])[0]!;
+}
+
+/** The same for several, in one look at the document. */
+export function handyNames(chat: Chat, ids: readonly string[]): string[] {
+  const numbers = new Map(numberedIds(chat).map((id, at) => [id, at + 1]));
+  const known = new Set([...numbers.keys(), ...chat.results.map(({ id }) => id)]);
+  return ids.map((id) => {
+    const number = numbers.get(id);
+    // A number names a call unless a call has that for its id.
+    return HANDY.test(id) || number === undefined || known.has(String(number)) ? id : String(number);
+  });
 }
 
 /** Ids of pending blocks. A fragment of a document may hold blocks without their calls. */
@@ -177,5 +186,5 @@ function whatIsPending(chat: Chat): string {
   const ids = pendingIds(chat);
   return ids.length === 0
     ? "Nothing is pending."
-    : `Pending: ${ids.map((id) => `${callNumber(chat, id) ?? "-"} ${id}`).join(", ")}`;
+    : `Pending: ${listed(ids.map((id) => `${callNumber(chat, id) ?? "-"} ${id}`))}`;
 }

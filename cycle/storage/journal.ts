@@ -74,7 +74,7 @@ export async function openJournal(options: {
   }
 }
 
-/** A journal of one process; with a file, every entry is durable before the promise settles. */
+/** A journal of one process; with a file, every entry is in it before the promise settles. */
 class RunJournal implements DocumentMemory {
   readonly #environment: Environment;
   readonly #key: string;
@@ -110,20 +110,20 @@ class RunJournal implements DocumentMemory {
     return this.#approvals.get(id) ?? null;
   }
 
-  recordApproval(id: string, approval: Approval): Promise<void> {
-    return this.#record([{ kind: "approval", id, ...approval }]);
+  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
+    return this.#record([...approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval })));
   }
 
   started(): ReadonlyMap<string, string> {
     return this.#started;
   }
 
-  recordStart(id: string, tool: string): Promise<void> {
-    return this.#record([{ kind: "start", id, tool, time: new Date().toISOString() }]);
+  recordStart(id: string, tool: string, { lasting = true } = {}): Promise<void> {
+    return this.#record([{ kind: "start", id, tool, time: new Date().toISOString() }], { lasting });
   }
 
   recordEnd(id: string): Promise<void> {
-    return this.#record([{ kind: "end", id }]);
+    return this.#record([{ kind: "end", id }], { lasting: false });
   }
 
   exposure(): Exposure | null {
@@ -203,18 +203,18 @@ class RunJournal implements DocumentMemory {
     return path;
   }
 
-  async #record(entries: readonly Entry[]): Promise<void> {
+  /** Outlives the program at once; the machine too, where it is to last. */
+  async #record(entries: readonly Entry[], { lasting = true } = {}): Promise<void> {
     for (const entry of entries) this.#apply(entry);
     if (this.#file === null) return;
-    await Deno.mkdir(parentOf(this.#file), { recursive: true, mode: 0o700 });
     // Read again: a filter of the same document may have recorded something since.
     if (this.#overgrown) await compact(this.#file, readEntries(await readIfThere(this.#file)));
     this.#overgrown = false;
     const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
-    using file = await Deno.open(this.#file, { create: true, append: true, read: true, mode: 0o600 });
+    using file = await openToAppend(this.#file);
     const { size } = await file.stat();
     await writeAll(file, new TextEncoder().encode(await newLineIfTorn(file, size) + lines));
-    await file.syncData();
+    if (lasting) await file.syncData();
   }
 
   #apply(entry: Entry): void {
@@ -272,6 +272,18 @@ function isPersons({ by, asked }: Approval): boolean {
 function approvalOf(entry: Approval): Approval {
   const { by, hash, source, asked } = entry;
   return { by, hash, ...(source === undefined ? {} : { source }), ...(asked === true ? { asked } : {}) };
+}
+
+/** Opens a file to write at its end; made with its folder where it is not there. */
+async function openToAppend(path: string): Promise<Deno.FsFile> {
+  const options = { create: true, append: true, read: true, mode: 0o600 };
+  try {
+    return await Deno.open(path, options);
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    await Deno.mkdir(parentOf(path), { recursive: true, mode: 0o700 });
+    return await Deno.open(path, options);
+  }
 }
 
 /** A crash may have left half a line; it must not swallow the next one. */

@@ -1,5 +1,6 @@
 // What a person may type as a command in a client: it is answered here and never sent to a model.
 
+import { listed } from "../../base/names.ts";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
@@ -53,7 +54,7 @@ async function approve({ open }: SlashHost, id: string): Promise<string> {
   if (!opened.ok) return opened.problem.message;
   await using session = opened.value;
   const approved = await session.approve(id === "" ? { kind: "only" } : id);
-  if (approved.ok) return `${approved.value.join(", ")} is approved. Say anything to go on.`;
+  if (approved.ok) return `${listed(approved.value)} is approved. Say anything to go on.`;
   const { message, next } = approved.problem;
   return next === undefined ? message : `${message} ${next}`;
 }

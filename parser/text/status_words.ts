@@ -1,6 +1,6 @@
 // The words of a result's status: read and found in one place, so that what is written is what was read (chat-format 7.2).
 
-import { distance, nearest } from "../../base/nearest.ts";
+import { distance, nearest } from "../../base/names.ts";
 import type { MetaValue, Status } from "../types.ts";
 
 /** A `key=value` or bare token of a header suffix or of a status fence. */

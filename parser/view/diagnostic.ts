@@ -1,7 +1,7 @@
 // The findings of a parse: their families and their sentences (chat-format 11).
 
 import type { ParseCode } from "../types.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import type { Diagnostic } from "../types.ts";
 
 /** The roles a message can have and be sent. */

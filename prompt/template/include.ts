@@ -7,7 +7,7 @@ import type { Engine } from "../../lua/engine.ts";
 import type { LuaEnvironment } from "../../lua/library/library.ts";
 import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { IncludeMaker } from "../../config/document/lua_session.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { thrownText } from "../../base/problem.ts";
 import { partOf, resolvePath, textOf } from "../attach.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";

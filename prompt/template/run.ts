@@ -8,7 +8,7 @@ import type { LuaEnvironment } from "../../lua/library/library.ts";
 import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { LuaSession } from "../../config/document/lua_session.ts";
 import { pushValue } from "../../lua/vm/values.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import type { Chat, Diagnostic, Segment, TemplateSegment, Turn } from "../../parser/types.ts";
 import { type ChunkLine, compileChunk, quoteOf, sourceOf } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";

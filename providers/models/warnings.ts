@@ -1,6 +1,6 @@
 // What a person should hear about the model they chose before it is asked.
 
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { findModel, isGone, modelsOf } from "./find.ts";
 import type { Day, Model } from "./types.ts";
 

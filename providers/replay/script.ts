@@ -1,7 +1,7 @@
 // A replay script: the model's words, request by request, and what each request must hold (docs/replay.md).
 
 import { isObject } from "../../base/is_object.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** A text that must be found. */

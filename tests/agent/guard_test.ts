@@ -112,7 +112,9 @@ Deno.test("an approval that this program records while commands live is vouched 
   inPlace(async (place) => {
     const { guard, memory } = await place.guard();
     await guard.begin();
-    await memory.recordApproval("c2", { by: "policy", hash: await hashIn(FORGED, "c2"), source: "x" });
+    await memory.recordApprovals(
+      new Map([["c2", { by: "policy", hash: await hashIn(FORGED, "c2"), source: "x" }]]),
+    );
     place.replace(FORGED);
     await guard.end();
     assert.equal(guard.suspects, null);

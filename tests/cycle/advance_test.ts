@@ -285,7 +285,7 @@ Deno.test("an approval that cannot be noted is none, and a text that cannot be k
   );
   const full = () => Promise.reject(new Deno.errors.PermissionDenied("no room"));
   const unable = bench({ text, tools: { status_style: "header" } });
-  unable.journal.recordApproval = full;
+  unable.journal.recordApprovals = full;
   unable.journal.keepBody = full;
   assert.match((await unable.cycle.approve("a"))?.message ?? "", /no room/);
   assert.match((await unable.cycle.reject("b", "Not so."))?.message ?? "", /no room/);

@@ -68,8 +68,8 @@ export class MemoryJournal implements Journal {
     return this.approvals.get(id) ?? null;
   }
 
-  recordApproval(id: string, approval: Approval): Promise<void> {
-    this.approvals.set(id, approval);
+  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
+    for (const [id, approval] of approvals) this.approvals.set(id, approval);
     return Promise.resolve();
   }
 

@@ -57,15 +57,15 @@ Deno.test("ends, a person's word and what settles take back what was noted, and 
     await memory.recordStart("c2", "read");
     await memory.recordEnd("c1");
     assert.deepEqual([started(), unfinished()], [["c2"], ["c1", "c2", "c3"]]);
-    await memory.recordApproval("c1", { by: "policy", hash: "h" });
+    await memory.recordApprovals(new Map([["c1", { by: "policy", hash: "h" }]]));
     assert.deepEqual(unfinished(), ["c1", "c2", "c3"]);
-    await memory.recordApproval("c1", { by: "person", hash: "h", asked: true });
+    await memory.recordApprovals(new Map([["c1", { by: "person", hash: "h", asked: true }]]));
     assert.deepEqual([unfinished(), memory.approval("c1")], [["c1", "c2", "c3"], {
       by: "person",
       hash: "h",
       asked: true,
     }]);
-    await memory.recordApproval("c1", { by: "person", hash: "h" });
+    await memory.recordApprovals(new Map([["c1", { by: "person", hash: "h" }]]));
     assert.deepEqual([unfinished(), memory.approval("c1")], [["c2", "c3"], { by: "person", hash: "h" }]);
     await memory.recordFinished(["c3"]);
     assert.deepEqual(unfinished(), ["c2"]);

@@ -354,8 +354,8 @@ Deno.test("a journal remembers approvals and starts without end across runs, als
       return outcome.value;
     };
     const journal = await open();
-    await journal.recordApproval("c1", { by: "person", hash: "h" });
-    await journal.recordApproval("c2", { by: "policy", hash: "i", source: "config" });
+    await journal.recordApprovals(new Map([["c1", { by: "person", hash: "h" }]]));
+    await journal.recordApprovals(new Map([["c2", { by: "policy", hash: "i", source: "config" }]]));
     await journal.recordStart("c1", "bash");
     await journal.recordStart("c2", "read");
     await journal.recordEnd("c2");
@@ -385,9 +385,9 @@ Deno.test("calls of a reply are unfinished until it ends or a person approves th
     await journal.recordUnfinished(["c", "d", "e"]);
     assert.deepEqual(await left(), ["a", "b", "c", "d", "e"]);
     await journal.recordFinished(["a"]);
-    await journal.recordApproval("b", { by: "policy", hash: "h", source: "config" });
-    await journal.recordApproval("c", { by: "person", hash: "h", asked: true });
-    await journal.recordApproval("d", { by: "person", hash: "h" });
+    await journal.recordApprovals(new Map([["b", { by: "policy", hash: "h", source: "config" }]]));
+    await journal.recordApprovals(new Map([["c", { by: "person", hash: "h", asked: true }]]));
+    await journal.recordApprovals(new Map([["d", { by: "person", hash: "h" }]]));
     assert.deepEqual([[...journal.unfinished()], await left()], [["b", "c", "e"], ["b", "c", "e"]]);
     const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
     const wrong = [{ kind: "unfinished" }, { kind: "unfinished", ids: "x" }, {

@@ -86,7 +86,7 @@ Deno.test("the shortening of a long journal keeps what is unsettled, below the a
       return journal.value;
     };
     const first = await open();
-    await first.recordApproval("c1", { by: "person", hash: "old" });
+    await first.recordApprovals(new Map([["c1", { by: "person", hash: "old" }]]));
     await first.recordSuspects(SUSPECTS);
     await first.recordExposure(EXPOSURE);
     const file = `${folder}/flemma/journal/${await documentKey(path)}.jsonl`;

@@ -1,7 +1,7 @@
 // What a SKILL.md says and everything that is wrong with it, by its text and the name of its folder.
 
 import { isObject } from "../../base/is_object.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/names.ts";
 import { type Head, readHead, wrong } from "./frontmatter.ts";
 import type { SkillFinding, SkillReading } from "./skill.ts";
 

@@ -1,4 +1,4 @@
-// The nearest name to a mistyped one, for "did you mean".
+// Names in sentences: the nearest one to a mistyped one, and the first few of many.
 
 /** Edits (insert, delete, replace, swap of neighbours counted as two) between two short names. */
 export function distance(a: string, b: string): number {
@@ -31,4 +31,14 @@ export function nearest(name: string, candidates: Iterable<string>, limit?: numb
     }
   }
   return best;
+}
+
+/** Names that a sentence shows before it counts the rest. */
+const MOST_NAMED = 10;
+
+/** Names in a sentence: `a, b, c`; of many the first ten, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  // One more takes no more room than the words about it.
+  if (names.length <= MOST_NAMED + 1) return names.join(", ");
+  return `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;
 }

@@ -1,0 +1,138 @@
+// Results that come while the document is written go in together, and no call with effects overtakes them.
+
+import assert from "node:assert/strict";
+import type { Edit } from "../../parser/edits/edit.ts";
+import type { ToolDefinition } from "../../tools/definition.ts";
+import { bench, block, chatAnswered, chatWith } from "./harness.ts";
+
+const READS: ToolDefinition = {
+  name: "read",
+  description: "gives back its text",
+  input_schema: { type: "object" },
+  execute: (input) => ({ success: true, output: input.text }),
+};
+
+const IDS = ["a", "b", "c", "d", "e"];
+
+/** Approved calls of a tool that only reads. */
+function reads(ids: readonly string[]) {
+  const calls = chatWith(...ids.map((id) => [id, "read", `{"text":"text of ${id}"}`] as const));
+  return bench({
+    text: chatAnswered(calls, ...ids.map((id) => block(id, "approved"))),
+    definitions: [READS],
+  });
+}
+
+/** Holds each commit until it is let through; tells which tools had been called when it came. */
+function gate(tried: ReturnType<typeof bench>) {
+  const { store, ran } = tried;
+  const commit = store.commit.bind(store);
+  const came: (readonly string[])[] = [];
+  const open: (() => void)[] = [];
+  store.commit = async (edits: readonly Edit[]) => {
+    came.push([...ran]);
+    await new Promise<void>((resolve) => open.push(resolve));
+    return await commit(edits);
+  };
+  /** Lets the next commit through as soon as it is there. */
+  const next = async () => {
+    while (open.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    open.shift()!();
+  };
+  return { came, next };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+Deno.test("results that come while the document is written go in together, each into its own block", async () => {
+  const tried = reads(IDS);
+  const { came, next } = gate(tried);
+  const pressed = tried.cycle.advance();
+  await until(() => tried.ran.length === IDS.length);
+  // The first result is still on its way to the disk.
+  assert.equal(came.length, 1);
+  await next();
+  await next();
+  await pressed;
+  assert.deepEqual(came.length, 2);
+  for (const id of IDS) assert.equal(tried.store.chat.result(id)?.content, `text of ${id}`);
+  assert.deepEqual(tried.journal.log.filter((line) => line.startsWith("end")), IDS.map((id) => `end ${id}`));
+});
+
+Deno.test("a call that may change something waits until earlier results are written, and obeys what came in with that", async () => {
+  const text = chatAnswered(
+    chatWith(["a", "read", '{"text":"one"}'], ["b", "echo", '{"text":"two"}']),
+    block("a", "approved"),
+    block("b", "approved"),
+  );
+  const tried = bench({ text, definitions: [READS] });
+  const { next } = gate(tried);
+  const pressed = tried.cycle.advance();
+  await until(() => tried.ran.length === 1);
+  // Whoever looks at the document while the first result is written takes the approval back.
+  const { store } = tried;
+  store.text = store.text.replace("`b` (approved)", "`b` (rejected)");
+  await next();
+  const more = (async () => {
+    for (let commits = 0; commits < 2; commits++) await next();
+  })();
+  await Promise.race([pressed, more]);
+  assert.deepEqual(tried.ran, ["a"]);
+});
+
+Deno.test("a result whose call left the document is told, and spoils none that goes in with it", async () => {
+  const tried = reads(IDS);
+  const { next } = gate(tried);
+  const pressed = tried.cycle.advance();
+  await until(() => tried.ran.length === IDS.length);
+  const { store } = tried;
+  await next();
+  await until(() => store.chat.result("a")?.content !== "");
+  const [before, behind] = [
+    store.text.indexOf("**Tool Use:** `read` (`c`)"),
+    store.text.indexOf(
+      "**Tool Use:** `read` (`d`)",
+    ),
+  ];
+  store.text = store.text.slice(0, before) + store.text.slice(behind);
+  await next();
+  const stop = await pressed;
+  assert.equal(stop.problem?.code, "call-gone");
+  assert.deepEqual(tried.journal.bodies.map(({ id, body }) => [id, body]), [["c", "text of c"]]);
+  for (const id of ["a", "b", "d", "e"]) assert.equal(store.chat.result(id)?.content, `text of ${id}`);
+});
+
+Deno.test("results whose blocks were deleted meanwhile get blocks again, one after the other", async () => {
+  const tried = reads(IDS);
+  const { next } = gate(tried);
+  const pressed = tried.cycle.advance();
+  await until(() => tried.ran.length === IDS.length);
+  const { store } = tried;
+  await next();
+  await until(() => store.chat.result("a")?.content !== "");
+  store.text = store.text.slice(0, store.text.indexOf("**Tool Result:** `b`"));
+  let over = false;
+  pressed.finally(() => over = true);
+  while (!over) {
+    await Promise.race([pressed, next()]);
+  }
+  assert.deepEqual(
+    store.chat.results.map(({ id, content }) => [id, content]),
+    IDS.map((id) => [id, `text of ${id}`]),
+  );
+  assert.deepEqual(store.chat.diagnostics, []);
+});
+
+Deno.test("what was answered before everything is stopped is written, whole", async () => {
+  const tried = reads(IDS);
+  const { next } = gate(tried);
+  const pressed = tried.cycle.advance();
+  await until(() => tried.ran.length === IDS.length);
+  tried.cycle.cancelAll();
+  await next();
+  await next();
+  await pressed;
+  for (const id of IDS) assert.equal(tried.store.chat.result(id)?.content, `text of ${id}`);
+});
