@@ -46,7 +46,7 @@ export async function createFile(path: string, bytes: Uint8Array, mode = 0o600):
 /**
  * Puts a file of ours in place of what stands at `path`, for this person alone (mode 0600): written beside it under a name
  * of its own, then renamed, so that nobody reads a part of it. For what matters after a crash of the machine it is
- * `durable` before it is renamed. A document is replaced otherwise (cycle/storage/write.ts): it keeps mode and owner.
+ * `durable` before it is renamed. A document is replaced otherwise (cycle/storage/disk/write.ts): it keeps mode and owner.
  */
 export async function replaceSmallFile(
   path: string,

@@ -9,7 +9,8 @@ import type { WrittenRule } from "../../config/rules/read_rule.ts";
 import { findSources, type SettingsOverrides } from "../../config/sources/find.ts";
 import { withRule } from "../../config/sources/write_rule.ts";
 import { stampOf } from "../../cycle/storage/read.ts";
-import { replaceFile } from "../../cycle/storage/write.ts";
+import { contentOf } from "../../cycle/storage/disk/content.ts";
+import { replaceFile } from "../../cycle/storage/disk/write.ts";
 
 /** A rule that would stand in the person's settings. */
 export interface SettingsRule {
@@ -67,9 +68,9 @@ async function exchange(path: string, before: string | null, after: string | nul
     // Reading takes a byte order mark away; it stays in the file.
     const mark = hasMark(await Deno.readFile(real)) ? "\ufeff" : "";
     const bytes = encoder.encode(`${mark}${before}`);
-    const known = { bytes, stamp: stampOf(await Deno.stat(real)) };
+    const known = { content: contentOf(bytes), stamp: stampOf(await Deno.stat(real)) };
     if (after === null) return await removeWhole(real, bytes) ? null : changed(path);
-    const replaced = await replaceFile(real, encoder.encode(`${mark}${after}`), known);
+    const replaced = await replaceFile(real, contentOf(encoder.encode(`${mark}${after}`)), known);
     replaced?.old.close();
     return replaced === null ? changed(path) : null;
   } catch (thrown) {

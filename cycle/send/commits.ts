@@ -6,6 +6,9 @@ import type { DocumentStore } from "../types.ts";
 /** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
 export const COMMIT_INTERVAL = 150;
 
+/** So many times as long as a write took is waited before the next: in a large document it costs its length. */
+const REST_AFTER_WRITE = 4;
+
 const LF = 0x0a;
 
 /**
@@ -24,6 +27,8 @@ export class ReplyCommits {
   #begun = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = -Infinity;
+  /** Milliseconds that the last write took. */
+  #took = 0;
   /** Settles when the latest write is done; they queue up. */
   #queue: Promise<void> = Promise.resolve();
   #problem: Problem | null = null;
@@ -53,7 +58,8 @@ export class ReplyCommits {
   /** Says that there may be new text; it is written once the interval has passed. */
   touch(): void {
     if (this.#timer !== undefined) return;
-    const wait = Math.max(0, this.#last + this.#interval - performance.now());
+    const between = Math.max(this.#interval, REST_AFTER_WRITE * this.#took);
+    const wait = Math.max(0, this.#last + between - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#enqueue(() => this.#add(this.#take(), false));
@@ -83,10 +89,12 @@ export class ReplyCommits {
     const unfinished = !last && !text.endsWith("\n");
     const replace = text === "" ? 0 : this.#provisional;
     await this.#before();
+    const began = performance.now();
     const problem = await this.#store.extend(unfinished ? text + eol : text, { replace, unfinished, last });
     this.#begun = true;
     this.#provisional = unfinished ? eol.length : 0;
     this.#last = performance.now();
+    this.#took = this.#last - began;
     this.#problem ??= problem;
   }
 }

@@ -37,7 +37,7 @@ export class ReplyWriter {
   readonly #isTaken: (id: string) => boolean;
   /** Ids of the calls written so far. */
   readonly #ids = new Set<string>();
-  /** Everything written so far, with LF. */
+  /** What is written, with LF: all that was not taken yet, and before it the end of what was. */
   #out = "";
   /** How much of `#out` was taken. */
   #taken = 0;
@@ -81,6 +81,11 @@ export class ReplyWriter {
 
   /** Line ends written so far: the line of the reply on which what comes next begins, counted from 0. */
   get lines(): number {
+    this.#countLines();
+    return this.#lines;
+  }
+
+  #countLines(): void {
     for (
       let at = this.#out.indexOf("\n", this.#counted);
       at >= 0;
@@ -90,7 +95,6 @@ export class ReplyWriter {
       this.#counted = at + 1;
     }
     this.#counted = Math.max(this.#counted, this.#out.length);
-    return this.#lines;
   }
 
   /** True once content that is not blank was written. */
@@ -145,7 +149,21 @@ export class ReplyWriter {
     if (end <= this.#taken) return "";
     const text = this.#out.slice(this.#taken, end);
     this.#taken = end;
+    this.#forget();
     return this.#eol === "\n" ? text : text.replaceAll("\n", this.#eol);
+  }
+
+  /** Drops text that was taken, so that a long reply is not held twice; its end tells what may follow. */
+  #forget(): void {
+    if (this.#taken < FORGOTTEN_AT_ONCE) return;
+    this.#countLines();
+    const drop = Math.min(this.#taken, this.#lineStart ?? this.#taken, this.#unsafe ?? this.#taken) - KEPT_END;
+    if (drop <= 0) return;
+    this.#out = this.#out.slice(drop);
+    this.#taken -= drop;
+    this.#counted -= drop;
+    if (this.#lineStart !== null) this.#lineStart -= drop;
+    if (this.#unsafe !== null) this.#unsafe -= drop;
   }
 
   /** The end of `#out`, less the first half of a character whose second half is still to come. */
@@ -332,6 +350,12 @@ export class ReplyWriter {
     return this.#out.endsWith("\n");
   }
 }
+
+/** Characters of taken text that are dropped together. */
+const FORGOTTEN_AT_ONCE = 1 << 16;
+
+/** Characters of taken text that stay: more than what follows looks at. */
+const KEPT_END = 1 << 10;
 
 /** Characters up to which an unfinished line is looked at with each piece. */
 const LOOKED_AT_ALWAYS = 256;

@@ -9,13 +9,14 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore, Growth } from "../types.ts";
-import { DiskFile, type Foreign } from "./disk_file.ts";
-import { type BlockPlace, type GrowingText, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
+import { type Content, sameContent } from "./disk/content.ts";
+import { DiskFile, type Foreign } from "./disk/disk_file.ts";
+import { type BlockPlace, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
-import { removeLeftovers } from "./leftovers.ts";
+import { removeLeftovers } from "./disk/leftovers.ts";
 import { mergeFrom } from "./merge.ts";
 import { checkWritable, type ReadDocument, readDocument } from "./read.ts";
-import { OverwriteGuard, saveAside } from "./rescue.ts";
+import { OverwriteGuard, saveAside } from "./disk/rescue.ts";
 
 export interface OpenOptions {
   readonly environment: Environment;
@@ -120,10 +121,10 @@ export class FileStore implements DocumentStore {
   readonly #lock: DocumentLock | null;
   readonly #file: DiskFile;
   /** Earlier texts of this run that stood in the file, the newest first. */
-  #versions: readonly Uint8Array[] = [];
+  #versions: readonly Content[] = [];
   #growing: Growing | null = null;
   /** The text with the block that grew last: an editor may still write back one of the moments in between. */
-  #grown: GrowingText | null = null;
+  #grown: { readonly text: () => Uint8Array; readonly block: BlockPlace } | null = null;
   /** The document as it should be; ahead of the disk while a write is on its way. */
   #chat: Chat;
   /** Once set, the file is out of our hands and our text goes to `#aside`. */
@@ -138,8 +139,8 @@ export class FileStore implements DocumentStore {
   ) {
     this.path = read.realPath;
     this.named = read.named;
-    this.#file = new DiskFile(read.realPath, read, options);
     this.#chat = parse(read.bytes);
+    this.#file = new DiskFile(read.realPath, { content: this.#chat, stamp: read.stamp }, options);
     this.#lock = lock;
     this.#options = options;
   }
@@ -158,7 +159,7 @@ export class FileStore implements DocumentStore {
 
   /** True when every byte of `chat` is in the file. */
   get saved(): boolean {
-    return this.#lost === null && sameBytes(this.#file.text, this.#chat.bytes);
+    return this.#lost === null && sameContent(this.#file.content, this.#chat);
   }
 
   /**
@@ -193,12 +194,13 @@ export class FileStore implements DocumentStore {
       const length = this.#chat.byteLength;
       this.#chat = update(this.#chat, [{ from: end - replace, to: end, insert: text }]);
       const place = { start, end: end + this.#chat.byteLength - length };
-      if (this.#growing === null) this.#remember(this.#file.text);
+      if (this.#growing === null) this.#remember(this.#file.content);
       this.#growing = { problem: null, ...this.#growing, place, unfinished };
-      const problem = await this.#flush();
+      const problem = await this.#flush(end - replace);
       if (!last) return problem;
       const after = problem ?? this.#growing?.problem ?? null;
-      this.#grown = this.#growing === null ? null : { text: this.#chat.bytes, block: this.#growing.place };
+      const { chat } = this;
+      this.#grown = this.#growing === null ? null : { text: () => chat.bytes, block: this.#growing.place };
       this.#growing = null;
       return after;
     });
@@ -216,19 +218,21 @@ export class FileStore implements DocumentStore {
     if (left !== null) this.#options.notify?.(left);
   }
 
-  async #flush(): Promise<Problem | null> {
+  /** `from` is a byte before which nothing was changed since the last write. */
+  async #flush(from = 0): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {
-      while (this.#file.hasReplaced || !sameBytes(this.#file.text, this.#chat.bytes)) {
+      while (this.#file.hasReplaced || !sameContent(this.#file.content, this.#chat)) {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
           if (!this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();
+          from = 0;
           continue;
         }
-        if (sameBytes(this.#file.text, this.#chat.bytes)) return null;
-        const before = this.#file.text;
-        const text = this.#chat.bytes;
-        if (!await this.#file.write(text)) {
+        if (sameContent(this.#file.content, this.#chat)) return null;
+        const before = this.#file.content;
+        const text = this.#chat;
+        if (!await this.#file.write(text, from)) {
           // Whoever came in between may have started from what we were about to write.
           this.#remember(text);
           continue;
@@ -243,7 +247,7 @@ export class FileStore implements DocumentStore {
     }
   }
 
-  #remember(text: Uint8Array): void {
+  #remember(text: Content): void {
     this.#versions = [text, ...this.#versions].slice(0, MAX_VERSIONS);
   }
 
@@ -257,7 +261,7 @@ export class FileStore implements DocumentStore {
     const merged = this.#growing === null ? this.#merged(theirs) : this.#mergedGrowing(theirs, this.#growing);
     if (merged === null) return false;
     if (!astray) {
-      this.#remember(this.#file.text);
+      this.#remember(this.#file.content);
       this.#file.take(theirs);
     }
     this.#chat = parse(merged);
@@ -269,8 +273,11 @@ export class FileStore implements DocumentStore {
   }
 
   #merged(theirs: Uint8Array): Uint8Array | null {
-    const bases = [this.#file.text, ...this.#versions];
-    if (this.#grown !== null) bases.push(startedFrom(this.#grown, theirs));
+    const bases = [this.#file.content, ...this.#versions].map(({ bytes }) => bytes);
+    if (this.#grown !== null) {
+      const { text, block } = this.#grown;
+      bases.push(startedFrom({ text: text(), block }, theirs));
+    }
     return mergeFrom(bases, this.#chat.bytes, theirs);
   }
 

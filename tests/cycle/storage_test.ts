@@ -1,3 +1,4 @@
+import { contentOf } from "../../cycle/storage/disk/content.ts";
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -8,18 +9,18 @@ import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 import { protectedPaths } from "../../agent/sandbox.ts";
 import { ownership, readDocument, stampOf, unwritable } from "../../cycle/storage/read.ts";
-import { isTorn, OverwriteGuard } from "../../cycle/storage/rescue.ts";
+import { isTorn, OverwriteGuard } from "../../cycle/storage/disk/rescue.ts";
 import {
   extendFile,
   type Known,
   overwriteFile,
   replaceFile,
   type WriteOptions,
-} from "../../cycle/storage/write.ts";
+} from "../../cycle/storage/disk/write.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const knownOf = (path: string): Known => ({
-  bytes: Deno.readFileSync(path),
+  content: contentOf(Deno.readFileSync(path)),
   stamp: stampOf(Deno.statSync(path)),
 });
 
@@ -203,7 +204,7 @@ Deno.test("replacing a file keeps its mode, hands over the old one, and leaves n
       await Deno.writeTextFile(path, "old");
       await Deno.chmod(path, mode);
       const known = knownOf(path);
-      const replaced = await replaceFile(path, bytes("new text"), known);
+      const replaced = await replaceFile(path, contentOf(bytes("new text")), known);
       assert.equal(replaced?.stamp.size, 8);
       assert.equal(replaced!.old.statSync().ino, known.stamp.ino);
       replaced!.old.close();
@@ -220,12 +221,12 @@ const WAYS: Readonly<
   Record<string, (path: string, known: Known, options: WriteOptions) => Promise<unknown>>
 > = {
   "replaced": async (path, known, options) => {
-    const replaced = await replaceFile(path, bytes("one\ntwo\n"), known, options);
+    const replaced = await replaceFile(path, contentOf(bytes("one\ntwo\n")), known, options);
     replaced?.old.close();
     return replaced;
   },
   "overwritten": (path, known, options) => overwriteFile(path, known, bytes("one\ntwo\n"), options),
-  "extended": (path, known, options) => extendFile(path, known, bytes("one\ntwo\n"), 4, options),
+  "extended": (path, known, options) => extendFile(path, known, contentOf(bytes("one\ntwo\n")), 4, options),
 };
 
 /** What somebody else may do between our look and our act. */
@@ -290,7 +291,10 @@ Deno.test("a rename that must not happen any more does not happen", () =>
   withFolder(async (folder) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
-    assert.equal(await replaceFile(path, bytes("two\n"), knownOf(path), { mayReplace: () => false }), null);
+    assert.equal(
+      await replaceFile(path, contentOf(bytes("two\n")), knownOf(path), { mayReplace: () => false }),
+      null,
+    );
     assert.equal(await Deno.readTextFile(path), "one\n");
     assert.equal([...Deno.readDirSync(folder)].length, 1);
   }));

@@ -26,6 +26,7 @@ Deno.test("a file cannot grow past its limit, nor can more be open than allowed"
 
 Deno.test("a /tmp of its own is as large as it may be, and a project inside /tmp is still there", async () => {
   const root = Deno.makeTempDirSync({ dir: "/tmp", prefix: "flemma-test-" });
+  const big = `/tmp/${crypto.randomUUID()}`;
   try {
     plant(root, "project/file", "other");
     const sandbox = projectSandbox(root, {
@@ -33,12 +34,12 @@ Deno.test("a /tmp of its own is as large as it may be, and a project inside /tmp
     });
     const { out } = await runInside(
       sandbox,
-      `head -c 3000000 /dev/zero > /tmp/big 2>/dev/null || echo full; [ -e ${root}/other ] || echo gone; ` +
+      `head -c 3000000 /dev/zero > ${big} 2>/dev/null || echo full; [ -e ${root}/other ] || echo gone; ` +
         "cat file; echo kept > made",
     );
     assert.equal(out, "full\ngone\ntext of project/file\n");
     assert.equal(Deno.readTextFileSync(`${root}/project/made`), "kept\n");
-    assert.throws(() => Deno.lstatSync("/tmp/big"));
+    assert.throws(() => Deno.lstatSync(big));
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

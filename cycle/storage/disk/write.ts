@@ -1,23 +1,24 @@
 // Putting bytes on disk so that at every moment either the old or the new document can be had (cli 4.2, S10), and never
 // over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
 
-import { commonPrefix, sameBytes } from "../../base/bytes.ts";
-import { readAllSync, removeIfThere, takePlace, writeAll } from "../../base/files.ts";
-import { cutName, nameOf, parentOf } from "../../base/paths.ts";
-import { sameStamp, type Stamp, stampOf } from "./read.ts";
+import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
+import { type Content, contentOf, pieces } from "./content.ts";
+import { readAllSync, removeIfThere, takePlace, writeAll } from "../../../base/files.ts";
+import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
+import { sameStamp, type Stamp, stampOf } from "../read.ts";
 
 /** Largest text that is appended; more goes through a whole new file. One page cannot be torn by a signal. */
 export const MAX_APPEND_BYTES = 16 * 1024;
 
 /** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
-const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
+export const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of a document's name that its temporary files take over; the rest of 255 is for what makes them unique. */
 const NAME_BYTES = 200;
 
 /** What a file is known to hold. */
 export interface Known {
-  readonly bytes: Uint8Array;
+  readonly content: Content;
   readonly stamp: Stamp;
 }
 
@@ -32,6 +33,8 @@ export interface WriteOptions {
 export interface Replaced {
   readonly stamp: Stamp;
   readonly old: Deno.FsFile;
+  /** Of the old file, as it is without a name. */
+  readonly oldStamp: Stamp;
 }
 
 /** The beginning of the names that temporary files of a document have. */
@@ -46,7 +49,7 @@ export function temporaryPrefix(path: string): string {
  */
 export async function replaceFile(
   path: string,
-  bytes: Uint8Array,
+  content: Content,
   known: Known,
   { mayReplace = () => true, between }: WriteOptions = {},
 ): Promise<Replaced | null> {
@@ -57,7 +60,7 @@ export async function replaceFile(
   try {
     const file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o600 });
     try {
-      await writeAll(file, bytes);
+      for (const piece of pieces(content)) await writeAll(file, piece);
       await copyAttributes(path, await old.stat(), temporary);
       await file.sync();
       await between?.();
@@ -67,7 +70,7 @@ export async function replaceFile(
       // Renaming changes the times of the file itself, so the stamp is taken after it.
       const stamp = stampOf(await file.stat());
       await syncFolder(folder);
-      return { stamp, old };
+      return { stamp, old, oldStamp: stampOf(old.statSync()) };
     } finally {
       file.close();
       if (!kept) await removeIfThere(temporary);
@@ -90,20 +93,20 @@ export async function overwriteFile(
   using file = await Deno.open(path, { read: true, write: true });
   await between?.();
   if (!isStill(path, file, known)) return null;
-  putSync(file, commonPrefix(known.bytes, bytes), bytes);
+  putSync(file, commonPrefix(known.content.bytes, bytes), contentOf(bytes));
   await file.sync();
   await between?.();
-  return isWritten(path, file, bytes);
+  return isWritten(path, file, contentOf(bytes));
 }
 
 /**
- * Changes the end of a file from byte `at` on, where `bytes` goes on longer than what is known; answers like
+ * Changes the end of a file from byte `at` on, where `content` goes on longer than what is known; answers like
  * `overwriteFile`. On a full disk the old end is put back before the error is thrown.
  */
 export async function extendFile(
   path: string,
   known: Known,
-  bytes: Uint8Array,
+  content: Content,
   at: number,
   { between }: WriteOptions = {},
 ): Promise<Stamp | null> {
@@ -111,40 +114,42 @@ export async function extendFile(
   await between?.();
   if (!isStill(path, file, known)) return null;
   try {
-    putSync(file, at, bytes);
+    putSync(file, at, content);
     await file.syncData();
   } catch (thrown) {
-    putSync(file, at, known.bytes);
+    putSync(file, at, known.content);
     throw thrown;
   }
   await between?.();
-  return isWritten(path, file, bytes);
+  return isWritten(path, file, content);
 }
 
-/** Puts `bytes` from byte `at` on into a file and ends it there. */
-function putSync(file: Deno.FsFile, at: number, bytes: Uint8Array): void {
+/** Puts what stands from byte `at` on into a file and ends it there. */
+function putSync(file: Deno.FsFile, at: number, content: Content): void {
   file.seekSync(at, Deno.SeekMode.Start);
-  for (let done = at; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
-  if (file.statSync().size !== bytes.length) file.truncateSync(bytes.length);
+  for (const piece of pieces(content, at)) {
+    for (let done = 0; done < piece.length;) done += file.writeSync(piece.subarray(done));
+  }
+  if (file.statSync().size !== content.byteLength) file.truncateSync(content.byteLength);
 }
 
 /** Whether an open file is the one at `path`, and holds what is known. */
 function isStill(path: string, file: Deno.FsFile, known: Known): boolean {
   const there = Deno.statSync(path);
   const opened = file.statSync();
-  if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== known.bytes.length) {
+  if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== known.content.byteLength) {
     return false;
   }
   if (sameStamp(stampOf(opened), known.stamp) && opened.size > ALWAYS_COMPARE_BYTES) return true;
-  return sameBytes(readAllSync(file), known.bytes);
+  return sameBytes(readAllSync(file), known.content.bytes);
 }
 
 /** The stamp of a file that was just written, unless somebody else wrote to it or took its place meanwhile. */
-function isWritten(path: string, file: Deno.FsFile, bytes: Uint8Array): Stamp | null {
+function isWritten(path: string, file: Deno.FsFile, content: Content): Stamp | null {
   const there = Deno.statSync(path);
   const opened = file.statSync();
-  if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== bytes.length) return null;
-  if (bytes.length <= ALWAYS_COMPARE_BYTES && !sameBytes(readAllSync(file), bytes)) return null;
+  if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== content.byteLength) return null;
+  if (opened.size <= ALWAYS_COMPARE_BYTES && !sameBytes(readAllSync(file), content.bytes)) return null;
   return stampOf(opened);
 }
 

@@ -1,12 +1,13 @@
 // In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
 
-import { createFile, removeIfThere, replaceSmallFile } from "../../base/files.ts";
-import { commonPrefix, sameBytes } from "../../base/bytes.ts";
-import type { Environment } from "../../base/environment.ts";
-import { cutName, nameOf, parentOf } from "../../base/paths.ts";
-import { type Problem, thrownText } from "../../base/problem.ts";
-import { documentKey, stateFolder, timestamp } from "./state_files.ts";
-import { stampOf } from "./read.ts";
+import { createFile, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
+import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
+import { type Problem, thrownText } from "../../../base/problem.ts";
+import { documentKey, stateFolder, timestamp } from "../state_files.ts";
+import { stampOf } from "../read.ts";
+import { contentOf } from "./content.ts";
 import { overwriteFile } from "./write.ts";
 
 /** Keeps the old and the new text of one document while it is overwritten. */
@@ -59,7 +60,7 @@ export class OverwriteGuard {
       await this.after();
       return null;
     }
-    const known = { bytes: current, stamp: stampOf(await Deno.stat(realPath)) };
+    const known = { content: contentOf(current), stamp: stampOf(await Deno.stat(realPath)) };
     if (isTorn(current, old, text) && await overwriteFile(realPath, known, text) !== null) {
       await this.after();
       return {

@@ -1,11 +1,20 @@
 // The file of a document as this run knows it: what is on disk, what others did to it, and the ways to change it.
 
-import { commonPrefix, sameBytes } from "../../base/bytes.ts";
-import type { Environment } from "../../base/environment.ts";
-import { readAllSync, readOrNull, settled } from "../../base/files.ts";
-import { type Stamp, stampOf } from "./read.ts";
+import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
+import { type Content, contentOf } from "./content.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { readAllSync, readOrNull, settled } from "../../../base/files.ts";
+import { sameStamp, type Stamp, stampOf } from "../read.ts";
 import { OverwriteGuard } from "./rescue.ts";
-import { extendFile, MAX_APPEND_BYTES, overwriteFile, replaceFile, type WriteOptions } from "./write.ts";
+import {
+  ALWAYS_COMPARE_BYTES,
+  extendFile,
+  type Known,
+  MAX_APPEND_BYTES,
+  overwriteFile,
+  replaceFile,
+  type WriteOptions,
+} from "./write.ts";
 
 /** Files that were replaced in this run and are still looked at: an editor may have opened one before its last turn. */
 const MAX_REPLACED = 4;
@@ -19,34 +28,32 @@ export interface Foreign {
 
 interface ReplacedFile {
   readonly file: Deno.FsFile;
-  readonly text: Uint8Array;
+  readonly known: Known;
 }
 
 export class DiskFile {
   readonly path: string;
   readonly #environment: Environment;
   readonly #between: WriteOptions["between"];
-  #text: Uint8Array;
-  #stamp: Stamp;
+  #known: Known;
   readonly #replaced: ReplacedFile[] = [];
   /** See `FileStore.inPlaceWhile`. */
   inPlaceWhile: () => boolean = () => false;
 
   constructor(
     path: string,
-    known: { readonly bytes: Uint8Array; readonly stamp: Stamp },
+    known: Known,
     options: { readonly environment: Environment; readonly between?: WriteOptions["between"] },
   ) {
     this.path = path;
-    this.#text = known.bytes;
-    this.#stamp = known.stamp;
+    this.#known = known;
     this.#environment = options.environment;
     this.#between = options.between;
   }
 
   /** What we know to be on disk. */
-  get text(): Uint8Array {
-    return this.#text;
+  get content(): Content {
+    return this.#known.content;
   }
 
   /**
@@ -58,14 +65,16 @@ export class DiskFile {
     if (astray !== null) return { text: astray, astray: true };
     const { path } = this;
     const before = await statOrNull(path);
+    if (before !== null && isUntouched(before, this.#known)) return null;
+    const { content } = this.#known;
     const found = before === null ? null : await readOrNull(path);
-    if (found !== null && sameBytes(found, this.#text)) {
-      this.#stamp = stampOf(before!);
+    if (found !== null && sameBytes(found, content.bytes)) {
+      this.#known = { content, stamp: stampOf(before!) };
       return null;
     }
-    const text = await settled(() => readOrNull(path), this.#text, options);
+    const text = await settled(() => readOrNull(path), content.bytes, options);
     if (text === null) throw new Deno.errors.NotFound(`there is no file ${path} any more`);
-    return sameBytes(text, this.#text) ? null : { text, astray: false };
+    return sameBytes(text, content.bytes) ? null : { text, astray: false };
   }
 
   /** Whether files were replaced that somebody may still have open. */
@@ -75,16 +84,16 @@ export class DiskFile {
 
   /** Takes a text of somebody else's as what is on disk. */
   take(text: Uint8Array): void {
-    this.#text = text;
+    this.#known = { ...this.#known, content: contentOf(text) };
   }
 
   /**
    * Writes a text, right after `foreign` found nothing; false, when the file turned out to be another than we know.
-   * Throws what the system throws.
+   * `from` is a byte up to which it is known to be what is there. Throws what the system throws.
    */
-  async write(text: Uint8Array): Promise<boolean> {
+  async write(content: Content, from = 0): Promise<boolean> {
     try {
-      return await this.#write(text);
+      return await this.#write(content, from);
     } catch (thrown) {
       // An editor may be about to put it back; `foreign` gives it the time, and says when it is gone for good.
       if (thrown instanceof Deno.errors.NotFound) return false;
@@ -92,15 +101,13 @@ export class DiskFile {
     }
   }
 
-  async #write(text: Uint8Array): Promise<boolean> {
-    const known = { bytes: this.#text, stamp: this.#stamp };
-    const at = extendsAt(this.#text, text);
+  async #write(content: Content, from: number): Promise<boolean> {
+    const at = extendsAt(this.content, content, from);
     const stamp = at !== null
-      ? await extendFile(this.path, known, text, at, { between: this.#between })
-      : await this.#replaceOrOverwrite(text);
+      ? await extendFile(this.path, this.#known, content, at, { between: this.#between })
+      : await this.#replaceOrOverwrite(content);
     if (stamp === null) return false;
-    this.#text = text;
-    this.#stamp = stamp;
+    this.#known = { content, stamp };
     return true;
   }
 
@@ -108,37 +115,41 @@ export class DiskFile {
     for (const { file } of this.#replaced.splice(0)) file.close();
   }
 
-  async #replaceOrOverwrite(text: Uint8Array): Promise<Stamp | null> {
+  async #replaceOrOverwrite(content: Content): Promise<Stamp | null> {
     const { nlink } = await Deno.stat(this.path);
-    if (this.inPlaceWhile() || (nlink ?? 1) > 1) return await this.#overwrite(text);
-    const known = { bytes: this.#text, stamp: this.#stamp };
+    if (this.inPlaceWhile() || (nlink ?? 1) > 1) return await this.#overwrite(content.bytes);
+    const known = this.#known;
     try {
-      const replaced = await replaceFile(this.path, text, known, {
+      const replaced = await replaceFile(this.path, content, known, {
         mayReplace: () => !this.inPlaceWhile(),
         between: this.#between,
       });
       if (replaced === null) return null;
-      this.#replaced.push({ file: replaced.old, text: known.bytes });
+      const { old, oldStamp } = replaced;
+      this.#replaced.push({ file: old, known: { content: known.content, stamp: oldStamp } });
       if (this.#replaced.length > MAX_REPLACED) this.#replaced.shift()!.file.close();
       return replaced.stamp;
     } catch (thrown) {
       if (!cannotReplace(thrown)) throw thrown;
-      return await this.#overwrite(text);
+      return await this.#overwrite(content.bytes);
     }
   }
 
   async #overwrite(text: Uint8Array): Promise<Stamp | null> {
     const guard = await OverwriteGuard.for(this.path, this.#environment);
-    await guard.before(this.#text, text);
-    const known = { bytes: this.#text, stamp: this.#stamp };
+    const known = this.#known;
+    await guard.before(known.content.bytes, text);
     let stamp: Stamp | null;
     try {
       stamp = await overwriteFile(this.path, known, text, { between: this.#between });
     } catch (thrown) {
       // A full disk may have stopped us half-way; the old text is there and fits. Should even this fail, the
       // guarded copies stay for the next run.
-      const there = { bytes: await Deno.readFile(this.path), stamp: stampOf(await Deno.stat(this.path)) };
-      await overwriteFile(this.path, there, this.#text);
+      const there = {
+        content: contentOf(await Deno.readFile(this.path)),
+        stamp: stampOf(await Deno.stat(this.path)),
+      };
+      await overwriteFile(this.path, there, known.content.bytes);
       await guard.after();
       throw thrown;
     }
@@ -148,7 +159,9 @@ export class DiskFile {
 
   /** What went into a file after it was replaced. Such a file is done with then. */
   async #astray(): Promise<Uint8Array | null> {
-    for (const [index, { file, text }] of this.#replaced.entries()) {
+    for (const [index, { file, known }] of this.#replaced.entries()) {
+      if (isUntouched(file.statSync(), known)) continue;
+      const text = known.content.bytes;
       if (sameBytes(readAllSync(file), text)) continue;
       const found = await settled(() => Promise.resolve(readAllSync(file)), text);
       this.#replaced.splice(index, 1);
@@ -169,13 +182,24 @@ async function statOrNull(path: string): Promise<Deno.FileInfo | null> {
   }
 }
 
-/** From which byte on `text` goes on where `base` ends, when little is new and nothing but a last line end gives way. */
-function extendsAt(base: Uint8Array, text: Uint8Array): number | null {
-  if (text.length <= base.length || text.length - base.length > MAX_APPEND_BYTES) return null;
-  const same = commonPrefix(base, text);
-  return base.subarray(same).every((byte) => byte === 0x0a || byte === 0x0d) && base.length - same <= 2
-    ? same
-    : null;
+/** Whether a large file is as it was by all that the system says of it; smaller ones are read, since times are coarse. */
+function isUntouched(file: Deno.FileInfo, { content, stamp }: Known): boolean {
+  return file.size > ALWAYS_COMPARE_BYTES && file.size === content.byteLength &&
+    sameStamp(stampOf(file), stamp);
+}
+
+/**
+ * From which byte on `content` goes on where `base` ends, when little is new and nothing but a last line end gives way.
+ * Up to `from` both are the same.
+ */
+function extendsAt(base: Content, content: Content, from: number): number | null {
+  const longer = content.byteLength - base.byteLength;
+  if (longer <= 0 || longer > MAX_APPEND_BYTES) return null;
+  const known = Math.min(from, base.byteLength);
+  const rest = base.slice(known, base.byteLength);
+  const same = commonPrefix(rest, content.slice(known, content.byteLength));
+  const gives = rest.subarray(same);
+  return gives.length <= 2 && gives.every((byte) => byte === 0x0a || byte === 0x0d) ? known + same : null;
 }
 
 /** Refusals of a folder or a mount, not of the file: it may still be writable itself. */
