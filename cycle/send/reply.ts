@@ -157,7 +157,8 @@ export class ReplyWriter {
   #forget(): void {
     if (this.#taken < FORGOTTEN_AT_ONCE) return;
     this.#countLines();
-    const drop = Math.min(this.#taken, this.#lineStart ?? this.#taken, this.#unsafe ?? this.#taken) - KEPT_END;
+    const drop = Math.min(this.#taken, this.#lineStart ?? this.#taken, this.#unsafe ?? this.#taken) -
+      KEPT_END;
     if (drop <= 0) return;
     this.#out = this.#out.slice(drop);
     this.#taken -= drop;
