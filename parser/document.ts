@@ -199,6 +199,10 @@ export class Document implements Chat {
     return this.content.slice(from, to);
   }
 
+  parts(from = 0): Iterable<Uint8Array> {
+    return this.content.parts(from, this.byteLength);
+  }
+
   /** The blocks of all messages, those of an earlier version where they are the same. */
   #collect<T extends { readonly turn: Turn }>(
     past: readonly T[] | null,

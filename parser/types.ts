@@ -271,4 +271,6 @@ export interface Chat {
   text(from: number, to: number): string;
   /** The bytes of a range. Costs only them, where `bytes` may have to join the whole document. */
   slice(from: number, to: number): Uint8Array;
+  /** All bytes from an offset on, in the pieces in which they lie: nothing is joined or copied. */
+  parts(from?: number): Iterable<Uint8Array>;
 }

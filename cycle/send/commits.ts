@@ -66,6 +66,14 @@ export class ReplyCommits {
     }, wait);
   }
 
+  /** Writes at once what there is by now; settles when it is written. */
+  async catchUp(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#enqueue(() => this.#add(this.#take(), false));
+    await this.#queue;
+  }
+
   /**
    * Writes the rest, after everything before it, and answers the first problem there was. `rest` is told whether a
    * message of the person stands behind the reply already. After a conflict too: the store keeps our version aside, and

@@ -97,6 +97,11 @@ export class ReplyWriter {
     this.#counted = Math.max(this.#counted, this.#out.length);
   }
 
+  /** Characters that wait to be taken. */
+  get waiting(): number {
+    return this.#out.length - this.#taken;
+  }
+
   /** True once content that is not blank was written. */
   get begun(): boolean {
     return this.#begun;

@@ -83,6 +83,9 @@ const MOST_CONCESSIONS = 2;
 /** How often a reply that the provider paused is sent back to it. */
 const MOST_RESUMES = 20;
 
+/** Characters of a reply that may wait to be written before no more is read. */
+const MOST_WAITING = 4 << 20;
+
 /**
  * Makes the function that sends the document as it then stands and writes the reply.
  *
@@ -281,9 +284,16 @@ class Sending {
       proxy: network?.proxy ?? null,
       reach: network === null ? undefined : reachable,
       onEvent: (data, headers, source) => this.#event(data, headers, source),
+      room: () => this.#room(),
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
+  }
+
+  /** What is waited for when the reply comes faster than it can be written; undefined when it does not. */
+  #room(): Promise<void> | undefined {
+    const waits = this.#options.stream !== false && this.#writer.waiting > MOST_WAITING;
+    return waits ? this.#commits.catchUp() : undefined;
   }
 
   /** Why nothing at all came of the reply; null when something did, or the person stopped it. */

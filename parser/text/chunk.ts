@@ -81,17 +81,32 @@ export class Chunk {
   }
 }
 
+/** Bytes up to which pieces of them are copied by `cut`. */
+const COPIED = 16 * TARGET;
+
 /** Cuts whole lines into chunks, without copying them. */
 export function cut(bytes: Uint8Array): Chunk[] {
+  return cutBy(bytes, (from, to) => bytes.subarray(from, to));
+}
+
+/**
+ * Cuts what an edit made. Of a little, chunks get bytes of their own: a text that grows gives up its last chunk again and
+ * again, and would hold the bytes of each as long as those of its neighbour.
+ */
+export function cutApart(bytes: Uint8Array): Chunk[] {
+  return bytes.length > COPIED ? cut(bytes) : cutBy(bytes, (from, to) => bytes.slice(from, to));
+}
+
+function cutBy(bytes: Uint8Array, part: (from: number, to: number) => Uint8Array): Chunk[] {
   const chunks: Chunk[] = [];
   let from = 0;
   while (bytes.length - from > 2 * TARGET) {
     const feed = bytes.indexOf(LF, from + TARGET);
     if (feed < 0 || feed + 1 === bytes.length) break;
-    chunks.push(new Chunk(bytes.subarray(from, feed + 1)));
+    chunks.push(new Chunk(part(from, feed + 1)));
     from = feed + 1;
   }
-  chunks.push(new Chunk(from === 0 ? bytes : bytes.subarray(from)));
+  chunks.push(new Chunk(from === 0 ? bytes : part(from, bytes.length)));
   return chunks;
 }
 

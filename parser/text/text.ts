@@ -4,7 +4,7 @@
 // microseconds; a tree of chunks would save nothing that could be measured.
 
 import { concat } from "../../base/bytes.ts";
-import { Chunk, cut, fitsOne } from "./chunk.ts";
+import { Chunk, cut, cutApart, fitsOne } from "./chunk.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
@@ -113,7 +113,7 @@ export class Text {
         parts.unshift(chunks.pop()!.bytes);
         length += before.length;
       }
-      chunks.push(...cut(concat(parts)));
+      chunks.push(...cutApart(concat(parts)));
     }
     for (; next < this.chunks.length; next++) chunks.push(this.chunks[next]!);
     if (chunks.length === 0) chunks.push(new Chunk(NOTHING));
@@ -202,7 +202,12 @@ export class Text {
     if (from >= base && to <= this.offsets[index + 1]!) {
       return this.chunks[index]!.bytes.subarray(from - base, to - base);
     }
-    return concat(this.#pieces(from, to, []));
+    return concat(this.parts(from, to));
+  }
+
+  /** The bytes of a range in the pieces in which they lie, without copying any. */
+  parts(from: number, to: number): Uint8Array[] {
+    return this.#pieces(from, to, []);
   }
 
   #pieces(from: number, to: number, parts: Uint8Array[]): Uint8Array[] {

@@ -27,6 +27,8 @@ export interface PostOptions {
   onEvent(data: object, headers: Headers, source: string): "stop" | "more";
   /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
   onUnreadable(data: string): void;
+  /** Waited for before more is read, so that whoever takes the events is never far behind. @default nothing is waited for */
+  room?(): Promise<void> | undefined;
   /** Called for `[DONE]`, with which some servers end a stream. */
   onDone?(headers: Headers): "stop" | "more";
 }
@@ -119,6 +121,8 @@ async function readStream(
       if (done) break;
       limits.arrived();
       reader.feed(value);
+      const room = options.room?.();
+      if (room !== undefined) await limits.unheard(room);
     }
   } finally {
     // The closing event was seen or reading failed: whatever else the connection holds is of no interest.
@@ -184,6 +188,13 @@ class Limits {
   arrived(): void {
     clearTimeout(this.#connect);
     clearTimeout(this.#idle);
+    this.#watchSilence();
+  }
+
+  /** Waits for something here: while nobody listens, nothing is the server's silence. */
+  async unheard(here: Promise<void>): Promise<void> {
+    clearTimeout(this.#idle);
+    await here;
     this.#watchSilence();
   }
 

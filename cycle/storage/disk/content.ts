@@ -8,24 +8,21 @@ export interface Content {
   readonly bytes: Uint8Array;
   /** The bytes `from` to `to`, as far as there are any. */
   slice(from: number, to: number): Uint8Array;
+  /** All bytes from `from` on, in the pieces in which they lie. */
+  parts(from?: number): Iterable<Uint8Array>;
 }
 
 /** Bytes that are in one piece already. */
 export function contentOf(bytes: Uint8Array): Content {
-  return { byteLength: bytes.length, bytes, slice: (from, to) => bytes.subarray(from, to) };
+  return {
+    byteLength: bytes.length,
+    bytes,
+    slice: (from, to) => bytes.subarray(from, to),
+    parts: (from = 0) => [bytes.subarray(from)],
+  };
 }
 
 /** Whether two hold the same. */
 export function sameContent(a: Content, b: Content): boolean {
   return a === b || (a.byteLength === b.byteLength && sameBytes(a.bytes, b.bytes));
-}
-
-/** Bytes of a piece that is read or written at a time. */
-const PIECE = 1 << 20;
-
-/** All bytes from `from` on, in pieces. */
-export function* pieces(content: Content, from = 0): Generator<Uint8Array> {
-  for (let at = from; at < content.byteLength; at += PIECE) {
-    yield content.slice(at, Math.min(at + PIECE, content.byteLength));
-  }
 }

@@ -2,7 +2,7 @@
 // over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
-import { type Content, contentOf, pieces } from "./content.ts";
+import { type Content, contentOf } from "./content.ts";
 import { readAllSync, removeIfThere, takePlace, writeAll } from "../../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
@@ -60,7 +60,7 @@ export async function replaceFile(
   try {
     const file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o600 });
     try {
-      for (const piece of pieces(content)) await writeAll(file, piece);
+      await writeContent(file, content);
       await copyAttributes(path, await old.stat(), temporary);
       await file.sync();
       await between?.();
@@ -124,11 +124,32 @@ export async function extendFile(
   return isWritten(path, file, content);
 }
 
+/** Bytes that are handed to the system at a time. */
+const BATCH_BYTES = 1 << 20;
+
+/** Writes all of a content; the many small pieces of a document go out together, through one buffer. */
+async function writeContent(file: Deno.FsFile, content: Content): Promise<void> {
+  const buffer = new Uint8Array(Math.min(BATCH_BYTES, content.byteLength));
+  let filled = 0;
+  for (const part of content.parts()) {
+    for (let done = 0; done < part.length;) {
+      const piece = part.subarray(done, done + buffer.length - filled);
+      buffer.set(piece, filled);
+      filled += piece.length;
+      done += piece.length;
+      if (filled < buffer.length) continue;
+      await writeAll(file, buffer);
+      filled = 0;
+    }
+  }
+  await writeAll(file, buffer.subarray(0, filled));
+}
+
 /** Puts what stands from byte `at` on into a file and ends it there. */
 function putSync(file: Deno.FsFile, at: number, content: Content): void {
   file.seekSync(at, Deno.SeekMode.Start);
-  for (const piece of pieces(content, at)) {
-    for (let done = 0; done < piece.length;) done += file.writeSync(piece.subarray(done));
+  for (const part of content.parts(at)) {
+    for (let done = 0; done < part.length;) done += file.writeSync(part.subarray(done));
   }
   if (file.statSync().size !== content.byteLength) file.truncateSync(content.byteLength);
 }
