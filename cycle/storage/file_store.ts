@@ -191,12 +191,13 @@ export class FileStore implements DocumentStore {
       // Only now: while earlier text was written, somebody else's may have moved the end of the block.
       const { start, end } = this.#growing?.place ??
         { start: this.#chat.byteLength, end: this.#chat.byteLength };
-      const length = this.#chat.byteLength;
+      const before = this.#chat;
       this.#chat = update(this.#chat, [{ from: end - replace, to: end, insert: text }]);
-      const place = { start, end: end + this.#chat.byteLength - length };
+      const place = { start, end: end + this.#chat.byteLength - before.byteLength };
       if (this.#growing === null) this.#remember(this.#file.content);
       this.#growing = { problem: null, ...this.#growing, place, unfinished };
-      const problem = await this.#flush(end - replace);
+      // Unless a commit waits to be written too, the file holds all that stands before.
+      const problem = await this.#flush(this.#file.content === before ? end - replace : 0);
       if (!last) return problem;
       const after = problem ?? this.#growing?.problem ?? null;
       const { chat } = this;

@@ -365,6 +365,37 @@ Deno.test("a reply streams around what somebody saves, and the file always ends 
     await store.close();
   }));
 
+/** More than is compared byte by byte before each write. */
+const LARGE = `${"A line of an old answer that nobody reads again.\n".repeat(100_000)}\n${DOCUMENT}`;
+
+Deno.test("a reply streams into a large document while calls are answered and somebody saves, and every byte is kept", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const more = (text: string, last = false) => store.extend(text, { replace: 0, unfinished: false, last });
+    const done = LARGE.replace("```flemma:tool status=approved\n```", "```\ndone\n```");
+    assert.equal(await more("\n@Assistant:\nOne\n"), null);
+    // The end is written while the change before it waits for its turn.
+    const grown = more("Two\n");
+    const answered = store.commit(result(store.chat));
+    assert.deepEqual(await Promise.all([grown, answered, more("Three\n")]), [null, null, null]);
+    assert.equal(read(), `${done}\n@Assistant:\nOne\nTwo\nThree\n`);
+    const theirs = (text: string) => text.replace("A line of an old answer", "The line of an old answer");
+    Deno.writeTextFileSync(path, theirs(read()));
+    assert.equal(await more("Four\n", true), null);
+    assert.equal(read(), `${theirs(done)}\n@Assistant:\nOne\nTwo\nThree\nFour\n`);
+    // Much at once goes through a new file, in which the old one is found by what the system says of it.
+    const much = "More of it.\n".repeat(3000);
+    assert.equal(await more(`\n@You:\n${much}`, true), null);
+    Deno.writeTextFileSync(path, read().replace("And then?", "And now?"));
+    await store.close();
+    assert.equal(
+      read(),
+      `${
+        theirs(done).replace("And then?", "And now?")
+      }\n@Assistant:\nOne\nTwo\nThree\nFour\n\n@You:\n${much}`,
+    );
+  }, LARGE));
+
 Deno.test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", () =>
   withDocument(async ({ open, path, read, beside }) => {
     const store = await open();

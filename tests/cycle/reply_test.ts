@@ -430,3 +430,38 @@ Deno.test("for any reply, cut anywhere: no structure but its own arises, and eve
     { seed: 20260802, numRuns: 3000 },
   );
 });
+
+Deno.test("a long reply that is taken bit by bit is written as one that is taken at the end", () => {
+  const pieces = fc.constantFrom(
+    "Some words of a reply. ".repeat(400),
+    "a line\n",
+    "```js\n",
+    "```\n",
+    "@You:\n",
+    "**Tool Use:** `x` (`y`)\n",
+    "\n\n",
+    "🙂".slice(0, 1),
+    "🙂".slice(1),
+  );
+  const effects = fc.array(fc.record({ piece: pieces, takes: fc.boolean() }), {
+    minLength: 10,
+    maxLength: 60,
+  });
+  const ends = fc.constantFrom<ReplyEnd>(COMPLETED, { kind: "paused" }, {
+    kind: "interrupted",
+    message: REPLY_STOPPED,
+  });
+  fc.assert(
+    fc.property(effects, ends, (effects, end) => {
+      const [bitwise, whole] = [new ReplyWriter("\n@Assistant:\n"), new ReplyWriter("\n@Assistant:\n")];
+      let taken = "";
+      for (const { piece, takes } of effects) {
+        for (const writer of [bitwise, whole]) assert.equal(writer.apply(text(piece)), null);
+        if (takes) taken += bitwise.take();
+        assert.equal(bitwise.lines, whole.lines);
+      }
+      assert.equal(taken + bitwise.finish(end), whole.finish(end));
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -227,3 +227,15 @@ Deno.test("an edit that reaches from any chunk into any other, the last one too,
     }
   }
 });
+
+Deno.test("a text that grows bit by bit holds little more memory than its length", () => {
+  let chat = parse(new TextEncoder().encode("@You:\n"));
+  const piece = "Another line of a long reply, which goes on.\n".repeat(150);
+  for (let count = 0; count < 300; count++) {
+    chat = update(chat, [{ from: chat.byteLength, to: chat.byteLength, insert: piece }]);
+  }
+  assert.ok(chat instanceof Document);
+  const held = new Set(chat.content.chunks.map(({ bytes }) => bytes.buffer));
+  const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(bytes < 1.2 * chat.byteLength, `${bytes} of ${chat.byteLength}`);
+});

@@ -111,3 +111,46 @@ Deno.test("where there is a proxy, it is the proxy that has to take the connecti
     /^The proxy proxy\.example:3128 \(from HTTPS_PROXY\) took no connection/,
   );
 });
+
+Deno.test("no more of a reply is read while who takes it is behind, and that is no silence of the server's", async () => {
+  const sent = Array.from({ length: 50 }, (_, at) => `data: {"at":${at}}\n\n`);
+  const pulled: number[] = [];
+  const taken: number[] = [];
+  const behind = 5;
+  let free = () => {};
+  let waits = Promise.resolve();
+  const exchange = await post({
+    request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+    timeout: 0.2,
+    connectTimeout: 0,
+    signal: new AbortController().signal,
+    fetch: () => {
+      let at = 0;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (at === sent.length) return controller.close();
+          pulled.push(at);
+          controller.enqueue(new TextEncoder().encode(sent[at++]));
+        },
+      }, { highWaterMark: 0 });
+      return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+    },
+    onEvent: (data) => {
+      taken.push((data as { at: number }).at);
+      return "more";
+    },
+    onUnreadable: () => {},
+    room: () => {
+      if (taken.length !== behind) return undefined;
+      waits = new Promise((resolve) => free = resolve);
+      // Longer than the server may be silent.
+      setTimeout(() => {
+        assert.ok(pulled.length <= behind + 1, `${pulled.length} were read`);
+        free();
+      }, 400);
+      return waits;
+    },
+  });
+  assert.equal(exchange.kind, "stream");
+  assert.deepEqual(taken, sent.map((_, at) => at));
+});
