@@ -39,6 +39,9 @@ while True:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) % 256)
 `;
 
+/** Milliseconds of silence after which a run is given up; far more than the slowest machine needs. */
+const PATIENCE = 120_000;
+
 /** A run of the program at a terminal. */
 export class AtTerminal {
   readonly #child: Deno.ChildProcess;
@@ -107,12 +110,24 @@ export class AtTerminal {
     return { code, shown: this.all };
   }
 
+  /** A program that says nothing more would keep the tests waiting for ever. */
+  async #soon<T>(read: Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const silent = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#child.kill("SIGKILL");
+        reject(new Error(`nothing came for ${PATIENCE / 1000} s:\n${this.all}`));
+      }, PATIENCE);
+    });
+    return await Promise.race([read, silent]).finally(() => clearTimeout(timer));
+  }
+
   async #order(order: unknown): Promise<void> {
     await this.#input.write(new TextEncoder().encode(`${JSON.stringify(order)}\n`));
   }
 
   async #more(): Promise<boolean> {
-    const { value, done } = await this.#output.read();
+    const { value, done } = await this.#soon(this.#output.read());
     if (done) return false;
     const text = value.replaceAll("\r\n", "\n");
     this.#fresh += text;
