@@ -14,11 +14,43 @@ export function guardedFetch(inner: typeof fetch): Fetch {
     // Of a farewell nothing is read.
     if (body === null || init?.method === "DELETE") return response;
     const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
-    const guarded = isStream ? guardedEvents(body, requestId(init)) : atMost(body, LONGEST_MESSAGE);
+    const guarded = isStream
+      ? guardedEvents(held(response, body), requestId(init))
+      : atMost(held(response, body), LONGEST_MESSAGE);
     const copy = new Response(guarded, response);
     // The client tells of redirects by it.
     Object.defineProperty(copy, "url", { value: response.url });
     return copy;
+  };
+}
+
+/** Responses whose bodies are being read. */
+const READ: Set<Response> = new Set();
+
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+
+/**
+ * Reads the body of a response. A signal ends a body only as long as somebody holds the response (Deno 2.9 has it in a
+ * weak reference): otherwise the program would wait for a stream that nobody wants any more.
+ */
+function held(response: Response, body: ReadableStream<Uint8Array>): BodyReader {
+  const reader = body.getReader();
+  READ.add(response);
+  return {
+    read: async () => {
+      try {
+        const read = await reader.read();
+        if (read.done) READ.delete(response);
+        return read;
+      } catch (thrown) {
+        READ.delete(response);
+        throw thrown;
+      }
+    },
+    cancel: (reason) => {
+      READ.delete(response);
+      return reader.cancel(reason);
+    },
   };
 }
 
@@ -34,10 +66,9 @@ function requestId({ body }: RequestInit = {}): string | number | null {
  * is not listened to any more. A stream with ids goes on somewhere else, so its end says nothing.
  */
 function guardedEvents(
-  body: ReadableStream<Uint8Array>,
+  reader: BodyReader,
   request: string | number | null,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = body.getReader();
   let resumable = false;
   let length = 0;
   let line = "";
@@ -86,8 +117,7 @@ function guardedEvents(
 const CONNECTION_CLOSED = -32000;
 
 /** Passes on so many bytes and fails at the next. */
-function atMost(body: ReadableStream<Uint8Array>, most: number): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = body.getReader();
+function atMost(reader: BodyReader, most: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   let length = 0;
   return new ReadableStream({
     async pull(controller) {
