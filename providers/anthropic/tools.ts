@@ -10,7 +10,7 @@ type Members = { readonly [key: string]: JsonValue | undefined };
 export function wireTools(offered: readonly OfferedTool[], control: Members | undefined): readonly Members[] {
   const tools = sortedTools(offered);
   return tools.map((tool, index) => ({
-    name: wireName(tool.name),
+    name: wireName(tool.name, offered),
     description: toolDescription(tool),
     input_schema: toJson(tool.input_schema),
     eager_input_streaming: true,

@@ -90,11 +90,11 @@ export const chatConcession = concessionBy([
   [/temperature|top_p/i, "sampling"],
 ]);
 
-function wireTool(tool: OfferedTool): Members {
+function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): Members {
   return {
     type: "function",
     function: {
-      name: wireName(tool.name),
+      name: wireName(tool.name, offered),
       description: toolDescription(tool),
       parameters: toJson(tool.input_schema),
     },

@@ -94,9 +94,9 @@ function modelName(name: string): string {
   return name.replace(/^models\//, "");
 }
 
-function declaration(tool: OfferedTool): Members {
+function declaration(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): Members {
   return {
-    name: wireName(tool.name),
+    name: wireName(tool.name, offered),
     description: toolDescription(tool),
     parametersJsonSchema: toJson(tool.input_schema),
   };

@@ -72,10 +72,10 @@ function phaseWanted({ own }: RequestParameters): boolean {
     experimental.phase !== false;
 }
 
-function wireTool(tool: OfferedTool): Members {
+function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): Members {
   return {
     type: "function",
-    name: wireName(tool.name),
+    name: wireName(tool.name, offered),
     description: toolDescription(tool),
     parameters: toJson(tool.input_schema),
     strict: tool.strict === true ? true : undefined,

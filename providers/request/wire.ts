@@ -3,17 +3,47 @@
 import program from "../../deno.json" with { type: "json" };
 import { toJson, writeJson } from "./json.ts";
 import { byBytes } from "../../base/bytes.ts";
+import { quickHash } from "../../base/hash.ts";
 import type { OfferedTool } from "../types.ts";
 
 /** How this program names itself to a provider. */
 export const USER_AGENT = `flemma/${program.version}`;
 
+/** Characters that providers allow in the name of a tool. */
+const LONGEST_NAME = 64;
+
 /**
  * The name of a tool on the wire. Providers refuse a colon, and any other character outside their alphabet too: a
- * name that a model once made up must not spoil every later request.
+ * name that a model once made up must not spoil every later request. A name that is too long, and names of offered tools
+ * that come out alike, end with a hash of the whole name.
+ *
+ * @param offered the tools of the request, among which names must differ
  */
-export function wireName(name: string): string {
+export function wireName(name: string, offered: readonly OfferedTool[] = []): string {
+  const plain = plainName(name);
+  if (plain.length <= LONGEST_NAME && !alikeIn(offered).has(plain)) return plain;
+  return `${plain.slice(0, LONGEST_NAME - 9)}_${quickHash(name).slice(-8)}`;
+}
+
+function plainName(name: string): string {
   return name.replaceAll(":", "__").replace(/[^A-Za-z0-9_-]/gu, "_");
+}
+
+const alike = new WeakMap<readonly OfferedTool[], ReadonlySet<string>>();
+
+/** Plain names that more than one of these tools would have. */
+function alikeIn(offered: readonly OfferedTool[]): ReadonlySet<string> {
+  const known = alike.get(offered);
+  if (known !== undefined) return known;
+  const seen = new Set<string>();
+  const found = new Set<string>();
+  for (const { name } of offered) {
+    const plain = plainName(name);
+    if (seen.has(plain)) found.add(plain);
+    seen.add(plain);
+  }
+  alike.set(offered, found);
+  return found;
 }
 
 /**
@@ -21,7 +51,7 @@ export function wireName(name: string): string {
  * otherwise every `__` becomes a colon.
  */
 export function toolName(wire: string, offered: readonly OfferedTool[] = []): string {
-  return offered.find((tool) => wireName(tool.name) === wire)?.name ?? wire.replaceAll("__", ":");
+  return offered.find((tool) => wireName(tool.name, offered) === wire)?.name ?? wire.replaceAll("__", ":");
 }
 
 /** Tools in the order of their own names, bytewise, so that the prefix of a request is stable. */

@@ -1,0 +1,39 @@
+// Names of tools as they go over the wire: what every provider takes, and always back to the tool that was meant.
+
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { toolName, wireName } from "../../providers/request/wire.ts";
+
+const tool = (name: string) => ({ name, description: "", input_schema: {} });
+
+Deno.test("a name that is too long ends with a hash of the whole, one that is not stays readable", () => {
+  const long = `server:${"get_all_the_things_".repeat(6)}`;
+  assert.match(wireName(long), /^server__get_all_the_things_.{28}_[0-9a-f]{8}$/);
+  assert.notEqual(wireName(`${long}a`), wireName(`${long}b`));
+  assert.equal(wireName(`s:${"x".repeat(61)}`), `s__${"x".repeat(61)}`);
+  assert.equal(wireName(`s:${"x".repeat(62)}`).length, 64);
+  assert.equal(wireName("server:a.b/c d"), "server__a_b_c_d");
+});
+
+Deno.test("two names that would come out alike both end with a hash, in any order; a third one stays as it is", () => {
+  const names = ["s:a b", "s:a/b", "s:other"];
+  for (const order of [names, names.toReversed()]) {
+    const offered = order.map(tool);
+    const wire = names.map((name) => wireName(name, offered));
+    assert.match(wire[0]!, /^s__a_b_[0-9a-f]{8}$/);
+    assert.match(wire[1]!, /^s__a_b_[0-9a-f]{8}$/);
+    assert.equal(wire[2], "s__other");
+    assert.deepEqual(wire.map((name) => toolName(name, offered)), names);
+  }
+});
+
+Deno.test("names of any kind are taken by every provider, differ, and come back", () => {
+  const name = fc.string({ unit: fc.constantFrom(..."ab:_./- é😀"), minLength: 1, maxLength: 140 });
+  fc.assert(fc.property(fc.uniqueArray(name, { maxLength: 8 }), (names) => {
+    const offered = names.map(tool);
+    const wire = names.map((each) => wireName(each, offered));
+    for (const each of wire) assert.match(each, /^[A-Za-z0-9_-]{1,64}$/);
+    assert.equal(new Set(wire).size, names.length);
+    assert.deepEqual(wire.map((each) => toolName(each, offered)), names);
+  }));
+});
