@@ -90,7 +90,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   }
   let served: LayerLog | null = null;
   if (sources.mcp !== null) {
-    const share = await mcpShare(environment, await realPath(sources.mcp.path), sources.mcp);
+    const share = await mcpShare(environment, await realPath(sources.mcp.path), sources.mcp, logs);
     if (!share.ok) return share;
     if (share.value.notice !== null) notices.push(share.value.notice);
     const draft = draftLayer({ layer: "P", others: logs, catalog });
@@ -220,7 +220,7 @@ async function weigh(
   const trusted = await isTrusted(environment, real, source.text, namedFiles(log, root, environment.home));
   if (!trusted.ok) return trusted;
   const share: ProjectShare = trusted.value
-    ? trustedShare(log, root, environment.home)
+    ? trustedShare(log, root, environment.home, below)
     : untrustedShare(log, below, catalog);
   const draft = draftLayer({ layer: "P", others: below, catalog });
   for (const operation of share.operations) draft.log.push(operation);

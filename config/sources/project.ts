@@ -11,6 +11,7 @@ import type { Operation } from "../types.ts";
 import { allPresets, expandList, writtenPresets } from "../layers/presets.ts";
 import type { ApprovalPreset } from "../settings.ts";
 import type { Group, Key, Node } from "../schema/define.ts";
+import { takesOver } from "./mcp_file.ts";
 import { nameFilter } from "../rules/name_filter.ts";
 
 /** What of a project file is in force. */
@@ -37,7 +38,12 @@ export function namedFiles(log: LayerLog, root: string, home: string): string[] 
 }
 
 /** What a trusted file may do: all but name programs and places; code only from inside the project. */
-export function trustedShare(log: LayerLog, root: string, home: string): ProjectShare {
+export function trustedShare(
+  log: LayerLog,
+  root: string,
+  home: string,
+  below: readonly LayerLog[] = [],
+): ProjectShare {
   const ignored = new Set<string>();
   const operations = log.operations.filter(({ path, value }) => {
     const node = keyOf(path);
@@ -45,7 +51,8 @@ export function trustedShare(log: LayerLog, root: string, home: string): Project
       !modulePath(name, `${root}/.flemma`, home).startsWith(`${root}/`)
     );
     const loads = node.loads || path.join(".") === "tools.auto_approve";
-    const refused = !node.who.includes("P") || (node.host && !node.loads) || (loads && outside);
+    const refused = !node.who.includes("P") || (node.host && !node.loads) || (loads && outside) ||
+      takesOver(path, below);
     if (refused) ignored.add(path.join("."));
     return !refused;
   });
