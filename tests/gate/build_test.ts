@@ -106,7 +106,40 @@ Deno.test("the program is a first file of less than 48 KB, which help and versio
     }).output();
     assert.equal(code, 0);
     assert.match(new TextDecoder().decode(stdout), /^next: flemma advance a\.chat sends the conversation$/m);
+    // The package that checks inputs is a file of its own, which has to give its class when it is loaded.
+    assert.match(await checkedCall(folder), /\(error\)[^]*\/text: must be string/);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** What the program makes of a call of a tool of somebody's own whose input does not fit. */
+async function checkedCall(folder: string): Promise<string> {
+  await Deno.mkdir(`${folder}/config/flemma`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/config/flemma/config.yaml`, `tools: { modules: [${folder}/own.js] }\n`);
+  const schema = { type: "object", properties: { text: { type: "string" } } };
+  await Deno.writeTextFile(
+    `${folder}/own.js`,
+    `export const definitions = [{ name: "own", input_schema: ${
+      JSON.stringify(schema)
+    }, execute: () => ({}) }];`,
+  );
+  const call = '**Tool Use:** `own` (`c1`)\n\n```json\n{"text": 5}\n```\n';
+  const result = "**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
+  await Deno.writeTextFile(`${folder}/b.chat`, `@You:\nGo.\n\n@Assistant:\n${call}\n@You:\n\n${result}`);
+  // What comes behind it, a request without a key, fails.
+  await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", `${folder}/flemma.js`, "advance", "b.chat", "--quiet"],
+    cwd: folder,
+    env: {
+      HOME: folder,
+      XDG_CONFIG_HOME: `${folder}/config`,
+      XDG_STATE_HOME: `${folder}/state`,
+      ANTHROPIC_API_KEY: "",
+    },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).output();
+  return await Deno.readTextFile(`${folder}/b.chat`);
+}
