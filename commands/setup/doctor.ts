@@ -94,7 +94,7 @@ async function examine(
       ? (await toolRows({ environment, path, subject: evaluated.value })).map(toolJson)
       : [],
     editors: (await editorStates(environment)).flatMap(({ name, folder, state }) =>
-      folder === null || state === "absent" ? [] : [{ name, folder, state }]
+      folder === null || state === "absent" || state === "taken" ? [] : [{ name, folder, state }]
     ),
     sandbox: evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null,
   };

@@ -10,7 +10,14 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { EDITOR_FILES } from "./editor_files.generated.ts";
-import { type Installed, installInto, lookAt } from "./editor_install.ts";
+import { type Installed, installInto, keepCopy, lookAt } from "./editor_install.ts";
+import {
+  findPassage,
+  type FoundPassage,
+  readSettings,
+  withPassage,
+  writeSettings,
+} from "./editor_passage.ts";
 import { EDITOR_ALIASES, EDITOR_PLACES, type EditorPlace } from "./editor_places.ts";
 
 type Files = Readonly<Record<string, string>>;
@@ -39,6 +46,9 @@ export async function run(invocation: Invocation): Promise<number> {
     });
   }
   try {
+    if (place.passage !== undefined) {
+      return await settle({ invocation, name, place, folder, files }, place.passage, install);
+    }
     const found = await lookAt(folder, files);
     return install
       ? await put({ invocation, name, place, folder, files, found })
@@ -50,6 +60,40 @@ export async function run(invocation: Invocation): Promise<number> {
       next: `Put them elsewhere: flemma editor ${name} --install --to FOLDER`,
     });
   }
+}
+
+/** A passage in a file of the person: put there, or told of. */
+async function settle(
+  { invocation, name, place, folder, files }: Omit<Putting, "found">,
+  { file, conflict }: NonNullable<EditorPlace["passage"]>,
+  install: boolean,
+): Promise<number> {
+  const path = `${folder}/${file}`;
+  const passage = files[file]!;
+  const text = await readSettings(path);
+  const { state } = await findPassage(text, passage, conflict);
+  if (!install) return tell(stateOf(name, path, { state, changed: [] }));
+  if (state === "taken") {
+    return refuse(invocation, {
+      code: "editor-changed",
+      message: `${path} already says something of flemma or of a language named chat. Nothing was written.`,
+      next: `Compare it with: flemma editor ${name} --print`,
+    });
+  }
+  if (state === "changed" && switchOption(invocation.arguments, "force") !== true) {
+    return refuse(invocation, {
+      code: "editor-changed",
+      message: `You changed what flemma put into ${path}. Nothing was written.`,
+      next: `Keep a copy and take the new lines: flemma editor ${name} --install --force`,
+    });
+  }
+  const kept = state === "changed" ? await keepCopy(path, text!) : null;
+  if (state !== "current") await writeSettings(path, await withPassage(text, passage));
+  return tell([
+    state === "current" ? `Already there: ${path}` : `Installed: ${path}`,
+    ...(kept === null ? [] : [`What you had is in ${kept}`]),
+    ...[place.next(folder)].filter((line) => line !== null),
+  ].join("\n"));
 }
 
 interface Putting {
@@ -93,19 +137,29 @@ async function list({ arguments: given, environment }: Invocation): Promise<numb
 export async function editorStates(
   environment: Invocation["environment"],
 ): Promise<
-  { name: string; folder: string | null; state: Installed["state"] | "lines"; version: string | null }[]
+  { name: string; folder: string | null; state: State; version: string | null }[]
 > {
   return await Promise.all(
     Object.entries(EDITOR_PLACES).map(async ([name, place]) => {
       const folder = place.folder(environment);
       if (folder === null) return { name, folder, state: "lines" as const, version: null };
-      const { state, version } = await lookAt(folder, EDITOR_FILES[place.files] ?? {});
+      const files = EDITOR_FILES[place.files] ?? {};
+      if (place.passage !== undefined) {
+        const { file, conflict } = place.passage;
+        const path = `${folder}/${file}`;
+        const { state, version } = await findPassage(await readSettings(path), files[file]!, conflict);
+        return { name, folder: path, state, version };
+      }
+      const { state, version } = await lookAt(folder, files);
       return { name, folder, state, version };
     }),
   );
 }
 
-function words(state: Installed["state"] | "lines", folder: string | null): string {
+/** How it stands with the files of an editor; `taken` and `lines` are of editors that have only settings of the person. */
+type State = Installed["state"] | FoundPassage["state"] | "lines";
+
+function words(state: State, folder: string | null): string {
   switch (state) {
     case "absent":
       return "not installed";
@@ -115,12 +169,18 @@ function words(state: Installed["state"] | "lines", folder: string | null): stri
       return `an older version in ${folder}`;
     case "changed":
       return `changed by you in ${folder}`;
+    case "taken":
+      return `lines of yours in ${folder}`;
     case "lines":
       return "lines for a file of yours";
   }
 }
 
-function stateOf(name: string, folder: string, { state, changed }: Installed): string {
+function stateOf(
+  name: string,
+  folder: string,
+  { state, changed }: { readonly state: State; readonly changed: readonly string[] },
+): string {
   const lines = [`${name}: ${words(state, folder)}`];
   if (changed.length > 0) lines.push(`yours: ${changed.join(", ")}`);
   if (state !== "current") lines.push(`Install: flemma editor ${name} --install (in ${folder})`);

@@ -82,6 +82,13 @@ export async function installInto(
   return aside;
 }
 
+/** Keeps a text of a person beside its file; answers where. */
+export async function keepCopy(path: string, text: string): Promise<string> {
+  const kept = freeName(`${path}${ASIDE}`);
+  await Deno.writeTextFile(kept, text, { createNew: true });
+  return kept;
+}
+
 function freeName(path: string): string {
   let name = path;
   for (let count = 2; isThere(name); count++) name = `${path}.${count}`;

@@ -9,6 +9,11 @@ export interface EditorPlace {
   readonly files: string;
   /** Where they go: a folder of their own; null where they are lines for a file of the person. */
   folder(environment: Environment): string | null;
+  /**
+   * The only file that is put there, as a passage in what the person has; the others are only printed. `conflict` is
+   * what must not stand in that file beside it. @default all files go into a folder of their own
+   */
+  readonly passage?: { readonly file: string; readonly conflict: RegExp };
   /** What else has to be done, for files in `folder`; null when nothing. */
   next(folder: string): string | null;
 }
@@ -38,6 +43,21 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
     folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/kak/flemma`,
     next: (folder) => `Write into your kakrc: source "${folder}/flemma.kak"`,
   },
+  helix: {
+    files: "helix",
+    folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/helix`,
+    passage: {
+      file: "languages.toml",
+      conflict: /^\s*\[language-server\.flemma\]|^\s*flemma\s*=|^\s*name\s*=\s*["']chat["']/m,
+    },
+    next: () => "Start Helix anew. Keys are lines for your config.toml: flemma editor helix --print",
+  },
+  vscode: {
+    files: "vscode",
+    folder: ({ home }) => `${home}/.vscode/extensions/flemma.flemma`,
+    next: (folder) =>
+      `In VS Code run the command "Developer: Install Extension from Location…" and choose ${folder}`,
+  },
 };
 
 /** Where Emacs looks first: `.emacs.d` where it is there, else the folder of settings. */
@@ -47,7 +67,12 @@ function emacsFolder(home: string, settings: string | undefined): string {
 }
 
 /** Other names of the same editors. */
-export const EDITOR_ALIASES: Readonly<Record<string, string>> = { nvim: "neovim", kak: "kakoune" };
+export const EDITOR_ALIASES: Readonly<Record<string, string>> = {
+  nvim: "neovim",
+  kak: "kakoune",
+  hx: "helix",
+  code: "vscode",
+};
 
 /** A variable's path where it is one; relative ones count for nothing, as the standard for such folders says. */
 function absolute(path: string | undefined): string | null {

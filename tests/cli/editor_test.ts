@@ -92,6 +92,97 @@ Deno.test("editor prints, takes another folder, lists, and says what it does not
     assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
   }));
 
+Deno.test("for Helix the lines go into the person's own file, and all else of it stays byte for byte", () =>
+  withScene(async (place) => {
+    const file = `${place.folder}/config/helix/languages.toml`;
+    const mine = '[[language]]\nname = "rust"\nauto-format = true';
+    Deno.mkdirSync(`${place.folder}/dots`, { recursive: true });
+    Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
+    // Dotfiles are links, often enough.
+    Deno.writeTextFileSync(`${place.folder}/dots/languages.toml`, mine);
+    Deno.chmodSync(`${place.folder}/dots/languages.toml`, 0o640);
+    Deno.symlinkSync("../../dots/languages.toml", file);
+    assert.match((await place.run(["editor", "helix"])).stdout, /^helix: not installed\n/);
+    const first = await place.run(["editor", "hx", "--install"]);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /^Installed: .*languages\.toml\nStart Helix anew\. Keys are lines/);
+    const installed = Deno.readTextFileSync(file);
+    assert.ok(installed.startsWith(`${mine}\n\n# flemma begin, version `), installed);
+    assert.ok(installed.endsWith('language-servers = ["flemma"]\n# flemma end\n'), installed);
+    assert.ok(Deno.lstatSync(file).isSymlink);
+    assert.equal(Deno.statSync(file).mode! & 0o777, 0o640);
+    assert.match((await place.run(["editor", "helix", "--install"])).stdout, /^Already there: /);
+    assert.equal(Deno.readTextFileSync(file), installed);
+    // Put there by another version: brought up to date, with what the person wrote around it kept.
+    const old = '[language-server.flemma]\ncommand = "old"\n';
+    const hash = (await sha256(old)).slice(0, 16);
+    const around = (passage: string, hash: string) =>
+      `# above\n# flemma begin, version 0.0.1, ${hash}\n${passage}# flemma end\n# below\n`;
+    Deno.writeTextFileSync(file, around(old, hash));
+    assert.match(
+      (await place.run(["doctor"])).stdout,
+      /^ {2}helix {2}! older than this program: flemma editor helix --install/m,
+    );
+    assert.equal((await place.run(["editor", "helix", "--install"])).code, 0);
+    const updated = Deno.readTextFileSync(file);
+    assert.match(
+      updated,
+      /^# above\n# flemma begin, version [^]*command = "flemma"[^]*# flemma end\n# below\n$/,
+    );
+    assert.match((await place.run(["doctor"])).stdout, /^ {2}helix {2}\/.*languages\.toml$/m);
+    // Changed by the person: left alone unless told, and then kept.
+    const changed = around("mine = 1\n", hash);
+    Deno.writeTextFileSync(file, changed);
+    const refused = await place.run(["editor", "helix", "--install"]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /You changed what flemma put into .*\n.*--force/);
+    assert.equal(Deno.readTextFileSync(file), changed);
+    const forced = await place.run(["editor", "helix", "--install", "--force"]);
+    assert.match(forced.stdout, /What you had is in .*languages\.toml\.yours\n/);
+    assert.equal(Deno.readTextFileSync(`${file}.yours`), changed);
+    assert.match(Deno.readTextFileSync(file), /^# above\n[^]*command = "flemma"/);
+  }));
+
+Deno.test("for Helix nothing is written where the person's own file says something of the same things", () =>
+  withScene(async (place) => {
+    const file = `${place.folder}/config/helix/languages.toml`;
+    Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
+    for (
+      const mine of [
+        '[language-server.flemma]\ncommand = "mine"\n',
+        '[language-server]\nflemma = { command = "mine" }\n',
+        "[[language]]\nname = 'chat'\n",
+        "# flemma begin, version 1, 0123456789abcdef\nwithout an end\n",
+      ]
+    ) {
+      Deno.writeTextFileSync(file, mine);
+      const refused = await place.run(["editor", "helix", "--install", "--force"]);
+      assert.equal(refused.code, 1, mine);
+      assert.match(refused.stderr, /already says something .*Nothing was written\.\n.*--print/);
+      assert.equal(Deno.readTextFileSync(file), mine);
+    }
+    assert.doesNotMatch((await place.run(["doctor"])).stdout, /helix/);
+    const printed = await place.run(["editor", "helix", "--print"]);
+    assert.match(
+      printed.stdout,
+      /^==> config\.toml <==\n[^]*keys\.normal[^]*==> languages\.toml <==\n\[language-server\.flemma\]/,
+    );
+  }));
+
+Deno.test("for VS Code the extension is a folder, with the step that makes it known", () =>
+  withScene(async (place) => {
+    const installed = await place.run(["editor", "code", "--install"]);
+    assert.equal(installed.code, 0, installed.stderr);
+    assert.match(
+      installed.stdout,
+      /"Developer: Install Extension from Location…" and choose .*\.vscode\/extensions\/flemma\.flemma$/m,
+    );
+    const folder = atHome(place, ".vscode/extensions/flemma.flemma");
+    const { main } = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
+    assert.ok(Deno.readTextFileSync(`${folder}/${main}`).includes("vscode"));
+    assert.match((await place.run(["doctor"])).stdout, /^ {2}vscode {2}\/.*flemma\.flemma$/m);
+  }));
+
 async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,0 +1,256 @@
+// What the extension for VS Code uses of its editor, as far as it uses it, so that it runs against the real server without one.
+
+import { createRequire } from "node:module";
+import process from "node:process";
+import { Buffer } from "node:buffer";
+import { ROOT } from "../../scripts/gate/root.ts";
+
+export class Position {
+  constructor(readonly line: number, readonly character: number) {}
+}
+class Range {
+  constructor(readonly start: Position, readonly end: Position) {}
+}
+class TextEdit {
+  constructor(readonly range: Range, readonly newText: string) {}
+}
+class Uri {
+  constructor(readonly text: string) {}
+  static parse(text: string): Uri {
+    return new Uri(text);
+  }
+  toString(): string {
+    return this.text;
+  }
+}
+class WorkspaceEdit {
+  readonly all: [Uri, TextEdit[]][] = [];
+  set(uri: Uri, edits: TextEdit[]): void {
+    this.all.push([uri, edits]);
+  }
+}
+class Diagnostic {
+  constructor(readonly range: Range, readonly message: string, readonly severity: number) {}
+}
+class CodeAction {
+  edit?: WorkspaceEdit;
+  command?: { command: string; arguments: unknown[] };
+  constructor(readonly title: string, readonly kind: { value: string }) {}
+}
+
+/** Listeners of one kind of event. */
+class Events<T> {
+  readonly #listeners = new Set<(event: T) => void>();
+  readonly on = (listener: (event: T) => void) => {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  };
+  fire(event: T): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/** A document that is open in the editor. */
+export interface StubDocument {
+  readonly uri: Uri;
+  readonly languageId: string;
+  version: number;
+  text: string;
+  getText(): string;
+}
+
+/** The editor. */
+export class StubEditor {
+  readonly documents: StubDocument[] = [];
+  readonly said: string[] = [];
+  readonly found = new Map<string, readonly Diagnostic[]>();
+  readonly commands = new Map<string, (...args: unknown[]) => unknown>();
+  // deno-lint-ignore no-explicit-any
+  readonly providers = new Map<string, any>();
+  readonly context = { subscriptions: [] as { dispose(): unknown }[] };
+  readonly #opened = new Events<StubDocument>();
+  readonly #changed = new Events<
+    { document: StubDocument; contentChanges: { range: Range; text: string }[] }
+  >();
+  readonly #closed = new Events<StubDocument>();
+  #progress = new Events<string>();
+  /** Where the cursor is, from 0. */
+  line = 0;
+  /** What the person types when they are asked. */
+  answer: string | undefined;
+  /** Settings. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** What the status line says; empty while it is hidden. */
+  status = "";
+
+  constructor(settings: Readonly<Record<string, string>>) {
+    this.settings = settings;
+  }
+
+  /** Loads the extension as the editor does, and starts it. */
+  async start(): Promise<void> {
+    const path = `${ROOT}/editors/vscode/extension.cjs`;
+    const real = createRequire(path);
+    const module = { exports: {} as { activate(context: unknown): Promise<void> } };
+    const load = (name: string) => name === "vscode" ? this.#module() : real(name);
+    const source = await Deno.readTextFile(path);
+    new Function("require", "module", "process", "Buffer", source)(load, module, process, Buffer);
+    await module.exports.activate(this.context);
+  }
+
+  stop(): void {
+    for (const each of this.context.subscriptions) each.dispose();
+  }
+
+  open(path: string, text: string, languageId = "chat"): StubDocument {
+    const document: StubDocument = {
+      uri: new Uri(`file://${path}`),
+      languageId,
+      version: 1,
+      text,
+      getText: () => document.text,
+    };
+    this.documents.push(document);
+    this.#opened.fire(document);
+    return document;
+  }
+
+  close(document: StubDocument): void {
+    this.documents.splice(this.documents.indexOf(document), 1);
+    this.#closed.fire(document);
+  }
+
+  /** Replaces a range of a document, as typing does. */
+  edit(document: StubDocument, changes: readonly { range: Range; text: string }[]): void {
+    // From the end on, so that earlier ones keep their places.
+    const sorted = [...changes].sort((a, b) =>
+      offsetOf(document.text, b.range.start) - offsetOf(document.text, a.range.start)
+    );
+    for (const { range, text } of sorted) {
+      document.text = document.text.slice(0, offsetOf(document.text, range.start)) + text +
+        document.text.slice(offsetOf(document.text, range.end));
+    }
+    document.version++;
+    this.#changed.fire({ document, contentChanges: sorted });
+    this.#progress.fire("edit");
+  }
+
+  /** Settles when the condition holds, looked at whenever something happens here. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((done) => {
+        const { dispose } = this.#progress.on(() => (dispose(), done()));
+      });
+    }
+  }
+
+  #module() {
+    const say = (text: string) => {
+      this.said.push(text);
+      this.#progress.fire("said");
+      return Promise.resolve(undefined);
+    };
+    const provider = (name: string) => (_language: string, given: unknown) => {
+      this.providers.set(name, given);
+      return { dispose() {} };
+    };
+    const stub = this as StubEditor;
+    return {
+      Position,
+      Range,
+      TextEdit,
+      WorkspaceEdit,
+      Diagnostic,
+      CodeAction,
+      Uri,
+      Hover: class {
+        constructor(readonly contents: string) {}
+      },
+      FoldingRange: class {
+        constructor(readonly start: number, readonly end: number) {}
+      },
+      CodeActionKind: { Empty: { append: (value: string) => ({ value }) } },
+      StatusBarAlignment: { Left: 1 },
+      languages: {
+        createDiagnosticCollection: () => ({
+          set: (uri: Uri, all: Diagnostic[]) => {
+            this.found.set(uri.text, all);
+            this.#progress.fire("found");
+          },
+          dispose() {},
+        }),
+        registerCodeActionsProvider: provider("actions"),
+        registerHoverProvider: provider("hover"),
+        registerFoldingRangeProvider: provider("folds"),
+      },
+      commands: {
+        registerCommand: (name: string, work: (...args: unknown[]) => unknown) => {
+          this.commands.set(name, work);
+          return { dispose() {} };
+        },
+      },
+      window: {
+        createStatusBarItem: () => ({
+          text: "",
+          show() {
+            stub.status = this.text;
+            stub.#progress.fire("status");
+          },
+          hide() {
+            stub.status = "";
+            stub.#progress.fire("status");
+          },
+          dispose() {},
+        }),
+        showErrorMessage: (text: string) => say(`error: ${text}`),
+        showWarningMessage: (text: string) => say(`warning: ${text}`),
+        showInformationMessage: say,
+        showInputBox: () => Promise.resolve(this.answer),
+        get activeTextEditor() {
+          const document = stub.documents[0];
+          return document && { document, selection: { active: new Position(stub.line, 0) } };
+        },
+      },
+      workspace: {
+        textDocuments: this.documents,
+        workspaceFolders: undefined,
+        getConfiguration: (section: string) => ({
+          get: (name: string, usual: string) => this.settings[`${section}.${name}`] ?? usual,
+        }),
+        onDidOpenTextDocument: this.#opened.on,
+        onDidChangeTextDocument: this.#changed.on,
+        onDidSaveTextDocument: new Events<StubDocument>().on,
+        onDidCloseTextDocument: this.#closed.on,
+        applyEdit: (edit: WorkspaceEdit) => {
+          for (const [uri, edits] of edit.all) {
+            const document = this.documents.find((each) => each.uri.text === uri.text);
+            if (document === undefined) return Promise.resolve(false);
+            this.edit(document, edits.map(({ range, newText }) => ({ range, text: newText })));
+          }
+          return Promise.resolve(true);
+        },
+      },
+    };
+  }
+
+  /** Applies an edit of an action, as the editor does when the person picks it. */
+  apply(edit: WorkspaceEdit): void {
+    for (const [uri, edits] of edit.all) {
+      const document = this.documents.find((each) => each.uri.text === uri.text)!;
+      this.edit(document, edits.map(({ range, newText }) => ({ range, text: newText })));
+    }
+  }
+}
+
+function offsetOf(
+  text: string,
+  { line, character }: { readonly line: number; readonly character: number },
+): number {
+  let at = 0;
+  for (let count = 0; count < line; count++) {
+    const next = text.indexOf("\n", at);
+    if (next < 0) return text.length;
+    at = next + 1;
+  }
+  return Math.min(at + character, text.length);
+}

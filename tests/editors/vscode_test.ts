@@ -1,0 +1,127 @@
+// The extension for VS Code on the real server: the editor around it is a stub, so that no VS Code ran here.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
+import { textReply, withServer } from "../cli/replies.ts";
+import { installProgram } from "./terminal.ts";
+import { Position, StubEditor } from "./vscode_stub.ts";
+
+/** The editor with the program in its settings, on a document. The environment of the server is that of the scene. */
+async function withEditor(
+  text: string,
+  env: Readonly<Record<string, string>>,
+  body: (editor: StubEditor, document: ReturnType<StubEditor["open"]>, place: Scene) => Promise<void>,
+): Promise<void> {
+  await withScene(async (place) => {
+    const { PATH } = installProgram(place);
+    const words = Object.entries({ ...place.env, ...env, PATH }).map(([name, value]) => `${name}='${value}'`);
+    place.write("program", `#!/bin/sh\nexec env -i ${words.join(" ")} flemma "$@"\n`);
+    Deno.chmodSync(place.path("program"), 0o755);
+    place.write("a.chat", text);
+    const editor = new StubEditor({ "flemma.program": place.path("program") });
+    const document = editor.open(place.path("a.chat"), text);
+    try {
+      await editor.start();
+      await body(editor, document, place);
+    } finally {
+      editor.stop();
+    }
+  });
+}
+
+const PENDING = callsDocument([{ id: "call_1", command: "echo hello", status: "pending" }]);
+
+Deno.test("in VS Code's place a question is sent by a command and the reply comes into the buffer, the file left alone", () =>
+  withServer(
+    [textReply("I am well.")],
+    ({ env }) =>
+      withEditor(
+        "@You:\nHow are you?\n",
+        { ...env, ANTHROPIC_API_KEY: "k" },
+        async (editor, document, place) => {
+          await editor.commands.get("flemma.advance")!();
+          await editor.until(() => document.text.includes("I am well.") && editor.status === "");
+          assert.equal(document.text, "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n");
+          assert.equal(place.read("a.chat"), "@You:\nHow are you?\n");
+          assert.deepEqual(editor.said.filter((each) => each.startsWith("error")), []);
+        },
+      ),
+  ));
+
+Deno.test("in VS Code's place a call that waits is a finding, and an action approves it by one edit", () =>
+  withEditor(PENDING, {}, async (editor, document) => {
+    const found = () => editor.found.get(document.uri.text) ?? [];
+    await editor.until(() =>
+      found().some(({ message }) => message.startsWith("waits for you: bash: $ echo hello"))
+    );
+    const [{ range } = { range: undefined }] = found();
+    const actions = await editor.providers.get("actions").provideCodeActions(document, range);
+    const titles = actions.map(({ title }: { title: string }) => title);
+    assert.ok(titles.some((title: string) => title.startsWith("Approve")), titles.join());
+    const approve = actions.find(({ title }: { title: string }) => title.startsWith("Approve"));
+    const before = document.version;
+    editor.apply(approve.edit);
+    assert.equal(document.version, before + 1);
+    assert.equal(document.text, PENDING.replace("status=pending", "status=approved"));
+    await editor.until(() => !found().some(({ message }) => message.startsWith("waits for you")));
+    // What is no edit is a command of the extension, with what the server wants to hear.
+    const run = actions.find(({ command }: { command?: { command: string } }) => command !== undefined);
+    assert.equal(run.command.command, "flemma.execute");
+    assert.match(run.command.arguments[0], /^flemma\./);
+  }));
+
+Deno.test("in VS Code's place a call is rejected with the reason that was typed; without one nothing happens", () =>
+  withEditor(PENDING, {}, async (editor, document) => {
+    editor.line = PENDING.split("\n").findIndex((line) => line.startsWith("**Tool Result"));
+    await editor.commands.get("flemma.reject")!();
+    assert.equal(document.text, PENDING);
+    editor.answer = "Not today.";
+    await editor.commands.get("flemma.reject")!();
+    await editor.until(() => document.text.includes("Not today."));
+    assert.match(document.text, /status=rejected\nNot today\.\n/);
+  }));
+
+Deno.test("in VS Code's place a call is shown whole, and folds and typed text are passed on", () =>
+  withEditor(PENDING, {}, async (editor, document) => {
+    const line = PENDING.split("\n").findIndex((each) => each.startsWith("**Tool Use"));
+    const hover = await editor.providers.get("hover").provideHover(document, new Position(line, 3));
+    assert.match(hover.contents, /echo hello/);
+    assert.equal(await editor.providers.get("hover").provideHover(document, new Position(1, 0)), null);
+    assert.ok((await editor.providers.get("folds").provideFoldingRanges(document)).length >= 3);
+    const end = { start: new Position(1, 0), end: new Position(1, 7) };
+    editor.edit(document, [{ range: { ...end }, text: "Täglich 👩‍👩‍👧." }]);
+    await editor.until(() => (editor.found.get(document.uri.text) ?? []).length > 0);
+    editor.line = PENDING.split("\n").findIndex((each) => each.startsWith("**Tool Result"));
+    await editor.commands.get("flemma.approve")!();
+    await editor.until(() => document.text.includes("status=approved"));
+    assert.ok(document.text.startsWith("@You:\nTäglich 👩‍👩‍👧.\n"));
+  }));
+
+Deno.test("in VS Code's place a command that is refused says why, and other languages are left alone", () =>
+  withEditor("@You:\nHello.\n", {}, async (editor, document) => {
+    editor.open("/tmp/other.md", "# Hi", "markdown");
+    await editor.commands.get("flemma.approve")!();
+    await editor.until(() => editor.said.length > 0);
+    assert.deepEqual(editor.said, ["error: The message at line 1 answers no message with calls."]);
+    editor.close(document);
+    assert.equal(await editor.commands.get("flemma.approve")!(), undefined);
+  }));
+
+Deno.test("in VS Code's place a program that is not there is told by its name", async () => {
+  const editor = new StubEditor({ "flemma.program": "/no/such/flemma" });
+  await assert.rejects(editor.start(), /\/no\/such\/flemma cannot be started/);
+  assert.match(editor.said[0] ?? "", /^error: flemma: \/no\/such\/flemma cannot be started: /);
+  editor.stop();
+});
+
+Deno.test("the extension declares each command that it has, and runs in no folder that is not trusted", async () => {
+  const declared = JSON.parse(
+    await Deno.readTextFile(new URL("../../editors/vscode/package.json", import.meta.url)),
+  );
+  const source = await Deno.readTextFile(new URL("../../editors/vscode/extension.cjs", import.meta.url));
+  const registered = [...source.matchAll(/registerCommand\("([\w.]+)"/g)].map(([, name]) => name!);
+  const shown = declared.contributes.commands.map(({ command }: { command: string }) => command);
+  // The one that actions call takes what the server gave them, which nobody can type.
+  assert.deepEqual(registered.filter((name) => name !== "flemma.execute").sort(), shown.sort());
+  assert.equal(declared.capabilities.untrustedWorkspaces.supported, false);
+});
