@@ -1,0 +1,156 @@
+// What the pictures show: a run of the program in each editor and at a terminal, up to the moment that is worth a picture.
+
+import { ROOT } from "../gate/root.ts";
+
+/** A picture. */
+export interface Scene {
+  /** The file in docs/pictures/, without its ending. */
+  readonly name: string;
+  /** What it shows, in a sentence. */
+  readonly title: string;
+  readonly size: readonly [columns: number, rows: number];
+  /** The document before. */
+  readonly document: string;
+  /** The words that are started; the folder is the one that holds `notes.chat`. */
+  readonly start: readonly string[];
+  /** What a person does: keys as tmux calls them, longer words are typed, and what is on the screen afterwards. */
+  readonly acts: readonly { readonly keys: readonly string[]; readonly until: string }[];
+  /** Whether the model thinks before it speaks. @default false */
+  readonly thinks?: boolean;
+  /** Files and folders of the project that decide what it looks like, beside the scripts of the pictures. */
+  readonly shows: readonly string[];
+}
+
+/** The files of the project in the pictures. */
+export const FILES: Readonly<Record<string, string>> = {
+  "average.ts": [
+    "/** The mean of some numbers. */",
+    "export function average(values: number[]): number {",
+    "  const sum = values.reduce((a, b) => a + b);",
+    "  return sum / values.length;",
+    "}",
+    "",
+  ].join("\n"),
+};
+
+const QUESTION = "@You:\nMend average() so that an empty list gives 0, and run the tests.\n";
+
+/** What it thinks before, where thinking is shown. */
+const THINKING = `
+      - thinking: reduce without a first value throws for an empty list. One line is enough.`;
+
+/** What the model says. */
+export const replyFor = ({ thinks = false }: Pick<Scene, "thinks">): string => `
+replies:
+  - reply:${thinks ? THINKING : ""}
+      - text: An empty list has no first value to reduce from. I give it one.
+      - tool_use:
+          id: toolu_01
+          name: edit
+          input:
+            path: average.ts
+            oldText: "  const sum = values.reduce((a, b) => a + b);\\n  return sum / values.length;\\n"
+            newText: "  if (values.length === 0) return 0;\\n  const sum = values.reduce((a, b) => a + b);\\n  return sum / values.length;\\n"
+      - tool_use:
+          id: toolu_02
+          name: bash
+          input: { label: run the tests, command: deno test, timeout: null }
+    usage: { input_tokens: 1840, output_tokens: 212 }
+`;
+
+/** Settings under which both calls wait. */
+export const SETTINGS = "tools: { auto_approve_sandboxed: false, auto_approve: [] }\n";
+
+/** Editor: from the question to the first call that waits, shown with the change that it would make. */
+const WHOLE_CALL =
+  "the buffer of a conversation with two calls that wait, and the first of them whole, as a diff";
+
+const VIM = [
+  `set nocompatible noswapfile nobackup laststatus=2 background=dark rtp^=${ROOT}/editors/vim`,
+  "filetype plugin on",
+  "syntax on",
+  "set statusline=%f%m\\ [%{flemma#view#statusline()}]",
+];
+const vimWords = (program: readonly string[]) => [
+  ...program,
+  ...VIM.flatMap((line) => ["--cmd", line]),
+  "notes.chat",
+];
+const VIM_ACTS = [
+  { keys: ["C-]"], until: "waits for you: bash" },
+  { keys: ["1G", "]w"], until: "waits for you: edit" },
+  { keys: ["K"], until: "+  if (values.length" },
+];
+
+/** Colours of Emacs that fit a dark terminal. */
+const DARK = "(progn (setq frame-background-mode 'dark) (frame-set-background-mode (selected-frame)))";
+
+export const SCENES: readonly Scene[] = [
+  {
+    name: "vim",
+    title: `Vim: ${WHOLE_CALL}`,
+    size: [92, 34],
+    document: QUESTION,
+    start: vimWords(["vim", "-Nu", "NORC", "-i", "NONE"]),
+    acts: VIM_ACTS,
+    shows: ["editors/vim"],
+  },
+  {
+    name: "neovim",
+    title: `Neovim: ${WHOLE_CALL}`,
+    size: [92, 34],
+    document: QUESTION,
+    start: vimWords(["nvim", "-u", "NORC", "-i", "NONE"]),
+    acts: VIM_ACTS,
+    shows: ["editors/vim"],
+  },
+  {
+    name: "emacs",
+    title: `Emacs: ${WHOLE_CALL}`,
+    size: [92, 34],
+    document: QUESTION,
+    start: ["emacs", "-nw", "-Q", "--eval", DARK, "--load", `${ROOT}/editors/emacs/flemma.el`, "notes.chat"],
+    acts: [
+      { keys: ["C-c", "C-c"], until: "waits for you: edit" },
+      { keys: ["M-<", "C-c", "C-w"], until: "waits for you: edit" },
+      { keys: ["C-c", "C-v"], until: "+  if (values.length" },
+    ],
+    shows: ["editors/emacs"],
+  },
+  {
+    name: "kakoune",
+    title: "Kakoune: the first call that waits whole, with the change that it would make",
+    size: [92, 18],
+    document: QUESTION,
+    start: ["kak", "-n", "-s", "stats", "-e", `source ${ROOT}/editors/kakoune/flemma.kak; edit notes.chat`],
+    acts: [
+      { keys: ["C-g"], until: "waits for you" },
+      { keys: ["gg", "C-w"], until: "toolu_01" },
+      { keys: ["C-v"], until: "+  if (values.length" },
+    ],
+    shows: ["editors/kakoune"],
+  },
+  {
+    name: "review",
+    title: "A terminal: flemma review shows a call whole, with its diff and who decides about it",
+    size: [92, 18],
+    document: QUESTION,
+    start: ["sh", "-c", "flemma advance --quiet notes.chat 2>/dev/null; clear; flemma review notes.chat"],
+    acts: [{ keys: [], until: "+  if (values.length" }],
+    shows: ["commands/approval/review", "agent/review"],
+  },
+  {
+    name: "show",
+    title: "A terminal: flemma show draws a conversation, its thinking dim, its calls with their changes",
+    size: [92, 20],
+    document: QUESTION,
+    start: [
+      "sh",
+      "-c",
+      "flemma advance --quiet notes.chat 2>/dev/null; clear; flemma show notes.chat --no-pager; read key",
+    ],
+    acts: [{ keys: [], until: "waits for you" }],
+    thinks: true,
+    shows: ["render"],
+  },
+];

@@ -1,0 +1,50 @@
+// Which pictures show what is no longer so: a digest of what each of them was made from, kept beside them.
+
+import { sha256 } from "../../base/hash.ts";
+import { ROOT } from "../gate/root.ts";
+import { walk } from "../mutate/walk.ts";
+import { FILES, replyFor, type Scene, SCENES, SETTINGS } from "./scenes.ts";
+
+/** Where the pictures are, and what they were made from. */
+export const PICTURES = "docs/pictures";
+export const SOURCES = `${PICTURES}/sources.json`;
+
+/** The digest of all that decides what a picture looks like. */
+export async function digestOf({ shows, start, ...scene }: Scene, root: string = ROOT): Promise<string> {
+  const files: [string, string][] = [];
+  for (const folder of [...shows, "scripts/pictures/svg.ts"]) {
+    for await (const path of filesOf(`${root}/${folder}`)) {
+      files.push([path.slice(root.length + 1), await Deno.readTextFile(path)]);
+    }
+  }
+  const words = start.map((word) => word.replaceAll(ROOT, ""));
+  const all = {
+    ...scene,
+    words,
+    files: files.sort(([a], [b]) => a < b ? -1 : 1),
+    FILES,
+    reply: replyFor(scene),
+    SETTINGS,
+  };
+  return (await sha256(JSON.stringify(all))).slice(0, 32);
+}
+
+async function* filesOf(path: string): AsyncGenerator<string> {
+  if ((await Deno.stat(path)).isFile) yield path;
+  else yield* walk(path, "");
+}
+
+/** The pictures that have to be made anew, and those that nothing makes. */
+export async function stalePictures(root: string = ROOT): Promise<string[]> {
+  const known: Record<string, unknown> = JSON.parse(await Deno.readTextFile(`${root}/${SOURCES}`));
+  const stale: string[] = [];
+  for (const scene of SCENES) {
+    const there = await Deno.stat(`${root}/${PICTURES}/${scene.name}.svg`).then(() => true, () => false);
+    if (!there || known[scene.name] !== await digestOf(scene, root)) stale.push(scene.name);
+  }
+  for await (const { name } of Deno.readDir(`${root}/${PICTURES}`)) {
+    const picture = name.endsWith(".svg") ? name.slice(0, -4) : null;
+    if (picture !== null && !SCENES.some((scene) => scene.name === picture)) stale.push(picture);
+  }
+  return stale;
+}

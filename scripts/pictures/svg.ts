@@ -1,0 +1,179 @@
+// The screen of a terminal, as tmux gives it with its colours, as a picture.
+
+/** How a cell looks. */
+interface Look {
+  readonly colour: string | null;
+  readonly behind: string | null;
+  readonly bold: boolean;
+  readonly dim: boolean;
+  readonly italic: boolean;
+  readonly underline: boolean;
+  readonly reverse: boolean;
+}
+
+const USUAL: Look = {
+  colour: null,
+  behind: null,
+  bold: false,
+  dim: false,
+  italic: false,
+  underline: false,
+  reverse: false,
+};
+
+const PAPER = "#0d1117";
+const INK = "#e6edf3";
+/** The sixteen colours that a terminal has names for. */
+const NAMED = [
+  "#484f58",
+  "#ff7b72",
+  "#3fb950",
+  "#d29922",
+  "#58a6ff",
+  "#bc8cff",
+  "#39c5cf",
+  "#b1bac4",
+  "#6e7681",
+  "#ffa198",
+  "#56d364",
+  "#e3b341",
+  "#79c0ff",
+  "#d2a8ff",
+  "#56d4dd",
+  "#f0f6fc",
+]; // deno-fmt-ignore
+
+/** Size of a cell, and what stands around all of them, in pixels. */
+const CELL = { width: 8, height: 17 };
+const MARGIN = 12;
+
+/** One colour of the palette of 256. */
+function paletteColour(at: number): string {
+  if (at < 16) return NAMED[at]!;
+  const hex = (value: number) => value.toString(16).padStart(2, "0");
+  if (at >= 232) return `#${hex(8 + (at - 232) * 10).repeat(3)}`;
+  const level = (value: number) => hex(value === 0 ? 0 : 55 + value * 40);
+  const cube = at - 16;
+  return `#${level(Math.floor(cube / 36))}${level(Math.floor(cube / 6) % 6)}${level(cube % 6)}`;
+}
+
+/** The look after the codes of one sequence. */
+function after(look: Look, codes: readonly number[]): Look {
+  let now = look;
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at]!;
+    const long = (): string | null => {
+      if (codes[at + 1] === 5) return paletteColour(codes[at += 2] ?? 0);
+      const [r = 0, g = 0, b = 0] = codes.slice(at + 2, at + 5);
+      at += 4;
+      return `#${[r, g, b].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+    };
+    if (code === 0) now = USUAL;
+    else if (code === 1) now = { ...now, bold: true };
+    else if (code === 2) now = { ...now, dim: true };
+    else if (code === 3) now = { ...now, italic: true };
+    else if (code === 4) now = { ...now, underline: true };
+    else if (code === 7) now = { ...now, reverse: true };
+    else if (code === 22) now = { ...now, bold: false, dim: false };
+    else if (code === 23) now = { ...now, italic: false };
+    else if (code === 24) now = { ...now, underline: false };
+    else if (code === 27) now = { ...now, reverse: false };
+    else if (code === 38) now = { ...now, colour: long() };
+    else if (code === 39) now = { ...now, colour: null };
+    else if (code === 48) now = { ...now, behind: long() };
+    else if (code === 49) now = { ...now, behind: null };
+    else if (code >= 30 && code <= 37) now = { ...now, colour: NAMED[code - 30]! };
+    else if (code >= 40 && code <= 47) now = { ...now, behind: NAMED[code - 40]! };
+    else if (code >= 90 && code <= 97) now = { ...now, colour: NAMED[code - 82]! };
+    else if (code >= 100 && code <= 107) now = { ...now, behind: NAMED[code - 92]! };
+  }
+  return now;
+}
+
+/** Some cells of a row that look alike. */
+interface Run {
+  readonly text: string;
+  readonly column: number;
+  readonly look: Look;
+}
+
+// deno-lint-ignore no-control-regex
+const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b[^[]|[\x00-\x1f]/g;
+
+/** The rows of a screen as runs. Only narrow characters stand in these pictures. */
+function rowsOf(screen: string): Run[][] {
+  let look = USUAL;
+  return screen.replace(/\n$/, "").split("\n").map((line) => {
+    const runs: Run[] = [];
+    let column = 0;
+    let reached = 0;
+    const put = (text: string) => {
+      if (text !== "") runs.push({ text, column, look });
+      column += [...text].length;
+    };
+    for (const found of line.matchAll(SEQUENCE)) {
+      put(line.slice(reached, found.index));
+      reached = found.index + found[0].length;
+      if (found[1] !== undefined) look = after(look, found[1].split(";").map(Number));
+    }
+    put(line.slice(reached));
+    return runs;
+  });
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
+
+/** The picture of a screen. `title` is what it shows, for those who do not see it. */
+export function screenSvg(screen: string, columns: number, title: string): string {
+  const rows = rowsOf(screen);
+  const width = columns * CELL.width + 2 * MARGIN;
+  const height = rows.length * CELL.height + 2 * MARGIN;
+  const boxes: string[] = [];
+  const lines: string[] = [];
+  for (const [at, runs] of rows.entries()) {
+    const y = MARGIN + at * CELL.height;
+    const spans: string[] = [];
+    for (const { text, column, look } of runs) {
+      const [colour, behind] = look.reverse
+        ? [look.behind ?? PAPER, look.colour ?? INK]
+        : [look.colour ?? INK, look.behind];
+      const length = [...text].length * CELL.width;
+      const x = MARGIN + column * CELL.width;
+      if (behind !== null) {
+        boxes.push(`<rect x="${x}" y="${y}" width="${length}" height="${CELL.height}" fill="${behind}"/>`);
+      }
+      // Blanks at the beginning and several in a row are nothing to a picture of this kind.
+      const words = text.trim();
+      if (words === "") continue;
+      const start = x + (text.length - text.trimStart().length) * CELL.width;
+      const style = [
+        ...colour === INK ? [] : [`fill="${colour}"`],
+        ...look.bold ? ['font-weight="bold"'] : [],
+        ...look.italic ? ['font-style="italic"'] : [],
+        ...look.dim ? ['opacity=".65"'] : [],
+        ...look.underline ? ['text-decoration="underline"'] : [],
+      ];
+      // Whatever the font of the reader is, a cell stays a cell.
+      const fit = `textLength="${[...words].length * CELL.width}"`;
+      spans.push(
+        `<tspan x="${start}" ${[fit, ...style].join(" ")}>${
+          escaped(words.replaceAll("  ", "\u00a0\u00a0"))
+        }</tspan>`,
+      );
+    }
+    if (spans.length > 0) lines.push(`<text y="${y + 13}">${spans.join("")}</text>`);
+  }
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="${PAPER}"/>`,
+    ...boxes,
+    `<g fill="${INK}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13">`,
+    ...lines,
+    "</g>",
+    "</svg>",
+    "",
+  ].join("\n");
+}

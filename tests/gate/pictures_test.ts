@@ -1,0 +1,71 @@
+// The pictures of the pages show what is so: none is older than what it shows, each is seen on a page, and each is small text.
+
+import assert from "node:assert/strict";
+import { ROOT } from "../../scripts/gate/root.ts";
+import { SCENES } from "../../scripts/pictures/scenes.ts";
+import { digestOf, PICTURES, stalePictures } from "../../scripts/pictures/stale.ts";
+import { screenSvg } from "../../scripts/pictures/svg.ts";
+
+Deno.test("no picture is older than what it shows", async () => {
+  assert.deepEqual(await stalePictures(), [], "make them anew, and look at them: deno task pictures");
+});
+
+Deno.test("a picture is stale once a file that it shows has changed, or anything of its scene", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const [scene] = SCENES;
+    const shown = { ...scene!, shows: ["shown"] };
+    await Deno.mkdir(`${root}/shown/deep`, { recursive: true });
+    await Deno.mkdir(`${root}/scripts/pictures`, { recursive: true });
+    await Deno.writeTextFile(`${root}/scripts/pictures/svg.ts`, "one");
+    await Deno.writeTextFile(`${root}/shown/deep/a.vim`, "one");
+    const before = await digestOf(shown, root);
+    assert.equal(await digestOf(shown, root), before);
+    assert.notEqual(await digestOf({ ...shown, title: "another" }, root), before);
+    assert.notEqual(await digestOf({ ...shown, thinks: true }, root), before);
+    assert.notEqual(await digestOf({ ...shown, start: ["vi"] }, root), before);
+    for (const file of ["shown/deep/a.vim", "scripts/pictures/svg.ts"]) {
+      await Deno.writeTextFile(`${root}/${file}`, "two");
+      assert.notEqual(await digestOf(shown, root), before, file);
+      await Deno.writeTextFile(`${root}/${file}`, "one");
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("each picture is on a page, with words for those who do not see it, and at most 16 KB", async () => {
+  const folders = ["", "docs", "docs/editors"];
+  const pages = folders.flatMap((folder) =>
+    [...Deno.readDirSync(`${ROOT}/${folder}`)].filter(({ name }) => name.endsWith(".md")).map(({ name }) =>
+      `${folder}/${name}`
+    )
+  );
+  const text = pages.map((page) => Deno.readTextFileSync(`${ROOT}/${page}`)).join("\n");
+  for (const { name } of SCENES) {
+    assert.match(text, new RegExp(`!\\[[^\\]]{20,}\\]\\([./a-z]*pictures/${name}\\.svg\\)`), name);
+    const svg = await Deno.readTextFile(`${ROOT}/${PICTURES}/${name}.svg`);
+    assert.ok(svg.length < 16_000, `${name}: ${svg.length}`);
+    assert.doesNotMatch(svg, /<script|href|url\(|@import|\/tmp\//);
+  }
+});
+
+Deno.test("a screen as a picture: cells where they are, colours, what is behind them, signs of XML as text", () => {
+  const svg = screenSvg(
+    "a  b\x1b[1;31mc<\x1b[0m\n\x1b[7m  x\x1b[27m\x1b[38;5;208my\x1b[48;2;1;2;3m z \x1b[39;49m\n",
+    9,
+    "Two & a half",
+  );
+  assert.match(svg, /viewBox="0 0 96 58"/);
+  assert.match(svg, /<title>Two &#38; a half<\/title>/);
+  assert.match(
+    svg,
+    /<tspan x="12" textLength="32">a\u00a0\u00a0b<\/tspan><tspan x="44" textLength="16" fill="#ff7b72" font-weight="bold">c&#60;<\/tspan>/,
+  );
+  assert.match(svg, /<rect x="12" y="29" width="24" height="17" fill="#e6edf3"\/>/);
+  assert.match(
+    svg,
+    /<tspan x="28" textLength="8" fill="#0d1117">x<\/tspan><tspan x="36" textLength="8" fill="#ff8700">y<\/tspan>/,
+  );
+  assert.match(svg, /<rect x="44" y="29" width="24" height="17" fill="#010203"\/>/);
+});
