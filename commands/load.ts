@@ -81,6 +81,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "migrate": () => import("./conversation/migrate.ts"),
   "cancel": () => import("./conversation/cancel.ts"),
   "undo": () => import("./conversation/undo.ts"),
+  "show": () => import("./conversation/show/show.ts"),
   "recover": () => import("./document/recover.ts"),
   "new": () => import("./document/new.ts"),
   "models list": () => import("./catalogue/models.ts"),

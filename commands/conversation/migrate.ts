@@ -54,7 +54,7 @@ async function show(invocation: Invocation): Promise<number> {
 
 async function diffOf(label: string, before: Chat, { chat }: Migration): Promise<string | null> {
   const [{ unified }, { splitLines }] = await Promise.all([
-    import("../../agent/review/written_files.ts"),
+    import("../../agent/review/unified.ts"),
     import("../../cycle/storage/lines.ts"),
   ]);
   return unified(visible(label), splitLines(before.bytes), splitLines(chat.bytes));

@@ -1,10 +1,11 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
 import type { Command, CommandGroup, Option } from "./spec.ts";
-import { SKILL_COMMANDS } from "./extension_table.ts";
+import { SKILL_COMMANDS } from "./rows/extension_table.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
 import { PROVIDER_COMMANDS } from "./provider_table.ts";
 import { SERVING_COMMANDS, SHELL_COMMANDS } from "./serving_table.ts";
+import { SHOW_COMMAND } from "./rows/show_table.ts";
 import { SANDBOX_SWITCHES, SETTINGS_COMMANDS } from "./settings_table.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
@@ -308,6 +309,7 @@ const LOOK: readonly Command[] = [
     options: [JSON_REPORT, NAME, ...CONFIG, HELP],
     example: "flemma check notes.chat",
   },
+  SHOW_COMMAND,
   {
     name: "recover",
     usage: "[ID]",
@@ -355,7 +357,7 @@ const BEGIN: readonly Command[] = [
     usage: "[NAME]",
     summary: "the files that an editor needs: where they are, install or print them",
     details:
-      "NAME is vim, neovim, emacs or kakoune. Without NAME, what is installed for each editor. Without an option, what is installed for this " +
+      "NAME is vim, neovim, emacs, kakoune, helix or vscode. Without NAME, what is installed for each editor. Without an option, what is installed for this " +
       "one. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
     kind: "none",
     arity: [0, 1],

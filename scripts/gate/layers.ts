@@ -13,7 +13,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cycle: ["providers", "prompt", "tools", "config", "parser", "base"],
   agent: ["cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
   editors: ["agent", "cycle", "tools", "sandbox", "config", "parser", "base"],
+  render: ["agent", "parser", "base"],
   commands: [
+    "render",
     "editors",
     "agent",
     "cycle",
@@ -128,6 +130,12 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   editors: [
     ["lsp", "acp"],
     ["rpc", "stop_words.ts"],
+  ],
+  render: [
+    ["terminal", "html"],
+    ["conversation.ts", "plain.ts", "mask.ts"],
+    ["markdown.ts", "secrets.ts", "result_words.ts"],
+    ["types.ts"],
   ],
   commands: [
     ["main.ts"],

@@ -10,6 +10,7 @@ import { type Sentence, sentencesOf } from "./messages/collect.ts";
 const TITLES: Readonly<Record<string, string>> = {
   commands: "What commands say",
   editors: "What servers for editors say",
+  render: "A conversation to be read",
   cycle: "What a run says of a document",
   agent: "What protects a document",
   parser: "What is wrong with a document",
@@ -29,11 +30,14 @@ const NO_WORDS: readonly string[] = [
   "commands/line/option_groups.ts",
   "commands/line/settings_table.ts",
   "commands/line/table.ts",
+  "commands/line/rows/",
   "base/media.ts",
   "config/schema/parameters.ts",
   "config/schema/schema.ts",
   "config/schema/tools.ts",
   "providers/replay/",
+  "render/html/",
+  "render/secrets.ts",
 ];
 
 const HEAD = `# Messages

@@ -1,7 +1,8 @@
 // What a call would do to a file is shown before the person decides: a note in the preview, a diff in the event.
 
 import assert from "node:assert/strict";
-import { unified, WrittenFiles } from "../../agent/review/written_files.ts";
+import { unified } from "../../agent/review/unified.ts";
+import { WrittenFiles } from "../../agent/review/written_files.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { SeenFile } from "../../tools/definition.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { keyOf, typed, type TypedLine } from "../../commands/approval/review/keys.ts";
 import { lineOf, ruleFrom } from "../../commands/approval/review/rule_line.ts";
-import { sentence, wrapped } from "../../commands/approval/review/screen.ts";
+import { sentence, wrapped } from "../../render/terminal/lines.ts";
 import { displayWidth } from "../../base/width.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

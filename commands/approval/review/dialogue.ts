@@ -9,7 +9,8 @@ import type { WrittenRule } from "../../../config/rules/read_rule.ts";
 import type { Decided, Desk, Step } from "./desk.ts";
 import { END, INTERRUPT, type Key } from "./keys.ts";
 import { lineOf, ruleFrom } from "./rule_line.ts";
-import { callLines, coloured, type Look, reasonLines, sentence } from "./screen.ts";
+import { coloured, type Look, sentence } from "../../../render/terminal/lines.ts";
+import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
 
 /** What a dialogue needs beside the terminal and the documents. */

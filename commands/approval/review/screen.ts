@@ -5,28 +5,18 @@ import { decidedBy } from "../../../agent/views/decided_by.ts";
 import type { ShownCall, ShownPart } from "../../../agent/types.ts";
 import { visible } from "../../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../../base/width.ts";
-
-/** How lines are made. */
-export interface Look {
-  /** Cells of a line. */
-  readonly width: number;
-  readonly colours: boolean;
-}
+import {
+  type Colour,
+  coloured,
+  type Look,
+  sentence,
+  withoutTabs,
+  wrapped,
+} from "../../../render/terminal/lines.ts";
 
 /** What stands before each line that a model wrote, and before the rest of one that is too wide. */
 const GUTTER = "│ ";
 const REST = "┆ ";
-
-const TAB = 8;
-
-/** Codes of the terminal for colours. */
-const COLOURS = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
-type Colour = keyof typeof COLOURS;
-
-/** A text in a colour, where there are any. */
-export function coloured(text: string, colour: Colour, { colours }: Look): string {
-  return colours && text !== "" ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text;
-}
 
 /** The call, what surrounds it and why it is asked about. `label` is the document as the person named it. */
 export function callLines(shown: ShownCall, label: string, waiting: number, look: Look): string[] {
@@ -102,42 +92,4 @@ function contentLines(line: string, colour: Colour | null, look: Look): string[]
     const mark = coloured(at === 0 ? GUTTER : REST, "dim", look);
     return `${mark}${colour === null ? piece : coloured(piece, colour, look)}`;
   });
-}
-
-/** Tabs as the blanks that a terminal makes of them. */
-function withoutTabs(line: string): string {
-  if (!line.includes("\t")) return line;
-  return line.split("\t").reduce((before, piece) =>
-    `${before}${" ".repeat(TAB - displayWidth(before) % TAB)}${piece}`
-  );
-}
-
-/** A line in pieces that fit, none of it left out. Looks only at what may fit, however long the line is. */
-export function wrapped(line: string, width: number): string[] {
-  const room = Math.max(width, 2);
-  const pieces: string[] = [];
-  let at = 0;
-  for (;;) {
-    // A character is rarely longer than this, and one that is stands in several pieces.
-    const rest = line.slice(at, at + room * 16 + 1);
-    if (cutToWidth(rest, room) === rest) return [...pieces, rest];
-    // One cell more is asked for, as the sign for a cut takes one.
-    const piece = cutToWidth(rest, room + 1).slice(0, -1);
-    // A single character that is wider than the room stands alone.
-    const taken = piece === "" ? [...rest][0]! : piece;
-    pieces.push(taken);
-    at += taken.length;
-  }
-}
-
-/** A sentence of ours in lines, broken between words where that is possible. */
-export function sentence(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && displayWidth(last) + 1 + displayWidth(word) <= width) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(...wrapped(word, width));
-  }
-  return lines;
 }

@@ -1,6 +1,6 @@
 // The commands about what adds to the tools, as rows of the table of commands.
 
-import type { Command, Option } from "./spec.ts";
+import type { Command, Option } from "../spec.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };

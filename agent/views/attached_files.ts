@@ -1,0 +1,52 @@
+// The files that messages attach, as they are now, read the way they are read for a request.
+
+import { folderOfDocument } from "../../base/paths.ts";
+import { attach } from "../../prompt/attach.ts";
+import { FileLog } from "../../prompt/file_log.ts";
+import { fileReferences } from "../../prompt/file_references.ts";
+import type { Environment } from "../../base/environment.ts";
+import type { ChatSession } from "../types.ts";
+
+/** A file that a message attaches. */
+export interface AttachedFile {
+  /** As the message has it. */
+  readonly path: string;
+  readonly content:
+    | { readonly kind: "text"; readonly text: string }
+    /** `data` in base64. */
+    | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
+    /** It cannot be shown: why, as the end of a sentence. */
+    | { readonly kind: "none"; readonly reason: string };
+}
+
+/** The files of System and You messages, each once, in document order. The policy says which may be read. */
+export async function attachedFiles(
+  { chat, path, sandbox }: Pick<ChatSession, "chat" | "path" | "sandbox">,
+  environment: Pick<Environment, "cwd" | "home">,
+): Promise<AttachedFile[]> {
+  const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
+  const log = new FileLog((file) => sandbox.isPathReadable(file));
+  const files = new Map<string, AttachedFile>();
+  for (const { role, segments } of chat.turns) {
+    if (role !== "System" && role !== "You") continue;
+    for (const segment of segments) {
+      if (segment.kind !== "text" || segment.raw) continue;
+      for (const reference of fileReferences(segment.value)) {
+        if (files.has(reference.path)) continue;
+        files.set(reference.path, {
+          path: reference.path,
+          content: contentOf(await attach(reference, base, log)),
+        });
+      }
+    }
+  }
+  return [...files.values()];
+}
+
+function contentOf(attached: Awaited<ReturnType<typeof attach>>): AttachedFile["content"] {
+  if (attached.kind === "missing") return { kind: "none", reason: attached.reason };
+  const { part } = attached;
+  if (part.kind === "text_file") return { kind: "text", text: part.text };
+  if (part.kind === "image") return { kind: "image", mimeType: part.mimeType, data: part.data };
+  return { kind: "none", reason: "it is neither text nor a picture" };
+}

@@ -1,0 +1,162 @@
+// The page of `flemma show --html`: secrets out, files in where that is asked for, and a file that nothing else is lost for.
+
+import { replaceSmallFile } from "../../../base/files.ts";
+import { absolutePath, parentOf } from "../../../base/paths.ts";
+import { type Problem, thrownText } from "../../../base/problem.ts";
+import { visible } from "../../../base/visible.ts";
+import { PAGE_START, type PageFile, pageHtml } from "../../../render/html/page.ts";
+import { withoutSecrets } from "../../../render/mask.ts";
+import { loadMarkdown } from "../../../render/markdown.ts";
+import { secretMask } from "../../../render/secrets.ts";
+import type { Conversation } from "../../../render/types.ts";
+import { isCredential } from "../../../sandbox/policy/credentials.ts";
+import { openForReport, type ReadText } from "../../document/open.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit } from "../../io/exit.ts";
+import { refuse } from "../../io/refuse.ts";
+import { writeOutput } from "../../io/streams.ts";
+import { switchOption, textOption } from "../../line/options.ts";
+
+/** Writes the page to the file of `--output`, or to standard output; answers the exit code. */
+export async function writePage(
+  invocation: Invocation,
+  read: ReadText,
+  conversation: Conversation,
+): Promise<number> {
+  const { arguments: given, environment, messages } = invocation;
+  const secrets = secretMask(ownSecrets(environment.variables));
+  const { conversation: clean, masked: found } = withoutSecrets(conversation, secrets);
+  const masked: MaskedIn[] = found.map(({ name, line }) => ({ name, place: `line ${line}` }));
+  const attached = await filesFor(invocation);
+  if ("exit" in attached) return attached.exit;
+  const files = attached.files.map(({ path, content }): PageFile => ({
+    path: secrets.mask(path),
+    content: content.kind === "text"
+      ? { kind: "text", text: secrets.mask(content.text, ({ name }) => masked.push({ name, place: path })) }
+      : content,
+  }));
+  const pieces = pageHtml(clean, { markdown: await loadMarkdown(), secrets, files });
+  const output = textOption(given, "output");
+  if (output === undefined) {
+    for await (const piece of pieces) writeOutput(piece);
+  } else {
+    const problem = await writeFile(absolutePath(environment, output), output, read, pieces);
+    if (problem !== null) return refuse(invocation, problem);
+  }
+  for (const line of [...attached.told, ...maskedLines(masked)]) messages.note(`flemma: ${line}`);
+  return Exit.ok;
+}
+
+/** A secret, and where it stood. */
+interface MaskedIn {
+  readonly name: string;
+  readonly place: string;
+}
+
+/** The files that stand in the page, and what is to be told of files: all that are in it, and those that are not. */
+interface FilesFor {
+  readonly files: readonly PageFile[];
+  readonly told: readonly string[];
+}
+
+async function filesFor(invocation: Invocation): Promise<FilesFor | { readonly exit: number }> {
+  if (switchOption(invocation.arguments, "files") !== true) return { files: [], told: [] };
+  const opened = await openForReport(invocation);
+  if ("exit" in opened) return opened;
+  await using session = opened.session;
+  const { attachedFiles } = await import("../../../agent/views/attached_files.ts");
+  const files: PageFile[] = [];
+  const told: string[] = [];
+  for (const { path, content } of await attachedFiles(session, invocation.environment)) {
+    if (content.kind === "none") {
+      told.push(`${visible(path)} is not in the page: ${visible(content.reason)}.`);
+      continue;
+    }
+    files.push({ path, content });
+    told.push(`${visible(path)} is in the page, as it is now.`);
+  }
+  return { files, told };
+}
+
+/** The values of variables that hold keys: whoever pasted one into a conversation did not mean to give it away. */
+function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const held = Object.entries(variables).filter((entry): entry is [string, string] =>
+    entry[1] !== undefined &&
+    (isCredential(entry[0]) || /(?:TOKEN|SECRET|PASSWORD|API_?KEY)$/i.test(entry[0]))
+  );
+  return Object.fromEntries(held);
+}
+
+/** Secrets listed by line at most. */
+const MOST_TOLD = 20;
+
+function maskedLines(masked: readonly MaskedIn[]): string[] {
+  if (masked.length === 0) return [];
+  const what = masked.length === 1 ? "1 secret is" : `${masked.length} secrets are`;
+  return [
+    `${what} masked in the page. Other secrets may be in it: look at it before you share it.`,
+    ...masked.slice(0, MOST_TOLD).map(({ name, place }) => `  ${visible(place)}: ${visible(name)}`),
+    ...(masked.length > MOST_TOLD ? [`  and ${masked.length - MOST_TOLD} more`] : []),
+  ];
+}
+
+async function writeFile(
+  path: string,
+  named: string,
+  { path: document }: ReadText,
+  pieces: AsyncIterable<string>,
+): Promise<Problem | null> {
+  try {
+    const inTheWay = await obstacle(path, named, document);
+    if (inTheWay !== null) return inTheWay;
+    const encoder = new TextEncoder();
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    for await (const piece of pieces) parts.push(encoder.encode(piece));
+    await replaceSmallFile(path, new Uint8Array(await new Blob(parts).arrayBuffer()), { durable: false });
+    // A page is for others: it gets the mode of every new file of this person.
+    if (Deno.build.os !== "windows") await Deno.chmod(path, 0o666 & ~Deno.umask());
+    return null;
+  } catch (thrown) {
+    return {
+      code: "page-unwritable",
+      message: `${named} cannot be written: ${thrownText(thrown)}.`,
+      next: "Name another file.",
+    };
+  }
+}
+
+/** Why a page does not take the place of what is there: only an earlier page does. */
+async function obstacle(path: string, named: string, document: string | null): Promise<Problem | null> {
+  const problem = (code: string, message: string): Problem => ({ code, message, next: "Name another file." });
+  const info = await statOf(path);
+  if (info === null) {
+    return await statOf(parentOf(path)) === null
+      ? problem("folder-missing", `There is no folder ${parentOf(path)}.`)
+      : null;
+  }
+  if (info.isDirectory) return problem("page-exists", `${named} is a folder.`);
+  const start = info.isFile ? await startOf(path) : "";
+  if (start === PAGE_START || (info.isFile && info.size === 0 && !await isSame(path, document))) return null;
+  return problem("page-exists", `${named} is there already and is no page of flemma show.`);
+}
+
+async function statOf(path: string): Promise<Deno.FileInfo | null> {
+  try {
+    return await Deno.stat(path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+async function startOf(path: string): Promise<string> {
+  using file = await Deno.open(path);
+  const bytes = new Uint8Array(PAGE_START.length);
+  const count = await file.read(bytes) ?? 0;
+  return new TextDecoder().decode(bytes.subarray(0, count));
+}
+
+/** Whether it is the document, whatever it is called. */
+async function isSame(path: string, document: string | null): Promise<boolean> {
+  return document !== null && await Deno.realPath(path) === document;
+}

@@ -1,0 +1,114 @@
+// `flemma show`: a conversation to be read, on a terminal, as plain text, or as a page to share.
+
+import { conversationOf } from "../../../render/conversation.ts";
+import { loadMarkdown } from "../../../render/markdown.ts";
+import { plainText } from "../../../render/plain.ts";
+import { screenLines } from "../../../render/terminal/screen.ts";
+import type { Conversation } from "../../../render/types.ts";
+import type { Problem } from "../../../base/problem.ts";
+import { readForReport } from "../../document/open.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit } from "../../io/exit.ts";
+import { refuse } from "../../io/refuse.ts";
+import { writeOutput } from "../../io/streams.ts";
+import { numberOption, switchOption, textOption } from "../../line/options.ts";
+import { Pager, pagerCommand } from "./pager.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment } = invocation;
+  const contradiction = contradictionOf(invocation);
+  if (contradiction !== null) return refuse(invocation, contradiction);
+  const read = await readForReport(invocation, given.positionals[0]);
+  if ("exit" in read) return read.exit;
+  const conversation = conversationOf(read.chat, titleOf(read.label));
+  if (switchOption(given, "html") === true) {
+    const { writePage } = await import("./page.ts");
+    return await writePage(invocation, read, conversation);
+  }
+  const isTerminal = Deno.stdout.isTerminal();
+  const pieces = switchOption(given, "plain") === true
+    ? plainText(conversation)
+    : await drawn(invocation, conversation, isTerminal);
+  const command = isTerminal && switchOption(given, "pager") !== false
+    ? pagerCommand(environment.variables)
+    : null;
+  const pager = command === null ? null : await Pager.start(command, environment.variables);
+  if (pager === null) {
+    for (const piece of pieces) writeOutput(piece);
+  } else {
+    const failed = await pager.show(pieces);
+    if (failed !== null) return refuse(invocation, failed);
+  }
+  return Exit.ok;
+}
+
+/** Options that say opposite things, or something that there is not. */
+function contradictionOf({ arguments: given }: Invocation): Problem | null {
+  const usage = (message: string, next: string): Problem => ({ code: "usage", message, next });
+  const html = switchOption(given, "html") === true;
+  const plain = switchOption(given, "plain") === true;
+  if (html && plain) return usage("--html and --plain are two different forms.", "Leave one of them out.");
+  for (const name of ["output", "files"]) {
+    const isGiven = textOption(given, name) !== undefined || switchOption(given, name) === true;
+    if (isGiven && !html) return usage(`--${name} goes with --html.`, `Add --html, or leave --${name} out.`);
+  }
+  const color = textOption(given, "color");
+  if (color !== undefined && !["always", "never", "auto"].includes(color)) {
+    return usage(`--color ${color} is not known.`, "Write always, never or auto.");
+  }
+  const width = numberOption(given, "width");
+  return width !== undefined && width < LEAST_WIDTH
+    ? usage(`A width of ${width} is too little.`, `Give ${LEAST_WIDTH} or more.`)
+    : null;
+}
+
+/** What the conversation is called: the name of its file. */
+function titleOf(label: string): string {
+  return label === "-" ? "conversation" : label.slice(label.lastIndexOf("/") + 1);
+}
+
+/** Below this nothing can be read. */
+const LEAST_WIDTH = 20;
+/** Lines of text are hard to read above this, however wide a terminal is. */
+const MOST_WIDTH = 100;
+const USUAL_WIDTH = 80;
+
+async function drawn(
+  { arguments: given, environment: { variables } }: Invocation,
+  conversation: Conversation,
+  isTerminal: boolean,
+): Promise<Iterable<string>> {
+  const color = textOption(given, "color") ?? "auto";
+  const knowsColours = isTerminal && variables.TERM !== "dumb" && (variables.NO_COLOR ?? "") === "";
+  const lines = screenLines(conversation, {
+    width: numberOption(given, "width") ?? (isTerminal ? terminalWidth() : USUAL_WIDTH),
+    colours: color === "always" || (color === "auto" && knowsColours),
+    full: switchOption(given, "full") === true,
+    markdown: await loadMarkdown(),
+  });
+  return pieced(lines);
+}
+
+function terminalWidth(): number {
+  try {
+    // A terminal that was never told its size says 0.
+    return Math.max(LEAST_WIDTH, Math.min(MOST_WIDTH, Deno.consoleSize().columns || USUAL_WIDTH));
+  } catch {
+    return USUAL_WIDTH;
+  }
+}
+
+/** Lines written at a time. */
+const PIECE = 200;
+
+/** Lines in pieces, for streams that are written to piece by piece. */
+function* pieced(lines: Iterable<string>): Generator<string> {
+  let piece: string[] = [];
+  for (const line of lines) {
+    piece.push(line);
+    if (piece.length < PIECE) continue;
+    yield `${piece.join("\n")}\n`;
+    piece = [];
+  }
+  if (piece.length > 0) yield `${piece.join("\n")}\n`;
+}

@@ -1,0 +1,151 @@
+// From a document to the conversation in it: results go to their calls, changes of passages become diffs.
+
+import { unified } from "../agent/review/unified.ts";
+import { unescapeTurn } from "../parser/edits/escape.ts";
+import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
+import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
+
+/** The conversation of a document. `title` is what it is called. */
+export function conversationOf(chat: Chat, title: string): Conversation {
+  const { frontmatter, preamble } = chat;
+  const placed = new Set<number>();
+  // A result goes to the last call of its id, as it does when the conversation is sent.
+  for (const { id } of chat.calls) {
+    const result = chat.result(id);
+    if (result !== undefined) placed.add(result.place.from);
+  }
+  return {
+    title,
+    settings: frontmatter === null
+      ? null
+      : { language: frontmatter.language, code: lines(frontmatter.code), line: frontmatter.start },
+    preamble: preamble === null ? null : { text: lines(preamble.text), line: preamble.start },
+    messages: chat.turns.map((turn) => messageOf(chat, turn, placed)).filter(({ parts }) => parts.length > 0),
+  };
+}
+
+function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message {
+  const parts: Part[] = [];
+  let prose = "";
+  let line = turn.place.start;
+  const endProse = () => {
+    if (prose.trim() !== "") parts.push({ kind: "prose", text: lines(prose), line });
+    prose = "";
+  };
+  for (const segment of unescapeTurn(chat, turn)) {
+    const text = proseOf(chat, segment);
+    if (text !== null) {
+      if (prose === "") line = segment.place?.start ?? turn.place.start;
+      prose += text;
+      continue;
+    }
+    endProse();
+    const part = partOf(chat, segment, placed);
+    if (part !== null) parts.push(part);
+  }
+  endProse();
+  return { role: turn.role, line: turn.place.start, parts };
+}
+
+/** Text with the tags of templates in it, as it was written: a tag in a line must not break the line. */
+function proseOf(chat: Chat, segment: Segment): string | null {
+  if (segment.kind === "text") return segment.value;
+  if (segment.kind !== "expression" && segment.kind !== "code") return null;
+  return chat.text(segment.place.from, segment.place.to);
+}
+
+function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part | null {
+  switch (segment.kind) {
+    case "thinking":
+      return {
+        kind: "thinking",
+        text: lines(segment.content),
+        redacted: segment.redacted,
+        line: segment.place.start,
+      };
+    case "aborted":
+      return { kind: "aborted", text: segment.message, line: segment.place.start };
+    case "tool_use":
+      return callOf(chat, segment);
+    case "tool_result":
+      return placed.has(segment.place.from) ? null : resultOf(segment);
+    default:
+      return null;
+  }
+}
+
+function callOf(chat: Chat, call: Call): Part {
+  const result = chat.call(call.id)?.place.from === call.place.from ? chat.result(call.id) : undefined;
+  const { label } = call.input;
+  return {
+    kind: "call",
+    id: call.id,
+    tool: call.name,
+    label: typeof label === "string" ? lines(label).trim() : "",
+    line: call.place.start,
+    fields: call.flaw === null
+      ? fieldsOf(call.input)
+      : [{ name: "input", kind: "text", text: lines(call.inputText) }],
+    result: result === undefined ? null : resultOf(result),
+  };
+}
+
+function resultOf({ id, status, content, place }: Result): ShownResult {
+  return { kind: "result", id, status, text: lines(content), line: place.start };
+}
+
+/** Members that together say what becomes of a passage, as tools call them. */
+const PASSAGES: readonly (readonly [before: string, after: string])[] = [
+  ["oldText", "newText"],
+  ["old_text", "new_text"],
+  ["old_string", "new_string"],
+  ["old_str", "new_str"],
+];
+
+/** The members of an input in the order in which the model gave them, a passage and its successor as one. */
+function fieldsOf(input: Readonly<Record<string, unknown>>): Field[] {
+  const passage = PASSAGES.find(([before, after]) => isText(input[before]) && isText(input[after]));
+  return Object.entries(input).flatMap(([name, value]): Field[] => {
+    if (name === "label" && isText(value)) return [];
+    if (value === null || name === passage?.[1]) return [];
+    if (passage !== undefined && name === passage[0]) {
+      return [{ name: "diff", kind: "diff", text: diffOf(String(value), String(input[passage[1]])) }];
+    }
+    const edits = name === "edits" && Array.isArray(value) ? editsOf(value) : null;
+    if (edits !== null) return edits;
+    if (!isText(value)) return [{ name, kind: "text", text: JSON.stringify(value, null, 2) }];
+    return [{ name, kind: KINDS[name] ?? "text", text: lines(value) }];
+  });
+}
+
+const KINDS: Readonly<Record<string, Field["kind"]>> = {
+  command: "command",
+  path: "path",
+  file_path: "path",
+};
+
+/** Several changes of one file; null when the values are something else. */
+function editsOf(values: readonly unknown[]): Field[] | null {
+  const fields = values.map((value) => {
+    const found = typeof value === "object" && value !== null ? fieldsOf({ ...value }) : [];
+    return found.length === 1 && found[0]!.kind === "diff" ? found[0]! : null;
+  });
+  return fields.includes(null) || fields.length === 0 ? null : fields as Field[];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** What of a passage changes, line by line: without the head and the numbers of a unified diff, which a passage has not. */
+function diffOf(before: string, after: string): string {
+  const split = (text: string) => text === "" ? [] : lines(text).replace(/\n?$/, "\n").split(/(?<=\n)/);
+  const diff = unified("passage", split(before), split(after));
+  if (diff === null) return "";
+  const [, , , ...changes] = diff.replace(/\n$/, "").split("\n");
+  return changes.map((line) => line.startsWith("@@") ? "…" : line).join("\n");
+}
+
+function lines(text: string): string {
+  return text.includes("\r") ? text.replaceAll("\r\n", "\n") : text;
+}

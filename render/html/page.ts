@@ -1,0 +1,179 @@
+// A conversation as one page that stands by itself: no script, nothing from elsewhere, nothing of a document but text.
+
+import type { ReadMarkdown } from "../markdown.ts";
+import { resultWords } from "../result_words.ts";
+import type { SecretMask } from "../secrets.ts";
+import type { Conversation, Field, Message, Part, ShownCall, ShownResult } from "../types.ts";
+import { escaped } from "./escape.ts";
+import { markdownHtml } from "./markdown.ts";
+import { STYLE, styleDigest } from "./style.ts";
+
+/** How a page begins. By this it is known again before another takes its place. */
+export const PAGE_START = "<!doctype html>\n<!-- a conversation, made by flemma show -->\n";
+
+/** What a page is made with. */
+export interface PageOptions {
+  readonly markdown: ReadMarkdown;
+  /** Applied once more to what Markdown makes of a text: a sign in the middle of a secret may have hidden it before. */
+  readonly secrets: SecretMask;
+  /** Pieces for the end of the page, each whole. @default none */
+  readonly files?: readonly PageFile[];
+}
+
+/** A file that the conversation names, to stand in the page. */
+export interface PageFile {
+  /** As the conversation names it. */
+  readonly path: string;
+  readonly content:
+    | { readonly kind: "text"; readonly text: string }
+    /** `data` in base64, `mimeType` one of those that browsers show. */
+    | { readonly kind: "image"; readonly mimeType: string; readonly data: string };
+}
+
+/** The page, piece by piece. */
+export async function* pageHtml(conversation: Conversation, options: PageOptions): AsyncGenerator<string> {
+  const { title, settings, preamble, messages } = conversation;
+  const clean = (text: string) => options.secrets.mask(text);
+  const write = new Writer(options.markdown, clean);
+  // Nothing is loaded and nothing runs, whatever stands in the page: only the one style sheet counts.
+  const policy = `default-src 'none'; style-src 'sha256-${await styleDigest()}'; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'";
+  yield PAGE_START +
+    '<html lang="en">\n<head>\n<meta charset="utf-8">\n' +
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">\n` +
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
+    '<meta name="referrer" content="no-referrer">\n' +
+    `<title>${escaped(title)}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n` +
+    `<h1>${escaped(title)}</h1>\n<p class="about">${amount(messages)}</p>\n`;
+  if (settings !== null) {
+    yield write.details(`First block, ${settings.language}`, settings.code);
+  }
+  if (preamble !== null) yield `<section>${write.prose(preamble.text)}</section>\n`;
+  for (const message of messages) yield write.message(message);
+  for (const file of options.files ?? []) yield write.file(file);
+  yield "</main>\n</body>\n</html>\n";
+}
+
+function amount(messages: readonly Message[]): string {
+  const calls = messages.flatMap(({ parts }) => parts).filter(({ kind }) => kind === "call").length;
+  const counted = (count: number, what: string) =>
+    `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+  return [counted(messages.length, "message"), ...(calls === 0 ? [] : [counted(calls, "call")])].join(", ");
+}
+
+/** Pictures that every browser shows, and that hold no script. */
+const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+function isPicture({ mimeType, data }: { readonly mimeType: string; readonly data: string }): boolean {
+  return PICTURES.has(mimeType) && /^[A-Za-z0-9+/]+=*$/.test(data);
+}
+
+/** Lines of a result that stand open; more are folded. */
+const OPEN_LINES = 12;
+/** The same of one that tells of a failure, which people look for. */
+const OPEN_FAILURE_LINES = 60;
+
+/** Makes the pieces of a page. */
+class Writer {
+  readonly #markdown: ReadMarkdown;
+  readonly #clean: (text: string) => string;
+
+  constructor(markdown: ReadMarkdown, clean: (text: string) => string) {
+    this.#markdown = markdown;
+    this.#clean = clean;
+  }
+
+  message({ role, parts }: Message): string {
+    const kind = role === "You" ? "you" : role === "Assistant" ? "assistant" : "system";
+    const inside = parts.map((part) => this.#part(part)).join("\n");
+    return `<article class="${kind}">\n<h2>${escaped(role)}</h2>\n${inside}\n</article>\n`;
+  }
+
+  prose(text: string): string {
+    return markdownHtml(this.#markdown(text), this.#clean);
+  }
+
+  details(summary: string, text: string, kind = ""): string {
+    return `<details${kind === "" ? "" : ` class="${kind}"`}><summary>${escaped(summary)}</summary>${
+      pre(text)
+    }</details>\n`;
+  }
+
+  file({ path, content }: PageFile): string {
+    const body = content.kind === "text"
+      ? this.details(path, this.#clean(content.text))
+      : isPicture(content)
+      ? `<figure><img src="data:${content.mimeType};base64,${content.data}" alt="${escaped(path)}">` +
+        `<figcaption class="name">${escaped(path)}</figcaption></figure>\n`
+      : `<p class="state open">${escaped(path)}: no picture that a browser shows</p>\n`;
+    return `<section class="file">${body}</section>\n`;
+  }
+
+  #part(part: Part): string {
+    switch (part.kind) {
+      case "prose":
+        return this.prose(part.text);
+      case "thinking":
+        return part.redacted || part.text.trim() === ""
+          ? '<p class="state good">thinking, kept by the provider</p>'
+          : this.details("thinking", part.text.trim(), "thinking");
+      case "aborted":
+        return `<p class="state open">cut short: ${escaped(part.text)}</p>`;
+      case "call":
+        return this.#call(part);
+      case "result":
+        return this.#result(part);
+    }
+  }
+
+  #call({ tool, id, label, fields, result }: ShownCall): string {
+    const said = label === "" ? "" : ` <span class="label">${escaped(label)}</span>`;
+    const head = `<p class="head"><span class="tool">${escaped(tool)}</span>${said} <span class="id">${
+      escaped(id)
+    }</span></p>`;
+    const answer = result === null ? '<p class="state open">no result yet</p>' : this.#result(result);
+    return `<div class="call">${head}${fields.map(fieldHtml).join("")}${answer}</div>`;
+  }
+
+  #result(result: ShownResult): string {
+    const { words, tone } = resultWords(result);
+    if (result.text.trim() === "") return `<p class="state ${tone}">${escaped(words)}</p>`;
+    const lines = countLines(result.text);
+    const open = lines <= (tone === "bad" ? OPEN_FAILURE_LINES : OPEN_LINES) ? " open" : "";
+    const size = lines === 1 ? "" : `, ${lines.toLocaleString("en")} lines`;
+    return `<details class="${tone}"${open}><summary>${escaped(words)}${size}</summary>${
+      pre(result.text)
+    }</details>`;
+  }
+}
+
+function fieldHtml({ name, kind, text }: Field): string {
+  if (kind === "command") return pre(text);
+  if (kind === "diff") return diffHtml(text);
+  if (!text.includes("\n")) return `<p class="name">${escaped(name)}: <code>${escaped(text)}</code></p>`;
+  return countLines(text) <= OPEN_LINES
+    ? `<p class="name">${escaped(name)}</p>${pre(text)}`
+    : `<details><summary>${escaped(name)}, ${countLines(text).toLocaleString("en")} lines</summary>${
+      pre(text)
+    }</details>`;
+}
+
+function diffHtml(text: string): string {
+  if (text === "") return '<p class="state good">nothing changes</p>';
+  const lines = text.split("\n").map((line) => {
+    const element = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
+    return `<${element}>${escaped(line)}</${element}>`;
+  });
+  return `<pre class="diff">${lines.join("")}</pre>`;
+}
+
+/** The first line end of a `pre` does not count, so one more is put there. */
+function pre(text: string): string {
+  return `<pre>${text.startsWith("\n") ? "\n" : ""}${escaped(text.replace(/\n$/, ""))}</pre>`;
+}
+
+function countLines(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}

@@ -1,0 +1,78 @@
+// A conversation without its secrets: every text of it goes through the mask before anything is made of it.
+
+import type { Masked, SecretMask } from "./secrets.ts";
+import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
+
+/** A secret that was masked, with the line of the document that it stood in or below. */
+export interface MaskedAt {
+  readonly name: string;
+  readonly line: number;
+}
+
+/** The conversation with every secret masked, and what was masked, in the order of the document. */
+export function withoutSecrets(
+  conversation: Conversation,
+  { mask }: SecretMask,
+): { readonly conversation: Conversation; readonly masked: readonly MaskedAt[] } {
+  const masked: MaskedAt[] = [];
+  const text = (from: string, line: number, counts = true) => {
+    const lineOf = lineCounter(from, line);
+    return mask(from, ({ name, at }: Masked) => masked.push({ name, line: counts ? lineOf(at) : line }));
+  };
+  const resultOf = (result: ShownResult): ShownResult => ({
+    ...result,
+    id: text(result.id, result.line, false),
+    // The text begins behind the header and the fence.
+    text: text(result.text, result.line + 3),
+  });
+  const fieldOf = (field: Field, line: number): Field => ({
+    ...field,
+    name: text(field.name, line, false),
+    text: text(field.text, line, false),
+  });
+  const partOf = (part: Part): Part => {
+    switch (part.kind) {
+      case "call":
+        return {
+          ...part,
+          id: text(part.id, part.line, false),
+          tool: text(part.tool, part.line, false),
+          label: text(part.label, part.line, false),
+          fields: part.fields.map((field) => fieldOf(field, part.line)),
+          result: part.result === null ? null : resultOf(part.result),
+        };
+      case "result":
+        return resultOf(part);
+      case "thinking":
+        return { ...part, text: text(part.text, part.line + 1) };
+      default:
+        return { ...part, text: text(part.text, part.line) };
+    }
+  };
+  const { settings, preamble } = conversation;
+  const without: Conversation = {
+    title: text(conversation.title, 1, false),
+    settings: settings === null ? null : {
+      ...settings,
+      language: text(settings.language, settings.line),
+      code: text(settings.code, settings.line + 1),
+    },
+    preamble: preamble === null ? null : { ...preamble, text: text(preamble.text, preamble.line) },
+    messages: conversation.messages.map((message): Message => ({
+      ...message,
+      role: text(message.role, message.line),
+      parts: message.parts.map(partOf),
+    })),
+  };
+  return { conversation: without, masked };
+}
+
+/** Tells in which line a place of a text is, the text beginning in line `first`. Asked from left to right. */
+function lineCounter(text: string, first: number): (at: number) => number {
+  let line = first;
+  let next = text.indexOf("\n");
+  return (at) => {
+    for (; next >= 0 && next < at; next = text.indexOf("\n", next + 1)) line++;
+    return line;
+  };
+}

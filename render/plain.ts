@@ -1,0 +1,44 @@
+// A conversation as plain lines: its texts as they were written, whole, with nothing drawn around them.
+
+import { visible } from "../base/visible.ts";
+import { resultWords } from "./result_words.ts";
+import type { Conversation, Field, Part, ShownResult } from "./types.ts";
+
+/** The conversation as text that is safe to show, piece by piece, each ending in a line end. */
+export function* plainText({ settings, preamble, messages }: Conversation): Generator<string> {
+  if (settings !== null) yield section(`First block, ${settings.language}`, [settings.code]);
+  if (preamble !== null) yield section("Before the first message", [preamble.text]);
+  for (const { role, parts } of messages) yield section(role, parts.map(partText));
+}
+
+function section(title: string, texts: readonly string[]): string {
+  const body = texts.map((text) => visible(text, { lines: true }).replace(/^\n+|\n+$/g, ""));
+  return `${visible(title)}:\n\n${body.join("\n\n")}\n\n`;
+}
+
+function partText(part: Part): string {
+  switch (part.kind) {
+    case "prose":
+      return part.text;
+    case "thinking":
+      return part.redacted ? "Thinking, kept by the provider" : `Thinking:\n${part.text}`;
+    case "aborted":
+      return `Cut short: ${part.text}`;
+    case "call": {
+      const label = part.label === "" ? "" : ` # ${part.label}`;
+      const result = part.result === null ? "Result: none yet" : resultText(part.result);
+      return [`Call of ${part.tool} (${part.id})${label}`, ...part.fields.map(fieldText), result].join("\n");
+    }
+    case "result":
+      return resultText(part);
+  }
+}
+
+function fieldText({ name, text }: Field): string {
+  return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
+}
+
+function resultText(result: ShownResult): string {
+  const { words } = resultWords(result);
+  return result.text === "" ? `Result: ${words}` : `Result: ${words}\n${result.text}`;
+}

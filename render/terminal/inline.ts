@@ -1,0 +1,67 @@
+// Emphasis, code and links of Markdown as spans of a terminal.
+
+import { attributeOf, type Token } from "../markdown.ts";
+import type { Colour, Look } from "./lines.ts";
+import { type Span, span } from "./spans.ts";
+
+const STYLES: Readonly<Record<string, Colour>> = {
+  strong_open: "bold",
+  em_open: "italic",
+  s_open: "struck",
+};
+
+/** The signs that stand for a style where there are no colours. */
+const SIGNS: Readonly<Record<string, string>> = { strong: "**", em: "*", s: "~~" };
+
+/** The spans of a text with emphasis, code and links. */
+export function inlineSpans(
+  tokens: readonly Token[],
+  look: Look,
+  colours: readonly Colour[] = [],
+): Span[] {
+  const spans: Span[] = [];
+  const styles: Colour[] = [...colours];
+  let link: { readonly address: string; readonly from: number } | null = null;
+  for (const token of tokens) {
+    const style = STYLES[token.type];
+    if (style !== undefined) styles.push(style);
+    if (/^(?:strong|em|s)_/.test(token.type)) {
+      if (!look.colours) spans.push(span(SIGNS[token.type.split("_")[0]!]!));
+      if (token.nesting < 0) styles.pop();
+      continue;
+    }
+    switch (token.type) {
+      case "code_inline":
+        spans.push(span(look.colours ? token.content : `\`${token.content}\``, ...styles, "cyan"));
+        break;
+      case "softbreak":
+        spans.push(span(" ", ...styles));
+        break;
+      case "hardbreak":
+        spans.push(span("\n"));
+        break;
+      case "image":
+        spans.push(
+          span(`[image: ${token.content}]`, ...styles),
+          span(` (${attributeOf(token, "src")})`, "dim"),
+        );
+        break;
+      case "link_open":
+        link = { address: attributeOf(token, "href"), from: spans.length };
+        styles.push("underline");
+        break;
+      case "link_close": {
+        styles.pop();
+        const text = spans.slice(link?.from).map((each) => each.text).join("");
+        // Where an address leads is always told: the words of a link may say something else.
+        const address = span(link?.address ?? "").text;
+        if (address !== text && address !== `mailto:${text}`) spans.push(span(` (${address})`, "dim"));
+        link = null;
+        break;
+      }
+      default:
+        spans.push(span(token.content, ...styles));
+    }
+  }
+  return spans;
+}

@@ -1,0 +1,134 @@
+// A conversation as lines of a terminal, made message by message.
+
+import { visible } from "../../base/visible.ts";
+import { cutToWidth, displayWidth } from "../../base/width.ts";
+import type { ReadMarkdown } from "../markdown.ts";
+import { resultWords } from "../result_words.ts";
+import type { Conversation, Field, Message, Part, ShownCall, ShownResult } from "../types.ts";
+import { type Colour, coloured, type Look } from "./lines.ts";
+import { markdownLines } from "./markdown.ts";
+import { block, drawn, filled, type Fold, note, span, UNFOLDED } from "./spans.ts";
+
+/** How a conversation is shown. */
+export interface ScreenOptions extends Look {
+  /** Show long results, thinking and contents whole. */
+  readonly full: boolean;
+  readonly markdown: ReadMarkdown;
+}
+
+/** What stands left of everything that somebody wrote: only lines of ours begin at the margin. */
+const INDENT = "  ";
+
+/** The conversation as lines, no line end at any. */
+export function* screenLines(conversation: Conversation, options: ScreenOptions): Generator<string> {
+  const inner = { ...options, width: Math.max(10, options.width - INDENT.length) };
+  const { settings, preamble, messages } = conversation;
+  let isFirst = true;
+  const section = function* (title: string, colours: readonly Colour[], lines: Iterable<string>) {
+    if (!isFirst) yield "";
+    isFirst = false;
+    yield rule(title, colours, options);
+    for (const line of lines) yield line === "" ? "" : INDENT + line;
+  };
+  if (settings !== null) {
+    const lines = block(settings.code, foldOf(options, { head: 4, tail: 0 }), inner, () => ["dim"]);
+    yield* section(`first block, ${settings.language}`, ["dim"], lines);
+  }
+  if (preamble !== null) {
+    yield* section(
+      "before the first message",
+      ["dim"],
+      markdownLines(options.markdown(preamble.text), inner),
+    );
+  }
+  for (const message of messages) {
+    yield* section(message.role, roleColours(message), messageLines(message, inner));
+  }
+}
+
+function roleColours({ role }: Message): readonly Colour[] {
+  const colour: Colour = role === "You" ? "green" : role === "Assistant" ? "cyan" : "yellow";
+  return ["bold", colour];
+}
+
+function rule(title: string, colours: readonly Colour[], look: Look): string {
+  const word = cutToWidth(visible(title), look.width - 6);
+  const dashes = "─".repeat(Math.max(2, look.width - displayWidth(word) - 4));
+  return `${coloured("──", "dim", look)} ${coloured(word, colours, look)} ${coloured(dashes, "dim", look)}`;
+}
+
+function* messageLines({ parts }: Message, options: ScreenOptions): Generator<string> {
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) yield "";
+    yield* partLines(part, options);
+  }
+}
+
+function partLines(part: Part, options: ScreenOptions): readonly string[] {
+  switch (part.kind) {
+    case "prose":
+      return markdownLines(options.markdown(part.text), options);
+    case "thinking":
+      return part.redacted || part.text.trim() === "" ? [note("thinking, kept by the provider", options)] : [
+        coloured("thinking", ["dim", "italic"], options),
+        ...block(part.text.trim(), foldOf(options, { head: 3, tail: 0 }), options, () => ["dim"]),
+      ];
+    case "aborted":
+      return filled([span(`cut short: ${part.text}`, "yellow")], options.width).map((line) =>
+        drawn(line, options)
+      );
+    case "call":
+      return callLines(part, options);
+    case "result":
+      return resultLines(part, options);
+  }
+}
+
+function callLines({ tool, id, label, fields, result }: ShownCall, options: ScreenOptions): string[] {
+  const head = [span("▸ ", "magenta"), span(tool, "bold", "magenta"), span(` ${id}`, "dim")];
+  if (label !== "") head.push(span(` ${label}`, "italic"));
+  return [
+    ...filled(head, options.width).map((line) => drawn(line, options)),
+    ...fields.flatMap((field) => fieldLines(field, options)),
+    ...(result === null ? [coloured("no result yet", "yellow", options)] : resultLines(result, options)),
+  ];
+}
+
+const INPUT_FOLD: Fold = { head: 12, tail: 4 };
+const RESULT_FOLD: Fold = { head: 8, tail: 4 };
+
+function fieldLines({ name, kind, text }: Field, options: ScreenOptions): string[] {
+  const fold = foldOf(options, INPUT_FOLD);
+  // A command is what somebody has to read.
+  if (kind === "command") return block(text, UNFOLDED, options, () => ["bold"]);
+  if (kind === "diff") {
+    if (text === "") return [note("nothing changes", options)];
+    return block(text, foldOf(options, { head: 40, tail: 10 }), options, diffColours);
+  }
+  const isShort = !text.includes("\n") && displayWidth(name) + text.length + 4 <= options.width;
+  if (isShort) {
+    return filled([span(`${name}: `, "dim"), span(text)], options.width).map((line) => drawn(line, options));
+  }
+  return [
+    drawn([span(cutToWidth(visible(`${name}:`), options.width), "dim")], options),
+    ...block(text, fold, options),
+  ];
+}
+
+function diffColours(line: string): readonly Colour[] {
+  if (line.startsWith("+")) return ["green"];
+  if (line.startsWith("-")) return ["red"];
+  return line === "…" ? ["dim"] : [];
+}
+
+function resultLines(result: ShownResult, options: ScreenOptions): string[] {
+  const { words, tone } = resultWords(result);
+  const colour: Colour = tone === "bad" ? "red" : tone === "open" ? "yellow" : "dim";
+  const head = drawn([span(cutToWidth(visible(words), options.width), colour)], options);
+  if (result.text.trim() === "") return [head];
+  return [head, ...block(result.text, foldOf(options, RESULT_FOLD), options)];
+}
+
+function foldOf({ full }: ScreenOptions, fold: Fold): Fold {
+  return full ? UNFOLDED : fold;
+}

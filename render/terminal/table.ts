@@ -1,0 +1,98 @@
+// A table of Markdown as lines of a terminal: columns that share the room, or one line for each cell where there is too little.
+
+import { displayWidth } from "../../base/width.ts";
+import { type Alignment, alignmentOf, type Token } from "../markdown.ts";
+import { coloured, type Look } from "./lines.ts";
+import { inlineSpans } from "./inline.ts";
+import { drawn, filled, type Span } from "./spans.ts";
+
+interface Cell {
+  readonly spans: readonly Span[];
+  readonly alignment: Alignment;
+}
+
+/** Cells of a column below which nothing can be read in it. */
+const NARROWEST = 6;
+const BETWEEN = "  ";
+
+/** The lines of a table; `tokens` is what stands inside of it. */
+export function tableLines(tokens: readonly Token[], look: Look): string[] {
+  const rows = rowsOf(tokens, look);
+  const [head = [], ...body] = rows;
+  const widths = columnWidths(rows, look.width);
+  if (widths === null) return listed(head, body, look);
+  const rule = coloured(widths.map((width) => "─".repeat(width)).join(BETWEEN), "dim", look);
+  return [...rowLines(head, widths, look), rule, ...body.flatMap((row) => rowLines(row, widths, look))];
+}
+
+function rowsOf(tokens: readonly Token[], look: Look): Cell[][] {
+  const rows: Cell[][] = [];
+  let cell: Token | null = null;
+  for (const token of tokens) {
+    if (token.type === "tr_open") rows.push([]);
+    else if (token.type === "th_open" || token.type === "td_open") cell = token;
+    else if (token.type === "inline" && cell !== null) {
+      const spans = inlineSpans(token.children ?? [], look, cell.tag === "th" ? ["bold"] : []);
+      rows.at(-1)?.push({ spans, alignment: alignmentOf(cell) });
+    }
+  }
+  return rows;
+}
+
+/** A width for each column: what it needs, or a fair share of the room; null where there is not enough for all. */
+function columnWidths(rows: readonly (readonly Cell[])[], width: number): number[] | null {
+  const needs: number[] = [];
+  for (const row of rows) {
+    for (const [at, { spans }] of row.entries()) {
+      const need = spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
+      needs[at] = Math.max(needs[at] ?? 1, need);
+    }
+  }
+  const room = width - BETWEEN.length * (needs.length - 1);
+  if (needs.length * NARROWEST > room) return null;
+  // The narrow ones get what they need; what is left is shared by the others, again and again.
+  const widths = [...needs];
+  let open = needs.map((_, at) => at);
+  let left = room;
+  while (open.length > 0) {
+    const share = Math.floor(left / open.length);
+    const fitting = open.filter((at) => needs[at]! <= share);
+    if (fitting.length === 0) {
+      for (const at of open) widths[at] = share;
+      break;
+    }
+    for (const at of fitting) left -= needs[at]!;
+    open = open.filter((at) => needs[at]! > share);
+  }
+  return widths;
+}
+
+function rowLines(row: readonly Cell[], widths: readonly number[], look: Look): string[] {
+  const cells = widths.map((width, at) => filled(row[at]?.spans ?? [], width));
+  const height = Math.max(1, ...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) =>
+    widths.map((width, at) => {
+      const spans = cells[at]![line] ?? [];
+      const used = spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
+      return padded(drawn(spans, look), width - used, row[at]?.alignment ?? "left");
+    }).join(BETWEEN).trimEnd());
+}
+
+function padded(text: string, blanks: number, alignment: Alignment): string {
+  const all = Math.max(0, blanks);
+  const before = alignment === "right" ? all : alignment === "center" ? Math.floor(all / 2) : 0;
+  return " ".repeat(before) + text + " ".repeat(all - before);
+}
+
+/** Each row as lines that name the column. */
+function listed(head: readonly Cell[], body: readonly (readonly Cell[])[], look: Look): string[] {
+  return body.flatMap((row, at) => [
+    ...(at === 0 ? [] : [""]),
+    ...row.flatMap(({ spans }, column) => {
+      const name = head[column]?.spans ?? [];
+      return filled([...name, { text: ": ", colours: [] }, ...spans], look.width).map((line) =>
+        drawn(line, look)
+      );
+    }),
+  ]);
+}

@@ -1,0 +1,114 @@
+// What of a document is shown, and where: the case on top, what a person reads below.
+
+import assert from "node:assert/strict";
+import { parse } from "../../parser/mod.ts";
+import { conversationOf } from "../../render/conversation.ts";
+import { plainText } from "../../render/plain.ts";
+import type { Conversation } from "../../render/types.ts";
+
+const read = (text: string): Conversation => conversationOf(parse(new TextEncoder().encode(text)), "x.chat");
+const plain = (text: string): string => [...plainText(read(text))].join("");
+
+const use = (name: string, id: string, input: unknown) =>
+  `**Tool Use:** \`${name}\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify(input)}\n\`\`\`\n`;
+const result = (id: string, text: string, status = "") =>
+  `**Tool Result:** \`${id}\`${status}\n\n\`\`\`\n${text}\n\`\`\`\n`;
+
+Deno.test("a result stands with its call, and a message that only held results is not shown by itself", () => {
+  const text = `@You:\nGo.\n\n@Assistant:\nOn it.\n\n${use("bash", "c1", { command: "ls" })}\n@You:\n${
+    result("c1", "a.ts")
+  }\n@Assistant:\nDone.\n`;
+  assert.equal(
+    plain(text),
+    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall of bash (c1)\ncommand: ls\nResult: result\na.ts\n\nAssistant:\n\nDone.\n\n",
+  );
+});
+
+Deno.test("a result that answers no call stands where it is, and words beside results stay", () => {
+  assert.equal(
+    plain(`@You:\n${result("c9", "x", " (error)")}\nAnd you?\n`),
+    "You:\n\nResult: failed\nx\n\nAnd you?\n\n",
+  );
+});
+
+Deno.test("of calls with the same id the last one has the result, as when it is sent", () => {
+  const [{ parts } = { parts: [] }] = read(
+    `@Assistant:\n${use("bash", "c1", { command: "1" })}\n${use("bash", "c1", { command: "2" })}\n@You:\n${
+      result("c1", "x")
+    }`,
+  ).messages;
+  assert.deepEqual(parts.map((part) => part.kind === "call" && part.result?.text), [undefined, "x"]);
+});
+
+Deno.test("a template's tags stay in the line they stand in", () => {
+  assert.equal(
+    plain("@You:\nIt is {{ os.date() }} now.\n{% if x then %}y{% end %}\n"),
+    "You:\n\nIt is {{ os.date() }} now.\n{% if x then %}y{% end %}\n\n",
+  );
+});
+
+Deno.test("the backslash that keeps a model's words from being structure is not shown", () => {
+  assert.equal(plain("@Assistant:\n\\@You:\nis a marker.\n"), "Assistant:\n\n@You:\nis a marker.\n\n");
+});
+
+Deno.test("a changed passage is a diff, under each of the names that tools have for it, alone or several at once", () => {
+  const fields = (input: unknown) => {
+    const [{ parts } = { parts: [] }] = read(`@Assistant:\n${use("edit", "c1", input)}`).messages;
+    return parts[0]?.kind === "call" ? parts[0].fields : [];
+  };
+  const diff = { name: "diff", kind: "diff", text: " a\n-b\n+c" };
+  for (
+    const [before, after] of [["oldText", "newText"], ["old_string", "new_string"], ["old_str", "new_str"], [
+      "old_text",
+      "new_text",
+    ]]
+  ) {
+    assert.deepEqual(fields({ path: "x", [before!]: "a\nb\n", [after!]: "a\nc\n" }), [
+      { name: "path", kind: "path", text: "x" },
+      diff,
+    ]);
+  }
+  const one = { oldText: "a\nb", newText: "a\nc" };
+  assert.deepEqual(fields({ edits: [one, one] }), [diff, diff]);
+  assert.deepEqual(fields({ edits: [one, 1] }).map(({ kind }) => kind), ["text"]);
+  assert.deepEqual(fields({ edits: [] }).map(({ kind }) => kind), ["text"]);
+  // Far apart, with what is between left out; nothing at all; all of it.
+  const far = (x: string) => `${x}\n${"same\n".repeat(20)}${x}\n`;
+  assert.equal(
+    fields({ oldText: far("1"), newText: far("2") })[0]?.text,
+    "-1\n+2\n same\n same\n same\n…\n same\n same\n same\n-1\n+2",
+  );
+  assert.equal(fields({ oldText: "a", newText: "a" })[0]?.text, "");
+  assert.equal(fields({ oldText: "a\nb", newText: "" })[0]?.text, "-a\n-b");
+});
+
+Deno.test("members that are null are left out, others stand as they were given, a broken input as it was written", () => {
+  assert.match(
+    plain(`@Assistant:\n${use("t", "c1", { a: null, b: 1, c: [true], label: "why" })}`),
+    /\(c1\) # why\nb: 1\nc:\n\[\n {2}true\n\]\n/,
+  );
+  const broken = '**Tool Use:** `t` (`c1`)\n\n```json\n{"a": 1, "a": 2}\n```\n';
+  assert.match(plain(`@Assistant:\n${broken}`), /input: \{"a": 1, "a": 2\}/);
+});
+
+Deno.test("CR LF is a line end like any other", () => {
+  assert.equal(plain("@You:\r\na\r\nb\r\n"), "You:\n\na\nb\n\n");
+});
+
+Deno.test("what waits, what was stopped and what nobody answered is told in words", () => {
+  const call = (id: string) => use("bash", id, { command: id });
+  const block = (id: string, status: string) =>
+    `**Tool Result:** \`${id}\`\n\n\`\`\`flemma:tool status=${status}\n\`\`\`\n\n`;
+  const states = ["pending", "approved", "rejected", "denied", "aborted"];
+  const text = `@Assistant:\n${[...states, "none"].map(call).join("\n")}\n@You:\n${
+    states.map((each) => block(each, each)).join("")
+  }`;
+  assert.deepEqual(plain(text).split("\n").filter((line) => line.startsWith("Result: ")), [
+    "Result: waits for you",
+    "Result: approved, has not run",
+    "Result: rejected",
+    "Result: denied",
+    "Result: stopped",
+    "Result: none yet",
+  ]);
+});

@@ -1,0 +1,279 @@
+// A conversation on a terminal: nothing wider than it, nothing that a terminal would act on, and only our lines at its margin.
+
+import assert from "node:assert/strict";
+import { displayWidth } from "../../base/width.ts";
+import { loadMarkdown } from "../../render/markdown.ts";
+import { markdownLines } from "../../render/terminal/markdown.ts";
+import { screenLines } from "../../render/terminal/screen.ts";
+import type { Conversation, Part } from "../../render/types.ts";
+import { INJECTIONS, SEQUENCES } from "./injections.ts";
+
+const markdown = await loadMarkdown();
+
+/** The text as lines of that width, without colours. */
+const drawn = (text: string, width = 30): string[] =>
+  markdownLines(markdown(text), { width, colours: false });
+
+const conversation = (...parts: readonly Part[]): Conversation => ({
+  title: "x",
+  settings: null,
+  preamble: null,
+  messages: [{ role: "Assistant", line: 1, parts }],
+});
+
+const screen = (shown: Conversation, { width = 40, colours = false, full = false } = {}): string[] => [
+  ...screenLines(shown, { width, colours, full, markdown }),
+];
+
+Deno.test("Markdown as lines: each of its blocks", () => {
+  const text = `# Plan
+
+First *this*, then **that**,
+and \`code\` ~~not~~.
+
+1. one
+2. two
+   - deep
+
+     loose
+   - er
+
+> quoted
+> more
+
+    indented
+
+---
+
+![a cat](cat.png) [words](https://example.org) <https://example.org/a>
+`;
+  assert.deepEqual(drawn(text), [
+    "# Plan",
+    "",
+    "First *this*, then **that**,",
+    "and `code` ~~not~~.",
+    "",
+    "1. one",
+    "2. two",
+    "   • deep",
+    "",
+    "     loose",
+    "",
+    "   • er",
+    "",
+    "▌ quoted more",
+    "",
+    "│ indented",
+    "",
+    "────────────────────",
+    "",
+    "[image: a cat] (cat.png) words",
+    "(https://example.org)",
+    "https://example.org/a",
+  ]);
+});
+
+Deno.test("a table shares the room between its columns, and is a list where there is none", () => {
+  const table = "| a | right | middle |\n|---|--:|:-:|\n| x | 1 | some words more |\n| `y` | 22 | z |\n";
+  assert.deepEqual(drawn(table, 40), [
+    "a    right      middle",
+    "───  ─────  ───────────────",
+    "x        1  some words more",
+    "`y`     22         z",
+  ]);
+  assert.deepEqual(drawn(table, 24), [
+    "a    right     middle",
+    "───  ─────  ────────────",
+    "x        1   some words",
+    "                more",
+    "`y`     22       z",
+  ]);
+  assert.deepEqual(drawn(table, 16), [
+    "a: x",
+    "right: 1",
+    "middle: some",
+    "words more",
+    "",
+    "a: `y`",
+    "right: 22",
+    "middle: z",
+  ]);
+});
+
+Deno.test("a word that no line has room for goes on in the next, its pieces in their colours", () => {
+  assert.deepEqual(drawn(`see ${"x".repeat(12)}**${"y".repeat(12)}** z`, 10), [
+    "see",
+    "xxxxxxxxxx",
+    "xx**",
+    "yyyyyyyyyy",
+    "yy** z",
+  ]);
+});
+
+Deno.test("where a link leads is told unless its words say so", () => {
+  assert.deepEqual(drawn("[https://good.test](https://evil.test)", 60), [
+    "https://good.test (https://evil.test)",
+  ]);
+  assert.deepEqual(drawn("https://good.test", 60), ["https://good.test"]);
+  assert.deepEqual(drawn("<me@good.test>", 60), ["me@good.test"]);
+});
+
+Deno.test("no line is wider than the terminal, whatever the text and the width", () => {
+  const texts = [
+    ...INJECTIONS,
+    ...SEQUENCES,
+    "日本語のテキスト ".repeat(20),
+    "👩‍👩‍👧 é ".repeat(20),
+    "x".repeat(300),
+    "\t\tx\ty".repeat(20),
+    `| ${"a | ".repeat(30)}\n| ${"- | ".repeat(30)}\n| ${"b b | ".repeat(30)}`,
+    `${"> ".repeat(40)}deep`,
+    `${"- ".repeat(40)}deep`,
+  ];
+  for (const text of texts) {
+    for (const width of [20, 37, 80]) {
+      const shown = conversation(
+        { kind: "prose", text, line: 1 },
+        { kind: "thinking", text: "", redacted: true, line: 1 },
+        { kind: "call", id: text, tool: text, label: "", line: 1, fields: [], result: null },
+        {
+          kind: "call",
+          id: text,
+          tool: text,
+          label: text,
+          line: 1,
+          fields: [{ name: "diff", kind: "diff", text: "" }, { name: text, kind: "text", text }, {
+            name: "x",
+            kind: "text",
+            text: `${text}\n${text}`,
+          }],
+          result: { kind: "result", id: text, status: text, text, line: 1 },
+        },
+      );
+      for (const line of screen(shown, { width })) {
+        // A few cells are left to what is nested deeper than any terminal is wide.
+        const room = /^ *(?:▌ |• ){5}/.test(line) ? 100 : width;
+        assert.ok(displayWidth(line) <= room, `${width}: ${JSON.stringify(line)}`);
+      }
+    }
+  }
+});
+
+Deno.test("no text has an effect on a terminal but its letters, wherever it stands", () => {
+  for (
+    const text of [
+      ...SEQUENCES,
+      ...SEQUENCES.map((each) => `\`${each}\``),
+      ...SEQUENCES.map((each) => `[a](<${each}>)`),
+    ]
+  ) {
+    const part = { kind: "result", id: text, status: text, text, line: 1 } as const;
+    const shown: Conversation = {
+      title: text,
+      settings: { language: text, code: text, line: 1 },
+      preamble: { text, line: 1 },
+      messages: [{
+        role: text,
+        line: 1,
+        parts: [
+          { kind: "prose", text, line: 1 },
+          { kind: "thinking", text, redacted: false, line: 1 },
+          { kind: "aborted", text, line: 1 },
+          part,
+          {
+            kind: "call",
+            id: text,
+            tool: text,
+            label: text,
+            line: 1,
+            fields: [
+              { name: text, kind: "text", text },
+              { name: text, kind: "command", text },
+              { name: text, kind: "diff", text: `+${text}` },
+            ],
+            result: part,
+          },
+        ],
+      }],
+    };
+    for (const line of screen(shown)) assert.doesNotMatch(line, CONTROLS, JSON.stringify(text));
+    const colours = screen(shown, { colours: true });
+    for (const line of colours) {
+      assert.doesNotMatch(line.replace(SGR, ""), CONTROLS, JSON.stringify(text));
+    }
+  }
+});
+
+// deno-lint-ignore no-control-regex
+const SGR = /\x1b\[[0-9;]*m/g;
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
+
+Deno.test("nothing that somebody wrote begins at the margin, where our lines stand", () => {
+  const forged = "── You ─────\n\nPlease.\n\n\n── Assistant ──\n";
+  const lines = screen(conversation(
+    { kind: "prose", text: forged, line: 1 },
+    { kind: "thinking", text: forged, redacted: false, line: 1 },
+    { kind: "result", id: "x", status: null, text: forged, line: 1 },
+  ));
+  const [head, ...rest] = lines;
+  assert.match(head!, /^── Assistant ─+$/);
+  for (const line of rest) assert.match(line, /^(?: {2}.*)?$/);
+});
+
+Deno.test("long texts are folded and say so, a command never, and --full shows all of them", () => {
+  const text = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`).join("\n");
+  const shown = conversation({
+    kind: "call",
+    id: "c1",
+    tool: "bash",
+    label: "",
+    line: 1,
+    fields: [{ name: "command", kind: "command", text }, { name: "stdin", kind: "text", text }],
+    result: { kind: "result", id: "c1", status: null, text: `${text}\n${"x".repeat(5000)}`, line: 1 },
+  }, { kind: "thinking", text, redacted: false, line: 1 });
+  const lines = screen(shown);
+  assert.equal(lines.filter((line) => line.includes("│ line 30")).length, 3);
+  assert.equal(lines.filter((line) => line.includes("│ line 7")).length, 3);
+  assert.deepEqual(lines.filter((line) => line.includes("…")).map((line) => line.trim()), [
+    "… 14 more lines",
+    "… 19 more lines",
+    "┆ … 4,892 more characters",
+    "… 27 more lines",
+  ]);
+  const all = screen(shown, { full: true });
+  assert.equal(all.filter((line) => line.includes("line 30")).length, 4);
+  assert.ok(!all.some((line) => line.includes("…")));
+});
+
+Deno.test("colours are put on where there are any: roles, changes, failures, thinking dim", () => {
+  const lines = screen(
+    conversation(
+      { kind: "thinking", text: "hm", redacted: false, line: 1 },
+      {
+        kind: "call",
+        id: "c1",
+        tool: "edit",
+        label: "",
+        line: 1,
+        fields: [{ name: "diff", kind: "diff", text: " a\n-b\n+c" }],
+        result: { kind: "result", id: "c1", status: "error", text: "", line: 1 },
+      },
+    ),
+    { colours: true },
+  );
+  for (
+    const wanted of [
+      "\x1b[1;36mAssistant\x1b[0m",
+      "\x1b[2mhm\x1b[0m",
+      "\x1b[31m-b\x1b[0m",
+      "\x1b[32m+c\x1b[0m",
+      "\x1b[31mfailed\x1b[0m",
+    ]
+  ) {
+    assert.ok(
+      lines.some((line) => line.includes(wanted)),
+      `${JSON.stringify(wanted)} in ${JSON.stringify(lines)}`,
+    );
+  }
+});
