@@ -1,0 +1,181 @@
+// What people do beside the straight way while a run goes on: change other lines, read the file anew, undo, open the text twice,
+// mistype a command, write in a buffer that has no file. Nothing of anybody is lost by it.
+
+import assert from "node:assert/strict";
+import { WAIT } from "./paced_server.ts";
+import { type Runtime, RUNTIMES } from "./runtime.ts";
+import { onStage, QUESTION, type Stage } from "./stage.ts";
+import { missingPrograms } from "./terminal.ts";
+
+const missing = await missingPrograms();
+
+const test = (
+  name: string,
+  what: string,
+  play: (stage: Stage, runtime: Runtime) => Promise<void>,
+  before?: string,
+) => {
+  const runtime = RUNTIMES[name]!;
+  Deno.test({
+    name: `${name}: ${what}`,
+    ignore: missing.includes(runtime.program),
+    fn: () =>
+      onStage(
+        runtime,
+        [["First ", WAIT, "answer."], ["Second answer."]],
+        (stage) => play(stage, runtime),
+        before,
+      ),
+  });
+};
+
+/** Keys that start a new buffer without a file in which conversations work. */
+const NEW_BUFFER: Readonly<Record<string, readonly string[]>> = {
+  "Vim": [":enew | set filetype=chat", "Enter"],
+  "Neovim": [":enew | set filetype=chat", "Enter"],
+  "Emacs": ["C-x", "b", "talk", "Enter", "M-x", "flemma-mode", "Enter"],
+  "Kakoune": [":edit -scratch *talk*", "Enter", ":set-option buffer filetype chat", "Enter"],
+};
+
+/** Keys for a second window on the same buffer. */
+const SECOND_WINDOW: Readonly<Record<string, readonly string[]>> = {
+  "Vim": [":split", "Enter"],
+  "Neovim": [":split", "Enter"],
+  "Emacs": ["C-x", "2"],
+};
+
+for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
+  test(
+    name,
+    "lines that a person changes above while a reply comes stay, and the reply is whole",
+    async (stage) => {
+      const { server, does, sees, saved } = stage;
+      await does(keys.advance, "First");
+      await does([...keys.top, ...keys.append(" Hello!")], "@You: Hello!");
+      server.goOn();
+      await sees("First answer.", complete);
+      const text = await saved((text) => text.includes("First answer."));
+      assert.equal(
+        text.trimEnd(),
+        "@You: Hello!\nHow are you?\n\n@Assistant:\nFirst answer.\n\n@You:",
+      );
+    },
+  );
+
+  test(
+    name,
+    "a buffer without a file takes a reply like any other",
+    async ({ session, server, does, sees }) => {
+      await does(NEW_BUFFER[name]!);
+      await session.until(
+        async () => !(await session.screen()).includes("How are you?"),
+        "the new buffer is there",
+      );
+      await does(keys.write("@You:", "Who is there?"), "Who is there?");
+      await does(keys.advance, "First");
+      server.goOn();
+      await sees("First answer.", complete);
+      assert.match(JSON.stringify(server.requests[0]!.messages), /Who is there\?/);
+    },
+  );
+
+  test(
+    name,
+    "a text that a person takes back while a reply comes is not lost with it, and undo still works",
+    async (stage) => {
+      const { session, server, does, sees, saved } = stage;
+      await does(keys.advance, "First");
+      await does([...keys.top, ...keys.append(" Hello!")], "@You: Hello!");
+      const { undo } = RUNTIMES[name]!;
+      await session.type(undo);
+      await session.until(async () => !(await session.screen()).includes("Hello!"), "it is taken back");
+      server.goOn();
+      await sees("answer.");
+      await session.until(async () => (await session.screen()).includes("flemma: "), "it says how it ended");
+      const text = await saved((text) => text.includes("How are you?"));
+      assert.ok(text.startsWith(QUESTION), text);
+      assert.ok(!text.includes("Hello!"), text);
+    },
+  );
+
+  if (SECOND_WINDOW[name] !== undefined) {
+    test(
+      name,
+      "a buffer in two windows shows a reply in both",
+      async ({ session, server, does, sees, saved }) => {
+        await does(SECOND_WINDOW[name]!);
+        await does(keys.advance, "First");
+        server.goOn();
+        await sees("First answer.", complete);
+        const count = async () => (await session.screen()).split("First answer.").length - 1;
+        await session.until(async () => await count() === 2, "both windows show it");
+        const text = await saved((text) => text.includes("First answer."));
+        assert.equal(text.trimEnd(), `${QUESTION}\n@Assistant:\nFirst answer.\n\n@You:`);
+      },
+    );
+  }
+}
+
+for (const name of ["Vim", "Neovim"]) {
+  test(
+    name,
+    "a wrong word behind :Flemma is told with the right ones, and nothing runs",
+    async ({ server, does, sees }) => {
+      await does([":Flemma advanec", "Enter"], "flemma: :Flemma knows no advanec; it knows advance, ");
+      await does([":Flemma approve nobody", "Enter"]);
+      await sees("nobody");
+      assert.equal(server.requests.length, 0);
+    },
+  );
+
+  test(
+    name,
+    "a file that another program writes during a run is asked about when it is saved, and the reply is in the buffer",
+    async (stage) => {
+      const { session, place, server, does, sees } = stage;
+      await does(RUNTIMES[name]!.keys.advance, "First");
+      place.write("q.chat", "@You:\nSomebody else.\n");
+      server.goOn();
+      await sees("First answer.");
+      await session.until(
+        async () => (await session.screen()).includes("First answer."),
+        "the reply is in the buffer",
+      );
+      await does(["Escape", ":write", "Enter"], "changed since reading it");
+      assert.equal(place.read("q.chat"), "@You:\nSomebody else.\n");
+      await does(["y", "Enter"]);
+      await session.until(() => place.read("q.chat").includes("First answer."), "it is saved");
+      assert.ok(place.read("q.chat").startsWith(QUESTION));
+    },
+  );
+
+  test(
+    name,
+    "a buffer that is read anew during a run keeps what was read, and the reply is shown beside it",
+    async (stage) => {
+      const { server, does, sees, saved } = stage;
+      await does(RUNTIMES[name]!.keys.advance, "First");
+      await does([":edit!", "Enter"], "How are you?");
+      server.goOn();
+      await sees("First answer.");
+      const text = await saved((text) => text.includes("How are you?"));
+      assert.equal(text, QUESTION);
+    },
+  );
+}
+
+test(
+  "Emacs",
+  "a buffer that is reverted during a run keeps what was read, and the reply is shown beside it",
+  async (stage) => {
+    const { session, server, does, sees, saved } = stage;
+    await does(RUNTIMES["Emacs"]!.keys.advance, "First");
+    await does(["M-x", "revert-buffer", "Enter"], "Discard edits");
+    await session.type(["yes", "Enter"]);
+    await session.until(async () => !(await session.screen()).includes("First"), "it is read anew");
+    server.goOn();
+    await sees("First answer.");
+    const text = await saved((text) => text.includes("How are you?"));
+    assert.ok(text.startsWith(QUESTION), text);
+  },
+);

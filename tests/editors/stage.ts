@@ -1,0 +1,74 @@
+// One of the real editors with its runtime files on a real terminal, on a document, before a server that keeps the test's pace.
+
+import { type Scene, withScene } from "../cli/harness.ts";
+import { type PacedServer, type Part, withPacedServer } from "./paced_server.ts";
+import type { Runtime } from "./runtime.ts";
+import { EditorSession, installProgram } from "./terminal.ts";
+
+const ASK_ABOUT_ALL = "tools: { auto_approve_sandboxed: false, auto_approve: [] }\n";
+/** What stands in the document where a test says nothing else. */
+export const QUESTION = "@You:\nHow are you?\n";
+
+/** Where a test plays. */
+export interface Stage {
+  readonly session: EditorSession;
+  readonly place: Scene;
+  readonly server: PacedServer;
+  /** Types keys, then waits until the text is on the screen. */
+  does(keys: readonly string[], ...shown: readonly string[]): Promise<void>;
+  sees(...shown: readonly string[]): Promise<void>;
+  /** What the file holds once the buffer is saved and `holds` is true of it. */
+  saved(holds: (text: string) => boolean): Promise<string>;
+}
+
+/** Plays a test in an editor that has the document `q.chat` open. */
+export async function onStage(
+  runtime: Runtime,
+  replies: readonly (readonly Part[])[],
+  play: (stage: Stage) => Promise<void>,
+  before = QUESTION,
+): Promise<void> {
+  await withPacedServer(replies, (server) =>
+    withScene(async (place) => {
+      place.settings(ASK_ABOUT_ALL);
+      place.write("q.chat", before);
+      place.write("seen.txt", "one\ntwo\nthree\n");
+      const env = { ...server.env, ...installProgram(place) };
+      const session = await EditorSession.open(runtime, place, "q.chat", { shown: "@You:", env });
+      const sees = async (...shown: readonly string[]) => {
+        for (const text of shown) {
+          await session.until(async () => (await session.screen()).includes(text), `shows ${text}`);
+        }
+      };
+      const does = async (keys: readonly string[], ...shown: readonly string[]) => {
+        await session.type(keys);
+        await sees(...shown);
+      };
+      const saved = async (holds: (text: string) => boolean) => {
+        await session.type(runtime.keys.save);
+        // An editor that saves leaves no file there for a moment, or an empty one.
+        let text = "";
+        const saved = () => {
+          text = readOr(place, "q.chat", "");
+          return text !== "" && holds(text);
+        };
+        await session.until(saved, `the file holds what it should: ${holds}`);
+        return text;
+      };
+      try {
+        await play({ session, place, server, does, sees, saved });
+      } finally {
+        await session.close();
+      }
+    }));
+}
+
+/** The text of a file; `missing` at a moment at which there is none. */
+function readOr(place: Scene, name: string, missing: string): string {
+  try {
+    return place.read(name);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return missing;
+    throw thrown;
+  }
+}
