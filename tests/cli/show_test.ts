@@ -165,6 +165,7 @@ Deno.test("options that do not go together are told with what to write instead",
       [["--files"], "--files goes with --html."],
       [["--color", "red"], "--color red is not known."],
       [["--width", "19"], "A width of 19 is too little."],
+      [["--html", "--output", ""], "--output needs the name of a file."],
     ];
     const runs = await Promise.all(cases.map(([words]) => place.run(["show", "a.chat", ...words])));
     for (const [at, { code, stdout, stderr }] of runs.entries()) {
@@ -173,4 +174,10 @@ Deno.test("options that do not go together are told with what to write instead",
       assert.ok(stderr.includes(said), stderr);
     }
     assert.equal((await place.run(["show", "none.chat"])).code, 1);
+    const empty = await place.run(["show", "--plain"], { stdin: "Only words.\n" });
+    assert.deepEqual([empty.code, empty.stdout, empty.stderr], [
+      0,
+      "Before the first message:\n\nOnly words.\n\n",
+      "flemma: - holds no message.\n",
+    ]);
   }));

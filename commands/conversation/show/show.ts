@@ -6,6 +6,7 @@ import { plainText } from "../../../render/plain.ts";
 import { screenLines } from "../../../render/terminal/screen.ts";
 import type { Conversation } from "../../../render/types.ts";
 import type { Problem } from "../../../base/problem.ts";
+import { visible } from "../../../base/visible.ts";
 import { readForReport } from "../../document/open.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
@@ -21,6 +22,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const read = await readForReport(invocation, given.positionals[0]);
   if ("exit" in read) return read.exit;
   const conversation = conversationOf(read.chat, titleOf(read.label));
+  if (conversation.messages.length === 0) {
+    invocation.messages.note(`flemma: ${visible(read.label)} holds no message.`);
+  }
   if (switchOption(given, "html") === true) {
     const { writePage } = await import("./page.ts");
     return await writePage(invocation, read, conversation);
@@ -51,6 +55,9 @@ function contradictionOf({ arguments: given }: Invocation): Problem | null {
   for (const name of ["output", "files"]) {
     const isGiven = textOption(given, name) !== undefined || switchOption(given, name) === true;
     if (isGiven && !html) return usage(`--${name} goes with --html.`, `Add --html, or leave --${name} out.`);
+  }
+  if (textOption(given, "output") === "") {
+    return usage("--output needs the name of a file.", "Name it, or leave --output out.");
   }
   const color = textOption(given, "color");
   if (color !== undefined && !["always", "never", "auto"].includes(color)) {
