@@ -23,7 +23,7 @@ import { traceProtected } from "./protect/protect.ts";
 import { recover } from "./protect/recover.ts";
 import { type FileChange, obeyedBy } from "./protect/watched.ts";
 import { BackendInUse } from "./run/backend_in_use.ts";
-import { bare, runningBare } from "./run/bare.ts";
+import { bare, runningBare } from "./process/bare.ts";
 import { LiveCommands } from "./run/commands.ts";
 import { CompanionKeeper, type Wall } from "./run/companion.ts";
 import { NO_WALL, wallNow } from "./run/companion_wall.ts";

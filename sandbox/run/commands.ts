@@ -18,7 +18,7 @@ import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tr
 import type { FileChange } from "../protect/watched.ts";
 import type { BackendPreparation, MountablePolicy, Prepared } from "../types.ts";
 import type { BackendInUse } from "./backend_in_use.ts";
-import { writtenDown } from "./bare.ts";
+import { writtenDown } from "../process/bare.ts";
 import type { Ground } from "./ground.ts";
 import type { Looks, PolicySnapshot } from "./looks.ts";
 import type { Notices } from "./notices.ts";

@@ -375,6 +375,26 @@ Deno.test("a tool for the host runs as the person, outside of the wall", async (
   });
 });
 
+Deno.test("what a tool for the host started ends with the document, also in a session of its own", async () => {
+  await inPlace(async (place) => {
+    const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
+    userTool(
+      place,
+      "host_starts.ts",
+      file(
+        `
+    await new Deno.Command("sh", { args: ["-c", "setsid sleep ${seconds} >/dev/null 2>&1 & echo"] }).output();
+    const { code } = await new Deno.Command("pgrep", { args: ["-f", "^sleep ${seconds}$"] }).output();
+    return { content: String(code) };`,
+      ),
+    );
+    const { text } = await called(place, "host_starts");
+    assert.equal(text, "0", "it runs while the tool does");
+    const { code } = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
+    assert.equal(code, 1);
+  });
+});
+
 Deno.test("a secret is asked for where somebody can be asked, and is nowhere afterwards", async () => {
   await inPlace(async (place) => {
     userTool(

@@ -2,11 +2,12 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { resolvePath } from "../../base/paths.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { McpServer, Settings } from "../../config/settings.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
+import { bare } from "../../sandbox/process/bare.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
-import type { Sandbox } from "../../sandbox/types.ts";
+import type { Sandbox, SpawnOptions } from "../../sandbox/types.ts";
 import type { Piped } from "./pipes.ts";
 
 /** What programs of servers are started with. */
@@ -20,8 +21,6 @@ export interface SpawnPlace {
 
 /** Milliseconds in which a server whose input has ended may go by itself. */
 const FAREWELL = 500;
-/** Milliseconds between asking a server to end and ending it. */
-const GRACE = 2000;
 
 /** The variables that a server may see: those of commands. */
 export function serverVariables({ environment, settings, sandbox }: SpawnPlace): Record<string, string> {
@@ -34,48 +33,59 @@ export function serverVariables({ environment, settings, sandbox }: SpawnPlace):
 
 /** Starts it. Fails with what is in the way: no program, no sandbox. */
 export async function spawnServer(server: McpServer, place: SpawnPlace): Promise<Outcome<Piped>> {
-  const { environment, sandbox } = place;
-  const wrapped = server.sandbox !== false;
-  const base = { folder: place.folder, home: environment.home };
-  const cwd = server.cwd ? resolvePath(server.cwd, base) : place.folder;
+  const found = programOf(server, place);
+  if (!found.ok) return found;
+  const { argv, cwd } = found.value;
+  const env = { ...serverVariables(place), ...await caches(place.environment), ...server.env };
+  const once = () => started(argv, { cwd, env }, server, place);
+  // Nothing began where the look that the wall was made from did not hold.
+  return await once() ?? await once() ??
+    failure("sandbox-outdated", "The sandbox changed while a server was started.");
+}
+
+/** What is to be run, and where. */
+function programOf(
+  server: McpServer,
+  { environment, sandbox, folder }: SpawnPlace,
+): Outcome<{ readonly argv: readonly string[]; readonly cwd: string }> {
+  const base = { folder, home: environment.home };
+  const cwd = server.cwd ? resolvePath(server.cwd, base) : folder;
   // Behind the wall a program may come from where commands write; what starts outside of it must not.
-  const policy = wrapped || !sandbox.enabled ? null : sandbox.policy();
+  const policy = server.sandbox !== false || !sandbox.enabled ? null : sandbox.policy();
   const writable = policy?.ok ? policy.value.rw_paths : [];
-  const { command = "" } = server;
-  const named = command?.includes("/") ? resolvePath(command, { ...base, folder: cwd }) : command ?? "";
+  const command = server.command ?? "";
+  const named = command.includes("/") ? resolvePath(command, { ...base, folder: cwd }) : command;
   const program = findProgram(named, environment, writable);
-  if (!program.ok) return program;
-  const inner = [program.value, ...server.args ?? []];
-  const prepared = wrapped ? await sandbox.prepare(inner) : null;
-  if (prepared !== null && !prepared.ok) return prepared;
-  const handedOut = prepared?.value.handOut();
-  if (handedOut?.ok === false) return handedOut;
-  const [first = "", ...args] = prepared?.value.argv ?? inner;
-  try {
-    const child = new Deno.Command(first, {
-      args: [...args],
-      cwd,
-      clearEnv: true,
-      env: { ...serverVariables(place), ...await caches(environment), ...server.env },
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-      detached: true,
-    }).spawn();
-    const { stdin, stdout, stderr, status, pid } = child;
-    let over: Promise<void> | null = null;
-    const end = async () => {
-      await endGroup(pid, status);
-      await prepared?.value.dispose();
-    };
-    return success({ stdin, stdout, stderr, ended: status, kill: () => over ??= end() });
-  } catch (thrown) {
-    await prepared?.value.dispose();
-    return failure(
-      "mcp-unreachable",
-      `The program ${server.command} cannot be started: ${thrownText(thrown)}.`,
-    );
+  return program.ok ? success({ argv: [program.value, ...server.args ?? []], cwd }) : program;
+}
+
+/** Null where the sandbox was another one by then. */
+async function started(
+  argv: readonly string[],
+  { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
+  server: McpServer,
+  { environment, sandbox }: SpawnPlace,
+): Promise<Outcome<Piped> | null> {
+  const prepared = server.sandbox === false
+    ? success(bare(argv, false, environment))
+    : await sandbox.prepare(argv);
+  if (!prepared.ok) return prepared;
+  const { value } = prepared;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const running = value.start({ cwd, env, stdin: readable });
+  if (!running.ok) {
+    await value.dispose();
+    return running.problem.code === "sandbox-outdated" ? null : running;
   }
+  const { stdout, stderr, status, kill } = running.value;
+  let over: Promise<void> | null = null;
+  const end = async () => {
+    await endsWithin(status, FAREWELL);
+    // Also what it left behind.
+    await kill();
+    await value.dispose();
+  };
+  return success({ stdin: writable, stdout, stderr, ended: status, kill: () => over ??= end() });
 }
 
 /** Most servers are fetched by a runner of packages, which needs a cache that it may write. */
@@ -85,29 +95,9 @@ async function caches({ variables, home }: Environment): Promise<Record<string, 
   return { npm_config_cache: `${folder}/npm`, UV_CACHE_DIR: `${folder}/uv` };
 }
 
-/** Ends a process whose input has ended, and all that it started. */
-async function endGroup(pid: number, status: Promise<unknown>): Promise<void> {
-  if (!await endsWithin(status, FAREWELL)) {
-    signal(pid, "SIGTERM");
-    await endsWithin(status, GRACE);
-  }
-  // Also what it left behind.
-  signal(pid, "SIGKILL");
-  await status;
-}
-
-async function endsWithin(status: Promise<unknown>, milliseconds: number): Promise<boolean> {
+async function endsWithin(status: Promise<unknown>, milliseconds: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<false>((done) => timer = setTimeout(() => done(false), milliseconds));
-  const ended = await Promise.race([status.then(() => true), patience]);
+  const patience = new Promise<void>((done) => timer = setTimeout(done, milliseconds));
+  await Promise.race([status, patience]);
   clearTimeout(timer);
-  return ended;
-}
-
-function signal(pid: number, name: Deno.Signal): void {
-  try {
-    Deno.kill(-pid, name);
-  } catch {
-    // All of it is gone.
-  }
 }

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Running, Sandbox } from "../../sandbox/types.ts";
-import { spawn } from "../../sandbox/process/spawn.ts";
+import { bare } from "../../sandbox/process/bare.ts";
 import { HostProcess, inputPipe, newWord, type StartedHost } from "./host_process.ts";
 import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 
@@ -127,13 +127,17 @@ function startUnwrapped(
   const deno = findDeno(environment, []);
   if (!deno.ok) return deno;
   const word = newWord();
-  const running = spawn(hostCommand(deno.value, ALL_RIGHTS, word), { cwd, env: env(), stdin });
-  if (!running.ok) return running;
+  const prepared = bare(hostCommand(deno.value, ALL_RIGHTS, word), false, environment);
+  const running = prepared.start({ cwd, env: env(), stdin });
+  if (!running.ok) {
+    void prepared.dispose();
+    return running;
+  }
   return success({
     running: running.value,
     word,
     failedSetUp: () => Promise.resolve(null),
-    dispose: () => Promise.resolve(),
+    dispose: () => prepared.dispose(),
   });
 }
 

@@ -43,25 +43,30 @@ Deno.test("a server in the sandbox reaches what a command reaches: its folder; n
     }
   }, { ANTHROPIC_API_KEY: SECRET, OPENAI_API_KEY: SECRET }));
 
-Deno.test("what a server in the sandbox started ends with the document, also in a session of its own", () =>
-  withPlace(async (place) => {
-    const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
-    const command = `setsid sleep ${seconds} >/dev/null 2>&1 & echo started`;
-    const running = async () => {
-      const { stdout } = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
-      return new TextDecoder().decode(stdout);
-    };
-    const { result } = await place.with(
-      { one: scripted() },
-      [{ name: "one:shell", input: { command } }],
-      async (chat) => {
-        await chat.advance();
-        assert.notEqual(await running(), "");
-      },
-    );
-    assert.match(result(0), /started/);
-    assert.equal(await running(), "");
-  }));
+for (const sandbox of [true, false]) {
+  const where = sandbox ? "in" : "outside of";
+  Deno.test(`what a server ${where} the sandbox started ends with the document, also in a session of its own`, () =>
+    withPlace(async (place) => {
+      const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
+      const command = `setsid sleep ${seconds} >/dev/null 2>&1 & echo started`;
+      const running = async () => {
+        const { stdout } = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
+        return new TextDecoder().decode(stdout);
+      };
+      const { result } = await place.with(
+        { one: { ...scripted(), sandbox } },
+        [{ name: "one:shell", input: { command } }],
+        async (chat) => {
+          await chat.advance();
+          assert.notEqual(await running(), "");
+        },
+      );
+      assert.match(result(0), /started/);
+      assert.equal(await running(), "");
+      const records = [...Deno.readDirSync(`${place.root}/state/flemma/started`)];
+      assert.deepEqual(records, [], "nothing is left to be ended by the next run");
+    }));
+}
 
 Deno.test("a file tool has its turn once a server in the sandbox has answered", () =>
   withPlace(async (place) => {

@@ -2,10 +2,10 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import { withInnerScript } from "../process/inner_script.ts";
-import { forget, record } from "../process/left_behind.ts";
-import { newMark } from "../process/marks.ts";
-import { spawn } from "../process/spawn.ts";
+import { withInnerScript } from "./inner_script.ts";
+import { forget, record } from "./left_behind.ts";
+import { newMark } from "./marks.ts";
+import { spawn } from "./spawn.ts";
 import type { Prepared } from "../types.ts";
 
 /** A command that nothing is put around. */
