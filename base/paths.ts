@@ -86,3 +86,36 @@ export function normalPath(absolute: string): string {
   }
   return `/${parts.join("/")}`;
 }
+
+/** The address of a file, in which every character that could mean something else is spelt by its bytes. */
+export function fileUri(path: string): string {
+  return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/**
+ * The absolute path of a file's address; null for what is no file of this machine. Read by hand, because a reader of web
+ * addresses takes parts of a name for something else (`?`, `#`, `\`, `|`).
+ */
+export function pathOfUri(uri: string): string | null {
+  const path = /^file:(?:\/\/(?:localhost)?)?(\/.*)$/is.exec(uri)?.[1];
+  if (path === undefined || path.startsWith("//")) return null;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // A client that encodes nothing means a percent sign by one.
+    return path;
+  }
+}
+
+/** What a reference reads as something else: its end, an option, a blank, a byte, a template. */
+const MEANS_MORE = /[\s\p{Cc}%;+{]|[^\p{L}\p{N}]$/gu;
+
+/** A file as a message refers to it; `path` begins with `/`, `./`, `../` or `~/`. */
+export function referenceTo(path: string): string {
+  const spelt = path.replaceAll(MEANS_MORE, (character) =>
+    Array.from(
+      new TextEncoder().encode(character),
+      (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+    ).join(""));
+  return path.startsWith("/") ? `@/${spelt}` : `@${spelt}`;
+}

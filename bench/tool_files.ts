@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../config/settings.ts";
 import { createSandbox } from "../sandbox/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { type Callee, callFile } from "../tools/vellum/call.ts";
-import { addressOf } from "../tools/vellum/definitions.ts";
+import { fileUri } from "../base/paths.ts";
 import { Hosts } from "../tools/vellum/hosts.ts";
 import type { Bench, Figure } from "./harness.ts";
 
@@ -65,7 +65,7 @@ function callsIn(folder: string) {
       runs: true,
       more: {},
     },
-    module: addressOf(`${folder}/home/echo.js`),
+    module: fileUri(`${folder}/home/echo.js`),
     timeout: 60,
   };
   const call = async (at: number) => {

@@ -6,7 +6,7 @@ import { openChat } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
-import { folderOfDocument, parentOf } from "../../base/paths.ts";
+import { folderOfDocument, parentOf, referenceTo } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { Emit } from "../../cycle/types.ts";
 import { framesOnLines, onLine } from "../rpc/framing.ts";
@@ -191,10 +191,16 @@ class Agent {
 
   async #take(conversation: Conversation, prompt: unknown, signal: AbortSignal): Promise<unknown> {
     const { id, path, spent } = conversation;
-    const folder = parentOf(path);
-    const read = promptText(prompt, (extension) => {
-      const name = `${folder}/${crypto.randomUUID().slice(0, 8)}.${extension}`;
-      return { name, reference: `/${name}` };
+    const looked = await this.#look(conversation);
+    if (!looked.ok) return refusal(looked.problem);
+    const { settings: { templating } } = looked.value;
+    await looked.value[Symbol.asyncDispose]();
+    const read = promptText(prompt, {
+      templates: templating.enabled,
+      attach: (extension) => {
+        const name = `${parentOf(path)}/${crypto.randomUUID().slice(0, 8)}.${extension}`;
+        return { name, reference: referenceTo(name) };
+      },
     });
     if (!read.ok) return refusal(read.problem, RpcCode.invalidParams);
     const { text, attachments } = read.value;

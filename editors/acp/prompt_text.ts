@@ -1,6 +1,7 @@
 // What a person says through a client, as text of a document: their words stay words, and what they point at is attached.
 
 import { isObject } from "../../base/is_object.ts";
+import { pathOfUri, referenceTo } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { fenceFor } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
@@ -24,72 +25,94 @@ const IMAGES: Readonly<Record<string, string>> = {
   "image/webp": "webp",
 };
 
+/** What a message may hold, and where what it names is to be put. */
+export interface PromptPlace {
+  /** Whether tags of templates are evaluated in the document. */
+  readonly templates: boolean;
+  /** Names a file for an attachment: as the message refers to it, and where it is to be put. */
+  readonly attach: (extension: string) => { readonly reference: string; readonly name: string };
+}
+
 /**
  * The message that the blocks of a prompt come to.
  *
  * @param blocks as they came
- * @param place names a file for an attachment: as the message refers to it, and where it is to be put
  * @returns the text. Fails with `prompt-empty`, or with `prompt-unreadable` for a block that is none.
  */
-export function promptText(
-  blocks: unknown,
-  place: (extension: string) => { readonly reference: string; readonly name: string },
-): Outcome<PromptText> {
+export function promptText(blocks: unknown, { templates, attach }: PromptPlace): Outcome<PromptText> {
   if (!Array.isArray(blocks)) return failure("prompt-unreadable", "A prompt is a list of blocks.");
   const pieces: string[] = [];
   const attachments: Attachment[] = [];
   for (const block of blocks) {
     const { type, text, uri, resource, data, mimeType, name } = isObject(block) ? block : {};
-    if (type === "text" && typeof text === "string") pieces.push(asWords(text));
+    if (type === "text" && typeof text === "string") pieces.push(asWords(text, templates));
     else if (type === "resource_link" && typeof uri === "string") {
-      pieces.push(reference(uri) ?? asWords(`${name ?? ""} ${uri}`));
+      const path = pathOfUri(uri);
+      pieces.push(path === null ? asWords(`${name ?? ""} ${uri}`, templates) : referenceTo(path));
     } else if (type === "resource" && isObject(resource) && typeof resource.text === "string") {
-      pieces.push(embedded(String(resource.uri ?? ""), resource.text));
+      pieces.push(embedded(String(resource.uri ?? ""), resource.text, templates));
     } else if (type === "image" && typeof data === "string" && IMAGES[String(mimeType)] !== undefined) {
       const bytes = decoded(data);
       if (bytes === null) return failure("prompt-unreadable", "An image is no base64.");
-      const { reference, name } = place(IMAGES[String(mimeType)]!);
+      const { reference, name } = attach(IMAGES[String(mimeType)]!);
       attachments.push({ name, bytes });
-      pieces.push(`@${reference}`);
+      pieces.push(reference);
     } else return failure("prompt-unreadable", `A block of type ${String(type)} cannot be read here.`);
   }
-  const text = pieces.join("\n").trim();
-  if (text === "") return failure("prompt-empty", "The prompt is empty.", "Write something.");
+  // A blank at the beginning may be what makes it text.
+  const text = pieces.join("\n").replace(/^\n+/, "").trimEnd();
+  if (text.trim() === "") return failure("prompt-empty", "The prompt is empty.", "Write something.");
   return success({ text, attachments });
 }
 
-/** A person's words, of which none is read as structure or as a template. */
-function asWords(text: string): string {
+/** Where a template begins. */
+const TAGS = /\{[{%]/g;
+const REFERENCE = /@(?=\.{1,2}\/|~\/|\/\/)/;
+/** A result, which no fence keeps from being one. */
+const RESULT = /^\*\*(?=Tool)/m;
+/** Where any of these begins. */
+const SIGNS = new RegExp([TAGS, REFERENCE, RESULT].map(({ source }) => source).join("|"), "gm");
+
+/** A person's words, of which none is read as structure or as a template; files that they name are meant. */
+function asWords(text: string, templates: boolean): string {
   const plain = text.replaceAll("\r\n", "\n");
-  const raw = /\{\{|\{%/.test(plain) ? `{% raw %}${plain}{% endraw %}` : plain;
-  if (isWords(raw)) return raw;
+  const inert = templates ? literal(plain, TAGS) : plain;
+  if (isWords(inert)) return inert;
   // A blank at the beginning of a line makes it text; a fence that stays open is closed.
-  const moved = raw.split("\n").map((line) => /^(?:@|\*\*Tool|<|`{3,})/.test(line) ? ` ${line}` : line).join(
-    "\n",
-  );
+  const moved = inert.replaceAll(/^(?=@|\*\*Tool|<|`{3,})/gm, " ");
   return isWords(moved) ? moved : moved.replaceAll("`", "'");
+}
+
+/** A text that is evaluated to the given one, in which none of the signs counts. */
+function literal(text: string, signs: RegExp): string {
+  if (text.search(signs) < 0) return text;
+  // As a whole, unless something in it would end that, is structure all the same, or is to count.
+  const isWhole = !text.includes("endraw") && !RESULT.test(text) &&
+    (signs === SIGNS || !REFERENCE.test(text));
+  return isWhole ? `{% raw %}${text}{% endraw %}` : text.replaceAll(signs, (sign) => `{{ "${sign}" }}`);
 }
 
 function isWords(text: string): boolean {
   const chat = parse(new TextEncoder().encode(`@You:\n${text}\n\n@Assistant:\n`));
   const isWhole = chat.turnCount === 2 && chat.turns[1]?.place.start === chat.lineCount;
-  return isWhole && chat.calls.length === 0 && chat.results.length === 0;
+  return isWhole && [chat.calls, chat.results, chat.brokenResults].every(({ length }) => length === 0);
 }
 
-/** A file by its path, as a reference has it; null for what is no file. */
-function reference(uri: string): string | null {
-  const url = URL.parse(uri);
-  if (url?.protocol !== "file:") return null;
-  const path = decodeURIComponent(url.pathname);
-  return `@/${path.replace(/[\s%;]/g, encodeURIComponent)}`;
-}
-
-/** A text that the client has at hand, under the name it has there. */
-function embedded(uri: string, text: string): string {
-  const path = URL.parse(uri)?.protocol === "file:" ? decodeURIComponent(new URL(uri).pathname) : uri;
+/**
+ * A text that the client has at hand, under the name it has there. Nobody knows who wrote it: it names no file, answers no
+ * call, and runs nothing.
+ */
+function embedded(uri: string, text: string, templates: boolean): string {
   const fence = fenceFor(text);
-  const body = `${asWords(path)}:\n\n${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
-  return /\{\{|\{%/.test(text) ? `{% raw %}${body}{% endraw %}` : body;
+  const path = asWords((pathOfUri(uri) ?? uri).replaceAll(/[\s\p{Cc}]+/gu, " "), false);
+  const body = text.replaceAll("\r\n", "\n").replace(/\n$/, "");
+  const whole = `${path}:\n\n${fence}\n${body}\n${fence}\n`;
+  // Without templates nothing can be enclosed; a blank keeps each of them from being one.
+  return (templates ? literal(whole, SIGNS) : whole.replaceAll(SIGNS, withBlank)).trimEnd();
+}
+
+function withBlank(sign: string): string {
+  return sign === "@" ? "@ " : sign === "**" ? " **" : sign;
 }
 
 function decoded(base64: string): Uint8Array | null {

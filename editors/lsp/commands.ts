@@ -6,7 +6,7 @@ import { nextNeed } from "../../agent/views/next_need.ts";
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
 import { isObject } from "../../base/is_object.ts";
-import type { Outcome, Problem } from "../../base/problem.ts";
+import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { resolveAll } from "../../cycle/plan/targets.ts";
 import { stripStatus } from "../../parser/edits/result_block.ts";
@@ -25,6 +25,8 @@ interface Asked {
   /** Whether the model is to go on where it spoke last. */
   readonly goOn: boolean;
   readonly workDoneToken: unknown;
+  /** Aborted when the editor takes the command back. */
+  readonly signal: AbortSignal;
 }
 
 /** Answers at once: what takes time is told by progress and edits. */
@@ -78,8 +80,8 @@ export class Commands {
     this.#host = host;
   }
 
-  /** Does what `workspace/executeCommand` asks for. */
-  async execute(params: unknown): Promise<unknown> {
+  /** Does what `workspace/executeCommand` asks for; a run that is taken back before it has begun is cancelled. */
+  async execute(params: unknown, signal: AbortSignal): Promise<unknown> {
     const { command, arguments: list, workDoneToken } = isObject(params) ? params : {};
     const work = typeof command === "string" && Object.hasOwn(TABLE, command) ? TABLE[command] : undefined;
     if (work === undefined) {
@@ -103,6 +105,7 @@ export class Commands {
       message: text(given.message),
       goOn: given.continue === true,
       workDoneToken,
+      signal,
     });
   }
 
@@ -121,27 +124,30 @@ export class Commands {
   }
 
   async run(
-    { document, line, workDoneToken }: Asked,
+    { document, line, workDoneToken, signal }: Asked,
     act: (session: ChatSession) => ReturnType<ChatSession["advance"]>,
   ) {
     const client = this.#client;
-    const run = await Run.start({ document, client, act, line, workDoneToken });
-    if (!(run instanceof Run)) return this.#refused(run);
+    const run = new Run({ document, client, act, line, workDoneToken });
     this.#runs.add(run);
+    const cancel = () => run.cancel();
+    signal.addEventListener("abort", cancel);
     // What it throws is a fault of the program, and told as one.
     run.ended.catch((thrown: unknown) =>
-      client.say(Level.error, `This is a fault of the program: ${String(thrown)}`)
+      client.say(Level.error, `This is a fault of the program: ${thrownText(thrown)}`)
     )
       .finally(() => this.#runs.delete(run));
-    return STARTED;
+    const problem = await run.start();
+    signal.removeEventListener("abort", cancel);
+    return problem === null ? STARTED : this.#refused(problem);
   }
 
+  /** Cancels one call, or what runs on a document or is about to. */
   cancel(document: OpenDocument, id: string | undefined) {
-    const { working } = document;
-    if (working === null) return { cancelled: false };
-    if (id !== undefined) return { cancelled: working.cancelCall(id) };
-    for (const run of this.#runs) if (run.document === document) run.cancel();
-    return { cancelled: true };
+    if (id !== undefined) return { cancelled: document.working?.cancelCall(id) ?? false };
+    const runs = [...this.#runs].filter((run) => run.document === document);
+    for (const run of runs) run.cancel();
+    return { cancelled: runs.length > 0 };
   }
 
   /** The call that is named, or that stands at a line, or the only one that waits. */

@@ -3,6 +3,7 @@
 import { chatInMemory } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
+import { pathOfUri } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { lockDocument } from "../../cycle/storage/lock.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
@@ -45,7 +46,7 @@ export class OpenDocument {
   foreignChanges = 0;
 
   constructor(uri: string, text: string, version: number, host: DocumentHost) {
-    const named = pathOf(uri);
+    const named = pathOfUri(uri);
     this.uri = uri;
     this.path = named === null ? null : realPath(named);
     this.#host = host;
@@ -268,17 +269,6 @@ export function positionIn(value: unknown): { line: number; character: number } 
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
-}
-
-/** The absolute path of a file's address; null for a text that is no file. */
-export function pathOf(uri: string): string | null {
-  try {
-    const url = new URL(uri);
-    return url.protocol === "file:" ? decodeURIComponent(url.pathname) : null;
-  } catch {
-    // Whatever the client calls it, it is no file.
-    return null;
-  }
 }
 
 /** What is remembered of a document goes by its real path; one that was never saved has the path it was given. */

@@ -5,7 +5,7 @@ import type { Problem } from "../../base/problem.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../stop_words.ts";
 import { type Client, Level, type Progress } from "./client.ts";
-import { concernsCalls, type OpenDocument } from "./document.ts";
+import { concernsCalls, type OpenDocument, type Working } from "./document.ts";
 import { startOfLine } from "./features/actions.ts";
 
 /** Milliseconds between two reports of what goes on. */
@@ -32,36 +32,46 @@ export class Run {
   #doing: { readonly what: string; readonly since: number } | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
   #cursor: number | null = null;
-  /** Settles when the document was given back. */
-  ended: Promise<void> = Promise.resolve();
+  readonly #request: RunRequest;
+  readonly #over = Promise.withResolvers<void>();
+  /** Settles when the document was given back, or could not be had. */
+  readonly ended: Promise<void> = this.#over.promise;
 
-  private constructor({ document, client }: RunRequest) {
+  /** A run that has not begun; it can be cancelled from now on. */
+  constructor(request: RunRequest) {
+    const { document, client } = request;
     this.document = document;
     this.#client = client;
+    this.#request = request;
     this.#foreignBefore = document.foreignChanges;
   }
 
-  /** Starts a run; answers with what is in its way, and goes on by itself. */
-  static async start(request: RunRequest): Promise<Run | Problem> {
-    const run = new Run(request);
-    const working = await request.document.work({
-      signal: run.#controller.signal,
-      emit: (event) => run.#event(event),
+  /** Begins; answers with what is in its way, or null, and goes on by itself. */
+  async start(): Promise<Problem | null> {
+    const working = await this.document.work({
+      signal: this.#controller.signal,
+      emit: (event) => this.#event(event),
     });
-    if (!working.ok) return working.problem;
-    const { session, close } = working.value;
-    run.ended = (async () => {
-      run.#progress = await run.#client.progress(request.workDoneToken, "flemma");
-      run.#timer = setInterval(() => run.#report(), REPORT_EVERY);
-      try {
-        const stop = await request.act(session);
-        run.#tell(stop);
-      } finally {
-        clearInterval(run.#timer);
-        await close();
-      }
-    })();
-    return run;
+    if (!working.ok) {
+      this.#over.resolve();
+      return working.problem;
+    }
+    this.#goOn(working.value).then(this.#over.resolve, this.#over.reject);
+    return null;
+  }
+
+  async #goOn({ session, close }: Working): Promise<void> {
+    let stop: Stop;
+    try {
+      this.#progress = await this.#client.progress(this.#request.workDoneToken, "flemma");
+      this.#timer = setInterval(() => this.#report(), REPORT_EVERY);
+      stop = await this.#request.act(session);
+    } finally {
+      clearInterval(this.#timer);
+      await close();
+    }
+    // Whoever is told that it has ended may begin the next one.
+    this.#tell(stop);
   }
 
   /** What the editor calls this run. */

@@ -1,6 +1,7 @@
 // A language server for `.chat` documents: what the editor tells and asks, and who answers.
 
 import type { Environment } from "../../base/environment.ts";
+import { configFolder } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
 import { thrownText } from "../../base/problem.ts";
 import { framesWithHeader, withHeader } from "../rpc/framing.ts";
@@ -28,8 +29,10 @@ export interface ServeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Files beside the documents that say what holds for them. */
-const WATCHED = ["**/.flemma/**", "**/*.chat"];
+/** Files that say what holds for documents: those beside them, and the person's own settings. */
+const watched = (
+  environment: Environment,
+) => ["**/.flemma/**", "**/*.chat", `${configFolder(environment)}/**`];
 
 /** Serves until the editor says `exit` or goes away; answers with the exit code that the protocol wants. */
 export async function serveEditor(options: ServeOptions): Promise<number> {
@@ -90,11 +93,11 @@ const REQUESTS: Readonly<Record<string, Answer>> = {
       const range = rangeIn(memberOf(params, ["range"]));
       return range === null ? null : server.tokens.range(document, range.start.line, range.end.line);
     }),
-  "workspace/executeCommand": (server, params) => server.commands.execute(params),
+  "workspace/executeCommand": (server, params, { signal }) => server.commands.execute(params, signal),
 };
 
 const NOTIFICATIONS: Readonly<Record<string, Answer>> = {
-  "initialized": (server) => server.client.watch(WATCHED),
+  "initialized": (server) => server.client.watch(watched(server.environment)),
   "textDocument/didOpen": (server, params) => server.open(params),
   "textDocument/didChange": (server, params) => server.change(params),
   "textDocument/didClose": (server, params) => server.close(params),
@@ -180,7 +183,11 @@ class Server {
 
   async #answer(answer: Answer, call: Call): Promise<unknown> {
     const given = await answer(this, call.params, call);
-    return call.signal.aborted ? new Refusal(RpcCode.cancelled, "The request was taken back.") : given;
+    // What a command has done is done, and said.
+    const canBeDropped = call.method !== "workspace/executeCommand";
+    return canBeDropped && call.signal.aborted
+      ? new Refusal(RpcCode.cancelled, "The request was taken back.")
+      : given;
   }
 
   #initialize(params: unknown): unknown {

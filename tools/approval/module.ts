@@ -1,5 +1,6 @@
 // An approval resolver in a file of the person: loaded at the first question (approval 2, frontmatter-config 5.4).
 
+import { fileUri } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 
@@ -38,7 +39,7 @@ export function moduleResolver(options: {
 async function load(path: string, speaks: "auto_approve" | "chain"): Promise<Ask> {
   let module: { default?: unknown; resolve?: unknown };
   try {
-    module = await import(new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`).href);
+    module = await import(fileUri(path));
   } catch (thrown) {
     throw new Error(`The module does not load: ${thrownText(thrown)}`);
   }

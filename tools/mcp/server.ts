@@ -2,6 +2,7 @@
 
 import { replaceSmallFile } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
+import { fileUri } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";

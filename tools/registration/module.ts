@@ -1,5 +1,6 @@
 // Tools in a file of code: what it exports becomes definitions, or a source of its own (tools 2).
 
+import { fileUri } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Registration } from "../definition.ts";
 import { sayDone } from "./sources.ts";
@@ -18,7 +19,7 @@ export type ModuleTools =
 export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
   let module: Record<string, unknown>;
   try {
-    module = await import(new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`).href);
+    module = await import(fileUri(path));
   } catch (thrown) {
     return failure("tool-module", `The file of tools ${path} does not load: ${thrownText(thrown)}`);
   }

@@ -5,6 +5,7 @@ import { isObject } from "../../base/is_object.ts";
 import { replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Environment } from "../../base/environment.ts";
+import { fileUri } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import { withImports } from "../../config/sources/imports.ts";
 import { prepareValidator } from "../validate.ts";
@@ -78,7 +79,7 @@ export class Definitions {
     const broken = (cause: string, lasts: boolean) => ({ read: { broken: cause, name: file.base }, lasts });
     const outcome = await this.#hosts.once("sandbox", (host) => {
       const late = setTimeout(() => void host.end("late"), LOADING * 1000);
-      const { final } = host.ask({ do: "describe", module: addressOf(file.path) });
+      const { final } = host.ask({ do: "describe", module: fileUri(file.path) });
       return final.finally(() => clearTimeout(late));
     });
     if (!outcome.ok) return broken(lowerFirst(outcome.problem.message), false);
@@ -93,11 +94,6 @@ export class Definitions {
     if (final.is !== "described") return broken("its host gave an answer to another question", false);
     return { read: await checked(readDefinition(final.members, file.base)), lasts: true };
   }
-}
-
-/** The address of a file's module. */
-export function addressOf(path: string): string {
-  return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 async function definitionIn(file: ToolFile): Promise<Read> {

@@ -1,11 +1,12 @@
 // Tool files as a source of tools: found, described, and registered, each broken one by itself (tools 7).
 
 import type { Environment } from "../../base/environment.ts";
+import { fileUri } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { ExecutionResult, Registration } from "../definition.ts";
 import type { RegisterTool, ToolSource } from "../registration/types.ts";
 import { callFile } from "./call.ts";
-import { addressOf, Definitions } from "./definitions.ts";
+import { Definitions } from "./definitions.ts";
 import type { Discovered, ToolFile } from "./discover.ts";
 import type { Hosts } from "./hosts.ts";
 import type { FileDefinition } from "./read_definition.ts";
@@ -97,7 +98,7 @@ function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): 
   const { categories, hosts, timeout } = place;
   const isWanted = categories === null || category !== null && categories.includes(category);
   const capabilities = more.capabilities?.filter((each) => target === "sandbox" || each !== SANDBOXED);
-  const callee = { definition, module: addressOf(file.path), timeout };
+  const callee = { definition, module: fileUri(file.path), timeout };
   return {
     ...more,
     name,

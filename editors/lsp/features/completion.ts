@@ -2,7 +2,7 @@
 
 import type { CompletionItem } from "vscode-languageserver-types";
 import { isObject } from "../../../base/is_object.ts";
-import { folderOfDocument, resolvePath } from "../../../base/paths.ts";
+import { folderOfDocument, referenceTo, resolvePath } from "../../../base/paths.ts";
 import { survey } from "../../../cycle/plan/open_calls.ts";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
 import { nodeAt } from "../../../config/schema/keys.ts";
@@ -112,7 +112,7 @@ function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
 function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment): Offers {
   const slash = typed.lastIndexOf("/");
   const word = typed.slice(slash + 1);
-  const folder = resolvePath(typed.slice(0, slash + 1).replace(/^\/\//, "/"), {
+  const folder = resolvePath(decoded(typed.slice(0, slash + 1).replace(/^\/\//, "/")), {
     folder: path === null ? cwd : folderOfDocument(path),
     home,
   });
@@ -124,15 +124,24 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
     return NONE;
   }
   const offers = entries
-    .filter(({ name }) => name.startsWith(word) && (word.startsWith(".") || !name.startsWith(".")))
-    .sort((a, b) => a.name < b.name ? -1 : 1)
-    .slice(0, MOST_FILES)
+    .filter(({ name }) => word.startsWith(".") || !name.startsWith("."))
     .map(({ name, isDirectory }) => ({
-      // A blank would end the reference.
-      text: name.replace(/[\s%;]/g, encodeURIComponent),
+      text: referenceTo(`./${name}`).slice("@./".length),
       kind: isDirectory ? KIND.folder : KIND.file,
-    }));
+    }))
+    .filter(({ text }) => text.startsWith(word))
+    .sort((a, b) => a.text < b.text ? -1 : 1)
+    .slice(0, MOST_FILES);
   return { typed: word, offers };
+}
+
+/** A piece of a path without the spelling that references have; as it is where it has none. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path.replaceAll("+", " "));
+  } catch {
+    return path;
+  }
 }
 
 async function inSettings(document: OpenDocument, line: number, before: string): Promise<Offers> {

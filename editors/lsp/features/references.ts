@@ -1,7 +1,7 @@
 // What belongs together: a call and its result by their id, and the files that a message names.
 
 import type { DocumentLink, Location } from "vscode-languageserver-types";
-import { folderOfDocument, resolvePath } from "../../../base/paths.ts";
+import { fileUri, folderOfDocument, resolvePath } from "../../../base/paths.ts";
 import type { Chat, Place } from "../../../parser/types.ts";
 import { fileLinks } from "../../../agent/views/file_links.ts";
 import type { OpenDocument } from "../document.ts";
@@ -54,6 +54,6 @@ export function documentLinks({ counted, path }: OpenDocument, home: string, cwd
   const base = { folder: path === null ? cwd : folderOfDocument(path), home };
   return fileLinks(counted.chat).map(({ path: named, place }) => ({
     range: toRange(counted, place),
-    target: `file://${resolvePath(named, base).split("/").map(encodeURIComponent).join("/")}`,
+    target: fileUri(resolvePath(named, base)),
   }));
 }

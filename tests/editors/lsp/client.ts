@@ -90,6 +90,11 @@ export class LspEditor implements AsyncDisposable {
     return this.#child.pid;
   }
 
+  /** The number of the last request. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
   /** What positions count, as the server has chosen. */
   get unit(): Unit {
     return this.initialized?.capabilities.positionEncoding ?? "utf-16";
