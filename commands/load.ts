@@ -41,6 +41,7 @@ const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 };
 
 const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "watch": () => import("./serve/watch.ts"),
   "lsp": () => import("./serve/lsp.ts"),
   "acp": () => import("./serve/acp.ts"),
   "completions": () => import("./setup/completions.ts"),

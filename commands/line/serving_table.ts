@@ -4,6 +4,20 @@ import type { Command, Option } from "./spec.ts";
 
 const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 
+/** Runs documents when they are saved, from any editor. */
+export const WATCH: (options: readonly Option[]) => Command = (options) => ({
+  name: "watch",
+  usage: "FILE…",
+  summary: "advance documents whenever they are saved",
+  details:
+    "Nothing happens until a save. What you save while a document runs is merged, or comes next; what this program " +
+    "writes starts nothing. Saving the same text again tries again what failed. Ctrl-C cancels what runs and ends.",
+  kind: "none",
+  arity: [1, Infinity],
+  options,
+  example: "flemma watch notes.chat plan.chat",
+});
+
 /** They speak with a program, not with a person. */
 export const SERVING_COMMANDS: readonly Command[] = [
   {

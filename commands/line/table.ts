@@ -4,7 +4,7 @@ import type { Command, CommandGroup, Option } from "./spec.ts";
 import { SKILL_COMMANDS } from "./rows/extension_table.ts";
 import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
 import { PROVIDER_COMMANDS } from "./provider_table.ts";
-import { SERVING_COMMANDS, SHELL_COMMANDS } from "./serving_table.ts";
+import { SERVING_COMMANDS, SHELL_COMMANDS, WATCH } from "./serving_table.ts";
 import { SHOW_COMMAND } from "./rows/show_table.ts";
 import { SANDBOX_SWITCHES, SETTINGS_COMMANDS } from "./settings_table.ts";
 
@@ -85,6 +85,21 @@ const CONTINUE: Option = {
 
 /** What every command takes that works on a document. */
 const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET, HELP];
+
+/** What a run takes that begins with a save. */
+const WATCHING: readonly Option[] = [
+  ...AUTOPILOT,
+  SANDBOX,
+  ...MODEL,
+  APPROVE,
+  STREAM,
+  RETRY,
+  { name: "json", help: "Print each event as a line of JSON, with the document it is about." },
+  ...CONFIG,
+  MESSAGES,
+  QUIET,
+  HELP,
+];
 
 /** They change a document. */
 const WORK: readonly Command[] = [
@@ -427,7 +442,7 @@ const CONFINE: readonly Command[] = [
 
 /** Every command, in the groups and the order in which people read about them. */
 export const GROUPS: readonly CommandGroup[] = [
-  { title: "Work on a document", commands: [...WORK, CANCEL, UNDO] },
+  { title: "Work on a document", commands: [...WORK, CANCEL, UNDO, WATCH(WATCHING)] },
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },

@@ -12,7 +12,7 @@ import type { Emit } from "../../cycle/types.ts";
 import { framesOnLines, onLine } from "../rpc/framing.ts";
 import { type Call, Peer, Refusal, RpcCode } from "../rpc/peer.ts";
 import { begin, discard, find, idOf, list } from "./conversations.ts";
-import { type Chosen, configOptions, isChoice, modes, overridesOf } from "./options.ts";
+import { type Chosen, configOptions, isChoice, modes, overridesOf, serversOf } from "./options.ts";
 import { promptText } from "./prompt_text.ts";
 import { replay } from "./replay.ts";
 import { SLASH_COMMANDS, slashCommand } from "./slash.ts";
@@ -40,6 +40,8 @@ interface Conversation {
   readonly path: string;
   readonly cwd: string;
   chosen: Chosen;
+  /** Servers of tools that the client gave, as settings. */
+  readonly servers: Readonly<Record<string, unknown>>;
   readonly spent: { cost: number };
   /** The turn that is taken now. */
   turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
@@ -114,6 +116,7 @@ class Agent {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true },
+        mcpCapabilities: { http: true, sse: false },
         sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
       },
       authMethods: [],
@@ -137,15 +140,14 @@ class Agent {
     const known = this.#conversations.get(String(sessionId));
     if (known !== undefined && known.turn !== null) return BUSY;
     if (tells) {
-      const session = await this.#look({ path: found.value, cwd, chosen: {} });
+      const session = await this.#look({ path: found.value, chosen: {}, servers: {} });
       if (!session.ok) return refusal(session.problem);
       await using looking = session.value;
       for await (const update of replay(looking)) this.#update(String(sessionId), update);
     }
-    const { sessionId: _, ...answer } = await this.#opened(found.value, cwd, mcpServers) as Record<
-      string,
-      unknown
-    >;
+    const opened = await this.#opened(found.value, cwd, mcpServers);
+    if (opened instanceof Refusal) return opened;
+    const { sessionId: _, ...answer } = opened;
     return answer;
   }
 
@@ -256,16 +258,28 @@ class Agent {
   }
 
   /** Notes a conversation as open, and says what can be chosen in it. */
-  async #opened(path: string, cwd: string, mcpServers: unknown): Promise<unknown> {
+  async #opened(
+    path: string,
+    cwd: string,
+    mcpServers: unknown,
+  ): Promise<Record<string, unknown> | Refusal> {
     const id = idOf(path);
-    const conversation: Conversation = { id, path, cwd, chosen: {}, spent: { cost: 0 }, turn: null };
+    const servers = serversOf(mcpServers);
+    const conversation: Conversation = {
+      id,
+      path,
+      cwd,
+      chosen: {},
+      servers,
+      spent: { cost: 0 },
+      turn: null,
+    };
     const looked = await this.#look(conversation);
     if (!looked.ok) return refusal(looked.problem);
     await using session = looked.value;
     for (const { message } of session.loaded.notices) this.#options.log(message);
-    if (Array.isArray(mcpServers) && mcpServers.length > 0) {
-      this.#options.log(`The ${mcpServers.length} MCP servers of the client are not used.`);
-    }
+    const left = Array.isArray(mcpServers) ? mcpServers.length - Object.keys(servers).length : 0;
+    if (left > 0) this.#options.log(`${left} of the client's servers of tools cannot be used here.`);
     this.#conversations.set(id, conversation);
     // A client has to know the conversation before it is told something of it.
     setTimeout(() => {
@@ -274,7 +288,7 @@ class Agent {
     return { sessionId: id, modes: modes(session), configOptions: configOptions(session) };
   }
 
-  #look(conversation: Pick<Conversation, "path" | "cwd" | "chosen">): Promise<Outcome<ChatSession>> {
+  #look(conversation: Pick<Conversation, "path" | "chosen" | "servers">): Promise<Outcome<ChatSession>> {
     return openChat(conversation.path, { ...this.#host(conversation), readOnly: true });
   }
 
@@ -283,14 +297,19 @@ class Agent {
     return openChat(conversation.path, { ...this.#host(conversation), emit, signal, notify });
   }
 
-  #host({ path, chosen }: Pick<Conversation, "path" | "chosen">) {
+  #host({ path, chosen, servers }: Pick<Conversation, "path" | "chosen" | "servers">) {
     const environment = { ...this.#options.environment, cwd: folderOfDocument(path) };
-    return { environment, settings: { overrides: overridesOf(chosen) } };
+    const overrides = { ...overridesOf(chosen), ...(isEmpty(servers) ? {} : { mcp: { servers } }) };
+    return { environment, settings: { overrides } };
   }
 
   #update(sessionId: string, update: SessionUpdate): void {
     this.#peer.notify("session/update", { sessionId, update });
   }
+}
+
+function isEmpty(table: object): boolean {
+  return Object.keys(table).length === 0;
 }
 
 const UNKNOWN = new Refusal(RpcCode.invalidParams, "There is no such conversation here: begin or load one.");

@@ -3,6 +3,7 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
 import { modelAsked, modelNames } from "../../agent/views/model_names.ts";
+import { isObject } from "../../base/is_object.ts";
 
 /** What was chosen, as settings on top of all files. */
 export type Chosen = Readonly<Record<string, string>>;
@@ -23,6 +24,39 @@ export function overridesOf(chosen: Chosen): Record<string, unknown> {
       : { thinking: chosen.thinking === "off" ? false : chosen.thinking }),
     ...(chosen.mode === undefined ? {} : { tools: { autopilot: { enabled: chosen.mode === "autopilot" } } }),
   };
+}
+
+/**
+ * The settings that a client's servers of tools come to. They start in the sandbox whatever the person's settings say of a
+ * server of that name; what is none is left out.
+ */
+export function serversOf(mcpServers: unknown): Record<string, unknown> {
+  if (!Array.isArray(mcpServers)) return {};
+  const servers: Record<string, unknown> = {};
+  for (const each of mcpServers.filter(isObject)) {
+    const { name, type, command, args, env, url, headers } = each;
+    const is = { enabled: true, sandbox: true, include: ["*"], exclude: [] };
+    // Tools are called by the name of their server and theirs.
+    const called = typeof name === "string" ? name.replaceAll(/[^A-Za-z0-9_-]+/g, "_") : "";
+    if (called === "") continue;
+    if (type === "http" && typeof url === "string") {
+      servers[called] = { ...is, url, headers: pairs(headers) };
+    } else if (type === undefined && typeof command === "string") {
+      const words = Array.isArray(args) ? args.filter((each) => typeof each === "string") : [];
+      servers[called] = { ...is, command, args: words, env: pairs(env) };
+    }
+  }
+  return servers;
+}
+
+/** A list of names and values as one table. */
+function pairs(list: unknown): Record<string, string> {
+  const entries = Array.isArray(list) ? list.filter(isObject) : [];
+  return Object.fromEntries(
+    entries.flatMap(({ name, value }) =>
+      typeof name === "string" && typeof value === "string" ? [[name, value]] : []
+    ),
+  );
 }
 
 /** What can be chosen, and what holds now. */

@@ -137,7 +137,7 @@ export class Server {
     const giveUp = new AbortController();
     const outcome = Connection.open(this.name, server, {
       version: this.#place.version,
-      roots: [new URL(`file://${this.#place.folder.split("/").map(encodeURIComponent).join("/")}`).href],
+      roots: [fileUri(this.#place.folder)],
       confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
       spawn: (server) => spawnServer(server, this.#place),
       network: (url) => this.#place.network(url),

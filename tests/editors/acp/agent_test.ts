@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import * as acp from "@agentclientprotocol/sdk";
 import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
-import { callReply, type Reply, textReply, withServer } from "../../cli/replies.ts";
+import { callReply, textReply, withServer } from "../../cli/replies.ts";
+import { writeReply } from "./replies.ts";
 
 const ASK = "tools:\n  rules:\n    - { ask: bash }\n    - { ask: [write, edit] }\n";
 
@@ -79,22 +80,6 @@ const begin = (client: Client) =>
   client.ctx.request(acp.methods.agent.session.new, { cwd: client.cwd, mcpServers: [] });
 const say = (client: Client, sessionId: string, text: string) =>
   client.ctx.request(acp.methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
-
-function writeReply(id: string): Reply {
-  const reply = callReply(id, "x");
-  const input = JSON.stringify({ path: "notes.md", content: "new\n", label: "notes" });
-  return {
-    events: reply.events!.map((event: Json) => {
-      if (event.content_block?.type === "tool_use") {
-        return { ...event, content_block: { ...event.content_block, name: "write" } };
-      }
-      if (event.delta?.type === "input_json_delta") {
-        return { ...event, delta: { ...event.delta, partial_json: input } };
-      }
-      return event;
-    }),
-  };
-}
 
 /** The only document of an agent. */
 function documentOf(place: Scene): string {

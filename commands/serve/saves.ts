@@ -1,0 +1,90 @@
+// Saves of files as they happen: told by the system for the folders that the files are in, when an editor has done its writing.
+
+import { parentOf } from "../../base/paths.ts";
+
+/** Milliseconds without a change after which a save is over: an editor empties a file and writes it in pieces. */
+const SETTLED = 100;
+/** Milliseconds until a folder that is not there is looked for again. */
+const FOLDER_GONE = 1000;
+
+export interface SavesOptions {
+  /** Absolute path of the file, as the person named it. */
+  readonly path: string;
+  /** Told that something may have been saved. */
+  readonly onSave: () => void;
+  readonly signal: AbortSignal;
+  /** @default 100 */
+  readonly settled?: number;
+}
+
+/** Tells of saves until the signal aborts. Settles then. */
+export async function watchSaves({ path, onSave, signal, settled = SETTLED }: SavesOptions): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onSave, settled);
+  };
+  try {
+    while (!signal.aborted) {
+      const ended = await follow(path, soon, signal);
+      // Its folder is gone, or another one: what is in the new one may have been saved meanwhile.
+      if (ended === "gone") await pause(FOLDER_GONE, signal);
+      if (!signal.aborted) soon();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Follows the folders of a file and of what it links to; says why that ended. */
+async function follow(path: string, changed: () => void, signal: AbortSignal): Promise<"gone" | "moved"> {
+  const real = realPath(path);
+  const files = new Set([path, ...(real === null ? [] : [real])]);
+  const folders = new Set([...files].map(parentOf));
+  let watcher: Deno.FsWatcher;
+  try {
+    watcher = Deno.watchFs([...folders], { recursive: false });
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return "gone";
+    throw thrown;
+  }
+  const stop = () => watcher.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (signal.aborted) return "moved";
+    for await (const { kind, paths } of watcher) {
+      if (kind === "access") continue;
+      if (paths.some((each) => files.has(each))) changed();
+      if (kind === "remove" && paths.some((each) => folders.has(each))) return "gone";
+      // A link that leads elsewhere now has another folder to follow.
+      if (realPath(path) !== real && realPath(path) !== null) return "moved";
+    }
+    return "moved";
+  } finally {
+    signal.removeEventListener("abort", stop);
+    try {
+      watcher.close();
+    } catch {
+      // Closed by the signal.
+    }
+  }
+}
+
+function realPath(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    // It is not there, for now.
+    return null;
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
+}

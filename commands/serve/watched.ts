@@ -1,0 +1,67 @@
+// When a watched document is to be advanced: decided from what its file was at the last look and what it is now, so that
+// nothing this program writes can start it anew.
+
+import type { Stop } from "../../cycle/types.ts";
+
+/** A file at one moment. */
+export interface Look {
+  /** What changes with every write: who the file is, how large, and when it was written. */
+  readonly stamp: string;
+  readonly text: Uint8Array;
+}
+
+/** What is known of a document when nothing runs. */
+export interface Known {
+  /** Its file when it was last looked at; null when it was not there. */
+  readonly look: Look | null;
+  /** The last run failed: the same text may succeed another time. */
+  readonly failed: boolean;
+}
+
+/** Whether what is there now was saved by somebody, and is to be advanced. */
+export function isSaved({ look, failed }: Known, now: Look | null): boolean {
+  // A file that is gone may come again; one that is empty is about to be written.
+  if (now === null || now.text.length === 0) return false;
+  if (look?.stamp === now.stamp) return false;
+  return failed || look === null || !isSame(look.text, now.text);
+}
+
+/** A run that has ended. */
+export interface Ended {
+  /** The file before it began. */
+  readonly before: Look;
+  /** What it left, and the file now. */
+  readonly ours: Uint8Array;
+  readonly now: Look | null;
+  readonly reason: Stop["reason"];
+  /** Whether the text has a message of the person's that was not sent. */
+  readonly hasQuestion: boolean;
+}
+
+/**
+ * Whether a document is to be advanced once more, because somebody saved it while it ran: with a text that the run has not
+ * taken over, or with a question that it has. A run that failed is never repeated by itself.
+ */
+export function isAgain({ before, ours, now, reason, hasQuestion }: Ended): boolean {
+  if (now === null || now.text.length === 0 || reason === "failed" || reason === "cancelled") return false;
+  if (isSame(now.text, ours)) return reason === "done" && hasQuestion;
+  return !isSame(now.text, before.text);
+}
+
+/** Reads a file; null when it is not there or cannot be read. */
+export async function lookAt(path: string): Promise<Look | null> {
+  try {
+    using file = await Deno.open(path, { read: true });
+    const { dev, ino, size, mtime, ctime, isFile } = await file.stat();
+    if (!isFile) return null;
+    const text = await Deno.readFile(path);
+    return { stamp: [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" "), text };
+  } catch {
+    // Whatever is in the way, the next save is looked at again; a run tells what is wrong.
+    return null;
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}

@@ -1,0 +1,232 @@
+// `flemma watch` as a person's editor meets it: real files, saved in the ways of real editors, a server on loopback for a model.
+
+import assert from "node:assert/strict";
+import { isAgain, isSaved, type Known, type Look } from "../../commands/serve/watched.ts";
+import { HABITS } from "../campaign/random.ts";
+import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { textReply, withServer } from "./replies.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const at = (stamp: string, text: string): Look => ({ stamp, text: bytes(text) });
+
+Deno.test("a save is a text that somebody else wrote, one row a condition", () => {
+  const known: Known = { look: at("1", "a"), failed: false };
+  assert.equal(isSaved(known, at("2", "b")), true);
+  assert.equal(isSaved(known, null), false, "it is gone");
+  assert.equal(isSaved(known, at("2", "")), false, "an editor has emptied it and is about to write");
+  assert.equal(isSaved(known, at("1", "b")), false, "nobody wrote since the last look");
+  assert.equal(isSaved(known, at("2", "a")), false, "the text is the same, and was advanced");
+  assert.equal(isSaved({ ...known, failed: true }, at("2", "a")), true, "what failed is tried again");
+  assert.equal(isSaved({ look: null, failed: false }, at("1", "a")), true, "it has come again");
+});
+
+Deno.test("a run is followed by another where a save came meanwhile, one row a condition", () => {
+  const ended = {
+    before: at("1", "question"),
+    ours: bytes("question, answer"),
+    now: at("3", "other"),
+    reason: "done",
+    hasQuestion: false,
+  } as const;
+  assert.equal(isAgain(ended), true);
+  assert.equal(isAgain({ ...ended, now: null }), false, "it is gone");
+  assert.equal(isAgain({ ...ended, now: at("3", "") }), false, "it is about to be written");
+  assert.equal(isAgain({ ...ended, now: at("1", "question") }), false, "nothing of this run was written");
+  assert.equal(isAgain({ ...ended, now: at("3", "question, answer") }), false, "the run's own text");
+  const merged = { ...ended, now: at("3", "question, answer"), hasQuestion: true };
+  assert.equal(isAgain(merged), true, "a question was typed below");
+  assert.equal(isAgain({ ...merged, reason: "pending" }), false, "the person decides first");
+  for (const reason of ["failed", "cancelled"] as const) {
+    assert.equal(isAgain({ ...ended, reason }), false, reason);
+  }
+});
+
+interface Watch {
+  /** Settles with an event that fits, of those that came after the last one asked for. */
+  next(what: string, document?: string): Promise<Record<string, unknown>>;
+  kill(signal: Deno.Signal): void;
+  readonly pid: number;
+  ends(): Promise<number>;
+}
+
+/** Watches with JSON, which is read as it comes. */
+async function watching(
+  place: Scene,
+  env: Readonly<Record<string, string>>,
+  files: readonly string[],
+  body: (watch: Watch) => Promise<void>,
+): Promise<void> {
+  const [program = "", ...args] = [...place.program, "watch", "--json", ...files];
+  const child = new Deno.Command(program, {
+    args,
+    cwd: place.path(""),
+    clearEnv: true,
+    env: { ...place.env, ANTHROPIC_API_KEY: "k", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  let open = "";
+  let told = "";
+  const errors = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) told += text;
+  })();
+  while (!told.includes("Watching")) await new Promise((done) => setTimeout(done, 5));
+  const waiting: Record<string, unknown>[] = [];
+  const next = async (what: string, document?: string) => {
+    while (true) {
+      for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
+        if (event.event === what && (document === undefined || event.document === document)) return event;
+      }
+      const { value, done } = await lines.next();
+      assert.ok(!done, `it ended before ${what}: ${told}`);
+      const parts = (open + value).split("\n");
+      open = parts.pop()!;
+      waiting.push(...parts.map((line) => JSON.parse(line)));
+    }
+  };
+  const ends = async () => (await child.status).code;
+  try {
+    await body({ next, ends, kill: (signal) => child.kill(signal), pid: child.pid });
+  } finally {
+    try {
+      child.kill("SIGTERM");
+    } catch {
+      // It has ended by itself.
+    }
+    await child.status;
+    await lines.return?.();
+    await errors;
+  }
+}
+
+const QUESTION = "@You:\nHow are you?\n";
+
+for (const [habit, save] of Object.entries(HABITS)) {
+  Deno.test(`a file that is ${habit} is advanced once, and what the run writes starts nothing`, () =>
+    withServer(
+      [textReply("Fine."), textReply("Better."), textReply("Never asked.")],
+      ({ env, requests }) =>
+        withScene(async (place) => {
+          place.write("a b.chat", "@You:\n");
+          await watching(place, env, ["a b.chat"], async (watch) => {
+            await save(place.path("a b.chat"), QUESTION);
+            const stopped = await watch.next("stopped");
+            assert.deepEqual([stopped.reason, stopped.document], ["done", "a b.chat"]);
+            const answered = `${QUESTION}\n@Assistant:\nFine.\n\n@You:\n`;
+            assert.equal(place.read("a b.chat").trimEnd(), answered.trimEnd());
+            await save(place.path("a b.chat"), `${answered}And now?\n`);
+            await watch.next("stopped");
+            assert.equal(requests.length, 2);
+            watch.kill("SIGINT");
+            assert.equal(await watch.ends(), 0);
+          });
+        }),
+    ));
+}
+
+Deno.test("a question that is saved while a reply is on its way is the next one", () =>
+  withServer([textReply("Fine."), textReply("Better.")], ({ env, requests }) =>
+    withScene(async (place) => {
+      // The model is asked by way of a command that lets the test save in the middle.
+      place.write("a.chat", "@You:\n");
+      await watching(place, env, ["a.chat"], async (watch) => {
+        const call = callsDocument([{
+          id: "call_1",
+          command: "touch began; until [ -e go ]; do sleep 0.01; done",
+          status: "approved",
+        }]);
+        place.write("a.chat", call);
+        while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
+        place.write("a.chat", place.read("a.chat").replace("Please.", "Please, now."));
+        place.write("go", "");
+        await watch.next("stopped");
+        const text = place.read("a.chat");
+        assert.match(text, /Please, now\./);
+        place.write("a.chat", `${text.trimEnd()}\nThanks.\n`);
+        await watch.next("stopped");
+        assert.ok(requests.length >= 1 && requests.length <= 2);
+        assert.match(JSON.stringify(requests.at(-1)), /Thanks|now/);
+      });
+    })));
+
+Deno.test("of two files each goes by itself, one that vanishes may come again, and a link leads to its file", () =>
+  withServer(
+    [textReply("One."), textReply("Two."), textReply("Three.")],
+    ({ env, requests }) =>
+      withScene(async (place) => {
+        await Deno.mkdir(place.path("deep"));
+        place.write("a.chat", "@You:\n");
+        place.write("deep/real.chat", "@You:\n");
+        await Deno.symlink("deep/real.chat", place.path("link.chat"));
+        await watching(place, env, ["a.chat", "link.chat", "./a.chat"], async (watch) => {
+          place.write("deep/real.chat", QUESTION);
+          await watch.next("stopped", "link.chat");
+          assert.match(place.read("deep/real.chat"), /One\./);
+          await Deno.remove(place.path("a.chat"));
+          place.write("a.chat", "");
+          place.write("a.chat", QUESTION);
+          await watch.next("stopped", "a.chat");
+          assert.match(place.read("a.chat"), /Two\./);
+          await Deno.rename(place.path("deep"), place.path("away"));
+          await Deno.mkdir(place.path("deep"));
+          place.write("deep/real.chat", QUESTION);
+          await watch.next("stopped", "link.chat");
+          assert.match(place.read("deep/real.chat"), /Three\./);
+          assert.equal(requests.length, 3);
+        });
+      }),
+  ));
+
+Deno.test("what failed is tried again by saving the same text, and a call that waits is said to", () =>
+  withServer(
+    [{ status: 400, body: '{"error":{"message":"bad"}}' }, textReply("Now.")],
+    ({ env, requests }) =>
+      withScene(async (place) => {
+        place.write("a.chat", "@You:\n");
+        await watching(place, env, ["a.chat"], async (watch) => {
+          place.write("a.chat", QUESTION);
+          assert.equal((await watch.next("stopped")).reason, "failed");
+          place.write("a.chat", place.read("a.chat"));
+          assert.equal((await watch.next("stopped")).reason, "done");
+          assert.equal(requests.length, 2);
+          place.write("a.chat", callsDocument([{ id: "call_1", command: "ls", status: "pending" }]));
+          const waits = await watch.next("stopped");
+          assert.deepEqual([waits.reason, waits.ids], ["pending", ["call_1"]]);
+        });
+      }),
+  ));
+
+Deno.test("Ctrl-C in a run cancels it, keeps what it has, and ends with 130", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\n");
+    await watching(place, {}, ["a.chat"], async (watch) => {
+      place.write(
+        "a.chat",
+        callsDocument([{ id: "call_1", command: "echo out; touch began; sleep 60", status: "approved" }]),
+      );
+      while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
+      watch.kill("SIGINT");
+      assert.equal(await watch.ends(), 130);
+      assert.match(place.read("a.chat"), /\(error\)\n\n```\nout\n/);
+    });
+  }));
+
+Deno.test("what cannot be watched is refused before anything is", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\n");
+    const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+      [[], 2, /FILE/],
+      [["-"], 2, /cannot be watched/],
+      [["a.chat", "none.chat"], 1, /no file none\.chat/],
+      [["."], 1, /folder|directory/],
+      [["--model"], 2, /--model/],
+    ];
+    for (const [words, code, said] of rows) {
+      const finished = await place.run(["watch", ...words]);
+      assert.equal(finished.code, code, words.join(" ") + finished.stderr);
+      assert.match(finished.stderr, said);
+      assert.equal(finished.stdout, "");
+    }
+  }));
