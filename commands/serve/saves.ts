@@ -3,7 +3,7 @@
 import { parentOf } from "../../base/paths.ts";
 
 /** Milliseconds without a change after which a save is over: an editor empties a file and writes it in pieces. */
-const SETTLED = 100;
+export const SETTLED = 100;
 /** Milliseconds until a folder that is not there is looked for again. */
 const FOLDER_GONE = 1000;
 
@@ -13,23 +13,20 @@ export interface SavesOptions {
   /** Told that something may have been saved. */
   readonly onSave: () => void;
   readonly signal: AbortSignal;
-  /** @default 100 */
-  readonly settled?: number;
 }
 
 /** Tells of saves until the signal aborts. Settles then. */
-export async function watchSaves({ path, onSave, signal, settled = SETTLED }: SavesOptions): Promise<void> {
+export async function watchSaves({ path, onSave, signal }: SavesOptions): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const soon = () => {
     clearTimeout(timer);
-    timer = setTimeout(onSave, settled);
+    timer = setTimeout(onSave, SETTLED);
   };
   try {
     while (!signal.aborted) {
       const ended = await follow(path, soon, signal);
-      // Its folder is gone, or another one: what is in the new one may have been saved meanwhile.
+      // Its folder is gone, or a link leads elsewhere now.
       if (ended === "gone") await pause(FOLDER_GONE, signal);
-      if (!signal.aborted) soon();
     }
   } finally {
     clearTimeout(timer);
@@ -52,6 +49,8 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
   signal.addEventListener("abort", stop, { once: true });
   try {
     if (signal.aborted) return "moved";
+    // What was saved before somebody listened is found by looking.
+    changed();
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
       if (paths.some((each) => files.has(each))) changed();

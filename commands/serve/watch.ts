@@ -2,7 +2,7 @@
 
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
-import { absolutePath } from "../../base/paths.ts";
+import { absolutePath, normalPath } from "../../base/paths.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
@@ -15,8 +15,8 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
-import { watchSaves } from "./saves.ts";
-import { isAgain, isSaved, type Known, type Look, lookAt } from "./watched.ts";
+import { SETTLED, watchSaves } from "./saves.ts";
+import { isSaved, type Known, knownAfter, lookAt } from "./watched.ts";
 
 /** Another run may have the document for hours; the save waits for its end. */
 const LONGEST_WAIT = 7 * 24 * 60 * 60;
@@ -25,7 +25,10 @@ export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages, arguments: { positionals } } = invocation;
   const host = hostOptions(invocation);
   if (!host.ok) return refuse(invocation, host.problem);
-  const files = new Map(positionals.map((label) => [absolutePath(environment, label), label]));
+  // A file that is named twice is watched once, under its first name.
+  const files = new Map(
+    positionals.toReversed().map((label) => [normalPath(absolutePath(environment, label)), label]),
+  );
   for (const [path, label] of files) {
     const problem = label === "-" ? NO_PIPE : inTheWay(path, label);
     if (problem !== null) return refuse(invocation, problem);
@@ -36,13 +39,14 @@ export async function run(invocation: Invocation): Promise<number> {
     return exit;
   });
   try {
+    const watched = [...files].map(([path, label]) =>
+      new Watched({ invocation, path, label, host: host.value, signal: interrupts.signal })
+    );
+    for (const each of watched) await each.begin();
     messages.note(
       `flemma: Watching ${
         [...files.values()].map((label) => visible(label)).join(", ")
       }. Save to advance; Ctrl-C ends.`,
-    );
-    const watched = [...files].map(([path, label]) =>
-      new Watched({ invocation, path, label, host: host.value, signal: interrupts.signal })
     );
     const cut = await Promise.all(watched.map((each) => each.untilEnd()));
     return cut.includes(true) ? Exit.interrupted : Exit.ok;
@@ -94,10 +98,14 @@ class Watched {
     this.#teller = new Teller(options);
   }
 
+  /** Notes what is there already: only what is saved from now on is advanced. */
+  async begin(): Promise<void> {
+    this.#known = { look: await lookAt(this.#options.path), failed: false };
+  }
+
   /** Settles when the watching has ended; answers whether that cut a run short. */
   async untilEnd(): Promise<boolean> {
     const { path, signal } = this.#options;
-    this.#known = { look: await lookAt(path), failed: false };
     await watchSaves({ path, signal, onSave: () => this.#saved() });
     await this.#work;
     return this.#cut;
@@ -121,24 +129,32 @@ class Watched {
   async #look(): Promise<void> {
     const now = await lookAt(this.#options.path);
     if (now === null && this.#known.look !== null) this.#teller.note("is gone; it is watched for still.");
-    if (isSaved(this.#known, now)) await this.#advance(now!);
-    else this.#known = { ...this.#known, look: now?.text.length === 0 ? this.#known.look : now };
+    if (isSaved(this.#known, now)) await this.#advance();
+    else if (now?.text.length !== 0) this.#known = { ...this.#known, look: now };
   }
 
-  async #advance(first: Look): Promise<void> {
+  /** Runs until nothing is left to send: a question that was typed below while a reply came is the next one. */
+  async #advance(): Promise<void> {
     const { path, signal } = this.#options;
-    for (let before: Look | null = first; before !== null && !signal.aborted;) {
-      const ended = await this.#once(before);
+    for (let goesOn = true; goesOn && !signal.aborted;) {
+      const ran = await this.#once();
       const now = await lookAt(path);
-      this.#known = { look: now, failed: ended.failed };
-      before = ended.stop !== null && isAgain({ before, now, ...ended, reason: ended.stop.reason })
-        ? now
-        : null;
+      if ("code" in ran) {
+        this.#known = { look: now, failed: true };
+        if (!signal.aborted) this.#teller.problem(ran);
+        return;
+      }
+      const { stop, ours, hasQuestion } = ran;
+      this.#known = knownAfter({ ours, now, reason: stop.reason });
+      this.#teller.stopped(stop);
+      goesOn = stop.reason === "done" && hasQuestion && this.#known.look === now;
+      // What was saved meanwhile may not be whole yet.
+      if (this.#known.look !== now) setTimeout(() => this.#saved(), SETTLED);
     }
   }
 
-  /** One run: what it left, and how it ended; null when it could not begin. */
-  async #once(before: Look): Promise<OneRun> {
+  /** One run: how it ended, and what it left; a problem when it could not begin. */
+  async #once(): Promise<Ran | Problem> {
     const { label, host, signal } = this.#options;
     const { openChat } = await import("../../agent/open.ts");
     this.#teller.event({ event: "watch:saved" });
@@ -149,28 +165,19 @@ class Watched {
       emit: (event) => this.#teller.cycle(event),
       notify: ({ message }) => this.#teller.note(message),
     });
-    if (!opened.ok) {
-      if (!signal.aborted) this.#teller.problem(opened.problem);
-      return { stop: null, ours: before.text, hasQuestion: false, failed: true };
-    }
+    if (!opened.ok) return opened.problem;
     await using session = opened.value;
     const stop = await session.advance();
     this.#cut ||= signal.aborted;
-    this.#teller.stopped(stop);
-    return {
-      stop,
-      ours: session.chat.bytes,
-      hasQuestion: nextNeed(session.chat).kind === "advance",
-      failed: stop.reason === "failed" || stop.reason === "cancelled",
-    };
+    return { stop, ours: session.chat.bytes, hasQuestion: nextNeed(session.chat).kind === "advance" };
   }
 }
 
-interface OneRun {
-  readonly stop: Stop | null;
+interface Ran {
+  readonly stop: Stop;
   readonly ours: Uint8Array;
+  /** Whether the text has a message of the person's that was not sent. */
   readonly hasQuestion: boolean;
-  readonly failed: boolean;
 }
 
 /** Says what happens to one document: a line for a person, or a line of JSON. */

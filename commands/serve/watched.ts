@@ -28,24 +28,20 @@ export function isSaved({ look, failed }: Known, now: Look | null): boolean {
 
 /** A run that has ended. */
 export interface Ended {
-  /** The file before it began. */
-  readonly before: Look;
   /** What it left, and the file now. */
   readonly ours: Uint8Array;
   readonly now: Look | null;
   readonly reason: Stop["reason"];
-  /** Whether the text has a message of the person's that was not sent. */
-  readonly hasQuestion: boolean;
 }
 
 /**
- * Whether a document is to be advanced once more, because somebody saved it while it ran: with a text that the run has not
- * taken over, or with a question that it has. A run that failed is never repeated by itself.
+ * What is known when a run has ended. A text that is not the run's was saved by somebody meanwhile, and is to be found as
+ * such by the next look; only a run that failed may have left something else itself, and is never repeated by itself.
  */
-export function isAgain({ before, ours, now, reason, hasQuestion }: Ended): boolean {
-  if (now === null || now.text.length === 0 || reason === "failed" || reason === "cancelled") return false;
-  if (isSame(now.text, ours)) return reason === "done" && hasQuestion;
-  return !isSame(now.text, before.text);
+export function knownAfter({ ours, now, reason }: Ended): Known {
+  const failed = reason === "failed" || reason === "cancelled";
+  if (now === null || failed || isSame(now.text, ours)) return { look: now, failed };
+  return { look: { stamp: "", text: ours }, failed };
 }
 
 /** Reads a file; null when it is not there or cannot be read. */

@@ -1,7 +1,7 @@
 // `flemma watch` as a person's editor meets it: real files, saved in the ways of real editors, a server on loopback for a model.
 
 import assert from "node:assert/strict";
-import { isAgain, isSaved, type Known, type Look } from "../../commands/serve/watched.ts";
+import { isSaved, type Known, knownAfter, type Look } from "../../commands/serve/watched.ts";
 import { HABITS } from "../campaign/random.ts";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
@@ -20,25 +20,18 @@ Deno.test("a save is a text that somebody else wrote, one row a condition", () =
   assert.equal(isSaved({ look: null, failed: false }, at("1", "a")), true, "it has come again");
 });
 
-Deno.test("a run is followed by another where a save came meanwhile, one row a condition", () => {
-  const ended = {
-    before: at("1", "question"),
-    ours: bytes("question, answer"),
-    now: at("3", "other"),
-    reason: "done",
-    hasQuestion: false,
-  } as const;
-  assert.equal(isAgain(ended), true);
-  assert.equal(isAgain({ ...ended, now: null }), false, "it is gone");
-  assert.equal(isAgain({ ...ended, now: at("3", "") }), false, "it is about to be written");
-  assert.equal(isAgain({ ...ended, now: at("1", "question") }), false, "nothing of this run was written");
-  assert.equal(isAgain({ ...ended, now: at("3", "question, answer") }), false, "the run's own text");
-  const merged = { ...ended, now: at("3", "question, answer"), hasQuestion: true };
-  assert.equal(isAgain(merged), true, "a question was typed below");
-  assert.equal(isAgain({ ...merged, reason: "pending" }), false, "the person decides first");
-  for (const reason of ["failed", "cancelled"] as const) {
-    assert.equal(isAgain({ ...ended, reason }), false, reason);
-  }
+Deno.test("what a run leaves starts nothing, what somebody saved meanwhile is a save, one row a condition", () => {
+  const ended = { ours: bytes("ours"), now: at("3", "theirs"), reason: "done" } as const;
+  const isNext = (more: Partial<Parameters<typeof knownAfter>[0]>, now: Look | null = at("3", "theirs")) =>
+    isSaved(knownAfter({ ...ended, now, ...more }), now);
+  assert.equal(isNext({}), true);
+  assert.equal(isNext({ reason: "conflict" }), true);
+  assert.equal(isNext({}, at("3", "ours")), false, "the run's own text");
+  assert.equal(isNext({}, null), false, "it is gone");
+  assert.equal(isNext({ reason: "failed" }), false, "a run that failed is not repeated by itself");
+  assert.equal(isNext({ reason: "cancelled" }), false);
+  const failed = knownAfter({ ...ended, reason: "failed" });
+  assert.equal(isSaved(failed, at("4", "theirs")), true, "but by saving the same text again");
 });
 
 interface Watch {
