@@ -36,12 +36,21 @@ export function candidates(words: readonly string[]): Candidates {
     return { ...NOTHING, words: SHELLS.map((word) => ({ word, text: `completions for ${word}` })) };
   }
   if (positionals.length >= command.arity[1]) return NOTHING;
-  const isTarget = positionals.length > 0 && /TARGET/.test(command.usage);
+  const slots = slotsAt(command, positionals.length);
+  const isTarget = positionals.length > 0 && slots.some((slot) => slot.includes("TARGET"));
   return {
     ...NOTHING,
-    files: /FILE|SNIPPET|PATH/.test(command.usage),
+    files: slots.some((slot) => /FILE|SNIPPET|PATH/.test(slot)),
     targetsOf: isTarget ? positionals[0]! : null,
   };
+}
+
+/** What may stand behind so many positional words, as the usage calls it: one thing, or more from where one may be repeated. */
+function slotsAt({ usage }: Command, before: number): string[] {
+  const slots = usage.replace(/(?:^| )-- .*$/, "").split(" ");
+  const repeated = slots.findIndex((slot) => slot.includes("…"));
+  if (repeated < 0 || before <= repeated) return slots.slice(before, before + 1);
+  return slots.slice(repeated);
 }
 
 /** The command that words begin with; null while it is not whole. */
@@ -81,7 +90,7 @@ function optionNamed({ options }: Command, word: string | undefined): Option | u
 }
 
 function valueOf({ value }: Option): Candidates {
-  return { ...NOTHING, files: value === "FILE" || value === "PATH" || value === "WHERE" };
+  return { ...NOTHING, files: /^(?:FILE|PATH|WHERE|FOLDER|DIR)$/.test(value ?? "") };
 }
 
 /** The words that are neither options nor their values. */

@@ -33,6 +33,88 @@ Deno.test("files and calls stand where the command takes them, one row a conditi
   assert.deepEqual(words("completions", ""), ["bash", "zsh", "fish"]);
 });
 
+Deno.test("at each place of every command files are offered where its usage names one, and nowhere else", () => {
+  const offered = (name: string, ...words: readonly string[]) =>
+    candidates([...name.split(" "), ...words, ""]).files;
+  for (const { name, usage, arity: [, most] } of COMMANDS) {
+    const [first = "", second] = usage.replace(/(?:^| )-- .*$/, "").split(" ");
+    const isFile = (slot: string | undefined) => /FILE|SNIPPET|PATH/.test(slot ?? "");
+    assert.equal(offered(name), isFile(first), name);
+    const isMore = first.includes("…") && isFile(first);
+    assert.equal(offered(name, "one"), most > 1 && (isFile(second) || isMore), `${name} one`);
+  }
+  // Only a call may stand behind the document.
+  for (
+    const name of ["approve", "reject", "execute", "undo", "cancel", "approval show", "approval explain"]
+  ) {
+    const { files, targetsOf } = candidates([...name.split(" "), "f.chat", ""]);
+    assert.deepEqual([name, files, targetsOf], [name, false, "f.chat"]);
+  }
+  assert.equal(candidates(["approve", "f.chat", "call_1", ""]).targetsOf, "f.chat");
+  assert.equal(candidates(["session", "set", "a=b", "c=d", ""]).files, true);
+  assert.equal(candidates(["watch", "a.chat", "b.chat", ""]).files, true);
+});
+
+Deno.test("fish completes every command with what it takes", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    // What the program would answer, each line of words in a file; the shell's script is what is tried.
+    const rows = COMMANDS.map(({ name }) => [...name.split(" "), ""]);
+    rows.push([""], ["advance", "--"], ["approve", "a b.chat", ""]);
+    for (const words of rows) {
+      const { words: found, files } = candidates(words);
+      const lines = found.map(({ word, text }) => `${word}\t${text}\n`).join("");
+      await Deno.writeTextFile(`${folder}/asked+${words.join("+")}`, lines + (files ? ":files\n" : ""));
+    }
+    await Deno.mkdir(`${folder}/in`);
+    await Deno.writeTextFile(`${folder}/in/a b.chat`, "");
+    const script = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "-A",
+        "--quiet",
+        new URL("../../cli.ts", import.meta.url).pathname,
+        "completions",
+        "fish",
+      ],
+    }).output();
+    await Deno.writeFile(`${folder}/script.fish`, script.stdout);
+    const asks = rows.map((words) =>
+      `echo "== ${words.join("+")}"; complete -C 'flemma ${
+        words.map((word) => word.replaceAll(" ", "\\ ")).join(" ")
+      }'`
+    );
+    const fish = await new Deno.Command("fish", {
+      args: [
+        "--no-config",
+        "-c",
+        [
+          `function flemma; cat ${folder}/(string join -- + asked $argv[3..]); end`,
+          `source ${folder}/script.fish`,
+          ...asks,
+        ].join("\n"),
+      ],
+      cwd: `${folder}/in`,
+      env: { HOME: folder },
+    }).output();
+    const told = new TextDecoder().decode(fish.stdout);
+    const parts = new Map(
+      told.split("== ").slice(1).map((part) => {
+        const [title = "", ...lines] = part.trimEnd().split("\n");
+        return [title, lines.map((line) => line.split("\t")[0])];
+      }),
+    );
+    for (const words of rows) {
+      const { words: found, files } = candidates(words);
+      const expected = [...found.map(({ word }) => word), ...(files ? ["a\\ b.chat"] : [])];
+      const got = parts.get(words.join("+"));
+      assert.deepEqual(got?.toSorted(), expected.toSorted(), `${words.join(" ")}: ${told}`);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("bash completes commands, files, and the ids of calls that wait", () =>
   withScene(async (place) => {
     place.write(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as acp from "@agentclientprotocol/sdk";
 import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
 import { callReply, textReply, withServer } from "../../cli/replies.ts";
-import { writeReply } from "./replies.ts";
+import { toolReply, writeReply } from "./replies.ts";
 
 const ASK = "tools:\n  rules:\n    - { ask: bash }\n    - { ask: [write, edit] }\n";
 
@@ -361,4 +361,72 @@ Deno.test("a document elsewhere in the project can be resumed, and its calls are
           /Only conversations/,
         );
       });
+    })));
+
+Deno.test("a server of tools that the client gives is started, and its tool waits for permission", () =>
+  withServer(
+    [toolReply("toolu_1", "my_server__echo", { text: "hi" }), textReply("Done.")],
+    ({ env, requests }) =>
+      withScene(async (place) => {
+        await withAgent(place, env, choose("allow_once"), async (client) => {
+          const server = new URL("../../tools/mcp_servers/misbehaving.ts", import.meta.url).pathname;
+          const { sessionId } = await client.ctx.request(acp.methods.agent.session.new, {
+            cwd: client.cwd,
+            mcpServers: [
+              { name: "my server", command: Deno.execPath(), args: ["run", "-A", "--no-config", server], env: [] },
+              { type: "sse", name: "old", url: "http://127.0.0.1:1/", headers: [] },
+            ],
+          });
+          await say(client, sessionId, "Go.");
+          assert.match(JSON.stringify(requests[0]!.tools), /my_server.{1,4}echo/);
+          assert.deepEqual(client.asked.map(({ toolCall }) => toolCall.name), ["my_server:echo"]);
+          assert.match(documentOf(place), /echo hi/);
+        });
+      }),
+  ));
+
+Deno.test("a client that goes away while it asks a person leaves the call waiting and the document free", () =>
+  withServer([callReply("toolu_1", "echo ran >> ran")], ({ env }) =>
+    withScene(async (place) => {
+      place.settings(ASK);
+      const asked = Promise.withResolvers<void>();
+      const [program = "", ...args] = [...place.program, "acp"];
+      const child = new Deno.Command(program, {
+        args,
+        cwd: place.path(""),
+        clearEnv: true,
+        env: { ...place.env, ANTHROPIC_API_KEY: "k", ...env },
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "null",
+      }).spawn();
+      const writer = child.stdin.getWriter();
+      const send = (id: number, method: string, params: Json) =>
+        writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`));
+      const cwd = place.path("").replace(/\/$/, "");
+      const reading = (async () => {
+        let open = "";
+        for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+          const lines = (open + chunk).split("\n");
+          open = lines.pop()!;
+          for (const { id, result, method } of lines.map((line) => JSON.parse(line))) {
+            if (id === 2) {
+              const prompt = [{ type: "text", text: "Go." }];
+              await send(3, "session/prompt", { sessionId: result.sessionId, prompt });
+            }
+            if (method === "session/request_permission") asked.resolve();
+          }
+        }
+      })();
+      await send(1, "initialize", { protocolVersion: 1 });
+      await send(2, "session/new", { cwd, mcpServers: [] });
+      await asked.promise;
+      await writer.close();
+      assert.equal((await child.status).code, 0);
+      await reading;
+      assert.equal(place.exists("ran"), false);
+      assert.match(documentOf(place), /status=pending/);
+      const [name] = [...Deno.readDirSync(place.path(".flemma/chats"))].map(({ name }) => name);
+      const approved = await place.run(["approve", `.flemma/chats/${name}`, "toolu_1"]);
+      assert.equal(approved.code, 0, approved.stderr);
     })));

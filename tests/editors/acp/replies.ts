@@ -5,19 +5,22 @@ import { callReply, type Reply } from "../../cli/replies.ts";
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-/** A reply that wants to write `notes.md`. */
-export function writeReply(id: string): Reply {
-  const reply = callReply(id, "x");
-  const input = JSON.stringify({ path: "notes.md", content: "new\n", label: "notes" });
+/** A reply that calls one tool. */
+export function toolReply(id: string, name: string, input: Json): Reply {
   return {
-    events: reply.events!.map((event: Json) => {
+    events: callReply(id, "x").events!.map((event: Json) => {
       if (event.content_block?.type === "tool_use") {
-        return { ...event, content_block: { ...event.content_block, name: "write" } };
+        return { ...event, content_block: { ...event.content_block, name } };
       }
       if (event.delta?.type === "input_json_delta") {
-        return { ...event, delta: { ...event.delta, partial_json: input } };
+        return { ...event, delta: { ...event.delta, partial_json: JSON.stringify(input) } };
       }
       return event;
     }),
   };
+}
+
+/** A reply that wants to write `notes.md`. */
+export function writeReply(id: string): Reply {
+  return toolReply(id, "write", { path: "notes.md", content: "new\n", label: "notes" });
 }
