@@ -369,11 +369,16 @@ Deno.test("a server of tools that the client gives is started, and its tool wait
     ({ env, requests }) =>
       withScene(async (place) => {
         await withAgent(place, env, choose("allow_once"), async (client) => {
-          const server = new URL("../../tools/mcp_servers/misbehaving.ts", import.meta.url).pathname;
+          const server = new URL("../../tools/mcp/misbehaving.ts", import.meta.url).pathname;
           const { sessionId } = await client.ctx.request(acp.methods.agent.session.new, {
             cwd: client.cwd,
             mcpServers: [
-              { name: "my server", command: Deno.execPath(), args: ["run", "-A", "--no-config", server], env: [] },
+              {
+                name: "my server",
+                command: Deno.execPath(),
+                args: ["run", "-A", "--no-config", server],
+                env: [],
+              },
               { type: "sse", name: "old", url: "http://127.0.0.1:1/", headers: [] },
             ],
           });
