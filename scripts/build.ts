@@ -2,8 +2,9 @@
 //
 //   build.ts            a bundle of the command line and one of the library, for Deno
 //   build.ts npm        the packages for npm
+//   build.ts codemirror the page of examples/codemirror
 
-import { bundleLibrary, bundleProgram } from "./build/bundle.ts";
+import { bundleLibrary, bundleProgram, bundleText } from "./build/bundle.ts";
 import { buildPackages } from "./build/npm.ts";
 import { print, ROOT } from "./gate/root.ts";
 
@@ -15,6 +16,11 @@ await Deno.mkdir(`${ROOT}/dist`);
 const [what = "bundle"] = Deno.args;
 if (what === "npm") {
   for (const folder of await buildPackages(`${ROOT}/dist/npm`)) print(folder);
+} else if (what === "codemirror") {
+  const page = "examples/codemirror";
+  await Deno.mkdir(`${ROOT}/dist/codemirror`);
+  await Deno.copyFile(`${ROOT}/${page}/index.html`, `${ROOT}/dist/codemirror/index.html`);
+  await Deno.writeTextFile(`${ROOT}/dist/codemirror/main.js`, await bundleText(`${page}/main.js`));
 } else if (what === "bundle") {
   for (
     const [name, size] of [
@@ -23,6 +29,6 @@ if (what === "npm") {
     ] as const
   ) print(`${name}  ${(size / 1024).toFixed(1)} KB`);
 } else {
-  print("deno task build [bundle|npm]");
+  print("deno task build [bundle|npm|codemirror]");
   Deno.exit(2);
 }

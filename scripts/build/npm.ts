@@ -6,10 +6,13 @@ import { ROOT } from "../gate/root.ts";
 import { declarations } from "./types.ts";
 
 /** What programs import, by the name of its file. */
-const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts" } as const;
+const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts", lezer: "parser/lezer/mod.ts" } as const;
 
 /** Packages that the library shares with the program that imports it: trees are told apart by the classes of these. */
-const SHARED = ["@lezer/common", "@lezer/markdown"];
+const SHARED = ["@lezer/common", "@lezer/highlight", "@lezer/markdown"];
+
+/** What an editor brings along that shows documents; only `flemma/lezer` needs it. */
+const EDITORS = ["@codemirror/language"];
 
 /** The Deno that the package brings along: the one that this project is made and tested with. */
 const DENO = "2.9.6";
@@ -25,9 +28,9 @@ export async function buildPackages(target: string): Promise<string[]> {
   for (const name of ["bin", "lib"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
   await bundleProgram(`${folder}/lib/flemma.js`);
   for (const [name, entry] of Object.entries(LIBRARIES)) {
-    await bundleLibrary(`${folder}/lib/${name}.js`, { entry, external: SHARED });
+    await bundleLibrary(`${folder}/lib/${name}.js`, { entry, external: [...SHARED, ...EDITORS] });
   }
-  const types = await declarations(Object.values(LIBRARIES), await linkPackages("mod.ts"));
+  const types = await declarations(Object.values(LIBRARIES), await linkPackages("parser/lezer/mod.ts"));
   for (const [index, name] of Object.keys(LIBRARIES).entries()) {
     await Deno.writeTextFile(`${folder}/lib/${name}.d.ts`, types[index]!);
   }
@@ -58,9 +61,16 @@ export function packageManifest(): Record<string, unknown> {
     type: "module",
     bin: { flemma: "bin/flemma" },
     man: "./flemma.1",
-    exports: { ".": library("mod"), "./parser": library("parser"), "./package.json": "./package.json" },
+    exports: {
+      ".": library("mod"),
+      "./parser": library("parser"),
+      "./lezer": library("lezer"),
+      "./package.json": "./package.json",
+    },
     engines: { node: ">=20" },
-    dependencies: { ...Object.fromEntries(SHARED.map((name) => [name, range(name)])), deno: DENO },
+    dependencies: { ...ranges(SHARED), deno: DENO },
+    peerDependencies: ranges(EDITORS),
+    peerDependenciesMeta: Object.fromEntries(EDITORS.map((name) => [name, { optional: true }])),
     // Programs cannot be started out of an archive.
     preferUnplugged: true,
   };
@@ -82,8 +92,10 @@ async function writeManifest(folder: string, content: Record<string, unknown>): 
   await Deno.writeTextFile(`${folder}/package.json`, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** The versions of a package that go with the one that is pinned here. */
-function range(name: string): string {
-  const { [name as keyof typeof manifest.imports]: pinned } = manifest.imports;
-  return `^${pinned.slice(pinned.lastIndexOf("@") + 1)}`;
+/** The versions of packages that go with those that are pinned here. */
+function ranges(names: readonly string[]): Record<string, string> {
+  const pinned: Readonly<Record<string, string>> = manifest.imports;
+  return Object.fromEntries(
+    names.map((name) => [name, `^${pinned[name]!.slice(pinned[name]!.lastIndexOf("@") + 1)}`]),
+  );
 }

@@ -36,7 +36,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
  */
 export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   parser: [
-    ["library.ts"],
+    ["library.ts", "lezer"],
     ["mod.ts"],
     ["json.ts", "prose.ts", "utf16.ts", "open_call.ts", "migrate.ts"],
     ["document.ts"],

@@ -47,7 +47,14 @@ async function withPackage(body: (packages: string, installed: Installed) => Pro
     assert.equal(packed.code, 0, packed.error);
     const archive = `${root}/tmp/${packed.out.trim()}`;
     await Deno.writeTextFile(`${folder}/package.json`, '{"name":"somebody","private":true,"type":"module"}');
-    const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    const flags = [
+      "--ignore-scripts",
+      "@codemirror/language",
+      "--prefer-offline",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+    ];
     const { code, out, error } = await run(["npm", "install", ...flags, archive]);
     assert.equal(code, 0, out + error);
     await body(`${root}/built`, { folder, run });
@@ -97,6 +104,8 @@ Deno.test("npm: the package holds what it says, and works after an install witho
         "bin/flemma.cjs",
         "flemma.1",
         "lib/flemma.js",
+        "lib/lezer.d.ts",
+        "lib/lezer.js",
         "lib/mod.d.ts",
         "lib/mod.js",
         "lib/parser.d.ts",
@@ -162,7 +171,9 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       await Deno.writeTextFile(
         `${folder}/good.ts`,
         `import { openChat, type Stop } from "flemma";
+import { chatLanguage, chatParser } from "flemma/lezer";
 import { parse, type Chat } from "flemma/parser";
+export const name: string = chatLanguage.name + chatParser.parse("").type.name;
 const chat: Chat = parse(new Uint8Array());
 export const length: number = chat.tree.length;
 export async function run(): Promise<Stop | null> {

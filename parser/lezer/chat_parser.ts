@@ -1,0 +1,162 @@
+// Documents as hosts of Lezer parse them: strings in, trees over UTF-16 out, what an edit left alone taken over.
+//
+// A host says by fragments what is the same as in an earlier tree. That tree knows the document that it was made of, so all
+// that lies between the fragments becomes one edit of it, and one `update` the next version.
+
+import {
+  type Input,
+  NodeProp,
+  type NodePropSource,
+  type NodeSet,
+  Parser,
+  type ParseWrapper,
+  type PartialParse,
+  Tree,
+  type TreeFragment,
+} from "@lezer/common";
+import { parse, update } from "../mod.ts";
+import { nodeSet } from "../tree/nodes.ts";
+import * as Term from "../tree/terms.generated.ts";
+import type { Chat } from "../types.ts";
+import { offsetAtUnits } from "../utf16.ts";
+import { UnitTrees } from "./units.ts";
+
+/** What a tree was made of. */
+interface Made {
+  readonly chat: Chat;
+  /** Code units of the text. */
+  readonly length: number;
+}
+
+type Ranges = readonly { readonly from: number; readonly to: number }[];
+
+/** What a host adds to the parser. */
+export interface ChatParserOptions {
+  /** Properties of the types of node, for instance styles and folds. */
+  readonly props?: readonly NodePropSource[];
+  /** What is around the parser, for instance `parseMixed`; in the order in which it is put around. */
+  readonly wrap?: readonly ParseWrapper[];
+}
+
+/** A parser of documents for CodeMirror and other hosts of Lezer. Any text is a document, so no tree holds an error. */
+export class ChatParser extends Parser {
+  /** The types of node. */
+  readonly nodeSet: NodeSet;
+  readonly #wrap: readonly ParseWrapper[];
+  readonly #trees: UnitTrees;
+  /** What trees of this parser were made of; a property of the tree, because hosts make copies. */
+  readonly #made = new NodeProp<Made>({ perNode: true });
+
+  /** @param options what a host adds */
+  constructor(options: ChatParserOptions = {}, types: NodeSet = nodeSet) {
+    super();
+    this.nodeSet = types.extend(...options.props ?? []);
+    this.#wrap = options.wrap ?? [];
+    this.#trees = new UnitTrees(this.nodeSet);
+  }
+
+  /**
+   * The same parser with more added.
+   *
+   * @param options properties and what is put around it, besides those it has
+   */
+  configure(options: ChatParserOptions): ChatParser {
+    const wrap = [...this.#wrap, ...options.wrap ?? []];
+    return new ChatParser({ props: options.props, wrap }, this.nodeSet);
+  }
+
+  override createParse(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): PartialParse {
+    let made: PartialParse = new WholeParse(ranges, () => this.#tree(input, fragments, ranges));
+    for (const wrap of this.#wrap) made = wrap(made, input, fragments, [...ranges]);
+    return made;
+  }
+
+  #tree(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): Tree {
+    const made = this.#next(input, fragments, ranges) ?? fresh(textBetween(input, ranges));
+    const { children, positions, length } = this.#trees.of(made.chat);
+    const top = this.nodeSet.types[Term.Document]!;
+    return new Tree(top, children, positions, length, [[this.#made, made]]);
+  }
+
+  /** The next version of the document that a fragment is of; null where nothing can be taken over. */
+  #next(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): Made | null {
+    const [{ from, to } = { from: 0, to: 0 }, ...more] = ranges;
+    const last = fragments.findLast(({ tree }) => tree.prop(this.#made) !== undefined);
+    const old = last?.tree.prop(this.#made);
+    if (last === undefined || old === undefined || more.length > 0) return null;
+    // What stands at the beginning and at the end of both texts.
+    const first = fragments.find((fragment) => fragment.tree === last.tree);
+    const begins = first !== undefined && first.from <= from && from + first.offset === 0;
+    const ends = last.to >= to && to + last.offset === old.length;
+    if (!begins && !ends) return null;
+    let start = begins ? Math.min(first.to, to) : from;
+    let end = ends ? Math.max(last.from, start, -last.offset) : to;
+    let oldEnd = ends ? end + last.offset : old.length;
+    // Neither may divide a character of two code units.
+    if (start > from && isHigh(input.read(start - 1, start))) start -= 1;
+    if (end < to && isLow(input.read(end, end + 1))) {
+      end += 1;
+      oldEnd += 1;
+    }
+    const oldStart = start - from;
+    // With a mark at the beginning, or one that may come there, places are counted otherwise.
+    if (oldEnd < oldStart || oldStart === 0 && end > start || old.chat.bom) return null;
+    const insert = textBetween(input, [{ from: start, to: end }]);
+    if (insert === "" && oldStart === oldEnd) return old;
+    const bytes = (units: number) => offsetAtUnits(old.chat, units);
+    const chat = update(old.chat, [{
+      from: bytes(oldStart),
+      to: bytes(oldEnd),
+      insert: insert.toWellFormed(),
+    }]);
+    return { chat, length: to - from };
+  }
+}
+
+/** A parse that is done in one step: a document of 10 MB takes less than a frame. */
+class WholeParse implements PartialParse {
+  readonly #ranges: Ranges;
+  readonly #parse: () => Tree;
+  parsedPos: number;
+  /** The whole of a text is parsed, wherever a host would have stopped. */
+  readonly stoppedAt = null;
+
+  constructor(ranges: Ranges, parse: () => Tree) {
+    this.#ranges = ranges;
+    this.#parse = parse;
+    this.parsedPos = ranges[0]?.from ?? 0;
+  }
+
+  advance(): Tree {
+    const tree = this.#parse();
+    this.parsedPos = this.#ranges.at(-1)?.to ?? 0;
+    return tree;
+  }
+
+  stopAt(): void {}
+}
+
+function fresh(text: string): Made {
+  return { chat: parse(new TextEncoder().encode(text)), length: text.length };
+}
+
+/** The text of ranges; what lies between them is blank. */
+function textBetween(input: Input, ranges: Ranges): string {
+  let text = "";
+  let reached = ranges[0]?.from ?? 0;
+  for (const { from, to } of ranges) {
+    text += " ".repeat(from - reached) + input.read(from, to);
+    reached = to;
+  }
+  return text;
+}
+
+function isHigh(text: string): boolean {
+  const unit = text.charCodeAt(0);
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isLow(text: string): boolean {
+  const unit = text.charCodeAt(0);
+  return unit >= 0xdc00 && unit < 0xe000;
+}

@@ -1,0 +1,10 @@
+/**
+ * Documents for hosts of Lezer: a parser over strings that goes on from what an edit left alone, and a language for
+ * CodeMirror 6. It shares `@lezer/common`, `@lezer/highlight`, `@lezer/markdown` and `@codemirror/language` with the host.
+ *
+ * @module
+ */
+
+export { ChatParser, type ChatParserOptions } from "./chat_parser.ts";
+export { chatLanguage, chatParser } from "./codemirror.ts";
+export { type InnerLanguage, withInner } from "./nested.ts";

@@ -1,0 +1,124 @@
+// Trees over bytes as trees over UTF-16 code units, which is how hosts of Lezer count.
+//
+// Versions of a document share the trees of what an edit left alone, so what was made of one is kept by it.
+
+import { type NodeSet, NodeType, Tree, TreeBuffer } from "@lezer/common";
+import type { Chat } from "../types.ts";
+
+/** Bytes between two places whose code units are noted. */
+const STEP = 256;
+
+type Node = Tree | TreeBuffer;
+
+/** Makes trees of the types of one set. */
+export class UnitTrees {
+  readonly #types: NodeSet;
+  readonly #known = new WeakMap<Node, Node>();
+
+  constructor(types: NodeSet) {
+    this.#types = types;
+  }
+
+  /** The tree of a document without properties of its own. */
+  of(
+    chat: Chat,
+  ): { readonly children: readonly Node[]; readonly positions: readonly number[]; length: number } {
+    return this.#children(chat.tree, 0, chat);
+  }
+
+  /** The children of a node that is all children: what lies between two of them is counted. */
+  #children(node: Tree, from: number, chat: Chat) {
+    const children: Node[] = [];
+    const positions: number[] = [];
+    let units = 0;
+    let reached = 0;
+    const pass = (to: number) => {
+      if (to > reached) units += new Units(chat.slice(from + reached, from + to)).length;
+      reached = to;
+    };
+    for (const [index, child] of node.children.entries()) {
+      const position = node.positions[index]!;
+      pass(position);
+      const made = this.#made(child, from + position, chat);
+      children.push(made);
+      positions.push(units);
+      units += made.length;
+      reached = position + child.length;
+    }
+    pass(node.length);
+    return { children, positions, length: units };
+  }
+
+  #made(node: Node, from: number, chat: Chat): Node {
+    const known = this.#known.get(node);
+    if (known !== undefined) return known;
+    let made: Node;
+    if (node instanceof Tree && node.type.isAnonymous) {
+      const { children, positions, length } = this.#children(node, from, chat);
+      made = new Tree(NodeType.none, children, positions, length);
+    } else made = this.#counted(node, 0, new Units(chat.slice(from, from + node.length)));
+    this.#known.set(node, made);
+    return made;
+  }
+
+  /** A node that begins at a byte of what was counted. */
+  #counted(node: Node, from: number, units: Units): Node {
+    const start = units.at(from);
+    const length = units.at(from + node.length) - start;
+    if (node instanceof TreeBuffer) {
+      const numbers = units.areBytes ? node.buffer : node.buffer.slice();
+      for (let index = 0; index < numbers.length && !units.areBytes; index += 4) {
+        numbers[index + 1] = units.at(from + numbers[index + 1]!) - start;
+        numbers[index + 2] = units.at(from + numbers[index + 2]!) - start;
+      }
+      return new TreeBuffer(numbers, length, this.#types);
+    }
+    return new Tree(
+      node.type.isAnonymous ? NodeType.none : this.#types.types[node.type.id]!,
+      node.children.map((child, index) => this.#counted(child, from + node.positions[index]!, units)),
+      node.positions.map((position) => units.at(from + position) - start),
+      length,
+    );
+  }
+}
+
+/** Code units of bytes that are UTF-8: each place of the text against its number of bytes. */
+export class Units {
+  readonly #bytes: Uint8Array;
+  /** Code units before every so many bytes. */
+  readonly #noted: Float64Array;
+  readonly length: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#noted = new Float64Array(Math.floor(bytes.length / STEP) + 1);
+    let units = 0;
+    for (let at = 0; at < bytes.length; at++) {
+      if (at % STEP === 0) this.#noted[at / STEP] = units;
+      units += unitsBegunBy(bytes[at]!);
+    }
+    if (bytes.length % STEP === 0) this.#noted[bytes.length / STEP] = units;
+    this.length = units;
+  }
+
+  /** Whether each byte is a code unit. */
+  get areBytes(): boolean {
+    return this.length === this.#bytes.length;
+  }
+
+  /** Code units before a byte. */
+  at(byte: number): number {
+    if (this.areBytes) return byte;
+    const step = Math.floor(byte / STEP);
+    let units = this.#noted[step]!;
+    for (let at = step * STEP; at < byte; at++) units += unitsBegunBy(this.#bytes[at]!);
+    return units;
+  }
+}
+
+/** A character counts with its first byte: two where it has four bytes, none for the bytes that follow. */
+function unitsBegunBy(byte: number): number {
+  if (byte < 0x80) return 1;
+  if (byte < 0xc0) return 0;
+  return byte < 0xf0 ? 1 : 2;
+}
