@@ -44,3 +44,29 @@ export function thrownText(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return text.replace(/\s*\n\s*/g, " ").trim().replace(/ \(os error \d+\)(?:: [a-z_ ]+ '.*')?/, "");
 }
+
+/**
+ * What the runtime keeps from this program, as a problem: a permission that it was started without, or a part of it that
+ * its address does not have. Null for everything else that is thrown.
+ */
+export function runtimeRefusal(thrown: unknown): Problem | null {
+  if (thrown instanceof Deno.errors.NotCapable) {
+    const [flag = "-A"] = /--allow-[a-z-]+/.exec(thrown.message) ?? [];
+    const [what = ""] = thrown.message.split(", run again");
+    return {
+      code: "permission-lacking",
+      message: `flemma was started without the permission ${flag}: ${what.replace(/^R/, "r")}.`,
+      next: `Start it with ${flag}, or with -A for all that its commands need.`,
+    };
+  }
+  const { origin, protocol } = new URL(import.meta.url);
+  if (protocol !== "file:" && thrown instanceof TypeError && thrown.message.includes(origin)) {
+    return {
+      code: "part-missing",
+      message: `A part of flemma could not be fetched: ${thrown.message}`,
+      next:
+        "Start it once with deno run --reload: its address has another version now, or cannot be reached.",
+    };
+  }
+  return null;
+}

@@ -2,7 +2,7 @@
 
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { isThere } from "../base/files.ts";
-import { thrownText } from "../base/problem.ts";
+import { runtimeRefusal, thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
 import { Exit } from "./io/exit.ts";
 import { helpFor, overview } from "./line/help.ts";
@@ -83,10 +83,22 @@ function environmentHere(): Environment | string {
     return processEnvironment();
   } catch (thrown) {
     if (thrown instanceof HomeUnknown) return thrown.message;
+    const refusal = runtimeRefusal(thrown);
+    if (refusal !== null) return `${refusal.message} ${refusal.next}`;
     return `The working folder cannot be used (${
       thrownText(thrown)
     }): it was deleted, or its name is not UTF-8. ` +
       "Change to another folder.";
+  }
+}
+
+/** The variables of this process, none where the runtime does not let them be read. */
+function variablesHere(): Record<string, string> {
+  try {
+    return Deno.env.toObject();
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotCapable) return {};
+    throw thrown;
   }
 }
 
@@ -180,6 +192,12 @@ async function pieceOf(command: Command | null): Promise<Piece> {
 /** Says what ended a command, and with which exit code. */
 function tellThrown(messages: Messages, thrown: unknown, filter: boolean): number {
   const output = asOutputError(thrown);
+  const refusal = output === null ? runtimeRefusal(thrown) : null;
+  if (refusal !== null) {
+    messages.say(`flemma: ${refusal.message}`);
+    messages.say(`  ${refusal.next}`);
+    return Exit.failure;
+  }
   if (output === null) {
     messages.say(`flemma: This is a fault of the program: ${thrownText(thrown)}`);
     if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
@@ -203,9 +221,7 @@ function closed(messages: Messages, code: number): number {
 async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promise<number> {
   const here = environmentHere();
   // Only for messages.
-  const environment = typeof here === "string"
-    ? { cwd: "/", home: "/", variables: Deno.env.toObject() }
-    : here;
+  const environment = typeof here === "string" ? { cwd: "/", home: "/", variables: variablesHere() } : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
     const { pipedBeside } = await pieceOf(mistake.command);

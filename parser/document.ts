@@ -1,6 +1,6 @@
 // The typed view of a whole document over its text and structure, and the step to its next version.
 
-import { NodeType, Tree } from "@lezer/common";
+import { NodeType, Tree } from "npm:@lezer/common@1.5.5";
 import { diagnose, summarise } from "./view/diagnose.ts";
 import { type Edit, replacementsOf } from "./edits/edit.ts";
 import { messageIndex } from "./view/message_index.ts";

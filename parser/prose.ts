@@ -1,7 +1,7 @@
 // The Markdown inside of messages, parsed for those who render or colour it. No command pays for it: the parser of
 // Markdown is loaded at the first call.
 
-import type { Parser, Tree } from "@lezer/common";
+import type { Parser, Tree } from "npm:@lezer/common@1.5.5";
 import type { Message } from "./tree/message.ts";
 import { ChatTurn } from "./view/turn.ts";
 import type { SyntaxTree, TextSegment, Turn } from "./types.ts";
@@ -38,6 +38,6 @@ function treesOf(message: Message): Map<number, Tree> {
 }
 
 async function load(): Promise<Parser> {
-  const { GFM, parser } = await import("@lezer/markdown");
+  const { GFM, parser } = await import("npm:@lezer/markdown@1.8.1");
   return parser.configure(GFM);
 }

@@ -1,7 +1,7 @@
 // The typed view of a document: what every other room knows of the format. Values are computed when asked for.
 
 /** A syntax tree of the package `@lezer/common`, as editors use it. */
-export type SyntaxTree = InstanceType<(typeof import("@lezer/common"))["Tree"]>;
+export type SyntaxTree = InstanceType<(typeof import("npm:@lezer/common@1.5.5"))["Tree"]>;
 
 /** Severity of a diagnostic. An `error` blocks sending; an `info` is told to who asks with `check` and by nothing else. */
 export type Severity = "error" | "warning" | "info";

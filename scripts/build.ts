@@ -6,6 +6,7 @@
 
 import { bundleLibrary, bundleProgram, bundleText } from "./build/bundle.ts";
 import { buildPackages } from "./build/npm.ts";
+import { versioned } from "./build/versioned.ts";
 import { print, ROOT } from "./gate/root.ts";
 
 // What an earlier build left would be shipped along.
@@ -22,9 +23,11 @@ if (what === "npm") {
   await Deno.copyFile(`${ROOT}/${page}/index.html`, `${ROOT}/dist/codemirror/index.html`);
   await Deno.writeTextFile(`${ROOT}/dist/codemirror/main.js`, await bundleText(`${page}/main.js`));
 } else if (what === "bundle") {
+  const program = await bundleProgram(`${ROOT}/dist/flemma.js`);
+  await versioned(`${ROOT}/dist/flemma.js`);
   for (
     const [name, size] of [
-      ["dist/flemma.js", await bundleProgram(`${ROOT}/dist/flemma.js`)],
+      ["dist/flemma.js", program],
       ["dist/mod.js", await bundleLibrary(`${ROOT}/dist/mod.js`)],
     ] as const
   ) print(`${name}  ${(size / 1024).toFixed(1)} KB`);

@@ -125,10 +125,10 @@ async function compile(given: JsonSchema): Promise<SchemaCheck> {
   } as const;
   // The older drafts give `items` a list; the class of the newer one takes that for a broken schema.
   if (usesDraft7(schema)) {
-    const { Ajv } = namesOf(await import("ajv"));
+    const { Ajv } = namesOf(await import("npm:ajv@8.20.0"));
     return new Ajv(options).compile(schema);
   }
-  const { Ajv2020 } = namesOf(await import("ajv/dist/2020.js"));
+  const { Ajv2020 } = namesOf(await import("npm:ajv@8.20.0/dist/2020.js"));
   return new Ajv2020(options).compile(schema);
 }
 

@@ -54,7 +54,7 @@ interface Insertion {
 }
 
 async function insertionFor(text: string, rule: WrittenRule, json: boolean): Promise<Insertion | null> {
-  const { isMap, isSeq, parseDocument } = await import("yaml");
+  const { isMap, isSeq, parseDocument } = await import("npm:yaml@2.9.1");
   const written = json ? JSON.stringify(rule) : flow(rule);
   const root = parseDocument(text, { prettyErrors: false }).contents;
   if (root === null || !isMap(root) || root.items.length === 0) {

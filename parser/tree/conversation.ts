@@ -3,7 +3,7 @@
 // A page is never changed. An edit makes new pages where messages changed and a new list of pages; the list is flat
 // for the same reason as the list of chunks in text.ts.
 
-import { NodeType, Tree } from "@lezer/common";
+import { NodeType, Tree } from "npm:@lezer/common@1.5.5";
 import type { Message } from "./message.ts";
 import { treeOf } from "./nodes.ts";
 

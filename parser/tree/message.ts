@@ -4,7 +4,7 @@
 // marker or behind its end. So an edit costs the messages it touches, and all others are taken over.
 
 import type { ParseCode } from "../types.ts";
-import type { Tree } from "@lezer/common";
+import type { Tree } from "npm:@lezer/common@1.5.5";
 import { Cursor } from "../text/cursor.ts";
 import { isSpace } from "../text/lines.ts";
 import { type NodeRange, Nodes } from "./nodes.ts";

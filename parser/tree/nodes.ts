@@ -3,7 +3,7 @@
 // Four numbers a node, parents before children: type, from, to, and the index behind its last descendant. That is
 // the layout of Lezer's own buffers, so nodes become buffers by moving their numbers. Many messages share one list.
 
-import { NodeSet, NodeType, Tree, TreeBuffer } from "@lezer/common";
+import { NodeSet, NodeType, Tree, TreeBuffer } from "npm:@lezer/common@1.5.5";
 import { NAMES } from "./names.generated.ts";
 import * as Term from "./terms.generated.ts";
 

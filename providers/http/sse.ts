@@ -1,6 +1,6 @@
 // Reads a server-sent event stream from bytes: the data of each event, and lines that are no SSE at all.
 
-import { createParser } from "eventsource-parser";
+import { createParser } from "npm:eventsource-parser@4.1.3";
 
 /** What a stream is made of. */
 export interface SseHandlers {

@@ -114,7 +114,7 @@ export async function parseReplayScript(text: string): Promise<Outcome<ReplayScr
 
 async function decode(text: string): Promise<Outcome<unknown>> {
   try {
-    const { parse } = await import("yaml");
+    const { parse } = await import("npm:yaml@2.9.1");
     return success(parse(text));
   } catch (thrown) {
     return failure("replay-script", `The replay script is neither YAML nor JSON: ${thrownText(thrown)}`);

@@ -8,6 +8,7 @@
 import * as esbuild from "esbuild";
 import { calledFunctions } from "./called.ts";
 import { compiledEagerly } from "./eager.ts";
+import { bareName, bareNames } from "./packages.ts";
 import { ROOT } from "../gate/root.ts";
 
 interface Graph {
@@ -183,7 +184,7 @@ async function bundled(
     absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
-    plugins: parts === null ? [] : [parts],
+    plugins: parts === null ? [bareNames] : [parts, bareNames],
   });
   return result.outputFiles[0]!;
 }
@@ -205,7 +206,7 @@ function lateParts({ root, late, from, met, without }: Parts): esbuild.Plugin {
         if (kind !== "dynamic-import") return undefined;
         const module = path.startsWith(".")
           ? new URL(path, `file://${resolveDir}/`).pathname.slice(root.length + 1)
-          : path;
+          : bareName(path);
         if (without.has(module)) {
           met.add(module);
           return { path: module, namespace: LEFT_OUT };

@@ -4,6 +4,7 @@ import manifest from "../../deno.json" with { type: "json" };
 import { bundleLibrary, bundleProgram, linkPackages } from "./bundle.ts";
 import { ROOT } from "../gate/root.ts";
 import { declarations } from "./types.ts";
+import { versioned } from "./versioned.ts";
 
 /** What programs import, by the name of its file. */
 const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts", lezer: "parser/lezer/mod.ts" } as const;
@@ -27,6 +28,7 @@ export async function buildPackages(target: string): Promise<string[]> {
   const folder = `${target}/flemma`;
   for (const name of ["bin", "lib"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
   await bundleProgram(`${folder}/lib/flemma.js`);
+  await versioned(`${folder}/lib/flemma.js`);
   for (const [name, entry] of Object.entries(LIBRARIES)) {
     await bundleLibrary(`${folder}/lib/${name}.js`, { entry, external: [...SHARED, ...EDITORS] });
   }

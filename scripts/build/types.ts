@@ -4,6 +4,7 @@ import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
 import ts from "typescript";
 import { ROOT } from "../gate/root.ts";
+import { bareName } from "./packages.ts";
 
 /**
  * Makes the declarations of modules, each with everything that it exports in one text; packages stay imports.
@@ -53,7 +54,7 @@ async function gathered(declaration: string): Promise<string> {
     resolveId(path: string, from: string | undefined) {
       if (from === undefined) return path;
       if (path.startsWith(".")) return declarationOf(new URL(path, `file://${from}`).pathname);
-      return { id: path, external: true };
+      return { id: bareName(path), external: true };
     },
   };
   const made = await rollup({ input: declaration, plugins: [bySource, dts()] });

@@ -81,7 +81,7 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
     tool: (name: string) => tools.get(name),
     otherShell: typeof shell === "string" && shell !== "" && nameOf(shell) !== "bash" ? shell : null,
     isSandboxed: async () => subject.sandbox.enabled && (await subject.sandbox.available()).ok,
-    loadShell: () => import("unbash"),
+    loadShell: () => import("npm:unbash@6.0.4"),
   };
 }
 

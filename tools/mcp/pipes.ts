@@ -1,8 +1,8 @@
 // A server over its pipes: one message of JSON a line. What is no message is passed over, and a line that never ends is
 // the end of the connection.
 
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
+import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
 
 /** Bytes of one message. */
 const LONGEST_LINE = 16 * 1024 * 1024;

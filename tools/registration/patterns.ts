@@ -25,7 +25,7 @@ type Compile = (pattern: string) => { matcher(text: string): { find(): boolean }
 
 /** Loads the engine. */
 export async function loadExpressions(): Promise<Expressions> {
-  const { RE2JS } = await import("re2js");
+  const { RE2JS } = await import("npm:re2js@2.10.0");
   const compile: Compile = (pattern) => RE2JS.compile(RE2JS.translateRegExp(pattern));
   const engine = (pattern: string): Pattern => {
     const machine = compiled(pattern, compile);

@@ -13,7 +13,7 @@ import type {
   Statement,
   SyntaxNode,
   Word,
-} from "unbash";
+} from "npm:unbash@6.0.4";
 import { accountsFor, type Piece, type Separator } from "./separators.ts";
 import type {
   ShellAssignment,

@@ -1,6 +1,6 @@
 // Words of a command, read piece by piece for approvals: what they come to, or why that cannot be told.
 
-import type { Word, WordPart } from "unbash";
+import type { Word, WordPart } from "npm:unbash@6.0.4";
 import type { ShellScript, ShellWord } from "./types.ts";
 
 /** What reading words needs: the text of the command, and who reads what is substituted. */

@@ -1,7 +1,7 @@
 // What `.gitignore` files leave out: the kept library reads them, and a machine of states those lines that its expressions could
 // hang on.
 
-import type { Ignore } from "ignore";
+import type { Ignore } from "npm:ignore@7.0.17";
 import { type Glob, readGlob } from "../../../config/rules/glob.ts";
 
 /** Whether one file leaves a path out: null where it says nothing. */
@@ -19,7 +19,7 @@ let library: Promise<Library> | undefined;
 
 async function load(): Promise<Library> {
   // A module of the older kind: its one export is the function.
-  const module: unknown = await import("ignore");
+  const module: unknown = await import("npm:ignore@7.0.17");
   return (module as { readonly default: Library }).default;
 }
 

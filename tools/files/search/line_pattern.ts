@@ -14,7 +14,7 @@ export interface LinePattern {
 /** Anchors and flags that mean something else in a text of several lines. */
 const ALONE = /\\[Az]|\(\?[a-zA-Z-]*m/;
 
-let library: Promise<typeof import("re2js")> | undefined;
+let library: Promise<typeof import("npm:re2js@2.10.0")> | undefined;
 
 /** Reads an expression in the syntax of RE2. Fails with what is wrong, as the end of a sentence. */
 export async function readLinePattern(text: string): Promise<Outcome<LinePattern, string>> {
@@ -22,7 +22,7 @@ export async function readLinePattern(text: string): Promise<Outcome<LinePattern
   if (/\n|(?<!\\)(?:\\\\)*\\n/.test(text)) {
     return failed("a line is looked at without its end, so a line end in it fits nothing");
   }
-  const { RE2JS } = await (library ??= import("re2js"));
+  const { RE2JS } = await (library ??= import("npm:re2js@2.10.0"));
   try {
     const single = RE2JS.compile(text);
     const several = ALONE.test(text) ? null : RE2JS.compile(text, RE2JS.MULTILINE);

@@ -1,0 +1,200 @@
+// The program from an address: its sources as they stand, and the bundle, of which two versions never mix.
+
+import assert from "node:assert/strict";
+import { bundleProgram } from "../../scripts/build/bundle.ts";
+import { versioned } from "../../scripts/build/versioned.ts";
+import { ROOT } from "../../scripts/gate/root.ts";
+import { freshFolder } from "../folder.ts";
+
+interface Finished {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+interface Place {
+  readonly folder: string;
+  /** Where the files of `served` are to be had. */
+  readonly address: string;
+  /** What the address shows; may be exchanged. */
+  served: string;
+  run(flags: readonly string[], words: readonly string[], stdin?: string): Promise<Finished>;
+}
+
+/** Serves a folder over loopback, to a Deno whose cache has the packages of npm and nothing else. */
+async function withAddress(body: (place: Place) => Promise<void>): Promise<void> {
+  const folder = await freshFolder("flemma-address-");
+  const place = { served: ROOT };
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const path = `${place.served}${new URL(request.url).pathname}`;
+    const types: Readonly<Record<string, string>> = {
+      ts: "application/typescript",
+      json: "application/json",
+    };
+    try {
+      const type = types[path.slice(path.lastIndexOf(".") + 1)] ?? "text/javascript";
+      return new Response(await Deno.readFile(path), { headers: { "content-type": type } });
+    } catch {
+      return new Response(null, { status: 404 });
+    }
+  });
+  const { port } = server.addr as Deno.NetAddr;
+  try {
+    for (const name of ["home", "cache", "work"]) await Deno.mkdir(`${folder}/${name}`);
+    const cache = Deno.env.get("DENO_DIR") ??
+      `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
+    await Deno.symlink(`${cache}/npm`, `${folder}/cache/npm`);
+    await Deno.writeTextFile(`${folder}/work/a.chat`, "@You:\nHello\n");
+    await body(Object.assign(place, {
+      folder,
+      address: `http://127.0.0.1:${port}`,
+      async run(flags: readonly string[], words: readonly string[], stdin?: string): Promise<Finished> {
+        const child = new Deno.Command(Deno.execPath(), {
+          args: ["run", "--quiet", "--no-prompt", ...flags, ...words],
+          cwd: `${folder}/work`,
+          clearEnv: true,
+          env: {
+            PATH: "/usr/bin:/bin",
+            HOME: `${folder}/home`,
+            DENO_DIR: `${folder}/cache`,
+            NO_COLOR: "1",
+            DENO_NO_UPDATE_CHECK: "1",
+          },
+          stdin: stdin === undefined ? "null" : "piped",
+          stdout: "piped",
+          stderr: "piped",
+        }).spawn();
+        if (stdin !== undefined) await new Blob([stdin]).stream().pipeTo(child.stdin);
+        const { code, stdout, stderr } = await child.output();
+        const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+        return { code, out: text(stdout), error: text(stderr) };
+      },
+    }));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("the sources run from an address as they stand, without a map of imports", () =>
+  withAddress(async ({ folder, address, run }) => {
+    await Deno.mkdir(`${folder}/home/.config/flemma`, { recursive: true });
+    await Deno.writeTextFile(`${folder}/home/.config/flemma/config.yaml`, "model: claude-haiku-4-5\n");
+    const { code, out, error } = await run(["-A"], [`${address}/cli.ts`, "status", "a.chat"]);
+    assert.equal(code, 0, error);
+    assert.match(out, /^next: flemma advance a\.chat sends the conversation$/m);
+  }));
+
+Deno.test("every package that the program loads is named with its version, that of the list of imports", async () => {
+  const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
+  const pinned: readonly string[] = Object.values<string>(imports).map((one) => one.replace("npm:/", "npm:"));
+  const isPinned = (specifier: string) =>
+    pinned.some((one) => specifier === one || specifier.startsWith(one.endsWith("/") ? one : `${one}/`));
+  const faults: string[] = [];
+  let seen = 0;
+  for (
+    const room of [
+      "agent",
+      "base",
+      "commands",
+      "config",
+      "cycle",
+      "editors",
+      "lua",
+      "parser",
+      "prompt",
+      "providers",
+      "sandbox",
+      "tools",
+    ]
+  ) {
+    for (const path of modulesBelow(`${ROOT}/${room}`)) {
+      // What hosts of Lezer import is no part of the program.
+      if (path.includes("/parser/lezer/")) continue;
+      const text = (await Deno.readTextFile(path)).replace(/^\s*(?:\*|\/\/).*$/gm, "");
+      for (
+        const [, type, from, late] of text.matchAll(
+          /^(?:import|export)( type)?[^"';]*? from "([^".][^"]*)"|import\("([^".][^"]*)"\)/gm,
+        )
+      ) {
+        const specifier = from ?? late!;
+        if (specifier.startsWith("node:")) continue;
+        if (type !== undefined && from !== undefined && !specifier.startsWith("npm:")) continue;
+        seen++;
+        if (!isPinned(specifier)) faults.push(`${path.slice(ROOT.length + 1)}: ${specifier}`);
+      }
+    }
+  }
+  assert.deepEqual(faults, []);
+  assert.ok(seen > 20, `${seen} imports were seen`);
+});
+
+function modulesBelow(folder: string): string[] {
+  return Array.from(Deno.readDirSync(folder)).flatMap(({ name, isDirectory }) =>
+    isDirectory
+      ? modulesBelow(`${folder}/${name}`)
+      : /(?<!generated)\.ts$/.test(name)
+      ? [`${folder}/${name}`]
+      : []
+  );
+}
+
+Deno.test("a bundle at an address gets no part of another version, and says what to do when its own is gone", () =>
+  withAddress(async (place) => {
+    const { folder, address, run } = place;
+    const built = `${folder}/built`;
+    await Deno.mkdir(built);
+    await bundleProgram(`${built}/flemma.js`);
+    const names: string[] = [];
+    for (const [version, mark] of [["one", ""], ["two", "console.error('the second version');\n"]] as const) {
+      await Deno.mkdir(`${folder}/${version}/flemma`, { recursive: true });
+      for (const { name } of Deno.readDirSync(`${built}/flemma`)) {
+        const text = await Deno.readTextFile(`${built}/flemma/${name}`);
+        await Deno.writeTextFile(
+          `${folder}/${version}/flemma/${name}`,
+          name === "quick.js" ? mark + text : text,
+        );
+      }
+      await Deno.copyFile(`${built}/flemma.js`, `${folder}/${version}/flemma.js`);
+      names.push(await versioned(`${folder}/${version}/flemma.js`));
+    }
+    assert.notEqual(names[0], names[1]);
+    for (const name of names) assert.match(name, /^flemma-\d+\.\d+\.\d+-[0-9a-f]{12}$/);
+
+    const program = `${address}/flemma.js`;
+    place.served = `${folder}/one`;
+    assert.match((await run(["-A"], [program, "--version"])).out, /^flemma \d/);
+    // The server has another version now. Of the first one nothing but the first file was fetched.
+    place.served = `${folder}/two`;
+    const gone = await run(["-A"], [program, "advance"], "@You:\nHello\n");
+    assert.equal(gone.out, "@You:\nHello\n");
+    assert.match(
+      gone.error,
+      /A part of flemma could not be fetched: .*\n {2}Start it once with deno run --reload/,
+    );
+    assert.equal(gone.code, 1);
+    // While it still has the first one's parts, these are what is run.
+    for (const { name } of Deno.readDirSync(`${folder}/one/${names[0]}`)) {
+      await Deno.mkdir(`${folder}/two/${names[0]}`, { recursive: true });
+      await Deno.copyFile(`${folder}/one/${names[0]}/${name}`, `${folder}/two/${names[0]}/${name}`);
+    }
+    assert.deepEqual(await run(["-A"], [program, "check", "a.chat"]), { code: 0, out: "", error: "" });
+    const fresh = await run(["-A", "--reload"], [program, "check", "a.chat"]);
+    assert.deepEqual(fresh, { code: 0, out: "", error: "the second version\n" });
+  }));
+
+Deno.test("a command that lacks a permission names it, and a piped document comes back", () =>
+  withAddress(async ({ run }) => {
+    const cli = `${ROOT}/cli.ts`;
+    const lacks = async (flags: readonly string[], words: readonly string[], permission: string) => {
+      const { code, error } = await run(flags, [cli, ...words]);
+      assert.match(error, new RegExp(`flemma was started without the permission ${permission}: requires `));
+      assert.equal(code, 1);
+    };
+    await lacks(["--allow-read"], ["check", "a.chat"], "--allow-env");
+    await lacks(["--allow-read", "--allow-env"], ["status", "a.chat"], "--allow-sys");
+    await lacks(["--allow-read", "--allow-env", "--allow-sys"], ["status", "a.chat"], "--allow-write");
+    const { out, error, code } = await run(["--allow-read"], [cli, "advance"], "@You:\nHello\n");
+    assert.equal(out, "@You:\nHello\n");
+    assert.match(error, /the permission --allow-env/);
+    assert.equal(code, 1);
+  }));
