@@ -24,8 +24,20 @@ import {
 /** Makes a compiled program the helper of a run; nobody but the program itself says it (tools/files/file_helper.ts). */
 export const HELPER_WORD = "--file-helper";
 
+/** The oldest Deno that all of the program was tried with. */
+const OLDEST_DENO = "2.4.2";
+
+/** Whether a version of Deno, such as `2.10.0`, is another one or a newer one. */
+export function isAtLeast(version: string, other: string): boolean {
+  const numbers = (text: string) => text.split(/[.+-]/).slice(0, 3).map(Number);
+  const [ours, theirs] = [numbers(version), numbers(other)];
+  const index = ours.findIndex((number, place) => number !== theirs[place]);
+  return index < 0 || ours[index]! > theirs[index]!;
+}
+
 /** Runs the program; answers with its exit code and throws nothing. */
 export async function main(words: readonly string[]): Promise<number> {
+  if (!("tryLock" in Deno.FsFile.prototype)) (await import("./pieces/older_runtime.ts")).completeRuntime();
   if (words.length === 1 && words[0] === HELPER_WORD) {
     await (await import("./load.ts")).helper();
     return Exit.ok;
@@ -63,10 +75,15 @@ export async function main(words: readonly string[]): Promise<number> {
 
 /** Runs the command, once it is clear where its document comes from. */
 async function start(given: Arguments): Promise<number> {
+  const { command, positionals } = given;
+  if (!isAtLeast(Deno.version.deno, OLDEST_DENO)) {
+    const message = `flemma needs Deno ${OLDEST_DENO} or later; this is ${Deno.version.deno}.`;
+    return await refuse({ message, command, positionals }, Exit.failure);
+  }
   const environment = environmentHere();
   if (typeof environment === "string") {
     return await refuse(
-      { message: environment, command: given.command, positionals: given.positionals },
+      { message: environment, command, positionals },
       Exit.failure,
     );
   }

@@ -1,7 +1,15 @@
 // Reading a document: what is refused, and in which words (cli section 9).
 
 import type { Environment } from "../../base/environment.ts";
-import { failed, failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import {
+  failed,
+  failure,
+  type Outcome,
+  type Problem,
+  runtimeRefusal,
+  success,
+  thrownText,
+} from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { isThere } from "../../base/files.ts";
@@ -49,7 +57,9 @@ export async function readDocument(path: string, environment: Environment): Prom
     if (thrown instanceof Deno.errors.NotADirectory) {
       return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);
     }
-    if (thrown instanceof Deno.errors.PermissionDenied || thrown instanceof Deno.errors.NotCapable) {
+    const refusal = runtimeRefusal(thrown);
+    if (refusal !== null) return failed(refusal);
+    if (thrown instanceof Deno.errors.PermissionDenied) {
       return failure("document-unreadable", `${path} may not be read: permission denied.`);
     }
     return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);

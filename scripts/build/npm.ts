@@ -69,7 +69,7 @@ export function packageManifest(): Record<string, unknown> {
       "./lezer": library("lezer"),
       "./package.json": "./package.json",
     },
-    engines: { node: ">=20" },
+    engines: { node: ">=20", deno: ">=2.4.2" },
     dependencies: { ...ranges(SHARED), deno: DENO },
     peerDependencies: ranges(EDITORS),
     peerDependenciesMeta: Object.fromEntries(EDITORS.map((name) => [name, { optional: true }])),

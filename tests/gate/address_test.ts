@@ -182,18 +182,48 @@ Deno.test("a bundle at an address gets no part of another version, and says what
     assert.deepEqual(fresh, { code: 0, out: "", error: "the second version\n" });
   }));
 
-Deno.test("a command that lacks a permission names it, and a piped document comes back", () =>
+Deno.test("the permissions that the page of installing lists are enough, and each of them is needed and named", () =>
   withAddress(async ({ run }) => {
-    const cli = `${ROOT}/cli.ts`;
-    const lacks = async (flags: readonly string[], words: readonly string[], permission: string) => {
-      const { code, error } = await run(flags, [cli, ...words]);
-      assert.match(error, new RegExp(`flemma was started without the permission ${permission}: requires `));
-      assert.equal(code, 1);
+    const page = await Deno.readTextFile(`${ROOT}/docs/install.md`);
+    const rows = [...page.matchAll(/^\| (`.*`) \| (?:none|`(--.*)`) \|$/gm)].map(([, commands, flags]) => ({
+      commands: [...commands!.matchAll(/`([^`]+)`/g)].map(([, command]) => command!),
+      flags: flags?.split(" ") ?? [],
+    }));
+    assert.deepEqual(rows.map(({ flags }) => flags.length), [0, 2, 4]);
+    const more: Readonly<Record<string, readonly string[]>> = {
+      check: ["a.chat"],
+      parse: ["--json", "a.chat"],
+      config: ["show"],
+      models: ["list"],
+      status: ["a.chat"],
+      approve: ["a.chat", "--all"],
+      reject: ["a.chat", "--all"],
+      undo: ["a.chat"],
+      "tools list": ["a.chat"],
+      "approval explain": ["a.chat"],
     };
-    await lacks(["--allow-read"], ["check", "a.chat"], "--allow-env");
-    await lacks(["--allow-read", "--allow-env"], ["status", "a.chat"], "--allow-sys");
-    await lacks(["--allow-read", "--allow-env", "--allow-sys"], ["status", "a.chat"], "--allow-write");
-    const { out, error, code } = await run(["--allow-read"], [cli, "advance"], "@You:\nHello\n");
+    const started = (flags: readonly string[], command: string) =>
+      run(flags, [`${ROOT}/cli.ts`, ...command.split(" "), ...more[command] ?? []]);
+    for (const { commands, flags } of rows) {
+      for (const command of commands) {
+        const { out, error } = await started(flags, command);
+        assert.doesNotMatch(
+          out + error,
+          /permission|Requires|fault of the program|--help tells more/,
+          command,
+        );
+      }
+      for (const flag of flags) {
+        const { code, error } = await started(flags.filter((other) => other !== flag), commands[0]!);
+        assert.match(error, new RegExp(`started without the permission ${flag}: requires `));
+        assert.equal(code, 1);
+      }
+    }
+  }));
+
+Deno.test("a filter that lacks a permission gives the document back", () =>
+  withAddress(async ({ run }) => {
+    const { out, error, code } = await run(["--allow-read"], [`${ROOT}/cli.ts`, "advance"], "@You:\nHello\n");
     assert.equal(out, "@You:\nHello\n");
     assert.match(error, /the permission --allow-env/);
     assert.equal(code, 1);

@@ -63,7 +63,7 @@ function looks() {
     const range = foldable(view.state, from, to);
     return range === null ? null : doc.sliceString(range.from, range.to);
   };
-  const words = ["@You:", "# Title", "Hello", '"command"', '"ls"', "I will."];
+  const words = ["@You:", "Title", "Hello", '"ls"', "I will."];
   const colours = Object.fromEntries(words.map((word) => [word, colourOf(view, word)]));
   const folds = { block: folded(1), turn: folded(4), text: folded(6), call: folded(11) };
   view.destroy();

@@ -1,0 +1,64 @@
+// An older Deno: what it lacks is made up for, and one that is too old is told of.
+
+import assert from "node:assert/strict";
+import { isAtLeast } from "../../commands/main.ts";
+import { ask, tryLock, tryLockSync } from "../../commands/pieces/older_runtime.ts";
+import { freshFolder } from "../folder.ts";
+import { withScene } from "./harness.ts";
+
+Deno.test("versions of Deno are compared number by number", () => {
+  for (
+    const [version, other, holds] of [
+      ["2.4.2", "2.4.2", true],
+      ["2.4.1", "2.4.2", false],
+      ["2.10.0", "2.4.2", true],
+      ["1.46.3", "2.4.2", false],
+      ["3.0.0-rc.1", "2.4.2", true],
+      ["2.4.2+abc", "2.4.2", true],
+    ] as const
+  ) assert.equal(isAtLeast(version, other), holds, version);
+});
+
+Deno.test("a lock without tryLock is the system's own: one holder, told apart from tryLock's, free once the file is closed", async () => {
+  const folder = await freshFolder("flemma-lock-");
+  try {
+    const path = `${folder}/a lock`;
+    const open = () => Deno.openSync(path, { create: true, read: true, write: true });
+    const [first, second] = [open(), open()];
+    assert.equal(tryLockSync.call(first, true), true);
+    assert.equal(await tryLock.call(second, true), false);
+    assert.equal(second.tryLockSync(true), false);
+    first.close();
+    assert.equal(second.tryLockSync(true), true);
+    const third = open();
+    assert.equal(tryLockSync.call(third, true), false);
+    second.close();
+    assert.equal(tryLockSync.call(third, true), true);
+    third.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("the signal that only asks tells whether a process or a group is there", async () => {
+  ask(Deno.pid);
+  const child = new Deno.Command("/bin/sh", { args: ["-c", "read x"], stdin: "piped", detached: true })
+    .spawn();
+  ask(-child.pid);
+  await child.stdin.close();
+  await child.status;
+  assert.throws(() => ask(child.pid), Deno.errors.NotFound);
+  assert.throws(() => ask(-child.pid), Deno.errors.NotFound);
+});
+
+Deno.test("a Deno that is too old is told of with both versions, and a piped document comes back", () =>
+  withScene(async (place) => {
+    place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
+    const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
+    const cli = place.program.at(-1)!;
+    const { code, stdout, stderr } = await place.spawn([...old, cli, "advance"], { stdin: "@You:\nHello\n" })
+      .finished;
+    assert.equal(code, 1);
+    assert.equal(stdout, "@You:\nHello\n");
+    assert.match(stderr, /flemma needs Deno \d+\.\d+\.\d+ or later; this is 2\.3\.9\./);
+  }));
