@@ -26,7 +26,9 @@ export type Parsed = Outcome<SourceTree, readonly BrokenLine[]>;
 
 /** YAML 1.2 core; JSON is part of it. No tags, no merge keys, at most 100 aliases, no key twice. */
 export async function parseSource(text: string): Promise<Parsed> {
-  const { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import("npm:yaml@2.9.1");
+  const { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import(
+    "npm:yaml@2.9.1"
+  );
   const lines = new LineCounter();
   const at = (offset: number) => lines.linePos(offset);
   const broken = (found: readonly { at: number; message: string }[]): Parsed =>
