@@ -24,7 +24,7 @@ export type ReadMarkdown = (text: string) => readonly Token[];
 
 /** Loads the reader. */
 export async function loadMarkdown(): Promise<ReadMarkdown> {
-  const { default: MarkdownIt } = await import("markdown-it");
+  const { default: MarkdownIt } = await import("npm:markdown-it@15.0.3");
   const reader = new MarkdownIt({ html: false, linkify: true, typographer: false });
   // Whole addresses are links; `main.rs` and `a.b@c` are words.
   reader.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });

@@ -1,6 +1,6 @@
 // One server while it is connected: started or dialled, asked for its tools, called. The official client is loaded here.
 
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { Client } from "./client.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
