@@ -44,7 +44,20 @@ async function picture(scene: Scene): Promise<string> {
       await replay.close();
     }
   } finally {
-    await Deno.remove(HOME, { recursive: true });
+    await removed(HOME);
+  }
+}
+
+/** Removes a folder in which programs that were told to end may still write for a moment. */
+async function removed(folder: string): Promise<void> {
+  const begun = performance.now();
+  for (;;) {
+    try {
+      return await Deno.remove(folder, { recursive: true });
+    } catch (thrown) {
+      if (performance.now() - begun > LONGEST_WAIT) throw thrown;
+      await new Promise((done) => setTimeout(done, POLL));
+    }
   }
 }
 

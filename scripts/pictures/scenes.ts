@@ -17,7 +17,10 @@ export interface Scene {
   readonly acts: readonly { readonly keys: readonly string[]; readonly until: string }[];
   /** Whether the model thinks before it speaks. @default false */
   readonly thinks?: boolean;
-  /** Files and folders of the project that decide what it looks like, beside the scripts of the pictures. */
+  /**
+   * Files and folders that decide what it looks like, beside the scripts of the pictures: what draws, not all that has a say in
+   * what is drawn. A picture that is made anew after every change is one that nobody looks at.
+   */
   readonly shows: readonly string[];
 }
 
@@ -137,7 +140,7 @@ export const SCENES: readonly Scene[] = [
     document: QUESTION,
     start: ["sh", "-c", "flemma advance --quiet notes.chat 2>/dev/null; clear; flemma review notes.chat"],
     acts: [{ keys: [], until: "+  if (values.length" }],
-    shows: ["commands/approval/review", "agent/review"],
+    shows: ["commands/approval/review/screen.ts", "render/terminal/lines.ts"],
   },
   {
     name: "show",
@@ -151,6 +154,6 @@ export const SCENES: readonly Scene[] = [
     ],
     acts: [{ keys: [], until: "waits for you" }],
     thinks: true,
-    shows: ["render"],
+    shows: ["render/conversation.ts", "render/terminal"],
   },
 ];
