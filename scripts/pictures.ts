@@ -21,7 +21,9 @@ const POLL = 50;
 const STILL = 10;
 
 async function picture(scene: Scene): Promise<string> {
-  await Deno.mkdir(PROJECT, { recursive: true });
+  // Throws when it is there already: another run makes pictures, or one was killed.
+  await Deno.mkdir(HOME);
+  await Deno.mkdir(PROJECT);
   try {
     const script = await parseReplayScript(replyFor(scene));
     if (!script.ok) throw new Error(script.problem.message);

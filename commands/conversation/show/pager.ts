@@ -69,7 +69,10 @@ export class Pager {
       await input.close();
       return null;
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.BrokenPipe) return null;
+      // A pager that is left with text unread resets what the system makes of the pipe.
+      const isLeft = thrown instanceof Deno.errors.BrokenPipe ||
+        thrown instanceof Deno.errors.ConnectionReset;
+      if (isLeft) return null;
       await input.abort(thrown).catch(() => {});
       return {
         code: "pager-failed",
