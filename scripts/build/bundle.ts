@@ -52,6 +52,7 @@ const LATE: Readonly<Record<string, Late>> = {
   "ajv/dist/2020.js": "ajv2020",
   "tools/mcp/client.ts": "mcp",
   "ignore": "ignore",
+  "markdown-it": "markdown",
   "re2js": "re2js",
   "tools/files/helper.generated.ts": "files",
 };

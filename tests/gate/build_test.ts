@@ -84,6 +84,7 @@ Deno.test("the program is a first file of less than 48 KB, which help and versio
       "files.js",
       "ignore.js",
       "lua.js",
+      "markdown.js",
       "mcp.js",
       "quick.js",
       "re2js.js",
