@@ -3,13 +3,18 @@
 
 import { sameBytes } from "./bytes.ts";
 
+/** Whether an error says that there is nothing at a path, be it that a file stands where one of its folders should be. */
+export function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
+}
+
 /** Whether anything stands at a path. */
 export function isThere(path: string): boolean {
   try {
     Deno.lstatSync(path);
     return true;
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return false;
+    if (isMissing(thrown)) return false;
     throw thrown;
   }
 }
@@ -19,7 +24,7 @@ export async function removeIfThere(path: string): Promise<void> {
   try {
     await Deno.remove(path);
   } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    if (!isMissing(thrown)) throw thrown;
   }
 }
 

@@ -1,8 +1,11 @@
-// Runs one of the long campaigns: `deno task campaign saves|replies|kills|approvals|races [COUNT] [SEED]`. Prints the seed first, so that
+// Runs one of the long campaigns: `deno task campaign NAME [COUNT] [SEED]`. Prints the seed first, so that
 // what failed can be tried again.
 
 import { approvedCommands } from "../tests/campaign/approved_commands.ts";
 import { fileRaces } from "../tests/campaign/file_races.ts";
+import { FILTER_FAULTS } from "../tests/campaign/filter_fault_rows.ts";
+import { filterFaults } from "../tests/campaign/filter_faults.ts";
+import { forgery } from "../tests/campaign/forgery.ts";
 import { kills } from "../tests/campaign/kills.ts";
 import { replies } from "../tests/campaign/replies.ts";
 import { saves } from "../tests/campaign/saves.ts";
@@ -14,11 +17,13 @@ const CAMPAIGNS = {
   kills: [kills, 300],
   approvals: [approvedCommands, 100_000],
   races: [fileRaces, 200],
+  forgery: [forgery, 100_000],
+  filters: [filterFaults, Object.keys(FILTER_FAULTS).length],
 } as const;
 
 const [name = "", count, seed] = Deno.args;
 if (!Object.hasOwn(CAMPAIGNS, name)) {
-  print("deno task campaign saves|replies|kills|approvals|races [COUNT] [SEED]");
+  print(`deno task campaign ${Object.keys(CAMPAIGNS).join("|")} [COUNT] [SEED]`);
   Deno.exit(2);
 }
 const [run, standard] = CAMPAIGNS[name as keyof typeof CAMPAIGNS];

@@ -1,7 +1,7 @@
 // Which watched files the last run of a document changed, remembered outside of it so that `flemma status` can say so.
 
 import type { Environment } from "../../base/environment.ts";
-import { replaceSmallFile } from "../../base/files.ts";
+import { isMissing, replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
@@ -55,7 +55,7 @@ export async function fileChangesOf(environment: Environment, path: string): Pro
   try {
     text = await Deno.readTextFile(await fileOf(environment, path));
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
+    if (isMissing(thrown)) return [];
     throw thrown;
   }
   const value: unknown = JSON.parse(text);

@@ -4,7 +4,7 @@
 // the change is made, so a crash loses nothing; what is there after it joins it when the change is over.
 
 import type { Environment } from "../../base/environment.ts";
-import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
+import { isMissing, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -133,7 +133,7 @@ export class KeptChanges {
           real !== path || !isFile ? "it is no file" : size > this.#limit ? TOO_LARGE : null,
       );
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound) return null;
+      if (isMissing(thrown)) return null;
       throw thrown;
     }
     if (typeof found !== "string") return found;
@@ -225,7 +225,7 @@ function missingFolders(path: string): string[] {
       Deno.lstatSync(folder);
       break;
     } catch (thrown) {
-      if (!(thrown instanceof Deno.errors.NotFound)) break;
+      if (!isMissing(thrown)) break;
       missing.unshift(folder);
     }
   }
@@ -248,7 +248,7 @@ async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone">
     const value: unknown = end < 0 ? null : JSON.parse(new TextDecoder().decode(buffer.subarray(0, end)));
     return isHead(value) ? value : null;
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof SyntaxError) return null;
+    if (isMissing(thrown) || thrown instanceof SyntaxError) return null;
     throw thrown;
   }
 }
@@ -289,7 +289,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
+    if (isMissing(thrown)) return [];
     throw thrown;
   }
 }

@@ -1,5 +1,6 @@
 // What a call that writes a file would do to it, for the person who decides about the call: read at that moment, never kept.
 
+import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
 import { isSystemPath, readJudgedSync } from "../../base/reading.ts";
@@ -140,7 +141,7 @@ export class WrittenFiles {
       );
       return typeof bytes === "string" || bytes.includes(0) ? undefined : bytes;
     } catch (thrown) {
-      return thrown instanceof Deno.errors.NotFound ? null : undefined;
+      return isMissing(thrown) ? null : undefined;
     }
   }
 }

@@ -1,5 +1,6 @@
 // Watches a document while commands live that must not write it, and remembers what nobody vouches for (S17).
 
+import { isMissing } from "../../base/files.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { callHash } from "../../cycle/call_hash.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
@@ -163,7 +164,7 @@ export class DocumentGuard implements CommandsWatch {
     try {
       bytes = await Deno.readFile(path);
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound) return null;
+      if (isMissing(thrown)) return null;
       throw thrown;
     }
     return suspectsIn(exposure, await this.#leaves(parse(bytes)), why);
@@ -197,7 +198,7 @@ async function identityOf(path: string): Promise<FileIdentity | null> {
     const { dev, ino, nlink, birthtime } = await Deno.stat(path);
     return { dev, ino, links: nlink, born: birthtime?.getTime() ?? null };
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return null;
+    if (isMissing(thrown)) return null;
     throw thrown;
   }
 }

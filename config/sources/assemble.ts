@@ -1,5 +1,6 @@
 // Puts the layers of a run together: each file parsed and checked, the project weighed, session and flags on top.
 
+import { isMissing } from "../../base/files.ts";
 import { BUILTIN_CATALOG } from "../schema/catalog.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
@@ -276,7 +277,7 @@ export async function realPath(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return path;
+    if (isMissing(thrown)) return path;
     throw thrown;
   }
 }

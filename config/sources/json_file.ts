@@ -1,6 +1,6 @@
 // Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
 
-import { replaceSmallFile } from "../../base/files.ts";
+import { isMissing, replaceSmallFile } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
@@ -33,7 +33,7 @@ export function readText(path: string, options: { readonly named?: boolean } = {
     }
     return success(new TextDecoder().decode(bytes));
   } catch (thrown) {
-    if (isAbsent(thrown)) {
+    if (isMissing(thrown)) {
       const reason = whyNothingIsThere(path);
       return reason === null ? success(null) : unreadable(reason, "Put it right, or remove it.");
     }
@@ -53,7 +53,7 @@ function whyNothingIsThere(path: string): string | null {
       }
       return at === path || Deno.statSync(at).isDirectory ? null : `${at} is no folder`;
     } catch (thrown) {
-      if (!isAbsent(thrown)) return thrownText(thrown);
+      if (!isMissing(thrown)) return thrownText(thrown);
     }
   }
   return null;
@@ -64,13 +64,9 @@ function leadsNowhere(link: string): boolean {
     Deno.statSync(link);
     return false;
   } catch (thrown) {
-    if (isAbsent(thrown)) return true;
+    if (isMissing(thrown)) return true;
     throw thrown;
   }
-}
-
-function isAbsent(thrown: unknown): boolean {
-  return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
 }
 
 /** Parses a file of ours. A broken one is an error: guessing what it said could widen rights. */

@@ -1,6 +1,7 @@
 // What a filter has in hand while it runs, on disk: should its output get lost, the text can be had again
 // (editors 2.3).
 
+import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { commonPrefix } from "../../base/bytes.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -91,7 +92,7 @@ export function keptTexts(environment: Environment): Kept[] {
   try {
     names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(SUFFIX));
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
+    if (isMissing(thrown)) return [];
     throw thrown;
   }
   return names.flatMap((name) => look(`${folder}/${name}`))
@@ -106,7 +107,7 @@ function look(path: string): Kept[] {
     const running = !file.tryLockSync(true);
     return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
+    if (isMissing(thrown)) return [];
     throw thrown;
   }
 }

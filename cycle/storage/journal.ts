@@ -1,7 +1,7 @@
 // What one document's runs remember outside of it: who approved what, what was started, what was overwritten, which
 // content of other files was sent.
 
-import { createFile, replaceSmallFile, writeAll } from "../../base/files.ts";
+import { createFile, isMissing, replaceSmallFile, writeAll } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
@@ -387,7 +387,7 @@ async function readIfThere(path: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return "";
+    if (isMissing(thrown)) return "";
     throw thrown;
   }
 }

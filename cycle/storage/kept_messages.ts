@@ -1,5 +1,6 @@
 // Messages of filter runs, kept for each document: `flemma status --last` shows them (cli 3.2, editors 2.7).
 
+import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { sha256 } from "../../base/hash.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -43,7 +44,7 @@ export async function lastMessages(environment: Environment, key: string | null)
     const path = key === null ? newestFirst(folder)[0]?.path : `${folder}/${key}.txt`;
     return path === undefined ? null : await Deno.readTextFile(path);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return null;
+    if (isMissing(thrown)) return null;
     throw thrown;
   }
 }
@@ -60,7 +61,7 @@ function timeOf(path: string): number {
   try {
     return Deno.statSync(path).mtime?.getTime() ?? 0;
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return 0;
+    if (isMissing(thrown)) return 0;
     throw thrown;
   }
 }
@@ -69,6 +70,6 @@ function removeQuietly(path: string): void {
   try {
     Deno.removeSync(path);
   } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    if (!isMissing(thrown)) throw thrown;
   }
 }

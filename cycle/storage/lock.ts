@@ -1,5 +1,6 @@
 // One run at a time per document: an advisory lock that the system releases when its holder dies (cli 4.1).
 
+import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -71,7 +72,7 @@ async function sharedKey(realPath: string): Promise<string | null> {
     return (nlink ?? 1) > 1 ? await documentKey(`file ${dev}:${ino}`) : null;
   } catch (thrown) {
     // Whoever opens it next says that it is gone.
-    if (thrown instanceof Deno.errors.NotFound) return null;
+    if (isMissing(thrown)) return null;
     throw thrown;
   }
 }
@@ -134,7 +135,7 @@ async function holderByKey(key: string, environment: Environment): Promise<Holde
     using file = await Deno.open(lockPath, { read: true, write: true });
     return await file.tryLock(true) ? null : await readHolder(file);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return null;
+    if (isMissing(thrown)) return null;
     throw thrown;
   }
 }
@@ -179,7 +180,7 @@ async function isStillAt(file: Deno.FsFile, lockPath: string): Promise<boolean> 
     const there = await Deno.stat(lockPath);
     return there.ino === ours.ino && there.dev === ours.dev;
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return false;
+    if (isMissing(thrown)) return false;
     throw thrown;
   }
 }

@@ -1,7 +1,7 @@
 // What the calls of one document last saw of files, kept from run to run (found-2 D3).
 
 import type { Environment } from "../../base/environment.ts";
-import { replaceSmallFile } from "../../base/files.ts";
+import { isMissing, replaceSmallFile } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
@@ -58,7 +58,7 @@ async function readMemory(file: string): Promise<Map<string, SeenFile>> {
     const value: unknown = JSON.parse(await Deno.readTextFile(file));
     return new Map(Array.isArray(value) ? value.filter(isEntry) : []);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof SyntaxError) return new Map();
+    if (isMissing(thrown) || thrown instanceof SyntaxError) return new Map();
     throw thrown;
   }
 }

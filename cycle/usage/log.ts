@@ -1,7 +1,7 @@
 // Where records of requests are kept: a file of lines for each document, in the state folder. They only ever grow.
 
 import type { Environment } from "../../base/environment.ts";
-import { readOrNull } from "../../base/files.ts";
+import { isMissing, readOrNull } from "../../base/files.ts";
 import { documentKey, stateFolder } from "../storage/state_files.ts";
 import { readRecord } from "./record.ts";
 import type { UsageRecord } from "../types.ts";
@@ -57,7 +57,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     for await (const { name } of Deno.readDir(folder)) if (name.endsWith(".jsonl")) names.push(name);
   } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    if (!isMissing(thrown)) throw thrown;
   }
   return names.sort();
 }

@@ -1,5 +1,6 @@
 // Where the conversations of an agent are: each is a document, known to clients by a name made from its real path.
 
+import { isMissing } from "../../base/files.ts";
 import { newChat } from "../../agent/new_chat.ts";
 import type { Environment } from "../../base/environment.ts";
 import { CHATS, isInside, nameOf, parentOf } from "../../base/paths.ts";
@@ -89,7 +90,7 @@ export async function list(cwd: string): Promise<Listed[]> {
         });
       }
     } catch (thrown) {
-      if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+      if (!isMissing(thrown)) throw thrown;
     }
   }
   return found.sort((a, b) => a.updatedAt < b.updatedAt ? 1 : -1);

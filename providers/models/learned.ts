@@ -24,9 +24,10 @@ export async function learnedModels(
     return isObject(value) && typeof value.day === "string" && isObject(value.models)
       ? value as unknown as LearnedModels
       : null;
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof SyntaxError) return null;
-    throw thrown;
+  } catch {
+    // Whatever keeps it from being read, a file in place of the folder among it: what the program and the settings know of
+    // models holds without it, and `models list --refresh`, which writes it, says what is wrong with the place.
+    return null;
   }
 }
 

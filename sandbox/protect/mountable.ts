@@ -1,5 +1,6 @@
 // A policy as it can be mounted now: missing paths left out, sockets and hidden paths looked up (sandbox 7.2).
 
+import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
@@ -130,7 +131,7 @@ function absence(path: string): string | null {
     Deno.statSync(path);
     return null;
   } catch (thrown) {
-    const missing = thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
+    const missing = isMissing(thrown);
     return missing ? "does not exist" : "may not be looked at";
   }
 }

@@ -1,8 +1,10 @@
-// The short forms of the campaigns; the long ones are `deno task campaign saves|replies|kills|approvals`.
+// The short forms of the campaigns; the long ones are `deno task campaign NAME`.
 
 import assert from "node:assert/strict";
 import { inFolder } from "../tools/rules/policy.ts";
 import { approvedCommands, checkApproved } from "./approved_commands.ts";
+import { filterFaults } from "./filter_faults.ts";
+import { forgery } from "./forgery.ts";
 import { kills } from "./kills.ts";
 import { replies } from "./replies.ts";
 import { saves } from "./saves.ts";
@@ -17,6 +19,14 @@ Deno.test("a few saves by editors' habits while replies stream lose nothing and 
 
 Deno.test("a few kills lose nothing, double nothing and leave nothing behind", async () => {
   await kills(3, 1);
+});
+
+Deno.test("a few hundred replies of every provider forge nothing, and come back as they were declared", async () => {
+  await forgery(150, 1);
+});
+
+Deno.test("a few filters to which something happens give back what they were given, or more", async () => {
+  await filterFaults(4, 1);
 });
 
 Deno.test("what rules approve of a few hundred random commands starts only what they name, and writes nothing", async () => {

@@ -153,3 +153,14 @@ Deno.test("check prints one line for each finding and tells by its exit code whe
     }
     assert.match(both.stdout, /tool_use_invalid/);
   }));
+
+Deno.test("reports work without the state folder, also where a file stands in its place", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\nHi\n");
+    place.write("f", "");
+    const env = { XDG_STATE_HOME: place.path("f") };
+    for (const line of ["recover --list", "usage", "status a.chat", "status --last", "undo --list a.chat"]) {
+      const { code, stderr } = await place.run(line.split(" "), { env });
+      assert.doesNotMatch(stderr, /fault of the program|os error/, `${line}: exit ${code}\n${stderr}`);
+    }
+  }));

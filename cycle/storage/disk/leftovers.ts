@@ -1,7 +1,7 @@
 // What a run that was killed in the middle of a write left behind: temporary files that nobody will ever finish.
 
 import type { Environment } from "../../../base/environment.ts";
-import { removeIfThere } from "../../../base/files.ts";
+import { isMissing, removeIfThere } from "../../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
 import { ASIDE_NAME_BYTES } from "./rescue.ts";
 import { documentKey, stateFolder } from "../state_files.ts";
@@ -35,7 +35,7 @@ function namesIn(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => name);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
+    if (isMissing(thrown)) return [];
     throw thrown;
   }
 }

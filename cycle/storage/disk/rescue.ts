@@ -1,6 +1,6 @@
 // In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
 
-import { createFile, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
+import { createFile, isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import type { Environment } from "../../../base/environment.ts";
 import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
@@ -53,7 +53,7 @@ export class OverwriteGuard {
       text = await Deno.readFile(this.#new);
       old = await Deno.readFile(this.#old);
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound) return null;
+      if (isMissing(thrown)) return null;
       throw thrown;
     }
     if (sameBytes(current, old) || sameBytes(current, text)) {
