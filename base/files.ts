@@ -135,7 +135,7 @@ export async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {
     return await Deno.readFile(path);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return null;
+    if (isMissing(thrown)) return null;
     throw thrown;
   }
 }
