@@ -89,7 +89,7 @@ export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
 /** Milliseconds for which a file must stay the same to count as whole. */
 const STILL = 20;
 /** Milliseconds where it looks as if more were to come: emptied, cut short, or renamed away. */
-const STILL_UNFINISHED = 400;
+export const STILL_UNFINISHED = 400;
 /** Milliseconds where there is nothing at all: nobody saves nothing, and a busy machine lets a writer wait. */
 const STILL_EMPTY = 4000;
 /** Milliseconds after which a file that never rests is taken as it is. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { openFile } from "../../cycle/storage/file_store.ts";
 import { inScene } from "../tools/scene.ts";
+import { seenInMemory } from "../tools/seen_memory.ts";
 import { type Chance, chance, HABITS, pause } from "./random.ts";
 
 const DOCUMENT = "@System:\nBe brief.\n\n@You:\nRun it.\n\n@Assistant:\nI will.\n\n" +
@@ -80,9 +81,10 @@ async function besideTool(random: Chance, save: number): Promise<void> {
         ["write", { path: "f.txt", content: "all new\n" }],
       ] as const,
     );
-    await place.output("read", { path: "f.txt" });
+    const seen = seenInMemory();
+    await place.output("read", { path: "f.txt" }, { seen });
     const saved = pause(random.below(10)).then(() => habit(path, theirs));
-    const result = await place.run(input[0], input[1]);
+    const result = await place.run(input[0], input[1], { seen });
     await saved;
     const after = await Deno.readTextFile(path);
     // Theirs came before or after ours. Ours over a save that had come before would have been refused or merged.

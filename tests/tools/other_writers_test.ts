@@ -1,27 +1,13 @@
 // Somebody else works on the same files: nobody's save is lost, and a model does not write over what it never read.
 
 import assert from "node:assert/strict";
-import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { catchUp, unchanged } from "../../tools/builtin/seen_files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { inScene, type Scene } from "./scene.ts";
+import { seenInMemory } from "./seen_memory.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-
-function memory(): SeenFiles {
-  const seen = new Map<string, SeenFile>();
-  return {
-    get paths() {
-      return [...seen.keys()];
-    },
-    get: (path) => seen.get(path) ?? null,
-    record: (files) => {
-      for (const [path, file] of files) seen.set(path, file);
-      return Promise.resolve();
-    },
-  };
-}
 
 const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
   "written over with the same length": (path) => Deno.writeTextFileSync(path, "two\n"),
@@ -161,7 +147,7 @@ Deno.test("a file that is a mount point of its own is written in place", () =>
 
 Deno.test("what a person changed since it was read is not written over", () =>
   inScene(async (place) => {
-    const seen = memory();
+    const seen = seenInMemory();
     await Deno.writeTextFile(place.path("f"), "one\ntwo\n");
     await place.output("read", { path: "f" }, { seen });
     await Deno.writeTextFile(place.path("f"), "one\nTWO\n");
@@ -182,9 +168,25 @@ Deno.test("what a person changed since it was read is not written over", () =>
     );
   }));
 
+Deno.test("an edit waits for the other half of a save that is going on, and both are in the file", () =>
+  inScene(async (place) => {
+    const seen = seenInMemory();
+    await Deno.writeTextFile(place.path("f"), "one\ntwo\nthree\n");
+    await place.output("read", { path: "f" }, { seen });
+    const editor = await Deno.open(place.path("f"), { write: true, truncate: true });
+    await editor.write(bytes("one\n"));
+    const edited = place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
+    // The second half comes after an edit that does not wait, and early for one that does.
+    await Promise.race([edited, new Promise((done) => setTimeout(done, 20))]);
+    await editor.write(bytes("TWO\nthree\n"));
+    editor.close();
+    assert.match(await edited, /The file had been changed by someone else/);
+    assert.equal(textOf(place.path("f")), "uno\nTWO\nthree\n");
+  }));
+
 Deno.test("a file that was never read here, one that is gone, and one that was touched but not changed are written", () =>
   inScene(async (place) => {
-    const seen = memory();
+    const seen = seenInMemory();
     await Deno.writeTextFile(place.path("f"), "one\n");
     await place.output("write", { path: "f", content: "two\n" }, { seen });
     await Deno.remove(place.path("f"));
@@ -196,7 +198,7 @@ Deno.test("a file that was never read here, one that is gone, and one that was t
 
 Deno.test("what a command of the document changes counts as its own; what a person changed before it does not", () =>
   inScene(async (place) => {
-    const seen = memory();
+    const seen = seenInMemory();
     for (const name of ["a", "b", "c"]) await Deno.writeTextFile(place.path(name), `${name}\n`);
     for (const name of ["a", "b", "c"]) await place.output("read", { path: name }, { seen });
     await Deno.writeTextFile(place.path("b"), "a person's\n");

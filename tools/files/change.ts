@@ -1,5 +1,6 @@
 // What write and edit do to a file, from its content to its new content (tools 8.3, 8.4).
 
+import { settled, STILL_UNFINISHED } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text_fault.ts";
@@ -80,7 +81,7 @@ export async function replaceText(
   const { shown } = target;
   let before: Snapshot;
   try {
-    before = takeSnapshot(target.real, shown, disk);
+    before = await restingSnapshot(target, disk);
   } catch (thrown) {
     return { unreadable: packError(thrown) };
   }
@@ -114,6 +115,21 @@ function nothing(text: string): Changed {
 async function isOther(now: Snapshot | null, { seen }: Target): Promise<boolean> {
   if (now === null || seen === null || now.bytes.length > MOST_SEEN) return false;
   return await sha256(now.bytes) !== seen;
+}
+
+/**
+ * The content of a file once nobody seems to be saving it. Editors may write a file in pieces, and what was changed in
+ * between would be half of what the person saves, whose other half then goes into a file that no path leads to. A change that
+ * is ours, or older than a pause between two pieces, is not waited for.
+ */
+async function restingSnapshot(target: Target, disk: Disk): Promise<Snapshot> {
+  const { real, shown } = target;
+  const first = takeSnapshot(real, shown, disk);
+  const age = Date.now() - (first.info.mtime?.getTime() ?? 0);
+  if (age >= STILL_UNFINISHED || !await isOther(first, target)) return first;
+  const read = () => Promise.resolve(snapshotOrNone(real, shown, disk)?.bytes ?? null);
+  await settled(read, first.bytes, { patient: true });
+  return takeSnapshot(real, shown, disk);
 }
 
 async function put(
