@@ -1,32 +1,60 @@
-// Runs one of the long campaigns: `deno task campaign NAME [COUNT] [SEED]`. Prints the seed first, so that
-// what failed can be tried again.
+// Runs the long campaigns: `deno task campaign NAME|all [COUNT] [SEED] [--record]`. Prints the seed first, so that what failed can be
+// tried again. With --record what was done is added to tests/campaign/record.json step by step, so that a campaign that is
+// stopped has still counted.
 
-import { approvedCommands } from "../tests/campaign/approved_commands.ts";
-import { fileRaces } from "../tests/campaign/file_races.ts";
-import { FILTER_FAULTS } from "../tests/campaign/filter_fault_rows.ts";
-import { filterFaults } from "../tests/campaign/filter_faults.ts";
-import { forgery } from "../tests/campaign/forgery.ts";
-import { kills } from "../tests/campaign/kills.ts";
-import { replies } from "../tests/campaign/replies.ts";
-import { saves } from "../tests/campaign/saves.ts";
+import manifest from "../deno.json" with { type: "json" };
+import { CAMPAIGNS } from "../tests/campaign/campaigns.ts";
+import { addToRecord, readRecord, totals } from "../tests/campaign/record.ts";
 import { print } from "./gate/root.ts";
 
-const CAMPAIGNS = {
-  saves: [saves, 300],
-  replies: [replies, 200],
-  kills: [kills, 300],
-  approvals: [approvedCommands, 100_000],
-  races: [fileRaces, 200],
-  forgery: [forgery, 100_000],
-  filters: [filterFaults, Object.keys(FILTER_FAULTS).length],
-} as const;
-
-const [name = "", count, seed] = Deno.args;
-if (!Object.hasOwn(CAMPAIGNS, name)) {
-  print(`deno task campaign ${Object.keys(CAMPAIGNS).join("|")} [COUNT] [SEED]`);
+const record = Deno.args.includes("--record");
+const [name = "", count, seed] = Deno.args.filter((word) => word !== "--record");
+const names = name === "all" ? Object.keys(CAMPAIGNS) : [name];
+const numbers = [count, seed].every((word) => word === undefined || /^\d+$/.test(word));
+if (!names.every((each) => Object.hasOwn(CAMPAIGNS, each)) || !numbers) {
+  print(`deno task campaign ${Object.keys(CAMPAIGNS).join("|")}|all [COUNT] [SEED] [--record]`);
   Deno.exit(2);
 }
-const [run, standard] = CAMPAIGNS[name as keyof typeof CAMPAIGNS];
-const chosen = seed === undefined ? Date.now() % 1_000_000 : Number(seed);
-print(`${name}: ${count ?? standard} times, seed ${chosen}`);
-print(await run(count === undefined ? standard : Number(count), chosen));
+for (const each of names) if (!await campaign(each)) Deno.exit(1);
+
+/** Runs one campaign; false when it found something. */
+async function campaign(name: string): Promise<boolean> {
+  const { standard, step, load } = CAMPAIGNS[name]!;
+  // A recorded campaign goes on with seeds that were not tried.
+  const tried = record ? totals(await readRecord()).get(name)?.count ?? 0 : Date.now() % 1_000_000;
+  const first = seed === undefined ? tried + 1 : Number(seed);
+  const times = count === undefined ? standard : Number(count);
+  print(`${name}: ${times} times, seed ${first}`);
+  const run = await load();
+  for (let done = 0; done < times;) {
+    const now = Math.min(step, times - done);
+    const begun = performance.now();
+    let found: string | null = null;
+    let told = "";
+    try {
+      told = await run(now, first + done);
+    } catch (thrown) {
+      found = (thrown as Error).message.split("\n", 1)[0]!;
+      print(`FAILED from seed ${first + done} on: ${(thrown as Error).stack}`);
+      for (let { cause } = thrown as Error; cause instanceof Error; cause = cause.cause) print(cause.message);
+    }
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    if (record) {
+      const day = new Date().toISOString().slice(0, 10);
+      await addToRecord({
+        campaign: name,
+        // How far a campaign came that found something is not known.
+        count: found === null ? now : 0,
+        seed: first + done,
+        seconds,
+        version: manifest.version,
+        day,
+        found,
+      });
+    }
+    if (found !== null) return false;
+    done += now;
+    print(`${name}: ${done} of ${times}. ${told}`);
+  }
+  return true;
+}

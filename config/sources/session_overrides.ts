@@ -142,7 +142,7 @@ function fileOf(content: unknown, path: string): Outcome<SessionFile | null> {
     );
   return sound ? success(content as SessionFile) : failure(
     "file-broken",
-    `${path} holds no session overrides of this version.`,
+    `${path} holds no switches of this login that this version knows.`,
     "Remove it: flemma session reset.",
   );
 }

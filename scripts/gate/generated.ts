@@ -22,6 +22,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/protected.ts"),
     import("../generate/file_helper.ts"),
     import("../generate/messages.ts"),
+    import("../generate/reliability.ts"),
   ]);
   return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
 }

@@ -6,6 +6,8 @@ import { approvedCommands, checkApproved } from "./approved_commands.ts";
 import { filterFaults } from "./filter_faults.ts";
 import { forgery } from "./forgery.ts";
 import { kills } from "./kills.ts";
+import { machineFaults } from "./machine_faults.ts";
+import { KEPT_SEEDS, readers } from "./reader_fuzz.ts";
 import { replies } from "./replies.ts";
 import { saves } from "./saves.ts";
 
@@ -27,6 +29,15 @@ Deno.test("a few hundred replies of every provider forge nothing, and come back 
 
 Deno.test("a few filters to which something happens give back what they were given, or more", async () => {
   await filterFaults(4, 1);
+});
+
+Deno.test("a few machines that fail cost no document anything", async () => {
+  await machineFaults(3, 1);
+});
+
+Deno.test("random input for streams, settings, first blocks, commands and messages is read or refused", async () => {
+  for (const seed of KEPT_SEEDS) await readers(1, seed);
+  await readers(240, 1);
 });
 
 Deno.test("what rules approve of a few hundred random commands starts only what they name, and writes nothing", async () => {

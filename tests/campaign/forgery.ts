@@ -129,7 +129,8 @@ async function* arriving(
   }
 }
 
-async function sendTo(voice: Voice, store: MemoryStore, body: AsyncIterable<Uint8Array<ArrayBuffer>>) {
+/** Sends the document of a store to a provider that answers with these bytes. */
+export async function sendTo(voice: Voice, store: MemoryStore, body: AsyncIterable<Uint8Array<ArrayBuffer>>) {
   const settings: Settings = { ...DEFAULT_SETTINGS, provider: voice.provider, model: voice.model };
   const provider = await getProvider(voice.provider);
   assert.ok(provider.ok);

@@ -131,10 +131,13 @@ function filler(random: Random, most: number): string {
   return `${"-".repeat(1 + random.below(450))}\n`.repeat(random.below(most + 1));
 }
 
-/** A random document: mostly short, sometimes with much between the pieces, or with very many messages. */
-export function hostileDocument(random: Random): Uint8Array {
+/**
+ * A random document: mostly short, sometimes with very many messages, or, one in so many, with much between the pieces, so that it
+ * takes several chunks. Those are a tenth as many and take nine tenths of the time.
+ */
+export function hostileDocument(random: Random, largeOneIn = 8): Uint8Array {
   const longest = random.chance(2000) ? 1 << 20 : random.chance(20) ? 2000 : 60;
-  const between = random.chance(8) ? 80 : 0;
+  const between = random.chance(largeOneIn) ? 80 : 0;
   const turns = random.chance(12) ? random.below(120) : 0;
   const parts = [random.pick(HEADS), "@You:\nhi\n".repeat(turns)];
   for (let count = random.below(random.chance(4) ? 60 : 16); count > 0; count--) {

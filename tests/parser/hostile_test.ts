@@ -1,4 +1,4 @@
-// A short run of the fuzz: documents and edits from the pieces that hurt most. `deno task fuzz` is the long one.
+// A short run of the fuzz: documents and edits from the pieces that hurt most. `deno task campaign documents` and `edits` are the long ones.
 
 import { hostileDocument, Random } from "./hostile.ts";
 import { checkDocument, checkEdits } from "./promises.ts";

@@ -320,3 +320,10 @@ Deno.test("a text in UTF-16 is no garbage but told, with a command that shows it
     await Deno.writeFile(place.path("c.txt"), new Uint8Array([0x67, 0xf6, 0x0a]));
     assert.equal(await place.output("read", { path: "c.txt", offset: null, limit: null }), "g\ufffd");
   }));
+
+Deno.test("a link that leads back to itself is told as that", () =>
+  inScene(async (place) => {
+    await Deno.symlink("b", place.path("a"));
+    await Deno.symlink("a", place.path("b"));
+    assert.match(await readError(place, "a"), /its links lead in a circle/);
+  }));

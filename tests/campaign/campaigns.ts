@@ -1,0 +1,88 @@
+// The campaigns by name: what each tries, and how often in full.
+
+import { FILTER_FAULTS } from "./filter_fault_rows.ts";
+
+/** Tries something so often from a seed on; answers what it did, and rejects at the first thing that is wrong. */
+export type Run = (count: number, seed: number) => Promise<string>;
+
+export interface Campaign {
+  /** What is tried, for the page that tells of it. */
+  readonly what: string;
+  /** How often it is tried in full. */
+  readonly standard: number;
+  /** How often in one go: what was done so far is recorded behind each. */
+  readonly step: number;
+  readonly load: () => Promise<Run>;
+}
+
+export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  saves: {
+    what: "saves by another writer, by editors' habits, while results, `write` and `edit` are written",
+    standard: 1000,
+    step: 50,
+    load: async () => (await import("./saves.ts")).saves,
+  },
+  replies: {
+    what: "saves by editors' habits while a reply streams into the file",
+    standard: 200,
+    step: 40,
+    load: async () => (await import("./replies.ts")).replies,
+  },
+  kills: {
+    what: "`kill -9` at a random instant of a run with a call and a reply, and a run after it",
+    standard: 1000,
+    step: 20,
+    load: async () => (await import("./kills.ts")).kills,
+  },
+  machine: {
+    what:
+      "runs on a machine that fails: a full disk, folders that take nothing, clocks, locks, names, links, mounts",
+    standard: 30,
+    step: 15,
+    load: async () => (await import("./machine_faults.ts")).machineFaults,
+  },
+  filters: {
+    what: "filters to which something happens, each kind once",
+    standard: Object.keys(FILTER_FAULTS).length,
+    step: Object.keys(FILTER_FAULTS).length,
+    load: async () => (await import("./filter_faults.ts")).filterFaults,
+  },
+  forgery: {
+    what: "replies full of what looks like structure, in the stream of each provider",
+    standard: 100_000,
+    step: 1000,
+    load: async () => (await import("./forgery.ts")).forgery,
+  },
+  approvals: {
+    what:
+      "random commands of the shell: what rules approve is run in a real bash whose programs are recorders",
+    standard: 100_000,
+    step: 1000,
+    load: async () => (await import("./approved_commands.ts")).approvedCommands,
+  },
+  races: {
+    what: "rounds of nine calls of file tools while a folder changes places with a link",
+    standard: 200,
+    step: 50,
+    load: async () => (await import("./file_races.ts")).fileRaces,
+  },
+  documents: {
+    what: "random documents, read by the parser, by its grammar and line by line",
+    standard: 1_000_000,
+    step: 5000,
+    load: async () => (await import("./parser_fuzz.ts")).documents,
+  },
+  edits: {
+    what: "random sequences of edits, each compared with reading the text anew",
+    standard: 100_000,
+    step: 1000,
+    load: async () => (await import("./parser_fuzz.ts")).editSequences,
+  },
+  readers: {
+    what:
+      "random input for whatever reads: streams, first blocks, settings, commands, messages of editors and of servers of tools",
+    standard: 100_000,
+    step: 1000,
+    load: async () => (await import("./reader_fuzz.ts")).readers,
+  },
+};

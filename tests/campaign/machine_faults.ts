@@ -1,0 +1,181 @@
+// A run in place on a machine that fails: the document is afterwards what it was, or has the result, and nothing in between; what
+// could not be done is told in a sentence.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Finished, type Scene, withScene } from "../cli/harness.ts";
+import { chance } from "./random.ts";
+
+const BEFORE = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
+const AFTER = BEFORE.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
+
+/** What must have come of it. */
+type Ending = "done" | "refused" | "either";
+
+interface MachineFault {
+  /** Shell in the folder of the document, which has the name in `$doc`; `flemma` is the program. It ends with the run. */
+  readonly shell: string;
+  readonly ending: Ending;
+  /** Where the document is looked at afterwards. @default a.chat */
+  readonly look?: string;
+  /** Whether a file system has to be mounted for it. */
+  readonly mounts?: true;
+  /** What else must be there afterwards, as a test of the shell. */
+  readonly also?: string;
+}
+
+const RUN = 'flemma advance --no-autopilot "$doc"';
+/** Runs a line in a namespace in which file systems can be mounted; the function is made anew there. */
+const mounted = (line: string) => `unshare ${Deno.uid() === 0 ? "-m" : "-Urm"} /bin/sh -c '${line}'`;
+const longest = "n".repeat(250) + ".chat";
+const emoji = "🙂".repeat(62) + ".chat";
+
+/** Faults by what is wrong with the machine. */
+export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
+  "nothing": { shell: RUN, ending: "done" },
+  "no room for the document": {
+    shell: mounted(
+      `mkdir m; mount -t tmpfs -o size=8k none m; cp "$doc" m/; dd if=/dev/zero of=m/fill bs=1k >/dev/null 2>&1; cd m; ` +
+        `sh -c "$flemma advance --no-autopilot a.chat"; code=$?; cp a.chat ../a.chat; exit $code`,
+    ),
+    ending: "either",
+    mounts: true,
+  },
+  "no room for the state": {
+    shell: mounted(
+      `mkdir -p "$XDG_STATE_HOME"; mount -t tmpfs -o size=4k none "$XDG_STATE_HOME"; ` +
+        `dd if=/dev/zero of="$XDG_STATE_HOME/fill" bs=1k >/dev/null 2>&1; sh -c "$flemma advance --no-autopilot a.chat"`,
+    ),
+    ending: "either",
+    mounts: true,
+  },
+  "a folder that is mounted for reading only": {
+    shell: mounted(
+      'mount --bind . .; mount -o remount,ro,bind .; cd "$PWD"; sh -c "$flemma advance --no-autopilot a.chat"',
+    ),
+    ending: "either",
+    mounts: true,
+  },
+  "a document that is a mount point": {
+    shell: mounted('touch other; mount --bind "$doc" "$doc"; sh -c "$flemma advance --no-autopilot a.chat"'),
+    ending: "done",
+    mounts: true,
+  },
+  "no HOME": { shell: `unset HOME; ${RUN}`, ending: "either" },
+  "a file in place of the state folder": { shell: `: > f; XDG_STATE_HOME=$PWD/f; ${RUN}`, ending: "refused" },
+  "a file in place of the folder of locks": {
+    shell: `mkdir -p "$XDG_STATE_HOME/flemma"; : > "$XDG_STATE_HOME/flemma/locks"; ${RUN}`,
+    ending: "refused",
+  },
+  "no folder for temporary files": { shell: `TMPDIR=/none; ${RUN}`, ending: "either" },
+  "a file in place of the login's folder": { shell: `: > f; XDG_RUNTIME_DIR=$PWD/f; ${RUN}`, ending: "done" },
+  "a document of a far day": { shell: `touch -d 2099-01-01 "$doc"; ${RUN}`, ending: "done" },
+  "a document of the first day": { shell: `touch -d @0 "$doc"; ${RUN}`, ending: "done" },
+  "a state of a far day": {
+    shell: `flemma status "$doc" >/dev/null; flemma approve "$doc" c1 >/dev/null 2>&1; ` +
+      `find "$XDG_STATE_HOME" -exec touch -d 2099-01-01 {} +; ${RUN}`,
+    ending: "done",
+  },
+  "a lock that another run holds": {
+    shell:
+      `cp "$doc" b.chat; sed -i 's/echo hello/touch began; exec sleep 600/' "$doc"; flemma advance "$doc" & ` +
+      `until [ -e began ]; do sleep 0.05; done; ${RUN}; code=$?; kill $!; wait $!; mv b.chat "$doc"; exit $code`,
+    ending: "refused",
+  },
+  "a lock of a run that is gone": {
+    shell: `mkdir -p "$XDG_STATE_HOME/flemma/locks"; flemma status "$doc" >/dev/null; ` +
+      `for f in "$XDG_STATE_HOME"/flemma/locks/*; do [ -f "$f" ] && echo '{"pid":4194303}' > "$f"; done; ${RUN}`,
+    ending: "done",
+  },
+  "a name as long as names may be": {
+    shell: `mv "$doc" ${longest}; doc=${longest}; ${RUN}`,
+    ending: "done",
+    look: longest,
+  },
+  "a name of pictures": { shell: `mv "$doc" ${emoji}; doc=${emoji}; ${RUN}`, ending: "done", look: emoji },
+  "a name that is no UTF-8": {
+    shell: `n=$(printf 'a\\351.chat'); cp "$doc" "$n"; flemma advance --no-autopilot "$n"`,
+    ending: "refused",
+  },
+  "a name with a line feed": {
+    shell: `n=$(printf 'a\\nb.chat'); mv "$doc" "$n"; doc=$n; ${RUN}; code=$?; mv "$n" a.chat; exit $code`,
+    ending: "done",
+  },
+  "a name that looks like an option": {
+    shell:
+      `mv "$doc" ./--all; flemma advance --no-autopilot -- --all; code=$?; mv ./--all a.chat; exit $code`,
+    ending: "done",
+  },
+  "a second name": { shell: `ln "$doc" second; ${RUN}`, ending: "done", also: "cmp -s a.chat second" },
+  "a link": { shell: `mv "$doc" real; ln -s real "$doc"; ${RUN}`, ending: "done", also: "[ -L a.chat ]" },
+  "a link in a ring": { shell: `cp "$doc" b; ln -s y x; ln -s x y; flemma advance x`, ending: "refused" },
+  "a link to nothing": { shell: `ln -s none x; flemma advance x`, ending: "refused", also: "[ ! -e none ]" },
+  "a pipe in place of a document": { shell: `mkfifo p; flemma advance p`, ending: "refused" },
+  "a device in place of a document": { shell: `flemma advance /dev/zero`, ending: "refused" },
+  "a folder in place of a document": { shell: `mkdir d; flemma advance d`, ending: "refused" },
+  "a document whose folder is gone": { shell: `flemma advance none/a.chat`, ending: "refused" },
+  "few open files": { shell: `ulimit -n 40; ${RUN}`, ending: "either" },
+  "files that may not grow": { shell: `ulimit -f 0; ${RUN}`, ending: "either" },
+};
+
+/** Tries so many faults, each once before one is tried again; throws at the first after which something is lost. */
+export async function machineFaults(count: number, seed: number): Promise<string> {
+  const rows = Object.entries(MACHINE_FAULTS);
+  const random = chance(seed);
+  const mountable = await canMount();
+  let tried = 0;
+  let left = random.below(rows.length);
+  for (let at = 0; at < count; at++, left++) {
+    const [what, fault] = rows[left % rows.length]!;
+    if (fault.mounts && !mountable) continue;
+    tried++;
+    try {
+      await oneFault(fault);
+    } catch (cause) {
+      throw new Error(`a machine with ${what}: ${(cause as Error).message}`, { cause });
+    }
+  }
+  const skipped = tried < count ? `, ${count - tried} were left out: nothing can be mounted here` : "";
+  return `${tried} runs on machines that fail lost nothing${skipped}`;
+}
+
+/** Tries one; throws when something is lost or not told. */
+async function oneFault({ shell, ending, look = "a.chat", also }: MachineFault): Promise<void> {
+  await withScene(async (place) => {
+    place.write("a.chat", BEFORE);
+    const finished = await inShell(place, shell);
+    const told = `exit ${finished.code}\n${finished.stderr}`;
+    assert.doesNotMatch(
+      finished.stderr,
+      /fault of the program|\(os error \d+\)|^\s+at .*:\d+:\d+\)?$/m,
+      told,
+    );
+    const after = place.read(look);
+    const isDone = after === AFTER;
+    assert.ok(isDone || after === BEFORE, `${told}\n${after}`);
+    if (ending !== "either") assert.equal(isDone, ending === "done", told);
+    if (!isDone) {
+      assert.notEqual(finished.code, 0, told);
+      assert.match(finished.stderr, /^(?:flemma: )?\S/, told);
+    }
+    const names = [...Deno.readDirSync(place.path(""))].map(({ name }) => name);
+    assert.deepEqual(names.filter((name) => /tmp$|^\.flemma/.test(name)), [], told);
+    if (also !== undefined) assert.equal((await inShell(place, also)).code, 0, `${also}\n${told}`);
+  });
+}
+
+function inShell(place: Scene, line: string): Promise<Finished> {
+  const program = place.program.map((word) => `'${word}'`).join(" ");
+  const words = place.program.join(" ");
+  const prelude = `doc=a.chat; export doc flemma='${words}'; flemma() { ${program} "$@"; }`;
+  return place.spawn(["/bin/sh", "-c", `${prelude}\n${line}`], {}).finished;
+}
+
+async function canMount(): Promise<boolean> {
+  const words = [Deno.uid() === 0 ? "-m" : "-Urm", "mount", "-t", "tmpfs", "none", "/mnt"];
+  try {
+    return (await new Deno.Command("unshare", { args: words, stderr: "null" }).output()).success;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return false;
+    throw thrown;
+  }
+}

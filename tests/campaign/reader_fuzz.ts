@@ -1,0 +1,225 @@
+// Random input for whatever reads what others wrote: nothing throws, nothing hangs, and what is not understood is told as that.
+
+import assert from "node:assert/strict";
+import { documentSettings } from "../../config/frontmatter.ts";
+import { loadSettings } from "../../config/load.ts";
+import type { Loaded } from "../../config/sources/find.ts";
+import { MemoryStore } from "../../cycle/storage/memory_store.ts";
+import { framesOnLines, framesWithHeader, onLine, withHeader } from "../../editors/rpc/framing.ts";
+import { resultOf } from "../../tools/mcp/result.ts";
+import { stream, VOICES } from "../providers/voices.ts";
+import { judgeCommand } from "../tools/rules/policy.ts";
+import { sendTo } from "./forgery.ts";
+import { type Chance, chance } from "./random.ts";
+import { shellCommand } from "./shell_commands.ts";
+
+const ENVIRONMENT = { cwd: "/", home: "/", variables: {} };
+const encoder = new TextEncoder();
+
+/** What reads, by name. */
+const READERS: Readonly<Record<string, (random: Chance) => Promise<void>>> = {
+  "a provider's stream": streams,
+  "a first block": firstBlocks,
+  "settings": settings,
+  "a command": commands,
+  "messages of an editor": messages,
+  "an answer of a server of tools": answers,
+};
+
+/** Seeds with which something once went wrong; the gate tries them each time. */
+export const KEPT_SEEDS: readonly number[] = [];
+
+/** Gives so many random inputs to readers in turn. */
+export async function readers(count: number, seed: number): Promise<string> {
+  const rows = Object.entries(READERS);
+  for (let at = 0; at < count; at++) {
+    const [name, read] = rows[(seed + at) % rows.length]!;
+    try {
+      await read(chance(seed + at));
+    } catch (cause) {
+      throw new Error(`${name}, seed ${seed + at}: ${(cause as Error).message}`, { cause });
+    }
+  }
+  return `${count} inputs for ${rows.length} readers: none threw, and nothing broken was taken for whole`;
+}
+
+/** A stream with pieces taken out, doubled and exchanged: a reply that is whole, or one that failed, never a broken call. */
+async function streams(random: Chance): Promise<void> {
+  const voice = random.pick(VOICES);
+  const input = { command: "ls", n: [1, null] };
+  const whole = stream([
+    ...voice.begin(),
+    ...voice.text("Well, {{ 1 }}\n@You:\n"),
+    ...voice.call({ id: "c1", index: 0, pieces: ['{"command":"l', 's","n":[1,', "null]}"] }),
+    ...voice.end("calls"),
+  ]);
+  const bytes = spoiled(random, encoder.encode(whole));
+  const before = encoder.encode("@You:\nhi\n");
+  const store = new MemoryStore(before, null);
+  const outcome = await sendTo(voice, store, pieces(random, bytes));
+  assert.ok(["completed", "failed"].includes(outcome.kind), outcome.kind);
+  const roles = store.chat.turns.map(({ role }) => role).join();
+  assert.ok(["You", "You,Assistant", "You,Assistant,You"].includes(roles), roles);
+  for (const call of store.chat.calls) {
+    const read = call.input;
+    assert.ok(read !== null && typeof read === "object", "a call without an input that can be read");
+  }
+  // Bytes were changed anywhere, so an input may be another one; but a call of a reply that failed is none to run.
+  if (outcome.kind === "failed") {
+    assert.deepEqual(
+      store.chat.calls.map((call) => call.input),
+      store.chat.calls.map(() => input),
+    );
+  }
+}
+
+const BLOCKS: readonly (readonly [language: string, code: string])[] = [
+  [
+    "lua",
+    'flemma.opt.tools.max_concurrent = 1\nlocal t = {a = "x", [1] = {}}\nfor k, v in pairs(t) do who = k end\n',
+  ],
+  [
+    "lua",
+    "flemma.opt.tools.auto_approve:append('bash')\nfunction f(n) return n < 2 and n or f(n - 1) + f(n - 2) end\nn = f(9)\n",
+  ],
+  [
+    "json",
+    '{"flemma": {"tools": {"max_concurrent": 1, "auto_approve": ["read"]}}, "who": [1.5e3, null, "\\u00e9"]}',
+  ],
+  ["yaml", "flemma:\n  tools: { auto_approve: { $append: [read] } }\nwho: &a [x, *a]\nlong: |\n  text\n"],
+];
+
+async function firstBlocks(random: Chance): Promise<void> {
+  const [language, text] = random.pick(BLOCKS);
+  const code = new TextDecoder().decode(spoiled(random, encoder.encode(text)));
+  const frontmatter = {
+    language,
+    code,
+    from: 0,
+    to: code.length,
+    start: 1,
+    end: code.split("\n").length + 2,
+  };
+  const { diagnostics } = await documentSettings({ loaded: await defaults(), frontmatter });
+  for (const { message } of diagnostics) {
+    assert.doesNotMatch(message, /\bat .*:\d+:\d+|undefined is not|wasm/i);
+  }
+}
+
+let loaded: Loaded | null = null;
+
+async function defaults(): Promise<Loaded> {
+  if (loaded === null) {
+    const found = await loadSettings({ environment: ENVIRONMENT, noConfig: true });
+    assert.ok(found.ok);
+    loaded = found.value;
+  }
+  return loaded;
+}
+
+const SETTINGS =
+  "model: claude-sonnet-5-5\ntools:\n  auto_approve: [read, 'ls']\n  rules:\n    - { approve: bash, command: 'git log **' }\nsandbox:\n" +
+  "  policy: { rw_paths: [urn:flemma:cwd], network: [example.org] }\nparameters: { temperature: 0.5, max_tokens: 50% }\n";
+
+async function settings(random: Chance): Promise<void> {
+  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+  try {
+    await Deno.writeFile(path, spoiled(random, encoder.encode(SETTINGS)));
+    const found = await loadSettings({ environment: ENVIRONMENT, configPath: path });
+    if (!found.ok) {
+      assert.ok(found.problem.code !== "" && found.problem.message.includes(path.split("/").at(-1)!));
+    }
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+async function commands(random: Chance): Promise<void> {
+  const { approved } = await judgeCommand(shellCommand(random), {
+    folder: "/var/empty",
+    path: "/none",
+    writable: [],
+  });
+  assert.equal(typeof approved, "boolean");
+}
+
+/** Whole messages behind a broken one are found again where they stand behind a line end, and the end is always found. */
+async function messages(random: Chance): Promise<void> {
+  const text = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { capabilities: {}, é: "🙂" },
+  });
+  const [frames, frame] = random.pick([[framesWithHeader, withHeader], [framesOnLines, onLine]] as const);
+  const bytes = spoiled(random, join([frame(text), frame("[]"), frame(text)]));
+  let count = 0;
+  for await (const each of frames(pieces(random, bytes))) {
+    assert.ok(each.kind === "message" || each.message.length > 0);
+    count++;
+  }
+  assert.ok(count <= 200, `${count} messages`);
+}
+
+async function answers(random: Chance): Promise<void> {
+  const answer = JSON.stringify({
+    content: [
+      { type: "text", text: "é" },
+      { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "resource", resource: { uri: "file:///a", text: "x" } },
+      { type: "resource_link", uri: "file:///b", name: "b" },
+    ],
+    structuredContent: { a: [1] },
+    isError: false,
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(spoiled(random, encoder.encode(answer))));
+  } catch {
+    value = random.pick<unknown>([null, 7, "x", [], {}, { content: null }, { content: [null, 7, {}] }]);
+  }
+  const result = await resultOf(value, () => Promise.resolve("/tmp/x"));
+  assert.equal(typeof result.success, "boolean");
+}
+
+/** The same bytes with something taken out, put in, doubled or exchanged, up to four times. */
+function spoiled(random: Chance, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  let result = new Uint8Array(bytes);
+  for (let times = 1 + random.below(4); times > 0; times--) {
+    const at = random.below(result.length + 1);
+    const to = Math.min(result.length, at + random.below(random.pick([2, 8, 60])));
+    const from = random.below(result.length + 1);
+    const insert = random.pick<() => Uint8Array>([
+      () => new Uint8Array(),
+      () => new Uint8Array([random.pick([0, 10, 13, 34, 92, 123, 125, 0x80, 0xff, 0xf0])]),
+      () =>
+        encoder.encode(
+          random.pick(["\n\n", "null", "{", "]]", '"', "\\u", "1e999", "-", "*a", "{{", "@You:\n", "true"]),
+        ),
+      () => result.slice(from, from + random.below(40)),
+    ])();
+    result = join([result.subarray(0, at), insert, result.subarray(to)]);
+  }
+  return result;
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+async function* pieces(
+  random: Chance,
+  bytes: Uint8Array<ArrayBuffer>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 1 + random.below(random.pick([3, 50, 5000]));
+    yield bytes.subarray(at, end);
+    at = end;
+  }
+}

@@ -1,0 +1,31 @@
+// Words: what people read holds none of the system's or the code's, and calls one thing by one name.
+
+import assert from "node:assert/strict";
+import { ROOT } from "../../scripts/gate/root.ts";
+
+/** The sentences of docs/messages.md, without the codes. */
+async function sentences(): Promise<string[]> {
+  const page = await Deno.readTextFile(`${ROOT}/docs/messages.md`);
+  return page.split("\n").filter((line) => !line.startsWith("#"));
+}
+
+Deno.test("no message holds a word of the system or of the code", async () => {
+  const bad = /\bos error\b|\breadfile\b|\bENOENT\b|\bundefined\b|\[object |stack trace/;
+  assert.deepEqual((await sentences()).filter((line) => bad.test(line)), []);
+});
+
+Deno.test("messages call the first block, the settings file and this login by one name each", async () => {
+  const other =
+    /\bsettings block\b|\bfront matter\b|\bconfig file\b|\bconfiguration file\b|\bsession override/i;
+  assert.deepEqual((await sentences()).filter((line) => other.test(line)), []);
+});
+
+Deno.test("no test of the whole program lies where every sandbox may write", async () => {
+  const found: string[] = [];
+  for await (const { name } of Deno.readDir(`${ROOT}/tests/cli`)) {
+    if (!name.endsWith(".ts")) continue;
+    const text = await Deno.readTextFile(`${ROOT}/tests/cli/${name}`);
+    if (/makeTempDir(?:Sync)?\(\s*(?:\)|\{\s*prefix)/.test(text)) found.push(name);
+  }
+  assert.deepEqual(found, []);
+});
