@@ -8,7 +8,7 @@ const HEAD = `# Reliability
 
 What this program promises, how each promise is attacked, and what came of it. The faults are those that people reported on programs of
 this kind and those that were found by attacking this one; each is held by a test that is named beside it and runs before every change is
-taken (\`deno task ok\`). Tests are named by their file below \`tests/\`; … stands for what the test puts in, row by row.
+taken (\`deno task ok\`). Where a name holds …, the test puts in what its rows have.
 `;
 
 const CAMPAIGN_HEAD = `## Campaigns
@@ -57,7 +57,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
 }
 
 function shown({ file, name }: { readonly file: string; readonly name: string }): string {
-  return `\`${file}\` ${cell(name)}`;
+  return `\`tests/${file}\` ${cell(name)}`;
 }
 
 /** A text as a cell: what the test puts in is an ellipsis, and nothing ends the cell or begins a tag. */

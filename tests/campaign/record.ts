@@ -32,7 +32,11 @@ export async function addToRecord(run: CampaignRun): Promise<void> {
   if (goesOn) {
     runs[at] = { ...last, count: last.count + run.count, seconds: last.seconds + run.seconds };
   } else runs.push(run);
-  await Deno.writeTextFile(FILE, `[\n${runs.map((each) => `  ${JSON.stringify(each)}`).join(",\n")}\n]\n`);
+  await Deno.writeTextFile(
+    FILE,
+    `${JSON.stringify(runs, null, 2)}
+`,
+  );
 }
 
 /** How often each campaign tried in all, and what its latest run found. */
