@@ -223,6 +223,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     thinking: memory,
     stream: options.stream ?? true,
     retry: options.retry ?? true,
+    limiter: options.limiter,
     usage: openUsageLog(environment),
   }, evaluated);
   const send: Send = async (signal) => {

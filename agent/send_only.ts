@@ -2,7 +2,7 @@
 
 import type { Problem } from "../base/problem.ts";
 import type { FrontmatterDiagnostic } from "../config/document/first_block.ts";
-import { firstLine, survey } from "../cycle/plan/open_calls.ts";
+import { firstLine, nothingToSend, survey } from "../cycle/plan/open_calls.ts";
 import { goOn } from "../cycle/plan/go_on.ts";
 import { noMessages } from "../cycle/refusals.ts";
 import { REPLY_STOPS, stopped, stoppedBy } from "../cycle/stop.ts";
@@ -36,6 +36,7 @@ export async function sendOnly(
   if (open !== null) return open;
   const problem = options.goOn === true ? await sayOn(store) : null;
   if (problem !== null) return stoppedBy(problem);
+  if (nothingToSend(store.chat)) return stopped("answered", { line: store.chat.lineCount });
   return stopOf(await send(signal), store.chat);
 }
 

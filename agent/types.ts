@@ -13,6 +13,7 @@ import type { Holder } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Emit, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic, Lifecycle } from "../parser/types.ts";
+import type { RequestLimiter } from "../providers/http/limiter.ts";
 import type { Provider } from "../providers/types.ts";
 import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
@@ -53,6 +54,8 @@ export interface ChatOptions {
   readonly fetch?: typeof fetch;
   /** Whether a request that the provider cannot answer for now is made again. @default true */
   readonly retry?: boolean;
+  /** How many requests a provider gets at a time, shared by all documents that are given it. @default shared with none */
+  readonly limiter?: RequestLimiter;
   /** Told what happens, as it happens. @default nobody is told */
   readonly emit?: Emit;
   /** Aborting it cancels whatever runs and starts nothing more. @default never aborted */

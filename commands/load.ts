@@ -76,7 +76,7 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 };
 
 export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  "advance": () => import("./document/advance.ts"),
+  "advance": () => import("./conversation/many/advance.ts"),
   "execute": () => import("./document/execute.ts"),
   "send": () => import("./document/send.ts"),
   "migrate": () => import("./conversation/migrate.ts"),

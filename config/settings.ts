@@ -70,6 +70,8 @@ export interface ProviderSettings {
   readonly base_url?: string | null;
   /** What is to be known of its models, by their names. */
   readonly models?: Readonly<Record<string, ModelSetting>> | null;
+  /** Requests that it gets at a time from one process; null is no limit. */
+  readonly max_requests?: number | null;
   /** The command that prints its key: a line of shell, or a program and its arguments. */
   readonly key_command?: string | readonly string[] | null;
   /** Makes a name that is not built in a Chat Completions server. */

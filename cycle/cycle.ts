@@ -431,6 +431,9 @@ export class Cycle {
       case "last-word":
         this.#stop(stoppedBy(lastWord(), { line: this.#chat.lineCount }));
         return false;
+      case "answered":
+        this.#stop(stopped("answered", { line: this.#chat.lineCount }));
+        return false;
       case "running":
         this.#announcements.notice("busy", "Tools are still running; advance again when they are done.");
         return false;

@@ -279,6 +279,8 @@ export type StopReason =
   | "cut"
   /** The model spoke last, and it takes up no reply of its own (`last-word`). */
   | "last-word"
+  /** Nothing was written since the model answered: there is nothing to do. */
+  | "answered"
   | "pending"
   /** Calls have no result yet although nobody has to be asked: they have not run. */
   | "unanswered"

@@ -23,6 +23,8 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
       return info(
         "The reply is not complete. Write below the last @You: what is missing, or advance with continue.",
       );
+    case "answered":
+      return info("Nothing to do: write below the last @You:.");
     case "last-word":
       return info("The last word is the model's: write below a line @You:, or advance with continue.");
     case "pending":

@@ -19,6 +19,7 @@ import { diagnosticLine } from "../io/diagnostics.ts";
 import { type DocumentOptions, labelOf, type OpenDocument, withDocument } from "./open.ts";
 import { type EventSink, openEvents, type RunEvent } from "./events.ts";
 import { Exit, exitOf } from "../io/exit.ts";
+import type { Interrupts } from "../io/interrupt.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { fileChangeSentence } from "../../sandbox/mod.ts";
@@ -35,20 +36,32 @@ import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/way
 /** How an act ended: by itself, or because it was refused, which has been told. */
 type Ending = Stop | { readonly exit: number };
 
+/** What a document shares that is one of several. */
+export interface Among extends Pick<DocumentOptions, "limiter"> {
+  readonly interrupts: Interrupts;
+  /** Told how the document ended, before that is put into words, and what its requests used. */
+  ended(stop: Stop, records: readonly UsageRecord[]): void;
+}
+
 /** Opens the document, runs `act`, and answers with the exit code. */
 export async function drive(
   invocation: Invocation,
   act: (document: OpenDocument) => Promise<Ending>,
+  among?: Among,
 ): Promise<number> {
-  const show = new Show(invocation);
+  const show = new Show(invocation, among);
   try {
-    const options = { ...show.listeners(), ...asking(invocation, show) };
+    // Several cannot all ask at one terminal.
+    const shared = among === undefined
+      ? asking(invocation, show)
+      : { interrupts: among.interrupts, limiter: among.limiter };
+    const options = { ...show.listeners(), ...shared };
     return await withDocument(invocation, options, async (document) => {
       const problem = show.openEvents(document);
       if (problem !== null) return refuse(invocation, problem);
       const ending = await act(document);
       if ("exit" in ending) return ending.exit;
-      await show.used(document);
+      if (among === undefined) await show.used(document);
       return show.end(document, ending);
     });
   } finally {
@@ -71,6 +84,7 @@ export function goesOn(invocation: Invocation): boolean {
 /** What a person and a program see of a run. */
 class Show {
   readonly #invocation: Invocation;
+  readonly #among: Among | undefined;
   readonly #label: string;
   readonly #display: Display | null;
   /** Null until it is known which document the run is about. */
@@ -85,12 +99,17 @@ class Show {
   /** Whether a diagnostic has told already why nothing goes on. */
   #explained = false;
 
-  constructor(invocation: Invocation) {
+  constructor(invocation: Invocation, among?: Among) {
     this.#invocation = invocation;
+    this.#among = among;
     this.#label = labelOf(invocation);
     const { messages } = invocation;
     this.#display = displayOf(invocation);
-    messages.onLine = (level, text) => this.#write({ event: "message", level, text });
+    const listener = messages.onLine;
+    messages.onLine = (level, text) => {
+      listener(level, text);
+      this.#write({ event: "message", level, text });
+    };
   }
 
   /** What the document tells while it is worked on. */
@@ -106,7 +125,8 @@ class Show {
 
   /** Opens what takes the events; answers with what is in the way. */
   openEvents({ mode, session }: OpenDocument): Problem | null {
-    const opened = openEvents(this.#invocation, { mode, path: session.path });
+    const among = this.#among === undefined ? undefined : { document: this.#label };
+    const opened = openEvents(this.#invocation, { mode, path: session.path, among });
     if (!opened.ok) return opened.problem;
     this.#events = opened.value;
     for (const event of this.#early) this.#events.write(event);
@@ -177,7 +197,9 @@ class Show {
   /** Says how the run ended; answers with the exit code. */
   end(document: OpenDocument, stop: Stop): number {
     this.#display?.close();
-    const stopped = exitOfStop(stop, document.interrupts.received);
+    this.#among?.ended(stop, this.#records);
+    const { command } = this.#invocation.arguments;
+    const stopped = exitOfStop(stop, { command: command.name, interrupted: document.interrupts.received });
     // The model was told that its command did not run; whoever set up this machine has to be told too.
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
@@ -216,8 +238,14 @@ function retrySentence(
   } (try ${attempt} of ${of}).`;
 }
 
-function exitOfStop({ reason, problem }: Stop, interrupted: boolean): number {
+function exitOfStop(
+  { reason, problem }: Stop,
+  { command, interrupted }: { readonly command: string; readonly interrupted: boolean },
+): number {
   switch (reason) {
+    case "answered":
+      // Where nothing is to be done all is well; a request that was asked for and not made is another matter.
+      return command === "send" ? Exit.person : Exit.ok;
     case "done":
     case "cut":
     case "stepped":
@@ -252,7 +280,8 @@ function showCursor(invocation: Invocation, document: OpenDocument, line: number
 }
 
 /** The last words: what is to be done next. Ids a person has to look at are said even with --quiet. */
-function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): void {
+function tell(invocation: Invocation, document: OpenDocument, stop: Stop): void {
+  const { messages } = invocation;
   const { reason, ids, problem } = stop;
   const { file, session } = document;
   const command = (name: string, ...ids: string[]) => advised(name, file, ...ids);
@@ -267,6 +296,12 @@ function tell({ messages }: Invocation, document: OpenDocument, stop: Stop): voi
         `The reply is not complete. Let it go on with: ${advance} --continue, or write below the last @You:`,
       );
       break;
+    case "answered": {
+      const words = `Nothing to do: write below the last @You:, then: ${advance}`;
+      if (invocation.arguments.command.name === "send") messages.say(words);
+      else messages.note(words);
+      break;
+    }
     case "last-word":
       messages.say(`flemma: ${lastWordSentence(file)}`);
       break;

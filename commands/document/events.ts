@@ -48,7 +48,12 @@ export interface EventSink {
  */
 export function openEvents(
   invocation: Invocation,
-  { mode, path: document }: { readonly mode: "file" | "filter"; readonly path: string | null },
+  { mode, path: document, among }: {
+    readonly mode: "file" | "filter";
+    readonly path: string | null;
+    /** What each event says of the document, where there are several. */
+    readonly among?: { readonly document: string };
+  },
 ): Outcome<EventSink> {
   const path = textOption(invocation.arguments, "events");
   const print = mode === "file" && switchOption(invocation.arguments, "json") === true;
@@ -58,6 +63,7 @@ export function openEvents(
     new Sink(
       [...(print ? [writeOutput] : []), ...(target.value === null ? [] : [target.value.write])],
       target.value,
+      among,
     ),
   );
 }
@@ -154,15 +160,21 @@ class Sink implements EventSink {
   fault: Problem | null = null;
   #writers: readonly ((line: string) => void)[];
   readonly #target: Target | null;
+  readonly #among: { readonly document?: string };
 
-  constructor(writers: readonly ((line: string) => void)[], target: Target | null) {
+  constructor(
+    writers: readonly ((line: string) => void)[],
+    target: Target | null,
+    among: { readonly document?: string } = {},
+  ) {
     this.#writers = writers;
     this.#target = target;
+    this.#among = among;
   }
 
   write(event: RunEvent): void {
     if (this.#writers.length === 0) return;
-    const line = `${safeJson(event)}\n`;
+    const line = `${safeJson({ ...this.#among, ...event })}\n`;
     this.#writers = this.#writers.filter((write) => {
       try {
         write(line);

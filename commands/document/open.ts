@@ -42,7 +42,9 @@ export interface OpenDocument {
   readonly session: ChatSession;
 }
 
-export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive" | "askSecret"> {
+export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive" | "askSecret" | "limiter"> {
+  /** Signals that several documents share. @default the document's own */
+  readonly interrupts?: Interrupts;
   /** Whether a piece of a document, as an editor pipes it, is taken for one too. @default false */
   readonly fragments?: boolean;
   /** Told each change of a piped document, with the whole text before and after it. */
@@ -72,7 +74,7 @@ export async function withDocument(
   const host = hostOptions(invocation);
   if (!host.ok) return refuse(invocation, host.problem);
   const { messages } = invocation;
-  const interrupts = new Interrupts((fault, exit) => {
+  const interrupts = options.interrupts ?? new Interrupts((fault, exit) => {
     tellFault(invocation, fault);
     messages.close(exit);
     return exit;
@@ -84,6 +86,7 @@ export async function withDocument(
       emit: options.emit,
       interactive: options.interactive,
       askSecret: options.askSecret,
+      limiter: options.limiter,
       signal: interrupts.signal,
       wait: numberOption(invocation.arguments, "wait") ?? 0,
       notify: (notice) => messages.notice(notice),
@@ -92,7 +95,7 @@ export async function withDocument(
     await using session = opened.value;
     return await body({ mode: "file", label: file, file, targets, interrupts, session });
   } finally {
-    interrupts.dispose();
+    if (options.interrupts === undefined) interrupts.dispose();
   }
 }
 

@@ -11,7 +11,6 @@ import type { UsageRecord } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { advised } from "../line/advice.ts";
 import { pipedBeside } from "../io/piped_document.ts";
-import { nothingToSend } from "../../cycle/plan/open_calls.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Rest } from "../../cycle/plan/plan.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
@@ -187,9 +186,8 @@ function nextStep(chat: Chat, steps: readonly Step[]): Next {
     return "categorise";
   }
   if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
-  if (ends(steps, "last-word")) return "idle";
-  if (steps.at(-1)?.do !== "send") return "wait";
-  return nothingToSend(chat) ? "idle" : "send";
+  if (ends(steps, "last-word") || ends(steps, "answered")) return "idle";
+  return steps.at(-1)?.do === "send" ? "send" : "wait";
 }
 
 /** Whether steps end in a rest of that kind. */

@@ -39,3 +39,19 @@ const CODES: Readonly<Record<string, number>> = {
 export function exitOf(problem: Problem): number {
   return CODES[problem.code] ?? Exit.failure;
 }
+
+/** Which of several codes counts for all: an interrupt before a mistake of usage, a failure, and so on down. */
+const WORST: readonly number[] = [
+  Exit.interrupted,
+  Exit.usage,
+  Exit.failure,
+  Exit.conflict,
+  Exit.diagnostics,
+  Exit.person,
+  Exit.ok,
+];
+
+/** The exit code of several documents together; that of none is 0. */
+export function worstExit(codes: readonly number[]): number {
+  return WORST.find((code) => codes.includes(code)) ?? (codes.length === 0 ? Exit.ok : Exit.failure);
+}

@@ -83,6 +83,14 @@ const CONTINUE: Option = {
   help: "Let the model go on where it spoke last: writes a turn that says so.",
 };
 
+const JOBS: Option = {
+  name: "jobs",
+  value: "N",
+  type: "count",
+  default: "1",
+  help: "Advance so many of the FILEs at a time.",
+};
+
 /** What every command takes that works on a document. */
 const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET, HELP];
 
@@ -105,16 +113,18 @@ const WATCHING: readonly Option[] = [
 const WORK: readonly Command[] = [
   {
     name: "advance",
-    usage: "[FILE]",
+    usage: "[FILE…]",
     summary: "run the cycle until you are needed or the reply is complete",
     details:
       "Placeholders are written for new calls, approved calls run, results go out, the reply comes in. " +
       "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from " +
-      "standard input and goes to standard output.",
+      "standard input and goes to standard output. Several FILEs share one process and the limits of their providers; a " +
+      "line tells of each as it ends, none stops another, and the worst exit code counts (130, 2, 1, 5, 4, 3, 0).",
     kind: "filter",
-    arity: [0, 1],
+    arity: [0, Infinity],
     options: [
       CONTINUE,
+      JOBS,
       ...AUTOPILOT,
       SANDBOX,
       ...MODEL,

@@ -87,6 +87,11 @@ export const SCHEMA: Group = group("All settings.", {
         "Models by name: what the program shall know of them, such as prices. `like` takes over another one's facts.",
         { optional: true },
       ),
+      max_requests: key(
+        natural(1),
+        "Requests that it gets at a time from one process, however many documents that advances; no limit when unset.",
+        { optional: true, who: ["G", "C"] },
+      ),
       key_command: hostKey(
         command,
         "A command that prints the key, its first line counts: a line of shell, or a list of program and arguments.",

@@ -14,7 +14,7 @@ import {
   unrunnable,
 } from "./resolution.ts";
 import { DENIED, INTERRUPTED, putOff, sourceMissing } from "../sentences.ts";
-import { lastWordIsModels, liveCalls } from "./open_calls.ts";
+import { lastWordIsModels, nothingToSend, liveCalls } from "./open_calls.ts";
 
 /** The calls that run now; a set of ids is one. */
 export interface RunningCalls {
@@ -62,7 +62,9 @@ export type Rest =
   /** Nothing to do until the running tools are done. */
   | "running"
   /** The model spoke last, so there is nothing it could answer. */
-  | "last-word";
+  | "last-word"
+  /** The model answered, and the person has written nothing since. */
+  | "answered";
 
 /** One thing that an advance does, in the order in which it is done. */
 export type Step =
@@ -431,6 +433,7 @@ class Planner {
     if (this.#resolved) return rest("resolved");
     if (this.#inputs.running.size > 0) return rest("running");
     if (lastWordIsModels(this.#chat) && !this.#inputs.prefill) return rest("last-word");
+    if (nothingToSend(this.#chat)) return rest("answered");
     return { do: "send" };
   }
 }

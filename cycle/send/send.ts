@@ -10,6 +10,7 @@ import type { CredentialResolver } from "../../providers/keys/types.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import { quickHash } from "../../base/hash.ts";
 import { providerError } from "../../providers/http/errors.ts";
+import { RequestLimiter } from "../../providers/http/limiter.ts";
 import { type Network, openNetwork, reachable } from "../../providers/http/network.ts";
 import { type Clock, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
@@ -73,6 +74,8 @@ export interface SendOptions {
   readonly usage?: UsageLog;
   /** Whether a request that may succeed later is made again, as long as nothing of a reply came. @default true */
   readonly retry?: boolean;
+  /** How many requests the provider gets at a time. @default one that is shared with nobody */
+  readonly limiter?: RequestLimiter;
   /** @default the time of this machine */
   readonly clock?: Clock;
 }
@@ -95,7 +98,7 @@ const MOST_WAITING = 4 << 20;
 export function createSend(options: SendOptions): Send {
   // One run sends many times, and says each thing about the document and the settings once.
   const said = new Set<string>();
-  const { clock = systemClock } = options;
+  const { clock = systemClock, limiter = new RequestLimiter() } = options;
   const keys = new KeyMemory(() => clock.now(), options.resolvers);
   const isNew = (words: string): boolean => !said.has(words) && said.add(words).size > 0;
   // What the provider refused for this model or at this address, it will refuse again.
@@ -161,7 +164,13 @@ export function createSend(options: SendOptions): Send {
     try {
       const parts = { prepared: { ...prepared, warnings }, tools, may, network: network.value };
       const timed = { ...options, clock };
-      const outcome = await sendPatiently(timed, () => new Sending(timed, parts), signal);
+      const enter = () =>
+        limiter.enter(`${provider.name} ${new URL(prepared.request.url).origin}`, {
+          most: settings.providers[provider.name]?.max_requests ?? null,
+          clock,
+          signal,
+        });
+      const outcome = await sendPatiently(timed, { enter, begin: () => new Sending(timed, parts) }, signal);
       if (outcome.kind === "failed" && outcome.problem.code === KEY_REFUSED) keys.forget(provider.name);
       return outcome;
     } finally {
@@ -178,22 +187,40 @@ type TimedOptions = SendOptions & { readonly clock: Clock };
 /** Makes a request, and again while the provider cannot answer and nothing of a reply has come. */
 async function sendPatiently(
   { emit, retry = true, clock }: TimedOptions,
-  begin: () => Sending,
+  { enter, begin }: {
+    readonly enter: () => ReturnType<RequestLimiter["enter"]>;
+    readonly begin: () => Sending;
+  },
   signal: AbortSignal,
 ): Promise<AttemptEnd> {
-  const patience = new Patience(clock);
+  // What is waited for a turn is no patience with the provider.
+  let patience: Patience | null = null;
   for (;;) {
+    const place = await enter();
+    if (place === null) {
+      return patience === null ? { kind: "cancelled" } : await begin().end({ kind: "cancelled" });
+    }
+    patience ??= new Patience(clock);
     const sending = begin();
-    const exchange = await sending.exchange(signal);
-    const refused = sending.refused(exchange);
-    if (refused !== null) return refused;
-    const error = retry ? sending.nothingCame(exchange) : null;
-    if (error === null) return await sending.end(exchange);
-    const { wait, tried } = patience.next(error);
-    if (wait === null) return await sending.end(exchange, tried);
-    emit({ event: "request:retrying", attempt: patience.tries, of: MOST_TRIES, wait, error });
-    if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
+    try {
+      const exchange = await sending.exchange(signal);
+      const refused = sending.refused(exchange);
+      if (refused !== null) return refused;
+      const error = sending.nothingCame(exchange);
+      const { wait, tried } = retry && error !== null ? patience.next(error) : { wait: null, tried: null };
+      place.leave(error === null ? "answered" : isTooMany(error) ? "refused" : "neither", wait ?? 0);
+      if (error === null || wait === null) return await sending.end(exchange, tried);
+      emit({ event: "request:retrying", attempt: patience.tries, of: MOST_TRIES, wait, error });
+      if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
+    } finally {
+      place.leave("neither");
+    }
   }
+}
+
+/** Whether the provider got more than it takes at the moment; a limit that is used up for good is another matter. */
+function isTooMany({ code, retry }: ProviderError): boolean {
+  return code === "provider-rate-limit" && retry !== undefined;
 }
 
 /** What one request is made with. */
