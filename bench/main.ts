@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   "many-calls": () => import("./many_calls.ts"),
   lsp: () => import("./lsp.ts"),
   files: () => import("./files.ts"),
+  many: () => import("./many.ts"),
   parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),

@@ -51,7 +51,7 @@ Deno.test("what is not understood is a mistake that knows the command it was mea
   assert.equal(mistakeOf("advance - --autopilt").command?.name, "advance");
   assert.match(mistakeOf("advance --max-turns many -").message, /number/);
   assert.match(mistakeOf("advance --model").message, /value/);
-  assert.match(mistakeOf("advance a.chat b.chat").message, /b\.chat/);
+  assert.match(mistakeOf("migrate a.chat b.chat").message, /b\.chat/);
   assert.match(mistakeOf("advance --quiet=yes").message, /no value/);
   assert.match(mistakeOf("new").message, /FILE/);
   assert.match(mistakeOf("sandbox").message, /sandbox status/);

@@ -258,11 +258,18 @@ Deno.test("prefill: true sends such a document to a model that goes on from its 
 Deno.test("a question that comes to nothing is not sent, whatever makes it blank", () =>
   withScene(async (place) => {
     await withReplay([], async (replay, env) => {
-      for (const blank of ["{{ '' }}", "\u00a0", "{% local x = 1 %}"]) {
+      for (const blank of ["{{ '' }}", "{% local x = 1 %}"]) {
         place.write("a.chat", `${ANSWERED}\n@You:\n${blank}\n`);
         const { code, stderr } = await place.run(["advance", "a.chat"], { env });
         assert.deepEqual([code, replay.requests.length], [4, 0], stderr);
         assert.match(stderr, /nothing to send/);
+      }
+      // Blank as it stands: whoever advances it again, as a scheduler does, has made no mistake; whoever sends has.
+      place.write("a.chat", `${ANSWERED}\n@You:\n\u00a0\n`);
+      for (const [command, wanted] of [["advance", 0], ["send", 3]] as const) {
+        const { code, stderr } = await place.run([command, "a.chat"], { env });
+        assert.deepEqual([code, replay.requests.length], [wanted, 0], stderr);
+        assert.match(stderr, /^Nothing to do: write below the last @You:, then: flemma advance a\.chat$/m);
       }
     });
   }));

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { inTurn } from "../../../agent/many/in_turn.ts";
+
+const NEVER = new AbortController().signal;
+
+Deno.test("so many are worked on at a time, each next one when one ends, and results keep their order", async () => {
+  let running = 0;
+  let most = 0;
+  const begun: number[] = [];
+  const results = await inTurn([5, 1, 4, 2, 3], { jobs: 2, signal: NEVER }, async (item) => {
+    begun.push(item);
+    most = Math.max(most, ++running);
+    for (let at = 0; at < item; at++) await Promise.resolve();
+    running--;
+    return item * 10;
+  });
+  assert.deepEqual([most, begun, results], [2, [5, 1, 4, 2, 3], [50, 10, 40, 20, 30]]);
+});
+
+Deno.test("more jobs than items, and no items, are no trouble", async () => {
+  const double = (item: number) => Promise.resolve(item * 2);
+  assert.deepEqual(await inTurn([1], { jobs: 64, signal: NEVER }, double), [2]);
+  assert.deepEqual(await inTurn([], { jobs: 2, signal: NEVER }, double), []);
+});
+
+Deno.test("nothing begins once it is stopped, and what has begun ends", async () => {
+  const stop = new AbortController();
+  const results = await inTurn([1, 2, 3], { jobs: 1, signal: stop.signal }, (item) => {
+    if (item === 2) stop.abort();
+    return Promise.resolve(item);
+  });
+  assert.deepEqual(results, [1, 2, undefined]);
+});
