@@ -14,7 +14,7 @@ import {
   unrunnable,
 } from "./resolution.ts";
 import { DENIED, INTERRUPTED, putOff, sourceMissing } from "../sentences.ts";
-import { lastWordIsModels, nothingToSend, liveCalls } from "./open_calls.ts";
+import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
 
 /** The calls that run now; a set of ids is one. */
 export interface RunningCalls {
