@@ -58,7 +58,8 @@ export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";
 export { conversationOf } from "./prompt/conversation.ts";
 export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
-export { RequestLimiter } from "./providers/http/limiter.ts";
+export { type Place as RequestPlace, RequestLimiter } from "./providers/http/limiter.ts";
+export type { Clock } from "./providers/http/patience.ts";
 export { getProvider, type ProviderSource } from "./providers/registry.ts";
 export {
   parseReplayScript,
