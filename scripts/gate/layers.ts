@@ -117,7 +117,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   agent: [
     ["mod.ts"],
-    ["open.ts", "new_chat.ts", "many"],
+    ["open.ts", "new_chat.ts"],
     ["session.ts"],
     ["runtime.ts", "send_only.ts", "views"],
     ["tools.ts", "sender.ts", "notices.ts", "trust"],

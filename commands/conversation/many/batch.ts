@@ -1,7 +1,7 @@
 // Several documents advanced in one process: each under its own lock and settings, limits of providers shared by all.
 
-import { RequestLimiter } from "../../../agent/many/limiter.ts";
-import { inTurn } from "../../../agent/many/in_turn.ts";
+import { RequestLimiter } from "../../../providers/http/limiter.ts";
+import { inTurn } from "./in_turn.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
 import { drive, goesOn } from "../../document/drive.ts";
