@@ -35,6 +35,7 @@ export {
   DEFAULT_SETTINGS,
   type DocumentApproval,
   type FrontmatterLimits,
+  type LockPlace,
   type McpServer,
   type ModelSetting,
   type NetworkList,

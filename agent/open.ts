@@ -7,6 +7,7 @@ import { openFile } from "../cycle/storage/file_store.ts";
 import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { checkText, knownPath } from "../cycle/storage/read.ts";
 import type { DocumentStore } from "../cycle/types.ts";
+import { lockPlaceOf } from "./settings.ts";
 import { startSession } from "./session.ts";
 import type { ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
@@ -38,7 +39,10 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const notify = options.notify ?? (({ code, message, next }) => {
     emit?.({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
   });
-  const file = await openFile(path, { environment, wait, readOnly, signal, notify });
+  const place = readOnly
+    ? undefined
+    : await lockPlaceOf({ ...options, environment }, absolutePath(environment, path));
+  const file = await openFile(path, { environment, wait, place, readOnly, signal, notify });
   if (!file.ok) return file;
   const store = file.value;
   const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };

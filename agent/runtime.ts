@@ -4,6 +4,7 @@ import type { Environment } from "../base/environment.ts";
 import { sha256 } from "../base/hash.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
+import type { Settings } from "../config/settings.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
 import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
@@ -177,7 +178,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     person: personOf(toolsSubject, store, loaded, options.resolvers ?? []),
     emit: tell,
   });
-  const replies = await grownElsewhere(memory, path, options) ? { unfinished: () => NONE } : memory;
+  const replies = await grownElsewhere(memory, path, options, settings) ? { unfinished: () => NONE } : memory;
   const decide = wholeReplies(confirming(judged, guard), replies, tell);
   const believed = distrusted === null || distrusted.onlyItsOwn;
   const journal = vouchedJournal(believed ? memory : cautious(memory), guard);
@@ -310,9 +311,10 @@ async function grownElsewhere(
   memory: Pick<ReplyMemory, "unfinished">,
   path: string | null,
   { readOnly, environment }: RuntimeOptions,
+  { lock }: Settings,
 ): Promise<boolean> {
   if (!readOnly || path === null || memory.unfinished().size === 0) return false;
-  return await holderOf(path, environment) !== null;
+  return await holderOf(path, environment, lock.place) !== null;
 }
 
 /** Whether two versions of a document say the same about settings. */

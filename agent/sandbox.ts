@@ -3,6 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
 import { parentOf } from "../base/paths.ts";
+import { lockBeside } from "../cycle/storage/lock.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
 import { heldFolders } from "../tools/skills/held.ts";
 import type { SubjectSettings } from "./settings.ts";
@@ -22,10 +23,16 @@ export function sandboxOf(
   more: Pick<SandboxOptions, "lookAnew" | "around"> = {},
 ): RunSandbox {
   const documents = [path, named].filter((each) => each !== null);
+  // Whoever takes the lock away lets a second run in.
+  const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
   const { enabled, dirs } = settings.skills;
   const folder = path === null ? environment.cwd : parentOf(path);
   const skills = enabled ? heldFolders({ environment, folder, dirs }) : [];
-  const protect = protectedPaths({ environment, documents, configFiles: [...files, ...code, ...skills] });
+  const protect = protectedPaths({
+    environment,
+    documents,
+    configFiles: [...files, ...code, ...skills, ...locks],
+  });
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 

@@ -314,7 +314,7 @@ export class Session implements ChatSession {
 
   async holder(): Promise<Holder | null> {
     if (this.path === null || this.#opened.locked) return null;
-    return await holderOf(this.path, this.#options.environment);
+    return await holderOf(this.path, this.#options.environment, this.settings.lock.place);
   }
 
   async fileChanges(): Promise<readonly FileChange[]> {

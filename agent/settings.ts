@@ -5,10 +5,10 @@ import { documentSettings } from "../config/frontmatter.ts";
 import { loadSettings } from "../config/load.ts";
 import { BUILTIN_CATALOG, type Catalog, type ToolFact } from "../config/schema/catalog.ts";
 import type { DocumentSettings } from "../config/document/first_block.ts";
-import type { Loaded } from "../config/sources/find.ts";
+import { findSources, type Loaded } from "../config/sources/find.ts";
 import { toolFolders } from "../config/sources/tool_folders.ts";
 import { type Outcome, success } from "../base/problem.ts";
-import type { SandboxSettings, Settings } from "../config/settings.ts";
+import type { LockPlace, SandboxSettings, Settings } from "../config/settings.ts";
 import type { Chat, Frontmatter, Preamble } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/file_log.ts";
@@ -61,11 +61,7 @@ export async function subjectSettings(
   { path, frontmatter, preamble }: SettingsSubject,
 ): Promise<Outcome<SubjectSettings>> {
   const { environment } = host;
-  const { user, project } = host.settings?.noConfig === true
-    ? { user: null, project: null }
-    : toolFolders(environment, path);
-  const catalog = catalogOf(host.tools, user !== null || project !== null);
-  const loaded = await loadSettings({ ...host.settings, environment, document: path, catalog });
+  const loaded = await withoutDocument(host, path);
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(environment, path);
   // The block itself reads under the person's policy, everything after it under the document's too.
@@ -98,6 +94,30 @@ export async function subjectSettings(
     return { variables, diagnostics, lua: session, isReadable: policy.isReadable, ready };
   };
   return success({ ...document, loaded: loaded.value, evaluated });
+}
+
+/** The settings without the document: what the person and the project say. */
+async function withoutDocument(host: SettingsHost, path: string | null): Promise<Outcome<Loaded>> {
+  const { environment } = host;
+  const { user, project } = host.settings?.noConfig === true
+    ? { user: null, project: null }
+    : toolFolders(environment, path);
+  const catalog = catalogOf(host.tools, user !== null || project !== null);
+  return await loadSettings({ ...host.settings, environment, document: path, catalog });
+}
+
+/**
+ * Where the lock of a document lies, which has to be known before it is opened. Only the person and a host can say it; what
+ * is wrong in the settings is told when they are read for the run.
+ */
+export async function lockPlaceOf(host: SettingsHost, path: string): Promise<LockPlace> {
+  const { settings, environment } = host;
+  const sources = findSources({ ...settings, environment, document: path });
+  // Reading settings costs more than looking for the word: nearly nobody writes it.
+  const said = sources.ok && sources.value.global?.text.includes("lock") === true;
+  if (!said && settings?.overrides?.lock === undefined) return "state";
+  const loaded = await withoutDocument(host, path);
+  return loaded.ok ? loaded.value.settings.lock.place : "state";
 }
 
 /** The names that settings may speak of: the built-in tools, those of this process and a host's own. */

@@ -90,6 +90,9 @@ export interface ProviderSettings {
   readonly extra_body?: Readonly<Record<string, unknown>> | null;
 }
 
+/** Where the lock of a document lies. */
+export type LockPlace = "state" | "beside";
+
 /** The variable with the key of a server of the person's own, by the name that settings give it. */
 export function ownKeyVariable(name: string): string {
   return `${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`;
@@ -358,6 +361,8 @@ export interface Settings {
   readonly frontmatter: FrontmatterLimits;
   /** What files held before tools changed them: megabytes that are kept for all documents together; 0 keeps nothing. */
   readonly undo: { readonly keep: number };
+  /** Where the lock of a document lies: in the state folder, or beside it too. */
+  readonly lock: { readonly place: LockPlace };
   /** Whose documents are believed. */
   readonly trust: TrustSettings;
   /** What is shown to the person. */
@@ -457,6 +462,7 @@ export const DEFAULT_SETTINGS: Settings = {
   skills: { enabled: true, names: ["*"], excluded: [], dirs: [] },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
   undo: { keep: 200 },
+  lock: { place: "state" },
   trust: { documents: "unsandboxed" },
   ui: { pricing: { enabled: true, high_cost_threshold: 30 } },
 };

@@ -305,12 +305,16 @@ const CANCEL: Command = {
 const LOOK: readonly Command[] = [
   {
     name: "status",
-    usage: "[FILE]",
+    usage: "[FILE…]",
     summary: "what is open, and what the next advance would do",
+    details:
+      "Of several FILEs one after the other; with --json one value a line. --pending lists what waits for you in any of them: " +
+      "FILE:LINE: the call, its number and its id.",
     kind: "report",
-    arity: [0, 1],
+    arity: [0, Infinity],
     piece: "deciding",
     options: [
+      { name: "pending", help: "Only the calls that wait for you, one a line." },
       {
         name: "last",
         standalone: true,

@@ -5,7 +5,7 @@ import type { CommandModule } from "../load.ts";
 export { pipedBeside } from "../io/piped_document.ts";
 
 export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  "status": () => import("../document/status.ts"),
+  "status": () => import("../conversation/many/status.ts"),
   "approve": () => import("../document/approve.ts"),
   "reject": () => import("../document/reject.ts"),
 };

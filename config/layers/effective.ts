@@ -114,6 +114,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     skills: skillsOf(logs, get),
     mcp: { servers: writtenBelow(logs, ["mcp", "servers"]) as Settings["mcp"]["servers"] },
     frontmatter: membersOf(DEFAULT_SETTINGS.frontmatter, "frontmatter", get),
+    lock: membersOf(DEFAULT_SETTINGS.lock, "lock", get),
     undo: membersOf(DEFAULT_SETTINGS.undo, "undo", get),
     trust: membersOf(DEFAULT_SETTINGS.trust, "trust", get),
     ui: { pricing: membersOf(DEFAULT_SETTINGS.ui.pricing, "ui.pricing", get) },

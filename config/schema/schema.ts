@@ -196,6 +196,13 @@ export const SCHEMA: Group = group("All settings.", {
       },
     ),
   }),
+  lock: group("One run at a time for each document.", {
+    place: key(
+      word("state", "beside"),
+      "Where the lock lies: in the state folder, or beside the document too, for machines that share its folder.",
+      { default: "state", who: ["G", "C"], host: true },
+    ),
+  }),
   undo: group("Having back what tools did to files.", {
     keep: key(
       natural(),

@@ -5,6 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { shellWord } from "../../base/shell_word.ts";
+import type { LockPlace } from "../../config/settings.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -22,6 +23,8 @@ export interface OpenOptions {
   readonly environment: Environment;
   /** Seconds to wait for another run's lock; 0 fails at once. */
   readonly wait: number;
+  /** Where the lock lies. @default state */
+  readonly place?: LockPlace;
   /** Aborting it ends the waiting. */
   readonly signal?: AbortSignal;
   /** Reports read without lock and never write. */

@@ -2,6 +2,9 @@
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
+import type { LockPlace } from "../../config/settings.ts";
+import { quickHash } from "../../base/hash.ts";
+import { parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
@@ -14,6 +17,8 @@ export interface Holder {
   readonly host: string;
   /** Real path of the document. */
   readonly path: string;
+  /** Which start of that machine it belongs to, where the system names it. */
+  readonly boot?: string;
 }
 
 export interface DocumentLock {
@@ -27,6 +32,8 @@ export interface LockOptions {
   readonly environment: Environment;
   /** Seconds to wait for another run; 0 fails at once. */
   readonly wait: number;
+  /** Where it lies. @default state */
+  readonly place?: LockPlace;
   /** Aborting it ends the waiting. */
   readonly signal?: AbortSignal;
 }
@@ -49,20 +56,66 @@ export async function lockDocument(
   options: LockOptions,
 ): Promise<Outcome<DocumentLock>> {
   const begun = performance.now();
-  const first = await lockByKey(await documentKey(realPath), realPath, options);
-  const shared = await sharedKey(realPath);
-  if (!first.ok || shared === null) return first;
-  const wait = Math.max(0, options.wait - (performance.now() - begun) / 1000);
-  const second = await lockByKey(shared, realPath, { ...options, wait });
-  if (!second.ok) {
-    await first.value.release();
-    return second;
-  }
+  const held: DocumentLock[] = [];
   const release = async () => {
-    const problem = await second.value.release();
-    return await first.value.release() ?? problem;
+    let problem: Problem | null = null;
+    for (const lock of held.toReversed()) problem = await lock.release() ?? problem;
+    return problem;
   };
-  return success({ notice: first.value.notice ?? second.value.notice, release });
+  for (const file of await lockFiles(realPath, options)) {
+    const wait = Math.max(0, options.wait - (performance.now() - begun) / 1000);
+    const lock = await lockFile(file, realPath, { ...options, wait });
+    if (!lock.ok) {
+      await release();
+      return lock;
+    }
+    held.push(lock.value);
+  }
+  const notice = held.map((lock) => lock.notice).find((each) => each !== null) ?? null;
+  return success({ notice, release });
+}
+
+/** A file that is locked for a document, and what helps where it cannot be made. */
+interface LockFile {
+  readonly folder: string;
+  readonly path: string;
+  readonly remedy: string;
+}
+
+/** All files whose locks one run must hold, in the order in which every run takes them. */
+async function lockFiles(
+  realPath: string,
+  { environment, place }: Pick<LockOptions, "environment" | "place">,
+): Promise<readonly LockFile[]> {
+  const folder = `${stateFolder(environment)}/locks`;
+  const remedy = "Make that folder writable, or name another one with XDG_STATE_HOME.";
+  const inState = (key: string): LockFile => ({ folder, path: `${folder}/${key}.lock`, remedy });
+  const shared = await sharedKey(realPath);
+  return [
+    inState(await documentKey(realPath)),
+    ...(shared === null ? [] : [inState(shared)]),
+    ...(place === "beside"
+      ? [{
+        folder: parentOf(realPath),
+        path: lockBeside(realPath),
+        remedy: "Make that folder writable, or set lock.place to state.",
+      }]
+      : []),
+  ];
+}
+
+/** Most bytes of a name. */
+const LONGEST_NAME = 255;
+
+/**
+ * The lock beside a document. Named by the document's name alone: other machines may have its folder elsewhere. A name
+ * that has no room for more stands in it as its hash.
+ */
+export function lockBeside(realPath: string): string {
+  const folder = parentOf(realPath);
+  const name = realPath.slice(folder === "/" ? 1 : folder.length + 1);
+  const fits = new TextEncoder().encode(`.${name}.lock`).length <= LONGEST_NAME;
+  return `${folder === "/" ? "" : folder}/.${fits ? name : quickHash(name)}.lock`;
 }
 
 /** Names the file itself where it has several names (hard links): all of them share one more lock. */
@@ -77,13 +130,11 @@ async function sharedKey(realPath: string): Promise<string | null> {
   }
 }
 
-async function lockByKey(
-  key: string,
+async function lockFile(
+  { folder, path: lockPath, remedy }: LockFile,
   realPath: string,
   options: LockOptions,
 ): Promise<Outcome<DocumentLock>> {
-  const folder = `${stateFolder(options.environment)}/locks`;
-  const lockPath = `${folder}/${key}.lock`;
   const begun = performance.now();
   try {
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
@@ -117,20 +168,25 @@ async function lockByKey(
     return failure(
       "state-unwritable",
       `The lock for ${realPath} cannot be made in ${folder}: ${thrownText(thrown)}.`,
-      "Make that folder writable, or name another one with XDG_STATE_HOME.",
+      remedy,
     );
   }
 }
 
 /** Who holds the lock of a document now, without taking it; null when nobody does. */
-export async function holderOf(realPath: string, environment: Environment): Promise<Holder | null> {
-  const shared = await sharedKey(realPath);
-  return await holderByKey(await documentKey(realPath), environment) ??
-    (shared === null ? null : await holderByKey(shared, environment));
+export async function holderOf(
+  realPath: string,
+  environment: Environment,
+  place?: LockPlace,
+): Promise<Holder | null> {
+  for (const { path } of await lockFiles(realPath, { environment, place })) {
+    const holder = await holderIn(path);
+    if (holder !== null) return holder;
+  }
+  return null;
 }
 
-async function holderByKey(key: string, environment: Environment): Promise<Holder | null> {
-  const lockPath = `${stateFolder(environment)}/locks/${key}.lock`;
+async function holderIn(lockPath: string): Promise<Holder | null> {
   try {
     using file = await Deno.open(lockPath, { read: true, write: true });
     return await file.tryLock(true) ? null : await readHolder(file);
@@ -142,7 +198,13 @@ async function holderByKey(key: string, environment: Environment): Promise<Holde
 
 async function take(file: Deno.FsFile, lockPath: string, realPath: string): Promise<DocumentLock> {
   const before = await readHolder(file);
-  const holder: Holder = { pid: Deno.pid, host: Deno.hostname(), path: realPath };
+  const boot = await bootId();
+  const holder: Holder = {
+    pid: Deno.pid,
+    host: Deno.hostname(),
+    path: realPath,
+    ...(boot === null ? {} : { boot }),
+  };
   await file.truncate(0);
   await file.seek(0, Deno.SeekMode.Start);
   await file.write(new TextEncoder().encode(JSON.stringify(holder)));
@@ -171,6 +233,17 @@ async function take(file: Deno.FsFile, lockPath: string, realPath: string): Prom
       }
     },
   };
+}
+
+/** Which start of this machine this is; null where the system does not say. */
+async function bootId(): Promise<string | null> {
+  if (Deno.build.os !== "linux") return null;
+  try {
+    return (await Deno.readTextFile("/proc/sys/kernel/random/boot_id")).trim();
+  } catch {
+    // No /proc in this place: the lock holds all the same.
+    return null;
+  }
 }
 
 /** A holder removes its file on release, so the file we locked may no longer be the one others would open. */

@@ -5,6 +5,7 @@ import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { pathOfUri } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
+import { lockPlaceOf } from "../../agent/settings.ts";
 import { lockDocument } from "../../cycle/storage/lock.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -140,7 +141,8 @@ export class OpenDocument {
     over: () => void,
   ): Promise<Outcome<Working>> {
     const { environment } = this.#host;
-    const lock = this.path === null ? null : await lockDocument(this.path, { environment, wait: 0 });
+    const place = this.path === null ? undefined : await lockPlaceOf({ environment }, this.path);
+    const lock = this.path === null ? null : await lockDocument(this.path, { environment, wait: 0, place });
     if (lock !== null && !lock.ok) return lock;
     if (lock?.value.notice) this.#host.client.say(Level.info, lock.value.notice.message);
     const opened = await chatInMemory(NOTHING, {

@@ -214,3 +214,32 @@ Deno.test("a piped document is none of several, and comes back; jobs are at leas
     assert.equal(none.code, 2);
     assert.match(none.stderr, /1 or more/);
   }));
+
+Deno.test("what waits in any of several documents is one line each, and what cannot be read stops nothing", () =>
+  withScene(async (place) => {
+    place.write("a.chat", callsDocument([{ id: "call_aaaa", command: "make test", status: "pending" }]));
+    place.write("b.chat", "@You:\nHi\n");
+    place.write(
+      "c.chat",
+      callsDocument([{ id: "c1", command: "true", status: "pending" }, {
+        id: "c2",
+        command: "ls",
+        status: "pending",
+      }]),
+    );
+    const files = ["a.chat", "b.chat", "gone.chat", "c.chat"];
+    const shown = await place.run(["status", "--pending", ...files]);
+    assert.equal(shown.code, 1);
+    assert.match(shown.stderr, /There is no file gone\.chat/);
+    assert.match(
+      shown.stdout,
+      /^a\.chat:15: bash: \$ make test {3}#1 call_aaaa\nc\.chat:\d+: bash: \$ true {3}#1 c1\nc\.chat:\d+: bash: \$ ls {3}#2 c2\n$/,
+    );
+    const json = await place.run(["status", "--pending", "--json", "c.chat", "b.chat"]);
+    assert.deepEqual(
+      JSON.parse(json.stdout).map((each: { document: string; id: string }) => [each.document, each.id]),
+      [["c.chat", "c1"], ["c.chat", "c2"]],
+    );
+    const both = await place.run(["status", "a.chat", "b.chat"]);
+    assert.match(both.stdout, /^a\.chat:\npending .*\n(.*\n)*\nb\.chat:\nnext: flemma advance b\.chat sends/);
+  }));

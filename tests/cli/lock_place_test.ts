@@ -1,0 +1,44 @@
+// The lock beside a document, for machines that share a folder and nothing else.
+
+import assert from "node:assert/strict";
+import { callsDocument, withScene } from "./harness.ts";
+
+const BESIDE = "lock: { place: beside }\nsandbox: false\ntools: { auto_approve: [bash] }\n";
+
+Deno.test("of two that see nothing of each other but the folder, one runs and the other exits 5 and names it", () =>
+  withScene(async (place) => {
+    place.settings(BESIDE);
+    const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
+    place.write("a.chat", document);
+    const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
+    assert.ok(success);
+    // A machine of its own: other processes, another state folder, the folder at another path.
+    const apart = (state: string, at: string) => {
+      Deno.mkdirSync(`${place.folder}/${state}`);
+      return [
+        ...["bwrap", "--unshare-pid", "--unshare-ipc", "--dev-bind", "/", "/", "--proc", "/proc"],
+        ...["--tmpfs", "/mnt", "--bind", place.path(""), at, "--chdir", at],
+        ...["--setenv", "XDG_STATE_HOME", `${place.folder}/${state}`],
+        ...[...place.program, "advance", "a.chat", "--no-autopilot"],
+      ];
+    };
+    const first = place.spawn(apart("one", "/mnt/here"), {});
+    await place.appears("runs", first);
+    assert.ok(place.exists(".a.chat.lock"));
+    const second = await place.spawn(apart("two", "/mnt/there"), {}).finished;
+    assert.equal(second.code, 5, second.stderr);
+    assert.match(second.stderr, new RegExp(`is in use by process \\d+ on ${Deno.hostname()}`));
+    await Deno.writeTextFile(place.path("gate"), "");
+    const { code, stderr } = await first.finished;
+    assert.equal(code, 0, stderr);
+    assert.equal(place.read("runs"), "ran\n");
+    assert.ok(!place.exists(".a.chat.lock"));
+  }));
+
+Deno.test("where the lock lies is the person's to say, no document's and no project's", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");
+    const { code, stdout } = await place.run(["check", "a.chat"]);
+    assert.equal(code, 4);
+    assert.match(stdout, /lock/);
+  }));
