@@ -81,6 +81,8 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "send": () => import("./document/send.ts"),
   "migrate": () => import("./conversation/migrate.ts"),
   "cancel": () => import("./conversation/cancel.ts"),
+  "replay record": () => import("./conversation/replay/record.ts"),
+  "replay run": () => import("./conversation/replay/run.ts"),
   "undo": () => import("./conversation/undo.ts"),
   "show": () => import("./conversation/show/show.ts"),
   "recover": () => import("./document/recover.ts"),

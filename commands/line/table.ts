@@ -428,6 +428,50 @@ const BEGIN: readonly Command[] = [
   },
 ];
 
+/** They make tests of conversations. */
+const REPLAY: readonly Command[] = [
+  {
+    name: "replay record",
+    usage: "[FILE]",
+    summary: "print the model's words of a conversation as a replay script",
+    details:
+      "Each reply, with what its request must hold: your words and the results before it. Texts that look like secrets are " +
+      "left out, and told.",
+    kind: "report",
+    arity: [0, 1],
+    options: [NAME, QUIET, HELP],
+    example: "flemma replay record notes.chat",
+  },
+  {
+    name: "replay run",
+    usage: "FILE…",
+    summary: "have a conversation again: the model's words, the tools for real",
+    details:
+      "Copies the folder of FILE, runs its calls there in the sandbox in their order, and compares each result with the one " +
+      "in FILE. In a result <any> stands for the rest of a line, and ~/regex/ for all of it. No key, no request. Calls that " +
+      "were refused stay refused. Exit code 1 when something differs.",
+    kind: "none",
+    arity: [1, Infinity],
+    options: [
+      { name: "update", help: "Put what came out now into FILE, where it differs." },
+      {
+        name: "folder",
+        value: "DIR",
+        default: "the folder of FILE",
+        help: "Copy DIR, which holds FILE, and work there.",
+      },
+      { name: "tap", help: "Print the results as TAP." },
+      { name: "junit", value: "PATH", help: "Write them to PATH as JUnit's XML too." },
+      JSON_REPORT,
+      SANDBOX,
+      ...CONFIG,
+      QUIET,
+      HELP,
+    ],
+    example: "flemma replay run examples/replay/words.chat",
+  },
+];
+
 /** They are about the walls around commands. */
 const CONFINE: readonly Command[] = [
   {
@@ -460,6 +504,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },
+  { title: "Test", commands: REPLAY },
   { title: "Sandbox", commands: CONFINE },
   { title: "Skills", commands: SKILL_COMMANDS },
   { title: "Keys and cost", commands: PROVIDER_COMMANDS },

@@ -1,0 +1,170 @@
+// Plays a conversation again in a copy of its folder: the model's words from the document, the tools for real.
+
+import { openChat } from "../../../agent/open.ts";
+import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
+import type { SettingsHost } from "../../../agent/settings.ts";
+import { isObject } from "../../../base/is_object.ts";
+import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
+import type { Chat } from "../../../parser/types.ts";
+import { sayNext } from "../../../parser/edits/turn.ts";
+import { writeResult } from "../../../parser/edits/placement.ts";
+import { replayProvider } from "../../../providers/replay_provider.ts";
+import { type Replay, startReplay } from "../../../providers/replay/server.ts";
+import { differences } from "./compare.ts";
+import { type RecordedResult, type Recording, recordingOf } from "./recording.ts";
+
+/** What became of one result. */
+export interface Played {
+  readonly recorded: RecordedResult;
+  /** Lines of a diff; none when it came out as recorded. */
+  readonly differs: readonly string[];
+  /** What came out now; null for a call that did not run. */
+  readonly found: Found | null;
+}
+
+/** A result of a replay. */
+export interface Found {
+  readonly content: string;
+  readonly isError: boolean;
+  readonly language: "" | "json";
+}
+
+export interface PlayOptions {
+  readonly host: ChatOptions & SettingsHost;
+  /** The folder that is copied, in which the tools work; it holds the document. */
+  readonly folder: string;
+  /** Real path of the document. */
+  readonly path: string;
+  /** Whether the tools may run outside of a sandbox, by the person's word. */
+  readonly bare: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Plays a conversation. The document itself is only read; what the tools do, they do to a copy that goes away. */
+export async function play(chat: Chat, options: PlayOptions): Promise<Outcome<readonly Played[]>> {
+  const recording = recordingOf(chat);
+  const room = await Deno.makeTempDir({ prefix: "flemma-replay-" });
+  try {
+    const copied = await copyFolder(options.folder, `${room}/folder`);
+    if (!copied.ok) return copied;
+    const path = `${room}/folder${options.path.slice(options.folder.length)}`;
+    await Deno.writeFile(path, recording.beginning);
+    const replies = recording.steps.flatMap((step) => step.do === "reply" ? [{ reply: step.blocks }] : []);
+    await using replay = await startReplay({ replies });
+    const inside = { ...options, path, folder: `${room}/folder`, original: options.folder };
+    return await inCopy(recording, inside, replay, `${room}/state`);
+  } finally {
+    await Deno.remove(room, { recursive: true });
+  }
+}
+
+async function inCopy(
+  recording: Recording,
+  { host, folder, original, path, bare, signal }: PlayOptions & { readonly original: string },
+  replay: Replay,
+  state: string,
+): Promise<Outcome<readonly Played[]>> {
+  // What this run remembers goes away with it: nothing of the person's is written.
+  const variables = { ...host.environment.variables, XDG_STATE_HOME: state, XDG_RUNTIME_DIR: `${state}/run` };
+  await Deno.mkdir(`${state}/run`, { recursive: true, mode: 0o700 });
+  const environment = { ...host.environment, cwd: folder, variables };
+  // Each step is taken by itself: what comes next is what the document has next.
+  const overrides = withoutAutopilot(host.settings?.overrides ?? {});
+  const settings = { ...host.settings, overrides };
+  const provider = replayProvider(replay);
+  const opened = await openChat(path, { ...host, settings, environment, provider, signal });
+  if (!opened.ok) return opened;
+  await using session = opened.value;
+  const obstacle = await obstacleOf(session, bare);
+  if (obstacle !== null) return obstacle;
+  const played: Played[] = [];
+  for (const step of recording.steps) {
+    if (signal.aborted) return failure("cancelled", "The replay was stopped.");
+    if (step.do === "reply") {
+      const stop = await session.send();
+      if (stop.problem !== undefined) return failed(stop.problem);
+      if (!["done", "stepped", "cut"].includes(stop.reason)) {
+        const message = `The reply in line ${step.line} cannot be played: ${stop.reason} (${
+          stop.ids.join(", ")
+        }).`;
+        return failure(
+          "replay-stopped",
+          message,
+          "Each call of the document needs a result before the next reply.",
+        );
+      }
+    } else if (step.do === "say") {
+      const problem = await session.edit([sayNext(session.chat, step.text)]);
+      if (problem !== null) return failed(problem);
+    } else {
+      const result = await playResult(session, step.result, (text) => text.replaceAll(folder, original));
+      if (!result.ok) return result;
+      played.push(result.value);
+    }
+  }
+  return success(played);
+}
+
+function withoutAutopilot(overrides: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { tools } = overrides;
+  return { ...overrides, tools: { ...isObject(tools) ? tools : {}, autopilot: { enabled: false } } };
+}
+
+/** Why nothing may run; null when it may. */
+async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<never> | null> {
+  const [blocker] = session.blockers;
+  if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
+  if (bare) return null;
+  const remedy = "Set the sandbox up, or let the tools run bare with --no-sandbox.";
+  if (!session.sandbox.enabled) {
+    return failure(
+      "sandbox-off",
+      "The sandbox is switched off, and a replay runs what the document says.",
+      remedy,
+    );
+  }
+  const available = await session.sandbox.available();
+  return available.ok ? null : failure("sandbox-unusable", available.problem.message, remedy);
+}
+
+/** Runs one call and compares; a call that did not run then gets the result that it had. */
+async function playResult(
+  session: ChatSession,
+  recorded: RecordedResult,
+  asThere: (text: string) => string,
+): Promise<Outcome<Played>> {
+  const { id, content, isError } = recorded;
+  const call = session.chat.call(id);
+  if (call === undefined) {
+    return failure("replay-stopped", `The call ${id} did not come again, so its result cannot be compared.`);
+  }
+  if (!recorded.ran) {
+    const problem = await session.edit(
+      writeResult(session.chat, call, { content, error: isError, language: "" }),
+    );
+    return problem === null ? success({ recorded, differs: [], found: null }) : failed(problem);
+  }
+  const stop = await session.execute(id);
+  const result = session.chat.result(id);
+  if (result === undefined || (result.status !== null && result.status !== "error")) {
+    return failed(
+      stop.problem ??
+        { code: "replay-stopped", message: `The call ${id} came to no result (${stop.reason}).` },
+    );
+  }
+  const found: Found = {
+    content: asThere(result.content),
+    isError: result.status === "error",
+    language: /^`+json\s*$/.test(session.chat.lineText(result.opener.start)) ? "json" : "",
+  };
+  return success({ recorded, differs: differences(recorded, found), found });
+}
+
+/** The folder with all in it, links as links. */
+async function copyFolder(from: string, to: string): Promise<Outcome<void>> {
+  const child = new Deno.Command("cp", { args: ["-a", "--", from, to], stdout: "null", stderr: "piped" });
+  const { success: done, stderr } = await child.output();
+  if (done) return success(undefined);
+  const [line = "cp failed"] = new TextDecoder().decode(stderr).trim().split("\n");
+  return failure("replay-copy", `${from} cannot be copied: ${line}.`);
+}

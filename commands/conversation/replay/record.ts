@@ -1,0 +1,76 @@
+// `flemma replay record`: a conversation as a replay script, with what each request must hold.
+
+import { thrownText } from "../../../base/problem.ts";
+import type { Expectation, ResultExpectation, ScriptedReply } from "../../../providers/replay/script.ts";
+import { readForReport } from "../../document/open.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit } from "../../io/exit.ts";
+import { refuse } from "../../io/refuse.ts";
+import { writeOutput } from "../../io/streams.ts";
+import { hasMatcher } from "./compare.ts";
+import { recordingOf, type Step } from "./recording.ts";
+import { withoutSecrets } from "./secrets.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const [file = "-"] = invocation.arguments.positionals;
+  const read = await readForReport(invocation, file);
+  if ("exit" in read) return read.exit;
+  const { steps } = recordingOf(read.chat);
+  if (steps.length === 0) {
+    return refuse(invocation, {
+      code: "nothing-to-replay",
+      message: `${file} has no reply yet, so there is nothing to record.`,
+      next: "Have the conversation first.",
+    });
+  }
+  const { stringify } = await import("yaml");
+  let text: string;
+  try {
+    text = stringify({ replies: scriptOf(steps) }, { lineWidth: 0 });
+  } catch (thrown) {
+    return refuse(invocation, {
+      code: "replay-script",
+      message: `The script cannot be written: ${thrownText(thrown)}.`,
+    });
+  }
+  const { text: clean, count } = withoutSecrets(text);
+  if (count > 0) {
+    const what = count === 1
+      ? "1 text that looks like a secret was"
+      : `${count} texts that look like secrets were`;
+    invocation.messages.note(`flemma: ${what} left out: <secret> stands in its place.`);
+  }
+  writeOutput(
+    `# The model's words of ${file.replace(/[\r\n]/g, " ")}; docs/replay.md says how to play them.\n${clean}`,
+  );
+  return Exit.ok;
+}
+
+/** Each reply with what its request must hold: the person's last words and the results of the calls before it. */
+export function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
+  const replies: ScriptedReply[] = [];
+  let results: Record<string, ResultExpectation> = {};
+  let said: string | null = null;
+  for (const step of steps) {
+    if (step.do === "say") said = isLiteral(step.text) ? step.text : null;
+    else if (step.do === "result") {
+      const { id, content, isError } = step.result;
+      const text = content.trim();
+      results[id] = { contains: text === "" || hasMatcher(text) ? [] : [text], is_error: isError };
+    } else {
+      const expect: Expectation = {
+        ...(said === null ? {} : { user: { contains: said } }),
+        ...(Object.keys(results).length === 0 ? {} : { results }),
+      };
+      replies.push({ ...(Object.keys(expect).length === 0 ? {} : { expect }), reply: step.blocks });
+      results = {};
+      said = null;
+    }
+  }
+  return replies;
+}
+
+/** Whether words go out as they stand: a tag or a file that they name becomes something else. */
+function isLiteral(text: string): boolean {
+  return !/\{[{%]/.test(text) && !/(?:^|\s)@[.~/]/.test(text);
+}

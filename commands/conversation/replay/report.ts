@@ -1,0 +1,105 @@
+// What a replay came to, for people, as TAP and as JUnit. Pure.
+
+import { visible } from "../../../base/visible.ts";
+import type { Problem } from "../../../base/problem.ts";
+import type { Played } from "./play.ts";
+
+/** One document after its replay. */
+export interface Replayed {
+  readonly file: string;
+  readonly played: readonly Played[];
+  /** What kept it from being played to its end; null when it was. */
+  readonly problem: Problem | null;
+}
+
+/** Whether everything came out as it stands in the document. */
+export function holds({ played, problem }: Replayed): boolean {
+  return problem === null && played.every(({ differs }) => differs.length === 0);
+}
+
+function nameOf({ recorded: { name, id, line } }: Played): string {
+  return visible(`${name} ${id}, line ${line}`);
+}
+
+const NOT_RUN = "did not run then, and does not run now";
+
+/** Lines for a person: each difference, and a count. */
+export function plainLines({ file, played, problem }: Replayed): readonly string[] {
+  const differing = played.filter(({ differs }) => differs.length > 0);
+  const same = played.filter(({ differs, found }) => differs.length === 0 && found !== null).length;
+  const skipped = played.filter(({ found }) => found === null).length;
+  const counts = [
+    `${same} as recorded`,
+    ...differing.length > 0 ? [`${differing.length} not`] : [],
+    ...skipped > 0 ? [`${skipped} left out`] : [],
+  ];
+  return [
+    ...differing.flatMap((each) => [
+      `${file}:${each.recorded.line}: ${each.recorded.name} ${each.recorded.id} came out otherwise`,
+      ...each.differs.map((line) => `  ${line}`),
+    ]),
+    ...problem === null ? [] : [`${file}: ${problem.message}`, ...problem.next ? [`  ${problem.next}`] : []],
+    `${file}: ${counts.join(", ")}`,
+  ].map((line) => visible(line));
+}
+
+/** All of it as TAP, version 14. */
+export function tap(replayed: readonly Replayed[]): string {
+  const points = replayed.flatMap(({ file, played, problem }) => [
+    ...played.map((each) => ({ title: `${file}: ${nameOf(each)}`, each, why: null })),
+    ...problem === null ? [] : [{ title: `${file}: played to its end`, each: null, why: problem.message }],
+  ]);
+  const lines = points.flatMap(({ title, each, why }, at) => {
+    const name = visible(title).replace(/([\\#])/g, "\\$1");
+    const fails = each === null || each.differs.length > 0;
+    const skip = each?.found === null ? ` # SKIP ${NOT_RUN}` : "";
+    const diff = each === null ? [why ?? ""] : each.differs;
+    const block = fails ? ["  ---", "  diff: |", ...diff.map((line) => `    ${visible(line)}`), "  ..."] : [];
+    return [`${fails ? "not ok" : "ok"} ${at + 1} - ${name}${skip}`, ...block];
+  });
+  return ["TAP version 14", `1..${points.length}`, ...lines, ""].join("\n");
+}
+
+/** All of it as JUnit's XML, a suite for each document. */
+export function junit(replayed: readonly Replayed[]): string {
+  const suites = replayed.flatMap(({ file, played, problem }) => {
+    const failures = played.filter(({ differs }) => differs.length > 0).length;
+    const skipped = played.filter(({ found }) => found === null).length;
+    const errors = problem === null ? 0 : 1;
+    const counts = `tests="${
+      played.length + errors
+    }" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
+    return [
+      `  <testsuite name="${xml(file)}" ${counts}>`,
+      ...played.flatMap((each) => {
+        const open = `    <testcase classname="${xml(file)}" name="${xml(nameOf(each))}"`;
+        if (each.found === null) return [`${open}><skipped message="${xml(NOT_RUN)}"/></testcase>`];
+        if (each.differs.length === 0) return [`${open}/>`];
+        const text = xml(each.differs.join("\n"));
+        return [`${open}><failure message="came out otherwise">${text}</failure></testcase>`];
+      }),
+      ...problem === null ? [] : [
+        `    <testcase classname="${xml(file)}" name="played to its end"><error message="${
+          xml(problem.message)
+        }"/></testcase>`,
+      ],
+      "  </testsuite>",
+    ];
+  });
+  return ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", ...suites, "</testsuites>", ""].join(
+    "\n",
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+/** A text as it may stand in XML, which has no room for most control characters. */
+function xml(text: string): string {
+  return visible(text, { lines: true }).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}

@@ -1,0 +1,139 @@
+// `flemma replay run`: conversations as regression tests of the project they talk about.
+
+import { openChat } from "../../../agent/open.ts";
+import { absolutePath, isInside, parentOf } from "../../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
+import { writeResult } from "../../../parser/edits/placement.ts";
+import { readForReport } from "../../document/open.ts";
+import { hostOptions } from "../../host.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit, exitOf, worstExit } from "../../io/exit.ts";
+import { Interrupts } from "../../io/interrupt.ts";
+import { refuse } from "../../io/refuse.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { writeOutput } from "../../io/streams.ts";
+import { switchOption, textOption } from "../../line/options.ts";
+import { play, type Played } from "./play.ts";
+import { holds, junit, plainLines, type Replayed, tap } from "./report.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment, messages } = invocation;
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const interrupts = new Interrupts((fault, exit) => {
+    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    messages.close(exit);
+    return exit;
+  });
+  try {
+    const codes: number[] = [];
+    const replayed: Replayed[] = [];
+    for (const file of given.positionals) {
+      if (interrupts.received) break;
+      const one = await replay(invocation, file, interrupts.signal);
+      replayed.push(one);
+      if (one.problem !== null) codes.push(interrupts.received ? Exit.interrupted : exitOf(one.problem));
+      else codes.push(holds(one) ? Exit.ok : Exit.failure);
+    }
+    tell(invocation, replayed);
+    const path = textOption(given, "junit");
+    if (path !== undefined) {
+      try {
+        await Deno.writeTextFile(absolutePath(environment, path), junit(replayed));
+      } catch (thrown) {
+        messages.say(`flemma: ${path} cannot be written: ${thrownText(thrown)}.`);
+        codes.push(Exit.failure);
+      }
+    }
+    return interrupts.received ? Exit.interrupted : worstExit(codes);
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+async function replay(invocation: Invocation, file: string, signal: AbortSignal): Promise<Replayed> {
+  const { arguments: given } = invocation;
+  const none = (problem: Problem): Replayed => ({ file, played: [], problem });
+  const host = hostOptions(invocation);
+  if (!host.ok) return none(host.problem);
+  const read = await readForReport(invocation, file);
+  // Why it cannot be read was told at once.
+  if ("exit" in read || read.path === null) {
+    return none({ code: "document-unread", message: "It cannot be read." });
+  }
+  const folder = folderOf(invocation, read.path);
+  if (!folder.ok) return none(folder.problem);
+  const bare = switchOption(given, "sandbox") === false;
+  const played = await play(read.chat, {
+    host: host.value,
+    folder: folder.value,
+    path: read.path,
+    bare,
+    signal,
+  });
+  if (!played.ok) return none(played.problem);
+  if (switchOption(given, "update") === true) {
+    const problem = await update(file, played.value, host.value);
+    if (problem !== null) return { file, played: played.value, problem };
+    return { file, played: played.value.map((each) => ({ ...each, differs: [] })), problem: null };
+  }
+  return { file, played: played.value, problem: null };
+}
+
+/** What is copied: the folder of the document, or one around it that the person names. */
+function folderOf({ arguments: given, environment }: Invocation, path: string): Outcome<string> {
+  const named = textOption(given, "folder");
+  if (named === undefined) return success(parentOf(path));
+  try {
+    const folder = Deno.realPathSync(absolutePath(environment, named));
+    if (isInside(path, folder)) return success(folder);
+    return failure("usage", `--folder ${named} does not hold the document.`);
+  } catch (thrown) {
+    return failure("usage", `--folder ${named} cannot be used: ${thrownText(thrown)}.`);
+  }
+}
+
+/** Puts what came out now in place of results that differ. */
+async function update(
+  file: string,
+  played: readonly Played[],
+  host: Parameters<typeof openChat>[1],
+): Promise<Problem | null> {
+  const changed = played.filter(({ differs, found }) => differs.length > 0 && found !== null);
+  if (changed.length === 0) return null;
+  const opened = await openChat(file, host);
+  if (!opened.ok) return opened.problem;
+  await using session = opened.value;
+  for (const { recorded: { id }, found } of changed) {
+    const call = session.chat.call(id);
+    if (call === undefined || found === null) continue;
+    const { content, isError: error, language } = found;
+    const problem = await session.edit(writeResult(session.chat, call, { content, error, language }));
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function tell({ arguments: given, messages }: Invocation, replayed: readonly Replayed[]): void {
+  if (switchOption(given, "tap") === true) return writeOutput(tap(replayed));
+  if (switchOption(given, "json") === true) {
+    const value = replayed.map(({ file, played, problem }) => ({
+      document: file,
+      results: played.map(({ recorded: { id, name, line }, differs, found }) => ({
+        id,
+        name,
+        line,
+        outcome: found === null ? "left out" : differs.length === 0 ? "same" : "different",
+        diff: differs,
+      })),
+      problem,
+    }));
+    return writeOutput(`${safeJson(value)}\n`);
+  }
+  for (const each of replayed) {
+    for (const line of plainLines(each)) {
+      if (holds(each)) messages.note(line);
+      else messages.say(line);
+    }
+  }
+}

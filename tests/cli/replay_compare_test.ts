@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { differences } from "../../commands/conversation/replay/compare.ts";
+import { recordingOf } from "../../commands/conversation/replay/recording.ts";
+import { junit, type Replayed, tap } from "../../commands/conversation/replay/report.ts";
+import { withoutSecrets } from "../../commands/conversation/replay/secrets.ts";
+import { parse } from "../../parser/mod.ts";
+
+const differ = (expected: string, found: string, errors = [false, false]) =>
+  differences(
+    { content: expected, isError: errors[0]! },
+    { content: found, isError: errors[1]! },
+  );
+
+Deno.test("a result is as expected word by word, and else a diff of the lines around the difference", () => {
+  const rows: [expected: string, found: string, diff: string[]][] = [
+    ["a\nb", "a\nb", []],
+    ["a\nb\n", "a\nb", []],
+    ["", "", []],
+    ["a\nb\nc\nd", "a\nb\nx\nd", ["  b", "- c", "+ x", "  d"]],
+    ["a", "a\nb", ["  a", "+ b"]],
+    ["a\nb", "b", ["- a", "  b"]],
+    ["took <any>\nend", "took 3 s\nend", []],
+    ["<any>", "anything", []],
+    ["took <any>", "used 3 s", ["- took <any>", "+ used 3 s"]],
+    ["<any>", "two\nlines", ["  two", "+ lines"]],
+    ["~/\\d+ passed/", "12 passed", []],
+    ["~/\\d+ passed/", "12 passed, 1 failed", ["- ~/\\d+ passed/", "+ 12 passed, 1 failed"]],
+    ["~/a.*z/", "a\nb\nz", []],
+    ["~/a/ and more", "a", ["- ~/a/ and more", "+ a"]],
+  ];
+  for (const [expected, found, diff] of rows) assert.deepEqual(differ(expected, found), diff, expected);
+  assert.deepEqual(differ("a", "a", [true, false]), ["- (error)", "+ (no error)"]);
+  assert.match(differ("~/(/", "a")[0]!, /^! ~\/\(\/ is no regular expression/);
+});
+
+const CALL = (id: string, name = "bash") =>
+  `**Tool Use:** \`${name}\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
+const RESULT = (id: string, text: string, error = false) =>
+  `**Tool Result:** \`${id}\`${error ? " (error)" : ""}\n\n\`\`\`\n${text}\n\`\`\`\n`;
+
+Deno.test("what was refused is not taken for what ran, in whichever words it was refused", () => {
+  const rows: [tool: string, text: string, error: boolean, ran: boolean][] = [
+    ["bash", "fine", false, true],
+    ["bash", "x\n\nThe command ended with exit code 2.", true, true],
+    ["bash", "Use the staging host.", true, false],
+    ["bash", "The user rejected this call; it did not run.", true, false],
+    ["bash", "This call was denied by policy and did not run.", true, false],
+    ["edit", "The text was not found.", true, true],
+    ["edit", "The user rejected this call; it did not run.", true, false],
+    ["deploy", "Not on a Friday.", true, false],
+  ];
+  for (const [tool, text, error, ran] of rows) {
+    const chat = parse(
+      new TextEncoder().encode(
+        `@You:\nGo.\n\n@Assistant:\n${CALL("c1", tool)}\n@You:\n\n${RESULT("c1", text, error)}`,
+      ),
+    );
+    const [, step] = recordingOf(chat).steps;
+    assert.equal(step?.do === "result" && step.result.ran, ran, `${tool}: ${text}`);
+  }
+});
+
+Deno.test("words beside results are played after them, and what nobody answered is not played", () => {
+  const text = `@System:\nBe brief.\n\n@You:\nGo.\n\n@Assistant:\nI will.\n\n${CALL("c1")}\n@You:\n\n${
+    RESULT("c1", "out")
+  }\nAnd faster.\n\n@Assistant:\n\\@You: is a marker.\n\n@You:\nThanks.\n`;
+  const { beginning, steps } = recordingOf(parse(new TextEncoder().encode(text)));
+  assert.equal(new TextDecoder().decode(beginning), "@System:\nBe brief.\n\n@You:\nGo.\n\n");
+  assert.deepEqual(steps.map((step) => step.do === "say" ? step.text : step.do), [
+    "reply",
+    "result",
+    "And faster.",
+    "reply",
+  ]);
+  const last = steps.at(-1);
+  assert.deepEqual(last?.do === "reply" && last.blocks, [{ text: "\\@You: is a marker." }]);
+});
+
+Deno.test("secrets of known shapes do not come into a script", () => {
+  const secrets = [
+    "sk-ant-api03-abcdefghijklmnop1234",
+    "ghp_abcdefghijklmnopqrstuvwx1234",
+    "AKIAABCDEFGHIJKLMNOP",
+    "xoxb-1234567890-abcdef",
+  ];
+  for (const secret of secrets) {
+    const { text, count } = withoutSecrets(`before ${secret} after`);
+    assert.deepEqual([text, count], ["before <secret> after", 1]);
+  }
+  assert.equal(withoutSecrets("API_KEY=abcdefgh12345").text, "API_KEY=<secret>");
+  assert.equal(withoutSecrets('{"password": "correct horse"}').text.includes("correct"), false);
+  assert.equal(withoutSecrets("https://me:hunter22@host/").text, "https://me:<secret>@host/");
+  assert.equal(
+    withoutSecrets("Authorization: Bearer abcdef123456789").text,
+    "Authorization: Bearer <secret>",
+  );
+  assert.deepEqual(withoutSecrets("a token of thanks, 3 tokens"), {
+    text: "a token of thanks, 3 tokens",
+    count: 0,
+  });
+});
+
+Deno.test("TAP and JUnit tell the same, and no text of a result breaks them", () => {
+  const recorded = { id: "c#1", name: "bash", line: 7, content: "", isError: false, ran: true };
+  const found = { content: "", isError: false, language: "" } as const;
+  const replayed: Replayed[] = [{
+    file: "a&b.chat",
+    problem: null,
+    played: [
+      { recorded, differs: [], found },
+      { recorded, differs: ["- <a>", "+ \u0001]]>"], found },
+      { recorded, differs: [], found: null },
+    ],
+  }, { file: "c.chat", played: [], problem: { code: "x", message: "It stopped." } }];
+  assert.equal(
+    tap(replayed),
+    [
+      "TAP version 14",
+      "1..4",
+      "ok 1 - a&b.chat: bash c\\#1, line 7",
+      "not ok 2 - a&b.chat: bash c\\#1, line 7",
+      "  ---",
+      "  diff: |",
+      "    - <a>",
+      "    + \\x01]]>",
+      "  ...",
+      "ok 3 - a&b.chat: bash c\\#1, line 7 # SKIP did not run then, and does not run now",
+      "not ok 4 - c.chat: played to its end",
+      "  ---",
+      "  diff: |",
+      "    It stopped.",
+      "  ...",
+      "",
+    ].join("\n"),
+  );
+  const xml = junit(replayed);
+  assert.match(xml, /<testsuite name="a&amp;b\.chat" tests="3" failures="1" errors="0" skipped="1">/);
+  assert.match(xml, /<failure message="came out otherwise">- &lt;a&gt;\n\+ \\x01\]\]&gt;<\/failure>/);
+  assert.match(xml, /<error message="It stopped\."\/>/);
+});

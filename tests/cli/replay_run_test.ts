@@ -1,0 +1,118 @@
+// Conversations played again: the three of examples/conversations, and what must never happen on the way.
+
+import assert from "node:assert/strict";
+import { type Scene, withScene } from "./harness.ts";
+
+const EXAMPLES = new URL("../../examples/conversations", import.meta.url).pathname;
+const FILES = ["total/total.chat", "mend/mend.chat", "report/report.chat"];
+
+async function withExamples(body: (place: Scene) => Promise<void>): Promise<void> {
+  await withScene(async (place) => {
+    const { success } = await new Deno.Command("cp", { args: ["-r", `${EXAMPLES}/.`, place.path("")] })
+      .output();
+    assert.ok(success);
+    await body(place);
+  });
+}
+
+/** Everything in the place, by name. */
+function tree(folder: string, prefix = ""): Record<string, string> {
+  return Object.fromEntries(
+    [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+      isDirectory
+        ? Object.entries(tree(`${folder}/${name}`, `${prefix}${name}/`))
+        : [[`${prefix}${name}`, Deno.readTextFileSync(`${folder}/${name}`)]]
+    ),
+  );
+}
+
+Deno.test("the example conversations come out as they are, and leave nothing behind", () =>
+  withExamples(async (place) => {
+    const before = tree(place.path(""));
+    const { code, stderr } = await place.run(["replay", "run", ...FILES]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^total\/total\.chat: 3 as recorded$/m);
+    assert.deepEqual(tree(place.path("")), before);
+    assert.deepEqual(
+      [...Deno.readDirSync(`${place.folder}/tmp`)].filter(({ name }) => name.startsWith("flemma")),
+      [],
+    );
+    assert.equal(place.exists("../state/flemma/journal"), false);
+  }));
+
+Deno.test("a changed program under test makes exactly the result differ that depends on it", () =>
+  withExamples(async (place) => {
+    const test = place.read("mend/test.sh");
+    place.write("mend/test.sh", test.replace("1 passed", "1 passed, 0 failed"));
+    const { code, stdout } = await place.run(["replay", "run", ...FILES, "--tap", "--junit", "out.xml"]);
+    assert.equal(code, 1);
+    const points = stdout.split("\n").filter((line) => /^(not )?ok /.test(line));
+    assert.deepEqual(points.filter((line) => line.startsWith("not ok")), [
+      "not ok 6 - mend/mend.chat: bash call_again, line 47",
+    ]);
+    assert.equal(points.length, 8);
+    assert.match(stdout, /^ {4}- 1 passed\n {4}\+ 1 passed, 0 failed$/m);
+    assert.match(
+      place.read("out.xml"),
+      /<testsuite name="mend\/mend\.chat" tests="3" failures="1" errors="0"/,
+    );
+    // What is right now becomes what is expected, and nothing else is touched.
+    const document = place.read("mend/mend.chat");
+    const update = await place.run(["replay", "run", "mend/mend.chat", "--update"]);
+    assert.equal(update.code, 0, update.stderr);
+    assert.equal(place.read("mend/mend.chat"), document.replace("\n1 passed\n", "\n1 passed, 0 failed\n"));
+  }));
+
+Deno.test("without a sandbox nothing runs but by the person's word, whoever switched it off", () =>
+  withExamples(async (place) => {
+    const document = `\`\`\`yaml\nflemma:\n  sandbox: false\n\`\`\`\n\n${place.read("total/total.chat")}`;
+    place.write("total/total.chat", document.replace("sh total.sh prices.txt", "touch ../../ran"));
+    const refused = await place.run(["replay", "run", "total/total.chat"]);
+    assert.equal(refused.code, 1, refused.stderr);
+    assert.match(refused.stderr, /The sandbox is switched off.*\n.*--no-sandbox/);
+    place.write("total/total.chat", document);
+    const bare = await place.run(["replay", "run", "--no-sandbox", "total/total.chat"]);
+    assert.equal(bare.code, 0, bare.stderr);
+  }));
+
+Deno.test("a call that was refused does not run, and the conversation goes on behind it", () =>
+  withScene(async (place) => {
+    const call = (id: string, command: string) =>
+      `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify({ command })}\n\`\`\`\n\n`;
+    place.write(
+      "a.chat",
+      `@You:\nGo.\n\n@Assistant:\n${
+        call("c1", "echo x > made")
+      }@You:\n\n**Tool Result:** \`c1\` (error)\n\n` +
+        "```\nNot now.\n```\n\n@Assistant:\n" + call("c2", "ls") +
+        "@You:\n\n**Tool Result:** `c2`\n\n```\na.chat\n```\n\n@Assistant:\nGood.\n\n@You:\n",
+    );
+    const { code, stderr } = await place.run(["replay", "run", "a.chat"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^a\.chat: 1 as recorded, 1 left out$/m);
+    const gone = await place.run(["replay", "run", "gone.chat"]);
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /There is no file gone\.chat/);
+  }));
+
+Deno.test("a recorded script plays the same conversation, without the secrets that stood in it", () =>
+  withExamples(async (place) => {
+    const document = place.read("total/total.chat");
+    place.write(
+      "total/total.chat",
+      document.replace("I will look", "With sk-ant-api03-abcdefghijklmnop I will look"),
+    );
+    const { code, stdout, stderr } = await place.run(["replay", "record", "total/total.chat"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /1 text that looks like a secret was left out/);
+    assert.match(stdout, /With <secret> I will look/);
+    assert.doesNotMatch(stdout, /sk-ant/);
+    const { parseReplayScript } = await import("../../providers/replay/server.ts");
+    const script = await parseReplayScript(stdout);
+    assert.ok(script.ok, script.ok ? "" : script.problem.message);
+    assert.equal(script.value.replies.length, 4);
+    place.write("new.chat", "@You:\nHi\n");
+    const none = await place.run(["replay", "record", "new.chat"]);
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /no reply yet/);
+  }));
