@@ -28,7 +28,8 @@ Deno.test("files and calls stand where the command takes them, one row a conditi
   assert.equal(candidates(["approve", "f.chat", ""]).targetsOf, "f.chat");
   assert.equal(candidates(["approve", "--wait", "3", "f.chat", ""]).targetsOf, "f.chat");
   assert.equal(candidates(["advance", "f.chat", ""]).targetsOf, null);
-  assert.deepEqual(candidates(["advance", "f.chat", ""]), { words: [], files: false, targetsOf: null });
+  assert.deepEqual(candidates(["advance", "f.chat", ""]), { words: [], files: true, targetsOf: null });
+  assert.deepEqual(candidates(["migrate", "f.chat", ""]), { words: [], files: false, targetsOf: null });
   assert.equal(candidates(["sandbox", "run", "--", "ma"]).files, true);
   assert.deepEqual(words("completions", ""), ["bash", "zsh", "fish"]);
 });
