@@ -5,6 +5,7 @@ import { sha256 } from "../base/hash.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
+import { conflictMarks } from "../cycle/plan/conflict_marks.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
 import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
@@ -182,7 +183,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const decide = wholeReplies(confirming(judged, guard), replies, tell);
   const believed = distrusted === null || distrusted.onlyItsOwn;
   const journal = vouchedJournal(believed ? memory : cautious(memory), guard);
-  const blockers = diagnostics.filter(({ severity }) => severity === "error");
+  const wrong = diagnostics.filter(({ severity }) => severity === "error");
+  const blockers = () => [...wrong, ...conflictMarks(store.chat)];
   const written = new WrittenFiles({
     environment,
     document: path,
@@ -251,7 +253,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     },
     send,
     emit,
-    blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers : [changedBlock(store)],
+    blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)],
     signal: options.signal,
   });
   return success({
@@ -270,7 +272,9 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     thinking: memory,
     cycle,
     send,
-    blockers,
+    get blockers() {
+      return blockers();
+    },
     offered,
     evaluated,
     toolsReady,

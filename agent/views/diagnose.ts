@@ -1,6 +1,7 @@
 // Everything that is wrong with a document: its text, its first block, its templates and the files they name.
 
 import type { Environment } from "../../base/environment.ts";
+import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { lastWordIsModels } from "../../cycle/plan/open_calls.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
@@ -16,8 +17,9 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const frontmatter = await evaluated();
   const prompt = await evaluate(chat, { document: path, environment, frontmatter, settings });
-  const diagnostics = [...prompt.diagnostics, ...unknownTools, ...lastWord(chat)].sort(byPlace);
-  return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 };
+  const conflicts = conflictMarks(chat);
+  const diagnostics = [...prompt.diagnostics, ...unknownTools, ...lastWord(chat), ...conflicts].sort(byPlace);
+  return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 || conflicts.length > 0 };
 }
 
 /** That the model spoke last, which no request could follow. */

@@ -234,6 +234,7 @@ function nextSentence(
         ? `${advance} takes your text as the result and sends the conversation`
         : `${advance} sends the conversation`;
     case "idle":
+      if (blockers[0]?.code === "conflict_marks") return blockers[0].message;
       if (blockers.length > 0) return `correct the first block: ${blockers[0]!.message}`;
       return ends(steps, "last-word")
         ? lastWordSentence(document)

@@ -472,6 +472,50 @@ const REPLAY: readonly Command[] = [
   },
 ];
 
+/** They teach git what a conversation is. */
+const GIT: readonly Command[] = [
+  {
+    name: "git setup",
+    usage: "",
+    summary: "let git show and merge conversations message by message",
+    details:
+      "Prints the line of .gitattributes and the configuration for *.chat: git diff and git log -p show messages, calls and " +
+      "results, each hunk under its message, and two branches of a conversation are merged message by message.",
+    kind: "none",
+    arity: [0, 0],
+    options: [
+      { name: "write", help: "Write them." },
+      { name: "undo", help: "Take them back." },
+      { name: "global", help: "For all of your repositories instead of this one." },
+      JSON_REPORT,
+      QUIET,
+      HELP,
+    ],
+    example: "flemma git setup --write",
+  },
+  {
+    name: "git textconv",
+    usage: "FILE",
+    summary: "what git shows of a conversation; git calls it",
+    kind: "none",
+    arity: [1, 1],
+    options: [HELP],
+    example: "flemma git textconv notes.chat",
+  },
+  {
+    name: "git merge-driver",
+    usage: "BASE OURS THEIRS [SIZE] [PATH]",
+    summary: "merge two versions of a conversation into OURS; git calls it",
+    details:
+      "What one side changed is taken; two branches that only went on come one after the other. Else both stand there between " +
+      "marks of SIZE characters, which flemma check tells, and nothing runs until they are gone. Exit code 1 then.",
+    kind: "none",
+    arity: [3, 5],
+    options: [HELP],
+    example: "flemma git merge-driver base.chat ours.chat theirs.chat",
+  },
+];
+
 /** They are about the walls around commands. */
 const CONFINE: readonly Command[] = [
   {
@@ -504,7 +548,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },
-  { title: "Test", commands: REPLAY },
+  { title: "Test, and keep in git", commands: [...REPLAY, ...GIT] },
   { title: "Sandbox", commands: CONFINE },
   { title: "Skills", commands: SKILL_COMMANDS },
   { title: "Keys and cost", commands: PROVIDER_COMMANDS },

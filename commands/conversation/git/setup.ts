@@ -1,0 +1,166 @@
+// `flemma git setup`: what git has to be told so that it shows and merges conversations message by message.
+
+import type { Environment } from "../../../base/environment.ts";
+import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
+import { shellWord } from "../../../base/shell_word.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit } from "../../io/exit.ts";
+import { refuse } from "../../io/refuse.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { writeOutput } from "../../io/streams.ts";
+import { switchOption } from "../../line/options.ts";
+
+/** The line of the attributes. */
+export const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
+
+/** Keys of git's configuration with their values. */
+export const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
+  ["diff.flemma.textconv", "flemma git textconv"],
+  ["diff.flemma.xfuncname", "^(@[A-Za-z]+:|[▶◀] .*)$"],
+  ["merge.flemma.name", "conversations, message by message"],
+  ["merge.flemma.driver", "flemma git merge-driver %O %A %B %L %P"],
+];
+
+/** Sections that hold nothing but these keys. */
+const SECTIONS = ["diff.flemma", "merge.flemma"];
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment, messages } = invocation;
+  const global = switchOption(given, "global") === true;
+  const undo = switchOption(given, "undo") === true;
+  const write = switchOption(given, "write") === true;
+  if (undo && write) {
+    return refuse(invocation, {
+      code: "usage",
+      message: "--write and --undo are opposites: say one of them.",
+    });
+  }
+  const git = new Git(environment, global);
+  const file = await git.attributesFile();
+  if (!file.ok) return refuse(invocation, file.problem);
+  if (undo || write) {
+    const done = undo ? await takeBack(git, file.value) : await writeDown(git, file.value);
+    if (!done.ok) return refuse(invocation, done.problem);
+    messages.note(
+      undo
+        ? `Git treats conversations as any text again; ${file.value} and its configuration are as they were.`
+        : `Git shows and merges *.chat message by message now (${file.value}). Take it back with: flemma git setup ${
+          global ? "--global " : ""
+        }--undo`,
+    );
+    return Exit.ok;
+  }
+  if (switchOption(given, "json") === true) {
+    const configuration = Object.fromEntries(CONFIGURATION);
+    writeOutput(`${safeJson({ attributes_file: file.value, attributes: ATTRIBUTES, configuration })}\n`);
+    return Exit.ok;
+  }
+  const scope = global ? "--global " : "";
+  const lines = [
+    `# into ${file.value}`,
+    ATTRIBUTES,
+    "",
+    "# to be run",
+    ...CONFIGURATION.map(([key, value]) => `git config ${scope}${key} ${shellWord(value)}`),
+    "",
+  ];
+  writeOutput(lines.join("\n"));
+  messages.note(`Nothing is changed yet. With --write flemma does both.`);
+  return Exit.ok;
+}
+
+async function writeDown(git: Git, path: string): Promise<Outcome<void>> {
+  for (const [key, value] of CONFIGURATION) {
+    const set = await git.run("config", git.scope, key, value);
+    if (!set.ok) return set;
+  }
+  return await changeLines(path, (lines) => lines.includes(ATTRIBUTES) ? lines : [...lines, ATTRIBUTES]);
+}
+
+async function takeBack(git: Git, path: string): Promise<Outcome<void>> {
+  for (const section of SECTIONS) {
+    // One that is not there is what is wanted.
+    const there = await git.run("config", git.scope, "--get-regexp", `^${section.replace(".", "\\.")}\\.`);
+    if (!there.ok) continue;
+    const removed = await git.run("config", git.scope, "--remove-section", section);
+    if (!removed.ok) return removed;
+  }
+  return await changeLines(path, (lines) => lines.filter((line) => line !== ATTRIBUTES));
+}
+
+/** Changes whole lines of a file; one that would be left empty goes. */
+async function changeLines(
+  path: string,
+  change: (lines: readonly string[]) => readonly string[],
+): Promise<Outcome<void>> {
+  try {
+    const text = await Deno.readTextFile(path).catch((thrown) => {
+      if (thrown instanceof Deno.errors.NotFound) return "";
+      throw thrown;
+    });
+    const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+    const changed = change(lines);
+    if (changed.length === lines.length) return success(undefined);
+    if (changed.length === 0) await Deno.remove(path);
+    else {
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
+      await Deno.writeTextFile(path, `${changed.join("\n")}\n`);
+    }
+    return success(undefined);
+  } catch (thrown) {
+    return failure("git-attributes", `${path} cannot be changed: ${thrownText(thrown)}.`);
+  }
+}
+
+/** The program git, for one repository or for the person. */
+class Git {
+  readonly #environment: Environment;
+  readonly #global: boolean;
+
+  constructor(environment: Environment, global: boolean) {
+    this.#environment = environment;
+    this.#global = global;
+  }
+
+  get scope(): string {
+    return this.#global ? "--global" : "--local";
+  }
+
+  /** The file of attributes that is meant. */
+  async attributesFile(): Promise<Outcome<string>> {
+    const { home, variables } = this.#environment;
+    if (!this.#global) {
+      const top = await this.run("rev-parse", "--show-toplevel");
+      if (top.ok) return success(`${top.value}/.gitattributes`);
+      return failure(
+        "git-repository",
+        `This is no git repository: ${top.problem.message}`,
+        "Change into one, or use --global for all of yours.",
+      );
+    }
+    const named = await this.run("config", "--global", "--type=path", "core.attributesFile");
+    if (named.ok && named.value !== "") return named;
+    return success(`${variables.XDG_CONFIG_HOME || `${home}/.config`}/git/attributes`);
+  }
+
+  /** What git prints, without its last line end. */
+  async run(...args: readonly string[]): Promise<Outcome<string>> {
+    try {
+      const { success: done, stdout, stderr } = await new Deno.Command("git", {
+        args: [...args],
+        cwd: this.#environment.cwd,
+        stdin: "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).output();
+      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\n$/, "");
+      if (done) return success(text(stdout));
+      return failure("git-failed", text(stderr).split("\n")[0] || `git ${args[0]} failed`);
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound) {
+        return failure("git-missing", "There is no program git.", "Install it first.");
+      }
+      throw thrown;
+    }
+  }
+}
