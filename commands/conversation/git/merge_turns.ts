@@ -225,7 +225,9 @@ function written(stretches: readonly Stretch[], size: number, empty: boolean): M
     stretch.theirs.forEach(add);
     out.push(mark(">", "theirs"));
   }
-  if (empty && !conflict) add("@You:\n");
+  // Where a question waits for its answer, the next message is not the person's.
+  const waits = /^@You:/.test(out.findLast((piece) => piece.startsWith("@")) ?? "");
+  if (empty && !conflict && !waits) add("@You:\n");
   return { text: out.join(""), conflict };
 }
 

@@ -16,7 +16,7 @@ export const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 /** Keys of git's configuration with their values. */
 export const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ["diff.flemma.textconv", "flemma git textconv"],
-  ["diff.flemma.xfuncname", "^(@[A-Za-z]+:|[▶◀] .*)$"],
+  ["diff.flemma.xfuncname", "^(@[A-Za-z]+:|▶ .*|◀ .*)$"],
   ["merge.flemma.name", "conversations, message by message"],
   ["merge.flemma.driver", "flemma git merge-driver %O %A %B %L %P"],
 ];

@@ -1,0 +1,136 @@
+// Conversations in a real git repository: set up, shown, merged, and as they were.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Scene, withScene } from "./harness.ts";
+
+const BASE = "@System:\nBe brief.\n\n@You:\nHello?\n\n@Assistant:\nHello.\n\n";
+const asked = (name: string) => `@You:\nAbout ${name}?\n\n@Assistant:\nThis is ${name}.\n\n`;
+
+/** A repository with the program on the path, and git as one calls it. */
+async function withRepository(
+  body: (place: Scene, git: (...args: string[]) => Promise<{ code: number; text: string }>) => Promise<void>,
+): Promise<void> {
+  await withScene(async (place) => {
+    Deno.mkdirSync(`${place.folder}/bin`);
+    const words = place.program.map((word) => `'${word}'`).join(" ");
+    Deno.writeTextFileSync(`${place.folder}/bin/flemma`, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+    const env = {
+      PATH: `${place.folder}/bin:${place.env.PATH}`,
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_AUTHOR_NAME: "a",
+      GIT_AUTHOR_EMAIL: "a@example.org",
+      GIT_COMMITTER_NAME: "a",
+      GIT_COMMITTER_EMAIL: "a@example.org",
+    };
+    const git = async (...args: string[]) => {
+      const { code, stdout, stderr } = await place.spawn(["git", ...args], { env }).finished;
+      return { code, text: stdout + stderr };
+    };
+    await git("init", "-q", "-b", "main");
+    await body(place, git);
+  });
+}
+
+Deno.test("set up, git shows messages, calls and results, each hunk under its message; taken back, all is as it was", () =>
+  withRepository(async (place, git) => {
+    place.write(".gitattributes", "*.png binary\n");
+    const shown = await place.run(["git", "setup"]);
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /^\*\.chat diff=flemma merge=flemma$/m);
+    assert.match(shown.stderr, /Nothing is changed yet/);
+    assert.equal(place.read(".gitattributes"), "*.png binary\n");
+    const before = place.read(".git/config");
+    for (let twice = 0; twice < 2; twice++) {
+      assert.equal((await place.run(["git", "setup", "--write"])).code, 0);
+    }
+    assert.equal(place.read(".gitattributes"), "*.png binary\n*.chat diff=flemma merge=flemma\n");
+    const calls = callsDocument([{ id: "c1", command: "make test", status: "pending" }]);
+    place.write("a.chat", calls);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "one");
+    place.write("a.chat", calls.replace("make test", "make check"));
+    const { text } = await git("diff");
+    assert.match(text, /^@@ .* @@ @You:$/m);
+    assert.match((await git("diff", "-U0")).text, /^@@ .* @@ ▶ bash c1$/m);
+    assert.match(text, /^- {3}command: make test$/m);
+    assert.match(text, /^\+ {3}command: make check$/m);
+    await git("commit", "-q", "-a", "-m", "two");
+    assert.match((await git("log", "-p", "-1")).text, /^\+ {3}command: make check$/m);
+    const undone = await place.run(["git", "setup", "--undo"]);
+    assert.equal(undone.code, 0, undone.stderr);
+    assert.equal(place.read(".gitattributes"), "*.png binary\n");
+    assert.equal(place.read(".git/config").trim(), before.trim());
+  }));
+
+Deno.test("git merges two branches of a conversation, also after a rename and across each other", () =>
+  withRepository(async (place, git) => {
+    await place.run(["git", "setup", "--write"]);
+    place.write("a.chat", `${BASE}@You:\n`);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "base");
+    await git("checkout", "-q", "-b", "other");
+    place.write("a.chat", `${BASE}${asked("b")}@You:\n`);
+    await git("commit", "-q", "-a", "-m", "b");
+    await git("checkout", "-q", "main");
+    await git("mv", "a.chat", "c.chat");
+    place.write("c.chat", `${BASE}${asked("a")}@You:\n`);
+    await git("commit", "-q", "-a", "-m", "a");
+    const merge = await git("merge", "-q", "other", "-m", "both");
+    assert.equal(merge.code, 0, merge.text);
+    assert.equal(place.read("c.chat"), `${BASE}${asked("a")}${asked("b")}@You:\n`);
+    // The other branch merges what was there before: then both have both, and git makes a base of its own.
+    await git("checkout", "-q", "other");
+    const crossed = await git("merge", "-q", "main~1", "-m", "both too");
+    assert.equal(crossed.code, 0, crossed.text);
+    assert.equal(place.read("c.chat"), `${BASE}${asked("b")}${asked("a")}@You:\n`);
+    const last = await git("merge", "main", "-m", "again");
+    const text = place.read("c.chat");
+    for (const name of ["a", "b"]) assert.ok(text.includes(`This is ${name}.`), `${last.text}\n${text}`);
+    const check = await place.run(["check", "c.chat"]);
+    assert.equal(check.code, last.code === 0 ? 0 : 4, check.stdout);
+  }));
+
+Deno.test("a conflict is told by git and by check, and nothing of it runs or is sent", () =>
+  withRepository(async (place, git) => {
+    await place.run(["git", "setup", "--write"]);
+    const pending = callsDocument([{ id: "c1", command: "echo ran > made", status: "pending" }]);
+    place.write("a.chat", pending);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "base");
+    await git("checkout", "-q", "-b", "other");
+    place.write("a.chat", pending.replace("echo ran", "echo run"));
+    await git("commit", "-q", "-a", "-m", "another command");
+    await git("checkout", "-q", "main");
+    place.write("a.chat", pending.replace("status=pending", "status=approved"));
+    await git("commit", "-q", "-a", "-m", "yes");
+    const merge = await git("merge", "other");
+    assert.equal(merge.code, 1);
+    assert.match(merge.text, /both sides changed the same messages/);
+    assert.match((await git("status", "--short")).text, /^UU a\.chat$/m);
+    const check = await place.run(["check", "a.chat"]);
+    assert.equal(check.code, 4);
+    assert.match(check.stdout, /error conflict_marks A merge left both versions here/);
+    const conflicted = place.read("a.chat");
+    for (const words of [["advance", "--no-sandbox"], ["send"]]) {
+      const run = await place.run([...words, "a.chat"]);
+      assert.equal(run.code, 4, run.stderr);
+      assert.match(run.stderr, /A merge left both versions/);
+    }
+    assert.equal(place.read("a.chat"), conflicted);
+    assert.ok(!place.exists("made"));
+  }));
+
+Deno.test("outside of a repository, with options that contradict each other and without a file, git setup says so", () =>
+  withScene(async (place) => {
+    const outside = await place.run(["git", "setup"], { env: { GIT_CEILING_DIRECTORIES: place.folder } });
+    assert.equal(outside.code, 1);
+    assert.match(outside.stderr, /no git repository[^]*--global/);
+    const both = await place.run(["git", "setup", "--write", "--undo"]);
+    assert.equal(both.code, 2);
+    const all = await place.run(["git", "setup", "--global", "--write"]);
+    assert.equal(all.code, 0, all.stderr);
+    assert.match(Deno.readTextFileSync(`${place.folder}/config/git/attributes`), /^\*\.chat diff=flemma/m);
+    const none = await place.run(["git", "merge-driver", "a", "b", "c"]);
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /a cannot be read as a conversation/);
+  }));
