@@ -52,10 +52,10 @@ Deno.test("set up, git shows messages, calls and results, each hunk under its me
     const { text } = await git("diff");
     assert.match(text, /^@@ .* @@ @You:$/m);
     assert.match((await git("diff", "-U0")).text, /^@@ .* @@ ▶ bash c1$/m);
-    assert.match(text, /^- {3}command: make test$/m);
-    assert.match(text, /^\+ {3}command: make check$/m);
+    assert.match(text, /^- {2}command: make test$/m);
+    assert.match(text, /^\+ {2}command: make check$/m);
     await git("commit", "-q", "-a", "-m", "two");
-    assert.match((await git("log", "-p", "-1")).text, /^\+ {3}command: make check$/m);
+    assert.match((await git("log", "-p", "-1")).text, /^\+ {2}command: make check$/m);
     const undone = await place.run(["git", "setup", "--undo"]);
     assert.equal(undone.code, 0, undone.stderr);
     assert.equal(place.read(".gitattributes"), "*.png binary\n");
