@@ -7,10 +7,10 @@ import { PAIRS } from "./pairs.ts";
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
   calls: () => import("./calls.ts"),
-  "many-calls": () => import("./many_calls.ts"),
+  "many-calls": () => import("./many/calls.ts"),
   lsp: () => import("./lsp.ts"),
   files: () => import("./files.ts"),
-  many: () => import("./many.ts"),
+  many: () => import("./many/documents.ts"),
   parse: () => import("./parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),

@@ -82,7 +82,6 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "migrate": () => import("./conversation/migrate.ts"),
   "cancel": () => import("./conversation/cancel.ts"),
   "git setup": () => import("./conversation/git/setup.ts"),
-  "git textconv": () => import("./conversation/git/textconv.ts"),
   "git merge-driver": () => import("./conversation/git/merge_driver.ts"),
   "replay record": () => import("./conversation/replay/record.ts"),
   "replay run": () => import("./conversation/replay/run.ts"),

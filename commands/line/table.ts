@@ -494,15 +494,6 @@ const GIT: readonly Command[] = [
     example: "flemma git setup --write",
   },
   {
-    name: "git textconv",
-    usage: "FILE",
-    summary: "what git shows of a conversation; git calls it",
-    kind: "none",
-    arity: [1, 1],
-    options: [HELP],
-    example: "flemma git textconv notes.chat",
-  },
-  {
     name: "git merge-driver",
     usage: "BASE OURS THEIRS [SIZE] [PATH]",
     summary: "merge two versions of a conversation into OURS; git calls it",

@@ -50,12 +50,11 @@ Deno.test("set up, git shows messages, calls and results, each hunk under its me
     await git("commit", "-q", "-m", "one");
     place.write("a.chat", calls.replace("make test", "make check"));
     const { text } = await git("diff");
-    assert.match(text, /^@@ .* @@ @You:$/m);
-    assert.match((await git("diff", "-U0")).text, /^@@ .* @@ ▶ bash c1$/m);
-    assert.match(text, /^- {2}command: make test$/m);
-    assert.match(text, /^\+ {2}command: make check$/m);
+    assert.match((await git("diff", "-U0")).text, /^@@ .* @@ Call of bash \(c1\)$/m);
+    assert.match(text, /^-command: make test$/m);
+    assert.match(text, /^\+command: make check$/m);
     await git("commit", "-q", "-a", "-m", "two");
-    assert.match((await git("log", "-p", "-1")).text, /^\+ {2}command: make check$/m);
+    assert.match((await git("log", "-p", "-1")).text, /^\+command: make check$/m);
     const undone = await place.run(["git", "setup", "--undo"]);
     assert.equal(undone.code, 0, undone.stderr);
     assert.equal(place.read(".gitattributes"), "*.png binary\n");

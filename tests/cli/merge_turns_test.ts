@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mergeTurns } from "../../commands/conversation/git/merge_turns.ts";
-import { plainText } from "../../commands/conversation/git/textconv.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { parse } from "../../parser/mod.ts";
 
@@ -118,8 +117,9 @@ Deno.test("of random branches nothing is lost, and every outcome is sound or tol
       for (let edits = next(3); edits > 0; edits--) {
         const at = next(turns.length);
         const name = `${side} ${round} ${edits}`;
-        if (next(2) === 0) turns.push(asked(name));
-        else if (next(2) === 0) turns[at] = asked(`${name} changed`);
+        const kind = next(4);
+        if (kind < 2) turns.push(asked(name));
+        else if (kind === 2) turns[at] = asked(`${name} changed`);
         else {turns.splice(
             at,
             0,
@@ -155,16 +155,4 @@ Deno.test("marks in a quotation are no conflict", () => {
   ) assert.deepEqual(conflictMarks(chat(text)), [], text);
   const [mark] = conflictMarks(chat(`${BASE}<<<<<<< ours\n@You:\nA\n=======\n@You:\nB\n>>>>>>> theirs\n`));
   assert.deepEqual([mark?.start, mark?.end], [10, 16]);
-});
-
-Deno.test("git sees a conversation as messages with short calls and results", () => {
-  const text = plainText(chat(
-    "```yaml\nmodel: x\n```\n\n@You:\nGo {{ 1 + 1 }}.\n\n@Assistant:\n<thinking>\nhm\n</thinking>\n\nI will.\n\n" +
-      `${call("c1", "make test")}@You:\n\n**Tool Result:** \`c1\` (error)\n\n\`\`\`\n1 failed\n\`\`\`\n`,
-  ));
-  assert.equal(
-    text,
-    "first block, yaml:\n  model: x\n\n@You:\nGo\n{{ 1 + 1 }}\n.\n\n@Assistant:\n(thinking)\nI will.\n▶ bash c1\n" +
-      "  command: make test\n\n@You:\n◀ c1 (error)\n  1 failed\n",
-  );
 });

@@ -15,8 +15,8 @@ export const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 
 /** Keys of git's configuration with their values. */
 export const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
-  ["diff.flemma.textconv", "flemma git textconv"],
-  ["diff.flemma.xfuncname", "^(@[A-Za-z]+:|▶ .*|◀ .*)$"],
+  ["diff.flemma.textconv", "flemma show --plain"],
+  ["diff.flemma.xfuncname", "^((System|You|Assistant):|Call of .*)$"],
   ["merge.flemma.name", "conversations, message by message"],
   ["merge.flemma.driver", "flemma git merge-driver %O %A %B %L %P"],
 ];

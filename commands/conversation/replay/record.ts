@@ -2,6 +2,7 @@
 
 import { thrownText } from "../../../base/problem.ts";
 import type { Expectation, ResultExpectation, ScriptedReply } from "../../../providers/replay/script.ts";
+import { secretMask } from "../../../render/secrets.ts";
 import { readForReport } from "../../document/open.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
@@ -9,7 +10,6 @@ import { refuse } from "../../io/refuse.ts";
 import { writeOutput } from "../../io/streams.ts";
 import { hasMatcher } from "./compare.ts";
 import { recordingOf, type Step } from "./recording.ts";
-import { withoutSecrets } from "./secrets.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const [file = "-"] = invocation.arguments.positionals;
@@ -33,12 +33,12 @@ export async function run(invocation: Invocation): Promise<number> {
       message: `The script cannot be written: ${thrownText(thrown)}.`,
     });
   }
-  const { text: clean, count } = withoutSecrets(text);
-  if (count > 0) {
-    const what = count === 1
-      ? "1 text that looks like a secret was"
-      : `${count} texts that look like secrets were`;
-    invocation.messages.note(`flemma: ${what} left out: <secret> stands in its place.`);
+  const masked: string[] = [];
+  const clean = secretMask().mask(text, ({ name }) => masked.push(name));
+  if (masked.length > 0) {
+    invocation.messages.note(
+      `flemma: Left out, as they look like secrets: ${[...new Set(masked)].join(", ")}.`,
+    );
   }
   writeOutput(
     `# The model's words of ${file.replace(/[\r\n]/g, " ")}; docs/replay.md says how to play them.\n${clean}`,

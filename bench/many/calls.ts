@@ -1,6 +1,6 @@
 // What many calls of one reply cost: run to their ends, ten and five times as many beside the smaller number.
 
-import { type Bench, type Figure, interleaved } from "./harness.ts";
+import { type Bench, type Figure, interleaved } from "../harness.ts";
 
 const ROUNDS = 3;
 const COUNTS = [200, 2000, 10_000] as const;

@@ -1,7 +1,7 @@
 // Many documents: all of them in one process against a process for each.
 
-import { bundleProgram } from "../scripts/build.ts";
-import type { Bench, Figure } from "./harness.ts";
+import { bundleProgram } from "../../scripts/build/bundle.ts";
+import type { Bench, Figure } from "../harness.ts";
 
 const DOCUMENTS = 100;
 const JOBS = 8;
