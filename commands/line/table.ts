@@ -118,8 +118,8 @@ const WORK: readonly Command[] = [
     details:
       "Placeholders are written for new calls, approved calls run, results go out, the reply comes in. " +
       "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from " +
-      "standard input and goes to standard output. Several FILEs share one process and the limits of their providers; a " +
-      "line tells of each as it ends, none stops another, and the worst exit code counts (130, 2, 1, 5, 4, 3, 0).",
+      "standard input and goes to standard output. Several FILEs share one process and the limits of providers; none " +
+      "stops another, and the worst exit code counts (130, 2, 1, 5, 4, 3, 0).",
     kind: "filter",
     arity: [0, Infinity],
     options: [
@@ -434,9 +434,7 @@ const REPLAY: readonly Command[] = [
     name: "replay record",
     usage: "[FILE]",
     summary: "print the model's words of a conversation as a replay script",
-    details:
-      "Each reply, with what its request must hold: your words and the results before it. Texts that look like secrets are " +
-      "left out, and told.",
+    details: "Each reply, with what its request must hold. Texts that look like secrets are left out.",
     kind: "report",
     arity: [0, 1],
     options: [NAME, QUIET, HELP],
@@ -447,9 +445,8 @@ const REPLAY: readonly Command[] = [
     usage: "FILE…",
     summary: "have a conversation again: the model's words, the tools for real",
     details:
-      "Copies the folder of FILE, runs its calls there in the sandbox in their order, and compares each result with the one " +
-      "in FILE. In a result <any> stands for the rest of a line, and ~/regex/ for all of it. No key, no request. Calls that " +
-      "were refused stay refused. Exit code 1 when something differs.",
+      "Copies the folder of FILE, runs its calls there in the sandbox, and compares each result with the one in FILE, where " +
+      "<any> stands for the rest of a line, and ~/regex/ for all. No key, no request. Exit code 1 when something differs.",
     kind: "none",
     arity: [1, Infinity],
     options: [
@@ -468,7 +465,7 @@ const REPLAY: readonly Command[] = [
       QUIET,
       HELP,
     ],
-    example: "flemma replay run examples/replay/words.chat",
+    example: "flemma replay run notes.chat",
   },
 ];
 
@@ -479,8 +476,8 @@ const GIT: readonly Command[] = [
     usage: "",
     summary: "let git show and merge conversations message by message",
     details:
-      "Prints the line of .gitattributes and the configuration for *.chat: git diff and git log -p show messages, calls and " +
-      "results, each hunk under its message, and two branches of a conversation are merged message by message.",
+      "Prints the line of .gitattributes and the configuration for *.chat: diffs as they are read, each hunk under its " +
+      "message or call, and a merge of branches of one conversation.",
     kind: "none",
     arity: [0, 0],
     options: [
@@ -498,8 +495,8 @@ const GIT: readonly Command[] = [
     usage: "BASE OURS THEIRS [SIZE] [PATH]",
     summary: "merge two versions of a conversation into OURS; git calls it",
     details:
-      "What one side changed is taken; two branches that only went on come one after the other. Else both stand there between " +
-      "marks of SIZE characters, which flemma check tells, and nothing runs until they are gone. Exit code 1 then.",
+      "Two branches that only went on come one after the other. What both changed stands there between marks, which flemma " +
+      "check tells; nothing runs until they are gone. Exit code 1 then.",
     kind: "none",
     arity: [3, 5],
     options: [HELP],
