@@ -118,8 +118,8 @@ const WORK: readonly Command[] = [
     details:
       "Placeholders are written for new calls, approved calls run, results go out, the reply comes in. " +
       "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from " +
-      "standard input and goes to standard output. Several FILEs share one process and the limits of providers; none " +
-      "stops another, and the worst exit code counts (130, 2, 1, 5, 4, 3, 0).",
+      "standard input and goes to standard output. Of several FILEs " +
+      "the worst exit code counts (130, 2, 1, 5, 4, 3, 0).",
     kind: "filter",
     arity: [0, Infinity],
     options: [
@@ -307,14 +307,12 @@ const LOOK: readonly Command[] = [
     name: "status",
     usage: "[FILE…]",
     summary: "what is open, and what the next advance would do",
-    details:
-      "Of several FILEs one after the other; with --json one value a line. --pending lists what waits for you in any of them: " +
-      "FILE:LINE: the call, its number and its id.",
+    details: "Of several FILEs one after the other; with --json one value a line.",
     kind: "report",
     arity: [0, Infinity],
     piece: "deciding",
     options: [
-      { name: "pending", help: "Only the calls that wait for you, one a line." },
+      { name: "pending", help: "Only what waits for you: FILE:LINE: each call." },
       {
         name: "last",
         standalone: true,
@@ -434,7 +432,7 @@ const REPLAY: readonly Command[] = [
     name: "replay record",
     usage: "[FILE]",
     summary: "print the model's words of a conversation as a replay script",
-    details: "Each reply, with what its request must hold. Texts that look like secrets are left out.",
+    details: "Texts that look like secrets are left out.",
     kind: "report",
     arity: [0, 1],
     options: [NAME, QUIET, HELP],
@@ -445,20 +443,19 @@ const REPLAY: readonly Command[] = [
     usage: "FILE…",
     summary: "have a conversation again: the model's words, the tools for real",
     details:
-      "Copies the folder of FILE, runs its calls there in the sandbox, and compares each result with the one in FILE, where " +
-      "<any> stands for the rest of a line, and ~/regex/ for all. No key, no request. Exit code 1 when something differs.",
+      "Runs the calls of FILE in a copy of its folder, in the sandbox, and compares their results: <any> stands for the rest of a line, ~/regex/ for all. Exit code 1 when something differs.",
     kind: "none",
     arity: [1, Infinity],
     options: [
-      { name: "update", help: "Put what came out now into FILE, where it differs." },
+      { name: "update", help: "Put what came out into FILE." },
       {
         name: "folder",
         value: "DIR",
         default: "the folder of FILE",
-        help: "Copy DIR, which holds FILE, and work there.",
+        help: "Copy DIR instead.",
       },
       { name: "tap", help: "Print the results as TAP." },
-      { name: "junit", value: "PATH", help: "Write them to PATH as JUnit's XML too." },
+      { name: "junit", value: "PATH", help: "Write JUnit's XML to PATH too." },
       JSON_REPORT,
       SANDBOX,
       ...CONFIG,
@@ -475,9 +472,7 @@ const GIT: readonly Command[] = [
     name: "git setup",
     usage: "",
     summary: "let git show and merge conversations message by message",
-    details:
-      "Prints the line of .gitattributes and the configuration for *.chat: diffs as they are read, each hunk under its " +
-      "message or call, and a merge of branches of one conversation.",
+    details: "Prints what git needs to show *.chat as it is read, and to merge branches of one.",
     kind: "none",
     arity: [0, 0],
     options: [
@@ -494,9 +489,7 @@ const GIT: readonly Command[] = [
     name: "git merge-driver",
     usage: "BASE OURS THEIRS [SIZE] [PATH]",
     summary: "merge two versions of a conversation into OURS; git calls it",
-    details:
-      "Two branches that only went on come one after the other. What both changed stands there between marks, which flemma " +
-      "check tells; nothing runs until they are gone. Exit code 1 then.",
+    details: "What both changed stands there between marks; nothing runs until they are gone.",
     kind: "none",
     arity: [3, 5],
     options: [HELP],
