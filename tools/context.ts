@@ -13,12 +13,13 @@ import type {
   ExecutionContext,
   JsonSchema,
   Limits,
+  LongTextOptions,
   ReplacedFile,
   SeenFiles,
   ToolDefinition,
   Truncate,
 } from "./definition.ts";
-import { truncateWithOverflow } from "./overflow.ts";
+import { LongText, type OverflowOptions, truncateWithOverflow } from "./overflow/long_text.ts";
 import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
@@ -97,6 +98,8 @@ export interface PluginTruncate extends Truncate {
   readonly truncate_line: Truncate["truncateLine"];
   /** See `truncateWithOverflow`. */
   readonly truncate_with_overflow: Truncate["truncateWithOverflow"];
+  /** See `longText`. */
+  readonly long_text: Truncate["longText"];
   /** See `formatSize`. */
   readonly format_size: Truncate["formatSize"];
 }
@@ -270,6 +273,17 @@ function pluginTruncate(options: ContextOptions): PluginTruncate {
   const { definition, document, environment, sandbox, settings, toolId } = options;
   const { max_lines, max_bytes } = settings.tools.truncate;
   const within = (limits: Limits = {}): Limits => ({ maxLines: max_lines, maxBytes: max_bytes, ...limits });
+  const overflow = ({ direction, source, id, maxLines, maxBytes }: LongTextOptions): OverflowOptions => ({
+    direction,
+    source: source ?? definition.name,
+    id: id ?? toolId,
+    document,
+    environment,
+    settings: settings.tools.truncate,
+    strayLink: (path) => sandbox.strayLink?.(path) ?? null,
+    maxLines,
+    maxBytes,
+  });
   const members: Truncate = {
     MAX_LINES: max_lines,
     MAX_BYTES: max_bytes,
@@ -278,18 +292,8 @@ function pluginTruncate(options: ContextOptions): PluginTruncate {
     truncateTail: (text, limits) => truncateTail(text, within(limits)),
     truncateLine,
     formatSize,
-    truncateWithOverflow: (text, { direction, source, id, maxLines, maxBytes }) =>
-      truncateWithOverflow(text, {
-        direction,
-        source: source ?? definition.name,
-        id: id ?? toolId,
-        document,
-        environment,
-        settings: settings.tools.truncate,
-        strayLink: (path) => sandbox.strayLink?.(path) ?? null,
-        maxLines,
-        maxBytes,
-      }),
+    truncateWithOverflow: (text, given) => truncateWithOverflow(text, overflow(given)),
+    longText: (given) => new LongText(overflow(given)),
   };
   return {
     ...members,
@@ -297,6 +301,7 @@ function pluginTruncate(options: ContextOptions): PluginTruncate {
     truncate_tail: members.truncateTail,
     truncate_line: members.truncateLine,
     truncate_with_overflow: members.truncateWithOverflow,
+    long_text: members.longText,
     format_size: members.formatSize,
   };
 }

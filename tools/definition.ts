@@ -250,6 +250,26 @@ export interface Limits {
   readonly maxBytes?: number;
 }
 
+/** Which end of a text is left, and what the file with the whole of it is named after. */
+export interface LongTextOptions extends Limits {
+  /** The end that is left. */
+  readonly direction: "head" | "tail";
+  /** What the text comes from. @default the name of the tool */
+  readonly source?: string;
+  /** What tells it from others of the same source. @default the id of the call */
+  readonly id?: string;
+}
+
+/** Takes a text in pieces that may end anywhere. */
+export interface TextInPieces {
+  /** Takes the next piece; to be awaited before the one after it. */
+  push(text: string): Promise<void>;
+  /** The text as a result may show it. */
+  finish(): Promise<string>;
+  /** Ends without a text, and leaves no file. Does nothing after `finish`. */
+  abandon(): Promise<void>;
+}
+
 /** Cuts long text as the built-in tools do. */
 export interface Truncate {
   /** Lines that are left unless the settings say otherwise. */
@@ -267,8 +287,10 @@ export interface Truncate {
   /** Keeps one end, and puts the whole text into a file that the result names. */
   truncateWithOverflow(
     text: string,
-    options: Limits & { direction: "head" | "tail"; source?: string; id?: string },
+    options: LongTextOptions,
   ): Promise<string>;
+  /** `truncateWithOverflow` for a text that comes in pieces: no more of it is in memory than is left. */
+  longText(options: LongTextOptions): TextInPieces;
   /** A number of bytes for people, e.g. `1.5KB`. */
   formatSize(bytes: number): string;
 }

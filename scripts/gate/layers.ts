@@ -80,7 +80,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["context.ts", "preview.ts"],
     ["run.ts"],
     ["files"],
-    ["registry.ts", "validate.ts", "overflow.ts"],
+    ["registry.ts", "validate.ts", "overflow"],
     ["registration"],
     ["truncate.ts"],
     ["definition.ts"],

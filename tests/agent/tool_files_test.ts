@@ -289,6 +289,62 @@ Deno.test("a long result is cut as that of every tool", async () => {
   });
 });
 
+/** MiB of what a tool says: more than one message may have. */
+const MUCH = 96;
+
+for (
+  const [what, body, expected] of [
+    [
+      "answers with",
+      `return { content: block.repeat(count), contentBlocks: [{ type: "text", text: "the end" }], status: "said" };`,
+      /^\[Line 1 is larger than the limit of 50\.0KB \(96\.0MB\), nothing is shown\. The first 1\.0MB of the output: \S+\]$/,
+    ],
+    [
+      "throws",
+      `throw new Error("line\\n" + block.repeat(count));`,
+      /^line\n\n\[Lines 1-1 of 2 are shown, up to the limit of 50\.0KB\. The first 1\.0MB of the output: \S+\]$/,
+    ],
+    [
+      "has shortened",
+      `return { content: await ctx.truncate.truncateWithOverflow(block.repeat(count) + "\\nend", { direction: "tail" }) };`,
+      /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 50\.0KB\. The first 1\.0MB of the output: \S+\]$/,
+    ],
+  ] as const
+) {
+  Deno.test(`what a tool ${what} may be larger than one message, and is never in memory as a whole`, async () => {
+    await inPlace(async (place) => {
+      userTool(
+        place,
+        "much.ts",
+        file(`const block = "x".repeat(1024 * 1024); const count = ${MUCH};\n${body}`),
+      );
+      const settings = {
+        overrides: { tools: { require_approval: false, truncate: { max_file_size: 1024 * 1024 } } },
+      };
+      const { text } = await called(place, "much", {}, { settings });
+      assert.match(text, expected);
+      const path = /output: (\S+)\]$/.exec(text)![1]!;
+      assert.equal((await Deno.stat(path)).size, 1024 * 1024);
+    });
+  });
+}
+
+Deno.test("what a tool tells meanwhile may be larger than one message", async () => {
+  await inPlace(async (place) => {
+    userTool(
+      place,
+      "much.ts",
+      file(`ctx.onOutput("x".repeat(${MUCH} * 1024 * 1024)); return { content: "done" };`),
+    );
+    let heard = 0;
+    const emit: Emit = (event) => {
+      if (event.event === "tool:output") heard += event.text.length;
+    };
+    const { text } = await called(place, "much", {}, { emit });
+    assert.deepEqual([text, heard], ["done", MUCH * 1024 * 1024]);
+  });
+});
+
 for (
   const [what, body] of [
     [

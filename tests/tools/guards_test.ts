@@ -8,7 +8,7 @@ import { spawn } from "../../sandbox/process/spawn.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { inOrder } from "../../tools/builtin/writable_target.ts";
-import { OverflowFile } from "../../tools/overflow.ts";
+import { OverflowFile } from "../../tools/overflow/file.ts";
 import { STOPPED } from "../../tools/run.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 

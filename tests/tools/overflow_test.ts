@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.ts";
-import { OverflowFile, overflowNotice, overflowPath, truncateWithOverflow } from "../../tools/overflow.ts";
+import { OverflowFile, overflowPath } from "../../tools/overflow/file.ts";
+import { LongText, truncateWithOverflow } from "../../tools/overflow/long_text.ts";
+import { overflowNotice } from "../../tools/overflow/notice.ts";
 import { truncateHead, truncateTail } from "../../tools/truncate.ts";
 import { inScene, type Scene } from "./scene.ts";
 
@@ -42,7 +44,16 @@ function run(
   changes: Record<string, unknown> = {},
   document: string | null = place.document,
 ) {
-  return truncateWithOverflow(text, {
+  return truncateWithOverflow(text, optionsIn(place, direction, changes, document));
+}
+
+function optionsIn(
+  place: Scene,
+  direction: "head" | "tail",
+  changes: Record<string, unknown> = {},
+  document: string | null = place.document,
+) {
+  return {
     direction,
     source: "t",
     id: "c",
@@ -55,7 +66,7 @@ function run(
       output_path_format: `${place.folder}/new/out.txt`,
       ...changes,
     },
-  });
+  };
 }
 
 Deno.test("text within the limits comes back without a file", () =>
@@ -186,3 +197,39 @@ Deno.test("each way to shorten has its notice on one bracketed line", () => {
     "[Line 1 is larger than the limit of 2B (4B), nothing is shown.]",
   ]);
 });
+
+Deno.test("a text in pieces is shown as the same text at once, wherever the pieces end", () =>
+  inScene(async (place) => {
+    const texts = [
+      "",
+      "a\nb",
+      "1\n2\n3\n4\n5",
+      "x".repeat(30),
+      "ab\n" + "y".repeat(30),
+      "é€😀".repeat(9),
+      "a\n\n\n\n",
+    ];
+    for (const text of texts) {
+      for (const direction of ["head", "tail"] as const) {
+        const file = place.path("new/out.txt");
+        await Deno.remove(place.path("new"), { recursive: true }).catch(() => {});
+        const expected = await run(place, text, direction);
+        for (const size of [1, 7]) {
+          const long = new LongText(optionsIn(place, direction));
+          for (let at = 0; at < text.length; at += size) await long.push(text.slice(at, at + size));
+          assert.equal(await long.finish(), expected, `${JSON.stringify(text)} by ${size}, ${direction}`);
+          if (expected.includes(file)) assert.equal(await Deno.readTextFile(file), text);
+        }
+      }
+    }
+  }));
+
+Deno.test("a text that is given up leaves no file, also when more of it comes", () =>
+  inScene(async (place) => {
+    const long = new LongText(optionsIn(place, "head"));
+    await long.push("x".repeat(40));
+    await Deno.stat(place.path("new/out.txt"));
+    await long.abandon();
+    await long.push("x".repeat(40));
+    await assert.rejects(Deno.stat(place.path("new/out.txt")), Deno.errors.NotFound);
+  }));

@@ -11,7 +11,7 @@ import {
   type ToolDefinition,
   type ToolInput,
 } from "../definition.ts";
-import { overflowPath, ownerOf, type TruncateSettings } from "../overflow.ts";
+import { overflowPath, ownerOf, type TruncateSettings } from "../overflow/file.ts";
 import { STOPPED } from "../run.ts";
 import { sandboxSentence } from "../files/sandbox_sentence.ts";
 import { characterStart, formatSize } from "../truncate.ts";

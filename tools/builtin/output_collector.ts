@@ -3,13 +3,13 @@
 
 import { concat } from "../../base/bytes.ts";
 import type { Truncation } from "../definition.ts";
-import { OverflowFile, overflowNotice, type StrayLink, withNotice } from "../overflow.ts";
+import { countLineFeeds, Tail } from "../overflow/ends.ts";
+import { OverflowFile, type StrayLink } from "../overflow/file.ts";
+import { overflowNotice, withNotice } from "../overflow/notice.ts";
 import { characterStart, truncateTail } from "../truncate.ts";
 
 /** Bytes of the end of the output that stay in memory. */
 export const TAIL_BYTES = 128 * 1024;
-
-const LF = 10;
 
 export interface CollectorOptions {
   readonly maxLines: number;
@@ -105,78 +105,6 @@ export class OutputCollector {
   }
 }
 
-/** The last bytes of a stream, and counts of all of it. */
-class Tail {
-  readonly #limit: number;
-  #chunks: Uint8Array[] = [];
-  #held = 0;
-  /** Bytes since the beginning. */
-  total = 0;
-  lineFeeds = 0;
-  /** Bytes since the last line feed. */
-  lastLineBytes = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  push(chunk: Uint8Array): void {
-    if (chunk.length === 0) return;
-    this.#count(chunk.length, countLineFeeds(chunk), chunk.length - 1 - chunk.lastIndexOf(LF));
-    this.#hold(chunk);
-  }
-
-  /** Appends what another tail saw, of which only the end may be left. */
-  pushAll(other: Tail): void {
-    if (other.total === 0) return;
-    this.#count(other.total, other.lineFeeds, other.lastLineBytes);
-    // If it forgot its beginning it holds a whole window, which pushes out all that came before.
-    for (const chunk of other.#chunks) this.#hold(chunk);
-  }
-
-  clear(): void {
-    this.#chunks = [];
-    this.#held =
-      this.total =
-      this.lineFeeds =
-      this.lastLineBytes =
-        0;
-  }
-
-  bytes(): Uint8Array {
-    const all = concat(this.#chunks);
-    return all.subarray(Math.max(0, all.length - this.#limit));
-  }
-
-  #count(bytes: number, lineFeeds: number, lastLineBytes: number): void {
-    this.total += bytes;
-    this.lineFeeds += lineFeeds;
-    this.lastLineBytes = lineFeeds === 0 ? this.lastLineBytes + bytes : lastLineBytes;
-  }
-
-  #hold(chunk: Uint8Array): void {
-    // A small piece must not keep the large buffer it was read into alive.
-    this.#chunks.push(chunk.slice());
-    this.#held += chunk.length;
-    for (
-      let first = this.#chunks[0];
-      first && this.#held - first.length >= this.#limit;
-      first = this.#chunks[0]
-    ) {
-      this.#held -= first.length;
-      this.#chunks.shift();
-    }
-    // Many tiny chunks cost more than their bytes.
-    if (this.#chunks.length > 1024) this.#chunks = [concat(this.#chunks)];
-  }
-}
-
 function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
-}
-
-function countLineFeeds(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;
-  return count;
 }

@@ -1,7 +1,6 @@
 // One call of a tool file: its facts go to a host, its questions come back, its answer becomes the result (tools 7.3, 7.7).
 
 import { isObject } from "../../base/is_object.ts";
-import { thrownText } from "../../base/problem.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
 import { STOPPED } from "../run.ts";
@@ -10,6 +9,7 @@ import type { Final, HostProcess } from "./host_process.ts";
 import type { Hosts } from "./hosts.ts";
 import type { CallFacts, Question } from "./protocol.ts";
 import { readResult } from "./result.ts";
+import { Texts } from "./texts.ts";
 
 /** Milliseconds that a tool has to end by itself once it was told to. */
 const GRACE = 2000;
@@ -44,17 +44,40 @@ async function runIn(
 ): Promise<ExecutionResult> {
   if (context.signal.aborted) return { success: false, error: STOPPED };
   const facts = factsOf(definition, context);
-  const { id, final } = host.ask({ do: "call", module, input, facts }, (message) => {
-    if (message.is === "output") context.onOutput(message.text);
-    else if (message.is === "client") context.caller?.tell(message.message);
-    else {
-      void answerTo(message.question, context).then((value) =>
-        host.tell({ do: "answer", ask: message.ask, value })
-      );
+  const texts = new Texts(context);
+  const answer = (ask: number, value: Promise<unknown>) =>
+    void value.then((value) => host.tell({ do: "answer", ask, value }));
+  const { id, final } = host.ask({ do: "call", module, input, facts }, async (message) => {
+    switch (message.is) {
+      case "output":
+        return context.onOutput(message.text);
+      case "client":
+        return context.caller?.tell(message.message);
+      case "text":
+        await texts.push(message.ask, message.text);
+        if (message.last) answer(message.ask!, texts.finish(message.ask));
+        return;
+      case "asks":
+        if (message.question.for === "overflow") texts.begin(message.ask, message.question.options);
+        else answer(message.ask, answerTo(message.question, context));
     }
   });
+  try {
+    return await ended(host, { id, final, timeout }, texts, context);
+  } finally {
+    await texts.abandon();
+  }
+}
+
+/** What comes of a call that was begun, whoever ends it. */
+async function ended(
+  host: HostProcess,
+  { id, final, timeout }: { readonly id: number; readonly final: Promise<Final>; readonly timeout: number },
+  texts: Texts,
+  context: ExecutionContext,
+): Promise<ExecutionResult> {
   const end = await firstOf(final, timeout, context.signal);
-  if (typeof end !== "string") return await resultOf(end, context);
+  if (typeof end !== "string") return await resultOf(end, texts, context);
   host.tell({ do: "abort", id });
   const late = await Promise.race([final, after(GRACE)]);
   if (late === null) {
@@ -63,7 +86,7 @@ async function runIn(
     );
   }
   const stopped = end === "cancel" ? STOPPED : `The tool was ended after ${timeout} seconds.`;
-  const said = late === null ? null : await resultOf(late, context);
+  const said = late === null ? null : await resultOf(late, texts, context);
   const output = said === null ? "" : String(said.success ? said.output ?? "" : said.error ?? "");
   return { success: false, error: output === "" ? stopped : `${output}\n\n${stopped}`, status: stopped };
 }
@@ -96,19 +119,15 @@ function factsOf({ target, name }: FileDefinition, context: ExecutionContext): C
 }
 
 /** What a tool asked for; a question that cannot be answered has an answer that says so. */
-async function answerTo(question: Question, context: ExecutionContext): Promise<unknown> {
+async function answerTo(
+  question: Exclude<Question, { for: "overflow" }>,
+  context: ExecutionContext,
+): Promise<unknown> {
   switch (question.for) {
     case "secret": {
       const value = await context.caller?.askSecret?.(wordsOf(question.params)) ?? null;
       const cancelled = value === null ? { reason: "cancelled" } : {};
       return { value, delivery: "transient_send", ...cancelled };
-    }
-    case "overflow": {
-      const { direction, ...rest } = isObject(question.options) ? question.options : {};
-      return await context.truncate.truncateWithOverflow(question.text, {
-        ...rest,
-        direction: direction === "tail" ? "tail" : "head",
-      });
     }
     case "wrap": {
       // A sandbox of somebody else may lack it.
@@ -129,12 +148,15 @@ function wordsOf(params: unknown): string {
   return named === undefined ? "A tool asks for a secret" : String(named);
 }
 
-async function resultOf(end: Final, context: ExecutionContext): Promise<ExecutionResult> {
+async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Promise<ExecutionResult> {
   switch (end.is) {
     case "answered":
-      return await shortened(readResult(end.result), context);
+      return withMedia(readResult(end.result, await texts.finish(null)), context);
     case "threw":
-      return { success: false, error: end.message || "The tool failed without saying why." };
+      return {
+        success: false,
+        error: await texts.finish(null) || "The tool failed without saying why.",
+      };
     case "broken":
       return { success: false, error: `The tool cannot run: ${end.cause}.` };
     case "gone":
@@ -144,23 +166,14 @@ async function resultOf(end: Final, context: ExecutionContext): Promise<Executio
   }
 }
 
-/** Long text is cut as that of every tool, and the whole of it kept in a file. */
-async function shortened(
+/** A line for each image and file stands behind the text. */
+function withMedia(
   { media, ...result }: ReturnType<typeof readResult>,
-  context: ExecutionContext,
-): Promise<ExecutionResult> {
+  { truncate }: ExecutionContext,
+): ExecutionResult {
   const member = result.success ? "output" : "error";
-  const lines = (media ?? []).map(({ type, data }) =>
-    `[${type}, ${context.truncate.formatSize(sizeOf(data))}]`
-  );
-  try {
-    const text = await context.truncate.truncateWithOverflow(String(result[member] ?? ""), {
-      direction: "head",
-    });
-    return { ...result, [member]: [text, ...lines].filter((each) => each !== "").join("\n") };
-  } catch (thrown) {
-    return { success: false, error: `The tool's answer could not be shortened: ${thrownText(thrown)}` };
-  }
+  const lines = (media ?? []).map(({ type, data }) => `[${type}, ${truncate.formatSize(sizeOf(data))}]`);
+  return { ...result, [member]: [result[member], ...lines].filter((each) => each !== "").join("\n") };
 }
 
 /** Bytes that base64 text stands for. */

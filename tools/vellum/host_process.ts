@@ -20,8 +20,8 @@ export type Final = Extract<FromHost, { is: "described" | "broken" | "answered" 
   readonly cause: string;
 };
 
-/** Takes what a host tells about a request before it ends. */
-export type OnMessage = (message: Exclude<FromHost, { is: Final["is"] }>) => void;
+/** Takes what a host tells about a request before it ends. A host that tells more is not read from until it is done. */
+export type OnMessage = (message: Exclude<FromHost, { is: Final["is"] }>) => void | Promise<void>;
 
 /** Characters of one message; a tool that says more would fill the memory. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
@@ -115,7 +115,7 @@ export class HostProcess {
     await this.#host.dispose();
   }
 
-  #line(line: string): void {
+  async #line(line: string): Promise<void> {
     const { word } = this.#host;
     if (!line.startsWith(word)) return this.#printed(line);
     this.#heard = true;
@@ -125,7 +125,7 @@ export class HostProcess {
     if (isFinal(message)) {
       this.#waiting.delete(message.id);
       waiting.resolve(message);
-    } else waiting.onMessage(message);
+    } else await waiting.onMessage(message);
   }
 
   #printed(line: string): void {
@@ -166,7 +166,7 @@ function messageIn(text: string): FromHost | null {
 
 async function eachLine(
   stream: ReadableStream<Uint8Array>,
-  take: (line: string) => void,
+  take: (line: string) => void | Promise<void>,
   flooded: () => void,
 ): Promise<void> {
   let text = "";
@@ -178,9 +178,9 @@ async function eachLine(
       text = "";
     }
     for (const part of parts.slice(1)) {
-      take(text);
+      await take(text);
       text = part;
     }
   }
-  if (text !== "") take(text);
+  if (text !== "") await take(text);
 }

@@ -34,7 +34,8 @@ export interface CallFacts {
 /** What a tool may ask this program for while it runs. */
 export type Question =
   | { readonly for: "secret"; readonly params: unknown }
-  | { readonly for: "overflow"; readonly text: string; readonly options: unknown }
+  /** The text follows in pieces, of which the last is the end of the question. */
+  | { readonly for: "overflow"; readonly options: unknown }
   | { readonly for: "wrap"; readonly argv: readonly string[] };
 
 /** What this program tells a host. */
@@ -59,7 +60,17 @@ export type FromHost =
   /** The file brings no tool; the cause is the end of a sentence. */
   | { readonly id: number; readonly is: "broken"; readonly cause: string }
   | { readonly id: number; readonly is: "output"; readonly text: string }
+  /** A piece of the text of the answer, or of what `ask` asks about. */
+  | {
+    readonly id: number;
+    readonly is: "text";
+    readonly ask: number | null;
+    readonly text: string;
+    readonly last?: true;
+  }
   | { readonly id: number; readonly is: "client"; readonly message: unknown }
   | { readonly id: number; readonly is: "asks"; readonly ask: number; readonly question: Question }
+  /** What is said besides the text, which came before. */
   | { readonly id: number; readonly is: "answered"; readonly result: unknown }
-  | { readonly id: number; readonly is: "threw"; readonly message: string };
+  /** What was thrown is the text, which came before. */
+  | { readonly id: number; readonly is: "threw" };

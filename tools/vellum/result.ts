@@ -14,16 +14,26 @@ export interface MediaBlock {
   readonly data: string;
 }
 
-/** The parts of an answer. Pure. */
-export function readResult(answer: unknown): ExecutionResult & { readonly media?: readonly MediaBlock[] } {
+/** The text of an answer in its parts, and the rest of it: the text may be too long to go in one message. Pure. */
+export function textApart(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
+  if (!isObject(answer)) return { texts: [], rest: answer };
+  const { content, contentBlocks, ...rest } = answer;
+  const blocks: unknown[] = Array.isArray(contentBlocks) ? contentBlocks : [];
+  const texts = blocks.flatMap((block) => isText(block) ? [block.text] : []);
+  return {
+    texts: [...(content === undefined ? [] : [textOf(content)]), ...texts].filter((each) => each !== ""),
+    rest: { ...rest, contentBlocks: blocks.filter((block) => !isText(block)) },
+  };
+}
+
+/** The parts of an answer, without its text, which comes apart from it. Pure. */
+export function readResult(
+  answer: unknown,
+  text: string,
+): ExecutionResult & { readonly media?: readonly MediaBlock[] } {
   if (!isObject(answer)) return { success: false, error: NO_RESULT };
-  const { content, isError, status, yieldToUser, contentBlocks } = answer;
+  const { isError, status, yieldToUser, contentBlocks } = answer;
   const blocks = Array.isArray(contentBlocks) ? contentBlocks.filter(isObject) : [];
-  const texts = blocks.flatMap((block) =>
-    typeof block.text === "string" && block.type === "text" ? [block.text] : []
-  );
-  const text = [...(content === undefined ? [] : [textOf(content)]), ...texts].filter((each) => each !== "")
-    .join("\n\n");
   const media = blocks.flatMap((block) => mediaOf(block) ?? []);
   return {
     ...(isError === true ? { success: false, error: text } : { success: true, output: text }),
@@ -35,6 +45,10 @@ export function readResult(answer: unknown): ExecutionResult & { readonly media?
 
 function textOf(content: unknown): string {
   return typeof content === "string" ? content : JSON.stringify(content) ?? "";
+}
+
+function isText(block: unknown): block is { readonly text: string } {
+  return isObject(block) && block.type === "text" && typeof block.text === "string";
 }
 
 function mediaOf({ type, source }: Record<string, unknown>): MediaBlock | null {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { strayLink } from "../../../sandbox/paths/stray_link.ts";
-import { OverflowFile } from "../../../tools/overflow.ts";
+import { OverflowFile } from "../../../tools/overflow/file.ts";
 import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 function writable(root: string, ...rw_paths: string[]): { paths: string[]; told: string[] } {

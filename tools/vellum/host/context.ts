@@ -9,7 +9,8 @@ export interface Channel {
   readonly signal: AbortSignal;
   output(text: string): void;
   client(message: unknown): void;
-  ask(question: Question): Promise<unknown>;
+  /** `text` belongs to the question, and may have any length. */
+  ask(question: Question, text?: string): Promise<unknown>;
 }
 
 /** Members that a published context may have and that mean nothing here: a tool finds them false. */
@@ -33,7 +34,8 @@ export function contextOf(facts: CallFacts, channel: Channel): Record<string, un
   const within = (given: object = {}) => ({ ...limits, ...given });
   const head = (text: string, given?: object) => truncateHead(text, within(given));
   const tail = (text: string, given?: object) => truncateTail(text, within(given));
-  const overflow = (text: string, options: unknown) => channel.ask({ for: "overflow", text, options });
+  const overflow = (text: string, options: unknown) =>
+    channel.ask({ for: "overflow", options }, String(text));
   return {
     ...NEVER,
     conversationId: facts.conversationId,

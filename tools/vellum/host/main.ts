@@ -5,6 +5,7 @@
 // program it starts prints there is told apart.
 
 import type { FromHost, Member, ToHost } from "../protocol.ts";
+import { textApart } from "../result.ts";
 import { contextOf } from "./context.ts";
 
 const [word = ""] = Deno.args;
@@ -13,6 +14,8 @@ const send = sender();
 const calls = new Map<number, AbortController>();
 const asked = new Map<number, (value: unknown) => void>();
 let questions = 0;
+/** Characters of one message that are text. */
+const PIECE = 64 * 1024;
 
 printElsewhere();
 // What nobody of a tool waits for must not end the calls of others.
@@ -108,23 +111,49 @@ async function call({ id, module, input, facts }: Extract<ToHost, { do: "call" }
     }
     const context = contextOf(facts, {
       signal: abort.signal,
-      output: (text) => calls.has(id) && send({ id, is: "output", text }),
+      output: (text) => {
+        for (const piece of piecesOf(text)) if (calls.has(id)) send({ id, is: "output", text: piece });
+      },
       client: (message) => calls.has(id) && send({ id, is: "client", message: asData(message) ?? null }),
-      ask: (question) => {
+      ask: (question, text) => {
         const ask = ++questions;
         const { promise, resolve } = Promise.withResolvers<unknown>();
         asked.set(ask, resolve);
         send({ id, is: "asks", ask, question });
+        if (text !== undefined) {
+          sendText(id, ask, text);
+          send({ id, is: "text", ask, text: "", last: true });
+        }
         return promise;
       },
     });
-    const result: unknown = await tool.execute(input, context);
-    send({ id, is: "answered", result: asData(result) ?? null });
+    const { texts, rest } = textApart(plain(await tool.execute(input, context)));
+    for (const [at, text] of texts.entries()) sendText(id, null, at === 0 ? text : `\n\n${text}`);
+    send({ id, is: "answered", result: asData(rest) ?? null });
   } catch (thrown) {
-    send({ id, is: "threw", message: thrown instanceof Error ? thrown.message : String(thrown) });
+    sendText(id, null, thrown instanceof Error ? thrown.message : String(thrown));
+    send({ id, is: "threw" });
   } finally {
     calls.delete(id);
   }
+}
+
+/** What a tool answered, as data. Text that may be long is not copied for that. */
+function plain(result: unknown): unknown {
+  const { content } = (result ?? {}) as { readonly content?: unknown };
+  if (typeof content !== "string") return asData(result);
+  const rest = asData({ ...result as object, content: "" });
+  return typeof rest === "object" && rest !== null ? { ...rest, content } : undefined;
+}
+
+/** Sends a text of any length. */
+function sendText(id: number, ask: number | null, text: string): void {
+  for (const piece of piecesOf(text)) send({ id, is: "text", ask, text: piece });
+}
+
+/** A text in pieces that go in one message each. */
+function* piecesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at += PIECE) yield text.slice(at, at + PIECE);
 }
 
 type Loaded = { readonly tool: Record<string, unknown> } | { readonly cause: string };

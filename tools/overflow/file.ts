@@ -1,12 +1,10 @@
-// Where the complete text of a shortened result is kept, and the bracketed line that tells of it (tool-cycle 8).
+// The file in which the complete text of a shortened result is kept (tool-cycle 8).
 
-import { removeIfThere } from "../base/files.ts";
-import { cutName, nameOf, parentOf } from "../base/paths.ts";
-import type { Environment } from "../base/environment.ts";
-import { type Problem, thrownText } from "../base/problem.ts";
-import type { ToolSettings } from "../config/settings.ts";
-import type { Truncation } from "./definition.ts";
-import { formatSize, truncateHead, truncateTail } from "./truncate.ts";
+import { removeIfThere } from "../../base/files.ts";
+import { cutName, nameOf, parentOf } from "../../base/paths.ts";
+import type { Environment } from "../../base/environment.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
+import type { ToolSettings } from "../../config/settings.ts";
 
 export type TruncateSettings = ToolSettings["truncate"];
 
@@ -231,95 +229,4 @@ async function lstatIfThere(path: string): Promise<Deno.FileInfo | null> {
     if (thrown instanceof Deno.errors.NotFound) return null;
     throw thrown;
   }
-}
-
-/** What the notice says besides the numbers. */
-export interface NoticeOptions {
-  readonly direction: "head" | "tail";
-  readonly maxBytes: number;
-  /** Where the complete output is. */
-  readonly path?: string | null;
-  /** Why there is no such file, as a whole sentence. */
-  readonly lost?: string | null;
-  /** The file holds only this many bytes. */
-  readonly cappedAt?: number | null;
-  /** Bytes of the line of which only a part is kept. */
-  readonly lineBytes?: number;
-}
-
-/** The bracketed line for one of the five ways to shorten a text. */
-export function overflowNotice(truncation: Truncation, options: NoticeOptions): string {
-  const total = truncation.total_lines;
-  const size = formatSize(options.maxBytes);
-  const first = options.direction === "head" ? 1 : total - truncation.output_lines + 1;
-  const last = first + truncation.output_lines - 1;
-  let text: string;
-  if (truncation.first_line_exceeds_limit) {
-    text = `Line 1 is larger than the limit of ${size}` +
-      (options.lineBytes === undefined ? "" : ` (${formatSize(options.lineBytes)})`) + ", nothing is shown.";
-  } else if (truncation.last_line_partial) {
-    text = `Only the last ${formatSize(truncation.output_bytes)} of line ${total} are shown` +
-      (options.lineBytes === undefined ? "." : `, which has ${formatSize(options.lineBytes)}.`);
-  } else if (truncation.truncated_by === "bytes") {
-    text = `Lines ${first}-${last} of ${total} are shown, up to the limit of ${size}.`;
-  } else {
-    text = `Lines ${first}-${last} of ${total} are shown.`;
-  }
-  if (options.path) {
-    const part = options.cappedAt
-      ? `The first ${formatSize(options.cappedAt)} of the output`
-      : "The complete output";
-    text += ` ${part}: ${options.path}`;
-  } else if (options.lost) text += ` ${options.lost}`;
-  return `[${text}]`;
-}
-
-/** Kept text and notice, an empty line between; only the notice when nothing was kept. */
-export function withNotice(content: string, notice: string): string {
-  return content === "" ? notice : `${content}\n\n${notice}`;
-}
-
-/** What `truncateWithOverflow` needs to know. */
-export interface OverflowOptions extends OverflowPlace {
-  readonly direction: "head" | "tail";
-  readonly settings: TruncateSettings;
-  readonly environment: Environment;
-  readonly strayLink?: StrayLink;
-  readonly maxLines?: number;
-  readonly maxBytes?: number;
-}
-
-/**
- * Text within the limits comes back as it is. Longer text is shortened, its complete form kept in a file, and
- * a notice appended; when the file cannot be written the notice says why.
- */
-export async function truncateWithOverflow(text: string, options: OverflowOptions): Promise<string> {
-  const { settings, direction } = options;
-  const maxLines = options.maxLines ?? settings.max_lines;
-  const maxBytes = options.maxBytes ?? settings.max_bytes;
-  const shorten = direction === "head" ? truncateHead : truncateTail;
-  const truncation = shorten(text, { maxLines, maxBytes });
-  if (!truncation.truncated) return truncation.content;
-  const path = overflowPath(settings.output_path_format, options, options.environment);
-  const file = new OverflowFile(path, settings.max_file_size, options.strayLink, ownerOf(options));
-  const bytes = new TextEncoder().encode(text);
-  await file.write(bytes);
-  file.close();
-  const line = direction === "head"
-    ? text.slice(0, endOfFirstLine(text))
-    : text.slice(text.lastIndexOf("\n") + 1);
-  const notice = overflowNotice(truncation, {
-    direction,
-    maxBytes,
-    path: file.usablePath,
-    lost: file.problem?.message,
-    cappedAt: file.capped ? settings.max_file_size : null,
-    lineBytes: new TextEncoder().encode(line).length,
-  });
-  return withNotice(truncation.content, notice);
-}
-
-function endOfFirstLine(text: string): number {
-  const end = text.indexOf("\n");
-  return end === -1 ? text.length : end;
 }

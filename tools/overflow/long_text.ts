@@ -1,0 +1,118 @@
+// Text of any length as a result may show it: one end of it, and the whole in a file as soon as it is over the limits. It
+// comes in pieces, and no more of it is held in memory than is shown (tool-cycle 8).
+
+import type { Environment } from "../../base/environment.ts";
+import type { TextInPieces } from "../definition.ts";
+import { characterStart, truncateHead, truncateTail } from "../truncate.ts";
+import { countLineFeeds, Head, Tail } from "./ends.ts";
+import {
+  OverflowFile,
+  overflowPath,
+  type OverflowPlace,
+  ownerOf,
+  type StrayLink,
+  type TruncateSettings,
+} from "./file.ts";
+import { overflowNotice, withNotice } from "./notice.ts";
+
+/** Characters of a text that are taken at once. */
+const PIECE = 64 * 1024;
+
+/** What shortening with a file needs to know. */
+export interface OverflowOptions extends OverflowPlace {
+  readonly direction: "head" | "tail";
+  readonly settings: TruncateSettings;
+  readonly environment: Environment;
+  readonly strayLink?: StrayLink;
+  readonly maxLines?: number;
+  readonly maxBytes?: number;
+}
+
+/**
+ * Text within the limits comes back as it is. Longer text is shortened, its complete form kept in a file, and
+ * a notice appended; when the file cannot be written the notice says why.
+ */
+export async function truncateWithOverflow(text: string, options: OverflowOptions): Promise<string> {
+  const long = new LongText(options);
+  for (let at = 0; at < text.length; at += PIECE) await long.push(text.slice(at, at + PIECE));
+  return await long.finish();
+}
+
+/** Takes a text piece by piece. */
+export class LongText implements TextInPieces {
+  readonly #options: OverflowOptions;
+  readonly #maxLines: number;
+  readonly #maxBytes: number;
+  readonly #end: Head | Tail;
+  readonly #encoder = new TextEncoder();
+  #file: OverflowFile | null = null;
+  /** The first half of a character whose second comes with the next piece. */
+  #half = "";
+  #isOver = false;
+
+  constructor(options: OverflowOptions) {
+    const { direction, settings, maxLines, maxBytes } = options;
+    this.#options = options;
+    this.#maxLines = Math.max(0, maxLines ?? settings.max_lines);
+    this.#maxBytes = Math.max(0, maxBytes ?? settings.max_bytes);
+    // What was seen before the limits were passed is all there when the file is begun. One byte more tells that a line
+    // goes on behind the limit; the end may begin within a character.
+    this.#end = direction === "head" ? new Head(this.#maxBytes + 1) : new Tail(this.#maxBytes + 4);
+  }
+
+  /** Takes the next piece; waits for the file, so that a flood is slowed down instead of piling up. */
+  async push(text: string): Promise<void> {
+    if (this.#isOver) return;
+    const all = this.#half + text;
+    const isOpen = /[\ud800-\udbff]$/.test(all);
+    this.#half = isOpen ? all.slice(-1) : "";
+    await this.#take(this.#encoder.encode(isOpen ? all.slice(0, -1) : all));
+  }
+
+  /** The text to show, with a notice when it is not the whole of it. */
+  async finish(): Promise<string> {
+    if (this.#half !== "") await this.#take(this.#encoder.encode(this.#half));
+    this.#isOver = true;
+    this.#file?.close();
+    const { direction, settings } = this.#options;
+    const kept = this.#end.bytes();
+    // The end may begin in the middle of a character, the text does not.
+    const start = direction === "tail" && kept.length < this.#end.total ? characterStart(kept, 0) : 0;
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(kept.subarray(start));
+    if (this.#file === null) return text;
+    const shorten = direction === "head" ? truncateHead : truncateTail;
+    const shown = shorten(text, { maxLines: this.#maxLines, maxBytes: this.#maxBytes });
+    const notice = overflowNotice({ ...shown, total_lines: this.#end.lineFeeds + 1 }, {
+      direction,
+      maxBytes: this.#maxBytes,
+      path: this.#file.usablePath,
+      lost: this.#file.problem?.message,
+      cappedAt: this.#file.capped ? settings.max_file_size : null,
+      lineBytes: this.#end instanceof Head ? this.#end.firstLineBytes : this.#end.lastLineBytes,
+    });
+    return withNotice(shown.content, notice);
+  }
+
+  /** Ends without an answer and takes the file away; nothing happens after `finish`. */
+  async abandon(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#file?.discard();
+  }
+
+  async #take(chunk: Uint8Array): Promise<void> {
+    if (this.#file === null && this.#passesLimits(chunk)) {
+      const { settings, environment, strayLink } = this.#options;
+      const path = overflowPath(settings.output_path_format, this.#options, environment);
+      this.#file = new OverflowFile(path, settings.max_file_size, strayLink, ownerOf(this.#options));
+      await this.#file.write(this.#end.bytes());
+    }
+    this.#end.push(chunk);
+    await this.#file?.write(chunk);
+  }
+
+  #passesLimits(chunk: Uint8Array): boolean {
+    const lines = this.#end.lineFeeds + countLineFeeds(chunk) + 1;
+    return this.#end.total + chunk.length > this.#maxBytes || lines > this.#maxLines;
+  }
+}

@@ -1,0 +1,50 @@
+// The bracketed line that tells of a shortened result, and where its complete text is (tool-cycle 8).
+
+import type { Truncation } from "../definition.ts";
+import { formatSize } from "../truncate.ts";
+
+/** What the notice says besides the numbers. */
+export interface NoticeOptions {
+  readonly direction: "head" | "tail";
+  readonly maxBytes: number;
+  /** Where the complete output is. */
+  readonly path?: string | null;
+  /** Why there is no such file, as a whole sentence. */
+  readonly lost?: string | null;
+  /** The file holds only this many bytes. */
+  readonly cappedAt?: number | null;
+  /** Bytes of the line of which only a part is kept. */
+  readonly lineBytes?: number;
+}
+
+/** The bracketed line for one of the five ways to shorten a text. */
+export function overflowNotice(truncation: Truncation, options: NoticeOptions): string {
+  const total = truncation.total_lines;
+  const size = formatSize(options.maxBytes);
+  const first = options.direction === "head" ? 1 : total - truncation.output_lines + 1;
+  const last = first + truncation.output_lines - 1;
+  let text: string;
+  if (truncation.first_line_exceeds_limit) {
+    text = `Line 1 is larger than the limit of ${size}` +
+      (options.lineBytes === undefined ? "" : ` (${formatSize(options.lineBytes)})`) + ", nothing is shown.";
+  } else if (truncation.last_line_partial) {
+    text = `Only the last ${formatSize(truncation.output_bytes)} of line ${total} are shown` +
+      (options.lineBytes === undefined ? "." : `, which has ${formatSize(options.lineBytes)}.`);
+  } else if (truncation.truncated_by === "bytes") {
+    text = `Lines ${first}-${last} of ${total} are shown, up to the limit of ${size}.`;
+  } else {
+    text = `Lines ${first}-${last} of ${total} are shown.`;
+  }
+  if (options.path) {
+    const part = options.cappedAt
+      ? `The first ${formatSize(options.cappedAt)} of the output`
+      : "The complete output";
+    text += ` ${part}: ${options.path}`;
+  } else if (options.lost) text += ` ${options.lost}`;
+  return `[${text}]`;
+}
+
+/** Kept text and notice, an empty line between; only the notice when nothing was kept. */
+export function withNotice(content: string, notice: string): string {
+  return content === "" ? notice : `${content}\n\n${notice}`;
+}
