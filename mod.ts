@@ -36,6 +36,7 @@ export {
   type DocumentApproval,
   type FrontmatterLimits,
   type LockPlace,
+  type McporterSettings,
   type McpServer,
   type ModelSetting,
   type NetworkList,
@@ -166,7 +167,14 @@ export type { CommandPattern, PatternWord } from "./config/rules/command_pattern
 export type { PathPattern } from "./config/rules/path_pattern.ts";
 export type { PlacedRule, Rule } from "./config/rules/rule.ts";
 export type { PluginSandbox, PluginTruncate, WrappedCommand } from "./tools/context.ts";
-export type { InputValidator, Limits, Truncate, Truncation } from "./tools/definition.ts";
+export type {
+  InputValidator,
+  Limits,
+  LongTextOptions,
+  TextInPieces,
+  Truncate,
+  Truncation,
+} from "./tools/definition.ts";
 export type { Previewed } from "./tools/preview.ts";
 export type { GetAllOptions } from "./tools/registry.ts";
 export type { Checked } from "./tools/validate.ts";

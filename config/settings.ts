@@ -114,6 +114,22 @@ export interface ApprovalPreset {
 
 export type Presets = Readonly<Record<string, ApprovalPreset>>;
 
+/** How tools of servers come in through the program mcporter. */
+export interface McporterSettings {
+  /** Whether it is asked. */
+  readonly enabled: boolean;
+  /** Name or path of the program. */
+  readonly path: string;
+  /** Seconds of one call. */
+  readonly timeout: number;
+  /** How many servers are asked for their tools at once. */
+  readonly startup: { readonly concurrency: number };
+  /** Tools that are offered, as `server:tool` with `*`; all when empty. */
+  readonly include: readonly string[];
+  /** Tools that are left out. */
+  readonly exclude: readonly string[];
+}
+
 /** Settings of tools, their approval and the loop. */
 export interface ToolSettings {
   /** Whether a call that no policy approves waits for a person. */
@@ -150,6 +166,8 @@ export interface ToolSettings {
   readonly file_timeout: number;
   /** Categories of tool files that are offered; null offers all, and those without a category. */
   readonly allowed_categories: readonly string[] | null;
+  /** The program that brings the servers it knows. */
+  readonly mcporter: McporterSettings;
   /** The highest risk of tool files that is approved by itself. */
   readonly auto_approve_risk: "none" | "low" | "medium" | "high";
   /** Whether a working sandbox approves what only acts inside of it. */
@@ -423,6 +441,14 @@ export const DEFAULT_SETTINGS: Settings = {
     override: [],
     file_timeout: 120,
     allowed_categories: null,
+    mcporter: {
+      enabled: false,
+      path: "mcporter",
+      timeout: 60,
+      startup: { concurrency: 4 },
+      include: [],
+      exclude: [],
+    },
     auto_approve_risk: "low",
     auto_approve_sandboxed: true,
     resolvers: [],

@@ -17,18 +17,24 @@ export async function addSources(
   subject: SourcesSubject,
   warn: (problem: Problem) => void,
 ): Promise<EndTools> {
-  const { modules, dirs } = subject.settings.tools;
+  const { modules, dirs, mcporter } = subject.settings.tools;
   if (modules.length > 0) {
     const { moduleSource } = await import("../../tools/registration/module.ts");
     for (const path of modules) tools.register(moduleSource(path));
   }
-  const found = filesOf(subject);
-  if (subject.sandbox === undefined || dirs.length === 0 && found.user === null && found.project === null) {
-    return () => Promise.resolve();
-  }
-  const { addFiles } = await import("./tool_files.ts");
   const { sandbox } = subject;
-  return await addFiles({ tools, builtin, subject: { ...subject, sandbox }, found, warn });
+  if (sandbox === undefined) return () => Promise.resolve();
+  const ends: EndTools[] = [];
+  const found = filesOf(subject);
+  if (dirs.length > 0 || found.user !== null || found.project !== null) {
+    const { addFiles } = await import("./tool_files.ts");
+    ends.push(await addFiles({ tools, builtin, subject: { ...subject, sandbox }, found, warn }));
+  }
+  if (mcporter.enabled) {
+    const { addMcporter } = await import("./mcporter.ts");
+    ends.push(addMcporter(tools, { ...subject, sandbox }, warn));
+  }
+  return async () => void await Promise.all(ends.map((end) => end()));
 }
 
 function filesOf({ environment, document, looksForFiles = true }: SourcesSubject): ToolFolders {

@@ -244,15 +244,17 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   calculator: group("The calculator tool.", {
     enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
   }),
-  mcporter: group("Bridge to external tool servers.", {
-    enabled: hostKey(BOOLEAN, "Ask mcporter for tools.", { default: false, awaits: "the mcporter bridge" }),
-    path: hostKey(STRING, "The program.", { default: "mcporter", unread: true }),
-    timeout: hostKey(natural(1), "Seconds of one call.", { default: 60, unread: true }),
-    startup: group("Asking for tools at start.", {
-      concurrency: hostKey(natural(1), "Servers asked at once.", { default: 4, unread: true }),
+  mcporter: group("Servers of tools that the program mcporter knows.", {
+    enabled: hostKey(BOOLEAN, "Ask mcporter for tools; it runs as you, outside of the sandbox.", {
+      default: false,
     }),
-    include: hostKey(STRINGS, "Tools taken; all when empty.", { default: [], unread: true }),
-    exclude: hostKey(STRINGS, "Tools left out.", { default: [], unread: true }),
+    path: hostKey(STRING, "The program.", { default: "mcporter" }),
+    timeout: hostKey(natural(1), "Seconds of one call.", { default: 60 }),
+    startup: group("Asking for tools at start.", {
+      concurrency: hostKey(natural(1), "Servers asked at once.", { default: 4 }),
+    }),
+    include: hostKey(STRINGS, "Tools offered, as `server:tool` with `*`; all when empty.", { default: [] }),
+    exclude: hostKey(STRINGS, "Tools left out; with `server:*` the server is not asked.", { default: [] }),
   }),
 }, {
   list: key(STRINGS, "The tools offered to the model; without a list all that are not disabled by default.", {

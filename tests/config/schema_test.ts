@@ -39,7 +39,6 @@ Deno.test("every default is a value its own key accepts, in every layer that may
 Deno.test("a key whose feature does not exist yet is refused with a sentence instead of doing nothing", () => {
   const waiting: Record<string, unknown> = {
     "tools.pending_press": "execute",
-    "tools.mcporter.enabled": true,
     "sandbox.backend": "./backend.ts",
     "templating.modules": ["./x.ts"],
     "provider": "./provider.ts",

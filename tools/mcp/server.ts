@@ -1,7 +1,5 @@
 // A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
 
-import { replaceSmallFile } from "../../base/files.ts";
-import { sha256 } from "../../base/hash.ts";
 import { fileUri } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
@@ -10,6 +8,7 @@ import { type CallOutcome, Connection, type Network } from "./connection.ts";
 import { expandServer } from "./expand.ts";
 import { KeptList } from "./kept_list.ts";
 import { resultOf } from "./result.ts";
+import { savesIn, shortened } from "./shown.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
 import { definitionsOf } from "./tool_list.ts";
 
@@ -175,7 +174,7 @@ export class Server {
     this.#calls++;
     try {
       const done = await this.#answer(name, input, context);
-      return await this.#cut(done, context);
+      return await shortened(done, context);
     } finally {
       this.#rest();
     }
@@ -200,7 +199,7 @@ export class Server {
       });
       if (context.signal.aborted) return { success: false, error: this.#stopped };
       if (outcome.kind === "answer") {
-        return await resultOf(outcome.answer, (bytes, type) => this.#save(bytes, type));
+        return await resultOf(outcome.answer, savesIn(this.#place.environment));
       }
       // Where it stopped answering, the next call gets a server that does.
       const isLost = outcome.kind === "lost" || outcome.kind === "silent" && !await opened.value.lives();
@@ -228,24 +227,6 @@ export class Server {
     const current = await this.#opened?.outcome;
     if (current?.ok && current.value === connection) this.#opened = null;
     await connection.close();
-  }
-
-  async #cut(result: ExecutionResult, { truncate }: ExecutionContext): Promise<ExecutionResult> {
-    const cut = (text: string) => truncate.truncateWithOverflow(text, { direction: "head", source: "mcp" });
-    return {
-      ...result,
-      ...(typeof result.output === "string" ? { output: await cut(result.output) } : {}),
-      ...(result.error === undefined ? {} : { error: await cut(result.error) }),
-    };
-  }
-
-  /** Puts bytes where the model can read them. */
-  async #save(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<string> {
-    const ending = /^[\w.-]+\/([\w.-]+)/.exec(type)?.[1] ?? "bin";
-    const folder = this.#place.environment.variables.TMPDIR || "/tmp";
-    const path = `${folder}/flemma_mcp_${(await sha256(bytes)).slice(0, 16)}.${ending}`;
-    await replaceSmallFile(path, bytes, { durable: false });
-    return path;
   }
 }
 
