@@ -15,6 +15,7 @@ export function addMcporter(
   const over = new AbortController();
   tools.register(mcporterSource({
     settings: settings.tools.mcporter,
+    path: settings.tools.mcporter.path,
     environment,
     sandbox,
     env: () =>

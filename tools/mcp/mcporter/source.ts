@@ -14,8 +14,8 @@ import { type ProgramPlace, runMcporter, type Said } from "./program.ts";
 const START = 120;
 
 /** What mcporter is asked by. */
-export interface McporterPlace extends Omit<ProgramPlace, "path"> {
-  readonly settings: McporterSettings;
+export interface McporterPlace extends ProgramPlace {
+  readonly settings: Omit<McporterSettings, "path">;
   /** Ends the asking. */
   readonly signal: AbortSignal;
   /** Told what is not as it should be; none of it is a stop. */
@@ -56,7 +56,7 @@ async function asked(
   args: readonly string[],
   place: McporterPlace,
 ): Promise<{ readonly answer: Record<string, unknown> } | { readonly why: string }> {
-  const ran = await runMcporter(args, { ...place, path: place.settings.path }, {
+  const ran = await runMcporter(args, place, {
     seconds: START,
     signal: place.signal,
   });
@@ -115,7 +115,7 @@ async function call(
 ): Promise<ExecutionResult> {
   if (tool.startsWith("-")) return { success: false, error: `mcporter takes ${tool} for an option.` };
   const args = ["call", "--server", server, "--tool", tool, "--args", JSON.stringify(input)];
-  const ran = await runMcporter([...args, "--output", "json"], { ...place, path: place.settings.path }, {
+  const ran = await runMcporter([...args, "--output", "json"], place, {
     seconds: place.settings.timeout,
     signal: context.signal,
   });
