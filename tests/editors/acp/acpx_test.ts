@@ -12,16 +12,13 @@ type Json = any;
 /** Runs acpx on the agent in a place; answers with the messages that went both ways. */
 async function acpx(place: Scene, env: Readonly<Record<string, string>>, ...words: readonly string[]) {
   const agent = [...place.program, "acp"].join(" ");
-  const options = ["--agent", agent, "--approve-all", "--format", "json", "--json-strict", "--ttl", "1"];
-  while (true) {
-    const { code, stdout, stderr } = await place.spawn([...await ACPX(), ...options, ...words], {
-      env: { ANTHROPIC_API_KEY: "k", ...env },
-    }).finished;
-    // Its helper of the command before ends in this moment, and says that one should try again.
-    if (code !== 0 && stdout.includes("QUEUE_OWNER_CLOSED")) continue;
-    assert.equal(code, 0, stdout + stderr);
-    return stdout.trim().split("\n").map((line): Json => JSON.parse(line));
-  }
+  // Its helper outlives a command; closing the conversation ends it, and at the latest this time.
+  const options = ["--agent", agent, "--approve-all", "--format", "json", "--json-strict", "--ttl", "60"];
+  const { code, stdout, stderr } = await place.spawn([...await ACPX(), ...options, ...words], {
+    env: { ANTHROPIC_API_KEY: "k", ...env },
+  }).finished;
+  assert.equal(code, 0, stdout + stderr);
+  return stdout.trim().split("\n").map((line): Json => JSON.parse(line));
 }
 
 Deno.test({
@@ -35,7 +32,7 @@ Deno.test({
         withScene(async (place) => {
           place.settings("tools:\n  rules:\n    - { ask: [write, edit] }\n");
           place.write("notes.md", "old\n");
-          await acpx(place, env, "sessions", "new");
+          const [begun] = await acpx(place, env, "sessions", "new");
           const messages = await acpx(place, env, "prompt", "Write the notes.");
           const asked = messages.filter(({ method }) => method === "session/request_permission");
           assert.deepEqual(asked.map(({ params }) => params.toolCall.content), [[
@@ -43,6 +40,10 @@ Deno.test({
           ]]);
           assert.equal(messages.at(-1).result.stopReason, "end_turn");
           assert.equal(place.read("notes.md"), "new\n");
+          // All of its processes are gone: another one loads the conversation by its name.
+          await acpx(place, env, "sessions", "close");
+          const [loaded] = await acpx(place, env, "sessions", "new", "--resume-session", begun.acpxSessionId);
+          assert.equal(loaded.acpxSessionId, begun.acpxSessionId);
           const again = await acpx(place, env, "prompt", "And?");
           assert.ok(
             again.some(({ method }) => /^session\/(?:load|resume)$/.test(method)),
