@@ -18,6 +18,6 @@ export type {
   StopReason,
   UsageRecord,
 } from "../cycle/types.ts";
-export { newChat } from "./new_chat.ts";
+export { newChat } from "./conversation/new_chat.ts";
 export { chatInMemory, openChat } from "./open.ts";
 export type * from "./types.ts";

@@ -8,6 +8,7 @@ import type { Settings } from "../config/settings.ts";
 import { conflictMarks } from "../cycle/plan/conflict_marks.ts";
 import { Cycle } from "../cycle/mod.ts";
 import { holderOf } from "../cycle/storage/lock.ts";
+import { RunLimits } from "../cycle/send/limits.ts";
 import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
 import { openUsageLog } from "../cycle/usage/log.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
@@ -58,6 +59,8 @@ export interface Runtime {
   readonly changes: FileChanges;
   readonly cycle: Cycle;
   readonly send: Send;
+  /** What the requests of a run may use. */
+  readonly limits: RunLimits;
   /** Ends the processes of tools, and tells what came of them; they start anew when they are needed. */
   endTools(): Promise<void>;
   /** Hears sources of tools no more: what is still waited for keeps nothing alive. */
@@ -213,6 +216,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
       tools: (personality) => listedTools(offered(), personality),
       day: memory.promptDay() ?? localDay(new Date()),
     });
+  const limits = new RunLimits(settings);
   const request = sender({
     store,
     settings,
@@ -228,11 +232,12 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     retry: options.retry ?? true,
     limiter: options.limiter,
     usage: openUsageLog(environment),
+    limits,
   }, evaluated);
-  const send: Send = async (signal) => {
+  const send: Send = async (signal, how) => {
     const diagnostics = await toolsReady(signal);
     for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
-    return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal);
+    return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
   };
   const cycle = new Cycle({
     store,
@@ -272,6 +277,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     thinking: memory,
     cycle,
     send,
+    limits,
     get blockers() {
       return blockers();
     },

@@ -26,9 +26,9 @@ export function sender(options: SenderOptions, evaluated: () => Promise<Evaluate
       ? success(createSend({ ...options, settings, provider: provider.value, frontmatter }))
       : provider;
   };
-  return async (signal) => {
+  return async (signal, how) => {
     const send = await (made ??= make());
-    return send.ok ? await send.value(signal) : { kind: "failed", problem: send.problem };
+    return send.ok ? await send.value(signal, how) : { kind: "failed", problem: send.problem };
   };
 }
 

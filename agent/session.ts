@@ -435,9 +435,13 @@ export class Session implements ChatSession {
     if (busy !== null) return stopped("failed", { problem: busy });
     this.#listen();
     const stop = await this.#during(
-      this.#recovered(runtime.value).then(work).finally(() => runtime.value.endTools()),
+      this.#recovered(runtime.value).then((recovered) => {
+        recovered.limits.begin();
+        return work(recovered);
+      }).finally(() => runtime.value.endTools()),
     );
     await runtime.value.changes.done();
+    await this.#tellHook(stop);
     return stop;
   }
 
@@ -476,6 +480,20 @@ export class Session implements ChatSession {
       cancel: () => this.#cancelFirst(),
       cancelCall: (id) => this.cancelCall(id),
     };
+  }
+
+  /** Lets a command of the person's tell of the end of a run, where they name one. */
+  async #tellHook(stop: Stop): Promise<void> {
+    const { hooks } = this.settings;
+    if (Object.values(hooks).every((command) => command === null)) return;
+    const { runHook } = await import("./conversation/hooks.ts");
+    const problem = await runHook({
+      hooks,
+      environment: this.#options.environment,
+      document: this.path,
+      stop,
+    });
+    if (problem !== null) this.#options.emit?.({ event: "notice", ...problem });
   }
 
   /** What a killed run left behind is ended first: it could be the very call that is about to run. */

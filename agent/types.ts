@@ -203,6 +203,8 @@ export interface Agreement {
 
 /** What a new document begins with, as document text. */
 export interface NewChatContent {
+  /** Settings of its first block, as a table of JSON; they must need nobody's agreement. @default no such block */
+  readonly settings?: Readonly<Record<string, unknown>>;
   /** Instructions to the model. @default no such message */
   readonly system?: string;
   /** The first question. @default empty, to be written by the person */

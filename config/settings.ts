@@ -180,8 +180,15 @@ export interface ToolSettings {
   readonly approval_profile: "founding" | "v0.11";
   /** Whether a module of resolvers that cannot be used denies instead of asking. */
   readonly approval_strict: boolean;
-  /** Whether the loop goes on by itself, and after how many replies with calls it stops. */
-  readonly autopilot: { readonly enabled: boolean; readonly max_turns: number };
+  /**
+   * Whether the loop goes on by itself, after how many replies with calls it stops, and after how many times in a row
+   * that the same call brought the same result (0 = never).
+   */
+  readonly autopilot: {
+    readonly enabled: boolean;
+    readonly max_turns: number;
+    readonly max_repeats: number;
+  };
   /** Calls of one document that may run at once; 0 = no limit. */
   readonly max_concurrent: number;
   /** Seconds. */
@@ -349,6 +356,36 @@ export interface SkillSettings {
   readonly dirs: readonly string[];
 }
 
+/** How full a conversation may get, and what is done about long ones. */
+export interface ContextSettings {
+  /** Part of the model's window, from 0 to 1, from which the person is told. */
+  readonly warn_at: number;
+  /** The same from which no further request is sent by itself. */
+  readonly stop_at: number;
+  /** The model that summarises; null takes the document's. */
+  readonly compact_model: string | null;
+  /** Bytes from which a result is shortened. */
+  readonly prune_over: number;
+}
+
+/** What one run may use; null is no limit. */
+export interface RunSettings {
+  /** Dollars. */
+  readonly max_cost: number | null;
+  /** Tokens in and out. */
+  readonly max_tokens: number | null;
+}
+
+/** Commands of the person that tell of runs: a line of shell, or a program and its arguments. */
+export interface HookSettings {
+  /** When the person is needed. */
+  readonly on_pending: string | readonly string[] | null;
+  /** When a reply is complete. */
+  readonly on_done: string | readonly string[] | null;
+  /** When a run failed. */
+  readonly on_error: string | readonly string[] | null;
+}
+
 /** All settings as every room reads them. */
 export interface Settings {
   /** Name of the provider that is sent to. */
@@ -375,6 +412,16 @@ export interface Settings {
   readonly skills: SkillSettings;
   /** Servers of tools by name. */
   readonly mcp: { readonly servers: Readonly<Record<string, McpServer>> };
+  /** What `flemma new` begins with: a system message, or the path of a file that holds it. */
+  readonly new: { readonly system: string | null };
+  /** Where `flemma ask` makes documents. */
+  readonly ask: { readonly dir: string | null };
+  /** How full a conversation may get. */
+  readonly context: ContextSettings;
+  /** What one run may use. */
+  readonly run: RunSettings;
+  /** What tells of runs. */
+  readonly hooks: HookSettings;
   /** Limits on a first block. */
   readonly frontmatter: FrontmatterLimits;
   /** What files held before tools changed them: megabytes that are kept for all documents together; 0 keeps nothing. */
@@ -455,7 +502,7 @@ export const DEFAULT_SETTINGS: Settings = {
     presets: {},
     approval_profile: "founding",
     approval_strict: false,
-    autopilot: { enabled: true, max_turns: 100 },
+    autopilot: { enabled: true, max_turns: 100, max_repeats: 3 },
     max_concurrent: 2,
     default_timeout: 30,
     status_style: "fence",
@@ -486,6 +533,11 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   mcp: { servers: {} },
   skills: { enabled: true, names: ["*"], excluded: [], dirs: [] },
+  new: { system: null },
+  ask: { dir: null },
+  context: { warn_at: 0.8, stop_at: 0.95, compact_model: null, prune_over: 4096 },
+  run: { max_cost: null, max_tokens: null },
+  hooks: { on_pending: null, on_done: null, on_error: null },
   frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
   undo: { keep: 200 },
   lock: { place: "state" },

@@ -35,6 +35,7 @@ import {
   blockedBy,
   busySending,
   busyStarting,
+  goesInCircles,
   lastWord,
   noMessages,
   reusedIds,
@@ -42,6 +43,7 @@ import {
 } from "./refusals.ts";
 import { Runs } from "./execute/runs.ts";
 import { firstLine, survey } from "./plan/open_calls.ts";
+import { repeats } from "./plan/repeats.ts";
 import { Announcements } from "./execute/announcements.ts";
 import type {
   AutopilotState,
@@ -260,7 +262,7 @@ export class Cycle {
     } finally {
       if (end?.do !== "send") this.#move({ kind: "settle" });
     }
-    if (end?.do === "send") this.#spawn(this.#send());
+    if (end?.do === "send") this.#spawn(this.#send(byPerson));
     return end?.do === "rest" && this.#course.at === "resting" ? this.#rest(end.at, end.ids) : false;
   }
 
@@ -283,6 +285,7 @@ export class Cycle {
     const end = steps.at(-1);
     if (course.mustFindWork && end?.do === "send") return this.#fail(reusedIds());
     if (!await this.#write(steps) || !await this.#forgetInterrupted(inputs)) return null;
+    if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
     // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
     if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
     for (const step of steps) {
@@ -290,6 +293,16 @@ export class Cycle {
       if (step.do === "run") await this.#runApproved(step.id);
     }
     return this.#starting ? end ?? null : null;
+  }
+
+  /** Ends the course where going on by itself would only bring the same again. */
+  #goesInCircles(): boolean {
+    const { max_repeats: rounds } = this.#parts.settings.tools.autopilot;
+    const ids = repeats(this.#chat, rounds);
+    if (ids === null) return false;
+    const names = ids.map((id) => this.#chat.call(id)?.name ?? id);
+    this.#stop(stoppedBy(goesInCircles(names, rounds), { ids, line: this.#chat.lineCount }));
+    return true;
   }
 
   /** Whether the press under way goes on; asked after everything that was waited for. */
@@ -479,12 +492,12 @@ export class Cycle {
     this.#announcements.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
   }
 
-  async #send(): Promise<void> {
+  async #send(byPerson: boolean): Promise<void> {
     const request = new AbortController();
     this.#move({ kind: "send", request });
     let more = false;
     try {
-      more = this.#afterSend(await this.#parts.send(request.signal));
+      more = this.#afterSend(await this.#parts.send(request.signal, { byPerson }));
     } finally {
       this.#move({ kind: "replied" });
     }

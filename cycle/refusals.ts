@@ -60,6 +60,19 @@ export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   };
 }
 
+/** The model makes the same calls again and again, and learns nothing new from them. */
+export function goesInCircles(names: readonly string[], rounds: number): Problem {
+  const what = [...new Set(names)].join(" and ");
+  return {
+    code: "calls-repeat",
+    message: names.length === 1
+      ? `The same call of ${what} brought the same result ${rounds} times in a row (tools.autopilot.max_repeats).`
+      : `The same ${names.length} calls (${what}) brought the same results ${rounds} times in a row ` +
+        "(tools.autopilot.max_repeats).",
+    next: "Write below the last result what to do instead, or advance to go on all the same.",
+  };
+}
+
 /** A reply whose calls carry ids of older ones would be sent back again and again without anything run. */
 export function reusedIds(): Problem {
   return {

@@ -7,6 +7,9 @@ import type { CompletedReply, Stop, StopReason } from "./types.ts";
 const REASONS: Readonly<Record<string, StopReason>> = {
   "document-changed": "conflict",
   "last-word": "last-word",
+  "context-full": "context-full",
+  "budget-reached": "budget",
+  "calls-repeat": "repeats",
 };
 
 /** How a run ends after a reply without calls. */

@@ -269,8 +269,11 @@ export type SendOutcome =
   | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly problem: Problem };
 
-/** Asks the provider and writes the reply into the document; commits through the store. */
-export type Send = (signal: AbortSignal) => Promise<SendOutcome>;
+/**
+ * Asks the provider and writes the reply into the document; commits through the store. `byPerson` says that a person asks
+ * for this very request; left out, one does.
+ */
+export type Send = (signal: AbortSignal, how?: { readonly byPerson: boolean }) => Promise<SendOutcome>;
 
 /** Why the cycle came to rest. */
 export type StopReason =
@@ -286,6 +289,12 @@ export type StopReason =
   | "unanswered"
   | "protected"
   | "turn-limit"
+  /** The same calls brought the same results again and again. */
+  | "repeats"
+  /** The next request would fill the window of the model. */
+  | "context-full"
+  /** The next request would pass what the run may use. */
+  | "budget"
   | "yield"
   | "throttled"
   | "stepped"
@@ -303,6 +312,6 @@ export interface Stop {
   readonly ids: readonly string[];
   /** Line to show to the person (1-based), or null when none stands out. */
   readonly line: number | null;
-  /** Present with `diagnostics`, `conflict`, `failed`, `empty` and with refusals. */
+  /** Present with `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget` and with refusals. */
   readonly problem?: Problem;
 }

@@ -42,6 +42,14 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
       return info(
         `Stopped before ${calls}, because the model called tools so many times in a row. Advance to go on.`,
       );
+    case "repeats":
+    case "context-full":
+    case "budget":
+      return info(
+        `${problem?.message ?? "Nothing more was sent."} ${
+          problem?.next ?? "Advance to send it all the same."
+        }`,
+      );
     case "yield":
       return info(`${calls} ${one ? "asks" : "ask"} for you. Advance to go on.`);
     case "cancelled":

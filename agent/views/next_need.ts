@@ -28,3 +28,9 @@ export function nextNeed(chat: Chat): NextNeed {
   if (nothingToSend(chat)) return { kind: "write" };
   return { kind: lastWordIsModels(chat) ? "go-on" : "advance" };
 }
+
+/** Whether calls of the document have no final result yet, whoever is needed for them. */
+export function callsWait(chat: Chat): boolean {
+  const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
+  return open.length + approved.length + pending.length + guarded.length + resolvable.length > 0;
+}

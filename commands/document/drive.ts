@@ -6,7 +6,7 @@ import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { cutToWidth } from "../../base/width.ts";
-import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
 import { totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
@@ -14,7 +14,7 @@ import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import { lineChange } from "../../parser/edits/line_change.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { advised } from "../line/advice.ts";
+import { advised, compactAdvice } from "../line/advice.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import { type DocumentOptions, labelOf, type OpenDocument, withDocument } from "./open.ts";
 import { type EventSink, openEvents, type RunEvent } from "./events.ts";
@@ -36,6 +36,15 @@ import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/way
 /** How an act ended: by itself, or because it was refused, which has been told. */
 type Ending = Stop | { readonly exit: number };
 
+/** A run that is over. */
+export interface Ended {
+  readonly document: OpenDocument;
+  readonly stop: Stop;
+  readonly exit: number;
+  /** What its requests used. */
+  readonly records: readonly UsageRecord[];
+}
+
 /** What a document shares that is one of several. */
 export interface Among extends Pick<DocumentOptions, "limiter"> {
   readonly interrupts: Interrupts;
@@ -43,13 +52,24 @@ export interface Among extends Pick<DocumentOptions, "limiter"> {
   ended(stop: Stop, records: readonly UsageRecord[]): void;
 }
 
-/** Opens the document, runs `act`, and answers with the exit code. */
+/** What a command shows in its own way. */
+export interface Driving {
+  /** Shows the run in place of what the options ask for; null shows nothing. */
+  readonly display?: Display | null;
+  /** Says the last words of a run; false leaves them to the usual ones. */
+  readonly ended?: (run: Ended) => boolean;
+  /** Left out where the document is the only one. */
+  readonly among?: Among;
+}
+
+/** Opens the document, runs `act`, which may tell of more than its document does, and answers with the exit code. */
 export async function drive(
   invocation: Invocation,
-  act: (document: OpenDocument) => Promise<Ending>,
-  among?: Among,
+  act: (document: OpenDocument, emit: Emit) => Promise<Ending>,
+  driving: Driving = {},
 ): Promise<number> {
-  const show = new Show(invocation, among);
+  const show = new Show(invocation, driving);
+  const { among } = driving;
   try {
     // Several cannot all ask at one terminal.
     const shared = among === undefined
@@ -59,9 +79,9 @@ export async function drive(
     return await withDocument(invocation, options, async (document) => {
       const problem = show.openEvents(document);
       if (problem !== null) return refuse(invocation, problem);
-      const ending = await act(document);
-      if ("exit" in ending) return ending.exit;
+      const ending = await act(document, (event) => show.event(event));
       if (among === undefined) await show.used(document);
+      if ("exit" in ending) return ending.exit;
       return show.end(document, ending);
     });
   } finally {
@@ -99,12 +119,15 @@ class Show {
   /** Whether a diagnostic has told already why nothing goes on. */
   #explained = false;
 
-  constructor(invocation: Invocation, among?: Among) {
+  readonly #ended: Driving["ended"];
+
+  constructor(invocation: Invocation, { display, ended, among }: Driving) {
     this.#invocation = invocation;
     this.#among = among;
     this.#label = labelOf(invocation);
     const { messages } = invocation;
-    this.#display = displayOf(invocation);
+    this.#display = display === undefined ? displayOf(invocation) : display;
+    this.#ended = ended;
     const listener = messages.onLine;
     messages.onLine = (level, text) => {
       listener(level, text);
@@ -204,8 +227,9 @@ class Show {
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
     showCursor(this.#invocation, document, line ?? this.#cursor);
+    const told = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
     // What a diagnostic has said already is not said again.
-    if (reason !== "diagnostics" || !this.#explained) tell(this.#invocation, document, stop);
+    if (!told && (reason !== "diagnostics" || !this.#explained)) tell(this.#invocation, document, stop);
     this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
     const fault = this.#events?.fault ?? null;
     if (fault !== null) this.#invocation.messages.problem(fault);
@@ -256,6 +280,9 @@ function exitOfStop(
     case "pending":
     case "protected":
     case "turn-limit":
+    case "repeats":
+    case "context-full":
+    case "budget":
     case "yield":
       return Exit.person;
     case "diagnostics":
@@ -335,6 +362,18 @@ function tell(invocation: Invocation, document: OpenDocument, stop: Stop): void 
       break;
     case "turn-limit":
       messages.say(`Stopped before ${calls} (${listed(ids)}). Go on with: ${advance}`);
+      break;
+    case "repeats":
+    case "budget":
+      if (problem !== undefined) messages.problem(problem);
+      break;
+    case "context-full":
+      if (problem !== undefined) {
+        const next = `Go on in a smaller document: ${
+          compactAdvice(file)
+        }. Or send it all the same: ${advance}`;
+        messages.problem({ ...problem, next });
+      }
       break;
     case "yield":
       messages.say(

@@ -1,15 +1,17 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
+import { contextFill } from "../../agent/conversation/context_fill.ts";
 import { listed } from "../../base/names.ts";
 import { decidedBy } from "../../agent/views/decided_by.ts";
 import { lastMessages, messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
+import type { Fill } from "../../cycle/usage/fill.ts";
 import { totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import { advised } from "../line/advice.ts";
+import { advised, compactAdvice } from "../line/advice.ts";
 import { pipedBeside } from "../io/piped_document.ts";
 import type { Step } from "../../cycle/mod.ts";
 import type { Rest } from "../../cycle/plan/plan.ts";
@@ -25,7 +27,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
-import { counted, usageWords, windowWords } from "../io/amounts.ts";
+import { counted, fillWords, usageWords, windowWords } from "../io/amounts.ts";
 import { usageJson } from "../io/usage_json.ts";
 import { reasonJson } from "../../agent/views/explanation.ts";
 import { safeJson } from "../io/safe_json.ts";
@@ -52,6 +54,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const steps = busy ? [] : await session.plan();
   const next = busy ? "wait" : nextStep(chat, steps);
   const used = session.path === null ? [] : await recordsOf(invocation.environment, session.path);
+  const fill = contextFill(session.settings, chat.byteLength, used);
   if (switchOption(invocation.arguments, "json") === true) {
     const summary = await sandboxSummary(session);
     const document = session.path ?? label;
@@ -74,6 +77,7 @@ export async function run(invocation: Invocation): Promise<number> {
       doubts,
       login_rules: rules.map(({ written }) => written),
       usage: usageJson(used),
+      context: fill,
     };
     writeOutput(`${safeJson(report)}\n`);
     return Exit.ok;
@@ -94,6 +98,7 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const doubt of doubts) lines.push(`trust: ${doubt}`);
   lines.push(...ruleLines(rules, file));
   lines.push(...usageLines(used, session.settings.ui.pricing.enabled));
+  lines.push(...fillLines(fill, session, file));
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
 }
@@ -112,6 +117,20 @@ function usageLines(records: readonly UsageRecord[], prices: boolean): readonly 
   const requests = `${counted(total.requests)} request${total.requests === 1 ? "" : "s"}`;
   const window = windowWords(last);
   return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
+}
+
+/** What there is to know of it beside the last request: an estimate where there was none, and what helps where it is full. */
+function fillLines(
+  fill: Fill,
+  { settings: { context } }: ChatSession,
+  file: string | null,
+): readonly string[] {
+  const { share, estimated } = fill;
+  const size = fillWords(fill);
+  if (share !== null && share >= context.warn_at) {
+    return [`context: ${size}; ${compactAdvice(file)} goes on in a smaller document`];
+  }
+  return estimated ? [`context: ${size} (nothing was sent yet)`] : [];
 }
 
 /** The messages of the last filter run of a document; of the last one at all when none is named or piped in. */

@@ -1,6 +1,7 @@
 // Tokens and money for people: `12,345 tokens`, `$0.0312`.
 
 import { cacheShare, totalOf, type UsageTotal } from "../../cycle/usage/record.ts";
+import type { Fill } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 
@@ -40,6 +41,12 @@ export function usageWords(total: UsageTotal, { prices = true } = {}): string {
 export function windowWords({ context, usage }: UsageRecord): string {
   if (typeof context !== "number") return "";
   return `${percent((promptTokens(usage) + usage.output) / context)} of the window`;
+}
+
+/** `about 12,345 tokens, 61 % of the window`. */
+export function fillWords({ tokens, share, estimated }: Fill): string {
+  const part = share === null ? "" : `, ${percent(share)} of the window`;
+  return `${estimated ? "about " : ""}${counted(tokens)} tokens${part}`;
 }
 
 /**

@@ -30,6 +30,7 @@ const CODES: Readonly<Record<string, number>> = {
   "preview-cut": Exit.usage,
   "rule-invalid": Exit.usage,
   "rule-impossible": Exit.usage,
+  "price-unknown": Exit.usage,
   "first-block-invalid": Exit.diagnostics,
   "last-word": Exit.person,
   "document-locked": Exit.conflict,

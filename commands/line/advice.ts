@@ -9,3 +9,8 @@ import { operands } from "../../base/shell_word.ts";
 export function advised(name: string, file: string | null, ...ids: readonly string[]): string {
   return `flemma ${name} ${operands(...file === null ? [] : [file], ...ids)}`.trimEnd();
 }
+
+/** How a long conversation goes on in a smaller document; only a file has a place for one beside it. `file` as in `advised`. */
+export function compactAdvice(file: string | null): string {
+  return file === null ? "flemma compact FILE" : advised("compact", file);
+}

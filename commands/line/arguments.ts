@@ -127,7 +127,11 @@ function readRest(
   return { kind: "run", arguments: { command, positionals, rest, options } };
 }
 
-const NUMBERS = { count: "a whole number of 0 or more", seconds: "a number of 0 or more" } as const;
+const NUMBERS = {
+  count: "a whole number of 0 or more",
+  seconds: "a number of 0 or more",
+  amount: "a number of 0 or more, such as 0.50",
+} as const;
 
 /** Says how a command line is given along; with what was meant where the `--` was forgotten. */
 function commandMissing(

@@ -18,6 +18,23 @@ export const AUTOPILOT: readonly Option[] = [
   },
 ];
 
+export const LIMITS: readonly Option[] = [
+  {
+    name: "max-cost",
+    value: "DOLLARS",
+    type: "amount",
+    default: "what the settings say",
+    help: "Stop before the request that could pass this.",
+  },
+  {
+    name: "max-tokens",
+    value: "N",
+    type: "count",
+    default: "what the settings say",
+    help: "The same for tokens, in and out.",
+  },
+];
+
 export const SANDBOX: Option = {
   name: "sandbox",
   negatable: true,

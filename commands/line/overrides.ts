@@ -19,6 +19,8 @@ export function overridesOf(given: Arguments): Outcome<SettingsOverrides> {
   set("model", textOption(given, "model"));
   set("tools.autopilot.enabled", switchOption(given, "autopilot"));
   set("tools.autopilot.max_turns", numberOption(given, "max-turns"));
+  set("run.max_cost", numberOption(given, "max-cost"));
+  set("run.max_tokens", numberOption(given, "max-tokens"));
   set("sandbox.enabled", switchOption(given, "sandbox"));
   for (const text of listOption(given, "param")) {
     const equals = text.indexOf("=");

@@ -6,8 +6,8 @@ export interface Option {
   readonly short?: string;
   /** What the value is called in help; without it the option is a switch. */
   readonly value?: string;
-  /** Values that are not text. `count` is a whole number, `seconds` may have a fraction. */
-  readonly type?: "count" | "seconds";
+  /** Values that are not text. `count` is a whole number, `seconds` and `amount` may have a fraction. */
+  readonly type?: "count" | "seconds" | "amount";
   /** The switch also exists as `--no-NAME`, the value then is false. */
   readonly negatable?: boolean;
   /** With this switch the command asks about no document. */

@@ -1,8 +1,9 @@
 // Every command and option, once: parsing, --help, suggestions and the reference page all read this table.
 
 import type { Command, CommandGroup, Option } from "./spec.ts";
+import { ASK, COMPACT, FORK, NEW } from "./rows/conversation_table.ts";
 import { SKILL_COMMANDS } from "./rows/extension_table.ts";
-import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
+import { APPROVE, AUTOPILOT, LIMITS, MODEL, SANDBOX } from "./option_groups.ts";
 import { PROVIDER_COMMANDS } from "./provider_table.ts";
 import { SERVING_COMMANDS, SHELL_COMMANDS, WATCH } from "./serving_table.ts";
 import { SHOW_COMMAND } from "./rows/show_table.ts";
@@ -126,6 +127,7 @@ const WORK: readonly Command[] = [
       CONTINUE,
       JOBS,
       ...AUTOPILOT,
+      ...LIMITS,
       SANDBOX,
       ...MODEL,
       APPROVE,
@@ -191,6 +193,7 @@ const WORK: readonly Command[] = [
     options: [
       ...TARGETS.slice(0, 1),
       SANDBOX,
+      ...LIMITS,
       ...MODEL,
       STREAM,
       RETRY,
@@ -211,6 +214,7 @@ const WORK: readonly Command[] = [
       CONTINUE,
       { name: "dry-run", help: "Print the body of the request instead of sending it." },
       { name: "headers", help: "With --dry-run: print method, URL and headers too, secrets replaced." },
+      ...LIMITS,
       ...MODEL,
       STREAM,
       RETRY,
@@ -361,15 +365,8 @@ const LOOK: readonly Command[] = [
 
 /** They need no document. */
 const BEGIN: readonly Command[] = [
-  {
-    name: "new",
-    usage: "FILE",
-    summary: "make a new document",
-    kind: "none",
-    arity: [1, 1],
-    options: [{ name: "system", value: "TEXT", help: "Begin with this system message." }, QUIET, HELP],
-    example: 'flemma new notes.chat --system "Answer briefly."',
-  },
+  NEW,
+  ASK,
   {
     name: "demo",
     usage: "",
@@ -525,7 +522,7 @@ const CONFINE: readonly Command[] = [
 
 /** Every command, in the groups and the order in which people read about them. */
 export const GROUPS: readonly CommandGroup[] = [
-  { title: "Work on a document", commands: [...WORK, CANCEL, UNDO, WATCH(WATCHING)] },
+  { title: "Work on a document", commands: [...WORK, CANCEL, COMPACT, FORK, UNDO, WATCH(WATCHING)] },
   { title: "Look at a document", commands: LOOK },
   { title: "Begin", commands: BEGIN },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },

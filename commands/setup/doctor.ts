@@ -4,11 +4,14 @@ import { VERSION } from "../line/version.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { type Outcome, thrownText } from "../../base/problem.ts";
+import { recordsOf } from "../../cycle/usage/log.ts";
+import type { Fill } from "../../cycle/usage/fill.ts";
 import { sourceOf } from "../../providers/keys/sources.ts";
 import { modelInForce } from "../../providers/models/find.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
+import { contextFill } from "../../agent/conversation/context_fill.ts";
 import { decidedBy } from "../../agent/views/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "../sandbox/confinement.ts";
@@ -19,6 +22,7 @@ import { editorStates } from "./editor.ts";
 import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "../settings/layer_files.ts";
 import { switchOption } from "../line/options.ts";
+import { fillWords } from "../io/amounts.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 
@@ -29,6 +33,8 @@ interface Report {
   readonly provider: string | null;
   /** The model that is asked; null where nobody knows one. */
   readonly model: string | null;
+  /** How much of its window the document takes; null without a document. */
+  readonly context: Fill | null;
   /** Provider → the variable its key comes from, or why there is none. Never a key. */
   readonly credentials: Readonly<Record<string, { readonly found: boolean; readonly detail: string }>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
@@ -88,6 +94,13 @@ async function examine(
     },
     provider: evaluated.ok ? evaluated.value.settings.provider : null,
     model: evaluated.ok ? modelInForce(evaluated.value.settings) : null,
+    context: evaluated.ok && path !== null
+      ? contextFill(
+        evaluated.value.settings,
+        (await Deno.stat(path)).size,
+        await recordsOf(environment, path),
+      )
+      : null,
     credentials,
     state: { folder: stateFolder(environment), problem: await stateProblem(stateFolder(environment)) },
     tools: evaluated.ok
@@ -143,7 +156,8 @@ function textOf(report: Report): string {
     const width = Math.max(0, ...entries.map(([name]) => name.length));
     return entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
   };
-  const { versions, settings, provider, model, credentials, state, tools, editors, sandbox } = report;
+  const { versions, settings, provider, model, context, credentials, state, tools, editors, sandbox } =
+    report;
   const key = (name: string, { found, detail }: Report["credentials"][string]) => {
     const mark = name === provider && lacksKey(report) ? "! " : "";
     return found ? `from ${detail}` : `${mark}${detail}`;
@@ -156,6 +170,7 @@ function textOf(report: Report): string {
     ...settings.problems.map((line) => `  ! ${line}`),
     "model",
     `  ${provider ?? "not known while the settings cannot be read"}${model === null ? "" : ` ${model}`}`,
+    ...(context === null ? [] : [`  context: ${fillWords(context)}`]),
     "keys",
     ...rows(Object.entries(credentials).map(([name, found]) => [name, key(name, found)])),
     "state",

@@ -19,7 +19,11 @@ export function narrows(op: Op, key: Key, value: unknown, current: () => unknown
     case "restrict":
       return op !== "remove" && [value].flat().every((rule) => isObject(rule) && rule.approve === undefined);
     case "lower": {
-      const size = (number: unknown) => (number === 0 && key.zeroIsUnlimited ? Infinity : Number(number));
+      // Where nothing is said there is no limit.
+      const size = (number: unknown) =>
+        number === undefined || number === null || (number === 0 && key.zeroIsUnlimited)
+          ? Infinity
+          : Number(number);
       if (op !== "set") return false;
       if (isObject(value)) return lowers(value, current());
       return typeof value === "number" && size(value) <= size(current());

@@ -107,6 +107,19 @@ export const STRINGS: Type = { is: "list", item: STRING };
 export const natural = (min = 0): Type => ({ is: "integer", min });
 export const word = (...words: string[]): Type => ({ is: "word", words });
 
+/** A command of the person's own: a line of shell, or a program and its arguments. */
+export const COMMAND: Type = {
+  is: "custom",
+  expected: "a line of shell, or a list of a program and its arguments",
+  accepts: (value) =>
+    Array.isArray(value)
+      ? value.length > 0 && value.every((word) => typeof word === "string") && value[0] !== ""
+      : typeof value === "string" && value.trim() !== "",
+  json: {
+    anyOf: [{ type: "string", minLength: 1 }, { type: "array", items: { type: "string" }, minItems: 1 }],
+  },
+};
+
 type Rest = Partial<Omit<Key, "node" | "type" | "doc">>;
 
 /** A key every layer may set. */

@@ -189,8 +189,19 @@ const HINTS: readonly Hint[] = [
   // What is not a setting here.
   { words: "mcpServers mcp_servers servers", says: "servers of tools are mcp.servers.NAME" },
   {
-    words: "hooks notify notifications_command",
-    says: "commands of yours at events are not run by this version",
+    words:
+      "notify notifications_command notifications hook PreToolUse PostToolUse UserPromptSubmit Notification Stop " +
+      "SubagentStop PreCompact SessionStart SessionEnd",
+    says: "commands of yours that tell of runs are hooks.on_pending, hooks.on_done and hooks.on_error",
+  },
+  {
+    words: "max_budget budget max_budget_usd cost_limit max_price spending_limit",
+    says: "dollars of one run are run.max_cost",
+    restricts: "run.max_cost",
+  },
+  {
+    words: "compact auto_compact autoCompact autoCompactEnabled compaction summarize",
+    says: "flemma compact goes on in a new document; context.warn_at says when you are told",
   },
   {
     words: "theme tui display statusLine keybinds file_opener outputStyle strategies interactions",

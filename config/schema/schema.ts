@@ -4,6 +4,7 @@
 import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,
+  COMMAND,
   editor,
   type Group,
   group,
@@ -21,6 +22,7 @@ import { presets } from "./presets/presets.ts";
 import { sandbox } from "./sandbox.ts";
 import { mcp } from "./extensions/mcp.ts";
 import { skills } from "./extensions/skills.ts";
+import { ask, context, hooks, newDocument, run } from "./extensions/work.ts";
 import { tools } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
@@ -46,18 +48,6 @@ function isAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "";
 }
-
-const command: Type = {
-  is: "custom",
-  expected: "a line of shell, or a list of a program and its arguments",
-  accepts: (value) =>
-    Array.isArray(value)
-      ? value.length > 0 && value.every((word) => typeof word === "string") && value[0] !== ""
-      : typeof value === "string" && value.trim() !== "",
-  json: {
-    anyOf: [{ type: "string", minLength: 1 }, { type: "array", items: { type: "string" }, minItems: 1 }],
-  },
-};
 
 /** The whole tree. */
 export const SCHEMA: Group = group("All settings.", {
@@ -93,7 +83,7 @@ export const SCHEMA: Group = group("All settings.", {
         { optional: true, who: ["G", "C"] },
       ),
       key_command: hostKey(
-        command,
+        COMMAND,
         "A command that prints the key, its first line counts: a line of shell, or a list of program and arguments.",
         { optional: true },
       ),
@@ -136,6 +126,11 @@ export const SCHEMA: Group = group("All settings.", {
   sandbox,
   skills,
   mcp,
+  new: newDocument,
+  ask,
+  context,
+  run,
+  hooks,
   presets: presets("Named sets of provider, model, parameters and approvals."),
   files: group("Files that a message refers to.", {
     names: neutralKey(

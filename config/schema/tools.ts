@@ -207,6 +207,11 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   autopilot: group("Going on without being asked.", {
     enabled: key(BOOLEAN, "Go on by itself after results.", { default: true, narrows: "false" }),
     max_turns: key(natural(), "Replies with tool calls before it stops.", { default: 100, narrows: "lower" }),
+    max_repeats: key(
+      natural(),
+      "How often the same call may bring the same result in a row before it stops; 0 means no limit.",
+      { default: 3, narrows: "lower", documentNarrows: true, zeroIsUnlimited: true },
+    ),
   }, { short: asEnabled, hint: switchHint }),
   max_concurrent: key(natural(), "Calls of one document that may run at once; 0 means no limit.", {
     default: 2,

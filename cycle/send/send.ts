@@ -14,7 +14,9 @@ import { RequestLimiter } from "../../providers/http/limiter.ts";
 import { type Network, openNetwork, reachable } from "../../providers/http/network.ts";
 import { type Clock, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
+import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
+import { roughTokens } from "../../providers/request/count.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type {
   Concession,
@@ -29,6 +31,7 @@ import { mergeUsage, promptTokens } from "../../providers/usage.ts";
 import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
 import { prepareRequest, type Sendable } from "./request.ts";
+import { RunLimits } from "./limits.ts";
 import { silentCut } from "./silent_cut.ts";
 import { concessionNotice } from "./thinking_notices.ts";
 import type { UsageLog } from "../usage/log.ts";
@@ -72,6 +75,8 @@ export interface SendOptions {
   readonly thinking?: ThinkingMemory;
   /** Where it is remembered what requests used; left out, it is not. */
   readonly usage?: UsageLog;
+  /** What the requests of a run may use, and what they have used. @default those of the settings, for all sends together */
+  readonly limits?: RunLimits;
   /** Whether a request that may succeed later is made again, as long as nothing of a reply came. @default true */
   readonly retry?: boolean;
   /** How many requests the provider gets at a time. @default one that is shared with nobody */
@@ -98,12 +103,13 @@ const MOST_WAITING = 4 << 20;
 export function createSend(options: SendOptions): Send {
   // One run sends many times, and says each thing about the document and the settings once.
   const said = new Set<string>();
-  const { clock = systemClock, limiter = new RequestLimiter() } = options;
+  const { clock = systemClock, limits = new RunLimits(options.settings), limiter = new RequestLimiter() } =
+    options;
   const keys = new KeyMemory(() => clock.now(), options.resolvers);
   const isNew = (words: string): boolean => !said.has(words) && said.add(words).size > 0;
   // What the provider refused for this model or at this address, it will refuse again.
   const refused = new Set<Concession>();
-  return async (signal) => {
+  return async (signal, { byPerson } = { byPerson: true }) => {
     const conceded = new Set(refused);
     let concessions = 0;
     let resumes = 0;
@@ -111,7 +117,7 @@ export function createSend(options: SendOptions): Send {
     const told: string[] = [];
     for (;;) {
       const may = { concede: concessions < MOST_CONCESSIONS, resume: resumes < MOST_RESUMES };
-      const outcome = await attempt(signal, { conceded, resumes: resumes > 0, may, told });
+      const outcome = await attempt(signal, { conceded, resumes: resumes > 0, may, told, byPerson });
       if (outcome.kind === "paused") {
         resumes++;
         told.push(...outcome.warnings);
@@ -127,7 +133,7 @@ export function createSend(options: SendOptions): Send {
 
   async function attempt(
     signal: AbortSignal,
-    { conceded, resumes, may, told }: Attempt,
+    { conceded, resumes, may, told, byPerson }: Attempt,
   ): Promise<AttemptEnd> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, emit } = options;
@@ -156,6 +162,8 @@ export function createSend(options: SendOptions): Send {
       }
     }
     if (prepared.kind === "blocked") return prepared;
+    const problem = limits.refusal({ ...upcoming(prepared, options), byPerson });
+    if (problem !== null) return { kind: "failed", problem };
     const warnings = [...told.splice(0), ...prepared.warnings.filter(isNew)];
     const network = options.fetch === undefined
       ? await openNetwork(prepared.request.url, environment)
@@ -163,7 +171,7 @@ export function createSend(options: SendOptions): Send {
     if (!network.ok) return { kind: "failed", problem: network.problem };
     try {
       const parts = { prepared: { ...prepared, warnings }, tools, may, network: network.value };
-      const timed = { ...options, clock };
+      const timed = { ...options, clock, limits };
       const enter = () =>
         limiter.enter(`${provider.name} ${new URL(prepared.request.url).origin}`, {
           most: settings.providers[provider.name]?.max_requests ?? null,
@@ -182,7 +190,18 @@ export function createSend(options: SendOptions): Send {
 /** The code of an error about the key: one that was made for a time may have ended before it. */
 const KEY_REFUSED = "provider-authentication";
 
-type TimedOptions = SendOptions & { readonly clock: Clock };
+/** What limits go by of a request that is ready to go. */
+function upcoming(
+  { request, model }: Extract<Sendable, { kind: "ready" }>,
+  { provider: { name: provider }, settings, clock = systemClock }: SendOptions,
+) {
+  const known = findModel(provider, model, settings);
+  const rough = roughTokens(request);
+  const prices = known === null ? null : pricesAt(known, dayOf(clock.date()), rough);
+  return { provider, model, rough, window: known?.context ?? null, prices };
+}
+
+type TimedOptions = SendOptions & { readonly clock: Clock; readonly limits: RunLimits };
 
 /** Makes a request, and again while the provider cannot answer and nothing of a reply has come. */
 async function sendPatiently(
@@ -240,6 +259,8 @@ interface Attempt {
   readonly may: { readonly concede: boolean; readonly resume: boolean };
   /** What earlier tries have to tell; taken by this one. */
   readonly told: string[];
+  /** Whether a person asks for this very request. */
+  readonly byPerson: boolean;
 }
 
 type AttemptEnd =
@@ -502,6 +523,10 @@ class Sending {
     const ended = outcome.kind === "completed" || outcome.kind === "cancelled" ? outcome.kind : "errored";
     const record = this.#record(ended);
     if (record !== null) await this.#keep(record);
+    const filling = record === null
+      ? null
+      : this.#options.limits.take({ rough: roughTokens(this.#prepared.request), record });
+    if (filling !== null) emit({ event: "notice", code: "context-filling", message: filling });
     const used = record === null ? {} : { record };
     if (outcome.kind === "completed") {
       emit({ event: "request:finished", status: "completed", usage: outcome.usage, ...used });

@@ -1,7 +1,7 @@
 // Where the conversations of an agent are: each is a document, known to clients by a name made from its real path.
 
+import { newChat } from "../../agent/conversation/new_chat.ts";
 import { isMissing } from "../../base/files.ts";
-import { newChat } from "../../agent/new_chat.ts";
 import type { Environment } from "../../base/environment.ts";
 import { CHATS, isInside, nameOf, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";

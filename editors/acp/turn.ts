@@ -235,6 +235,8 @@ class Turn {
       case "cut":
         return "max_tokens";
       case "turn-limit":
+      case "repeats":
+      case "budget":
       case "throttled":
         return "max_turn_requests";
       case "cancelled":

@@ -117,9 +117,9 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   agent: [
     ["mod.ts"],
-    ["open.ts", "new_chat.ts"],
+    ["open.ts"],
     ["session.ts"],
-    ["runtime.ts", "send_only.ts", "views"],
+    ["runtime.ts", "send_only.ts", "views", "conversation"],
     ["tools.ts", "sender.ts", "notices.ts", "trust"],
     ["extensions"],
     ["review"],

@@ -1,7 +1,7 @@
 // The shapes of the editors to come: a language server over a buffer, and an agent protocol with prompts and permission.
 
 import assert from "node:assert/strict";
-import { newChat } from "../../agent/new_chat.ts";
+import { newChat } from "../../agent/conversation/new_chat.ts";
 import { openChat } from "../../agent/open.ts";
 import type { Problem } from "../../base/problem.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

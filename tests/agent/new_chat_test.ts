@@ -1,7 +1,7 @@
 // New documents: what they begin with, what is refused, and that their own settings are believed.
 
 import assert from "node:assert/strict";
-import { newChat } from "../../agent/new_chat.ts";
+import { newChat } from "../../agent/conversation/new_chat.ts";
 import { openChat } from "../../agent/open.ts";
 import { codeOf, inPlace, sessionOf } from "./place.ts";
 

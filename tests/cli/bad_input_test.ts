@@ -79,7 +79,7 @@ Deno.test("what is printed about a missing document, followed literally, makes i
       const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
       const made = await place.shell(command!);
       assert.equal(made.code, 0, made.stderr);
-      assert.match(place.read(file), /^@You:/);
+      assert.match(place.read(file), /^@You:$/m);
     }
     const { stderr } = await place.run(["new", "other folder/a.chat"]);
     const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);

@@ -26,6 +26,19 @@ Deno.test("doctor tells versions, settings, keys by name, state, tools and sandb
   });
 });
 
+Deno.test("doctor tells how much of the window of its model a document takes", async () => {
+  await withScene(async (place) => {
+    place.write("a.chat", `@You:\n${"word ".repeat(800)}\n`);
+    const { stdout } = await place.run(["doctor", "a.chat"]);
+    assert.match(stdout, /^ {2}context: about 1,00\d tokens, under 1 % of the window$/m);
+    assert.equal(
+      JSON.parse((await place.run(["doctor", "a.chat", "--json"])).stdout).context.estimated,
+      true,
+    );
+    assert.equal(JSON.parse((await place.run(["doctor", "--json"])).stdout).context, null);
+  });
+});
+
 Deno.test("doctor names what is wrong, and its exit code says so", async () => {
   await withScene(async (place) => {
     const noKey = await place.run(["doctor"]);

@@ -52,7 +52,7 @@ sandbox:
     assert.equal(settings.model, "some-model");
     assert.deepEqual(settings.parameters.thinking, { level: "low", foreign: "preserve" });
     assert.deepEqual(settings.tools.auto_approve, ["$readonly"]);
-    assert.deepEqual(settings.tools.autopilot, { enabled: false, max_turns: 3 });
+    assert.deepEqual(settings.tools.autopilot, { enabled: false, max_turns: 3, max_repeats: 3 });
     assert.deepEqual(settings.tools.named.bash, { shell: "/bin/sh" });
     assert.deepEqual(settings.sandbox.policy.rw_paths, DEFAULT_SETTINGS.sandbox.policy.rw_paths);
     assert.equal(settings.sandbox.policy.network, false);

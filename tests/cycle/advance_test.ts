@@ -7,7 +7,7 @@ import { parse } from "../../parser/mod.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
 
 const HEADER = { status_style: "header" as const };
-const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100 } };
+const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100, max_repeats: 3 } };
 
 function cursors(built: Bench): number[] {
   return built.events.flatMap((event) => event.event === "cursor" ? [event.line] : []);

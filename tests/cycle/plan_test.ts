@@ -406,7 +406,7 @@ Deno.test("P10: a call that is nested too deeply gets its error, holds nobody up
   const fits = `{"x":${"[".repeat(99)}${"]".repeat(99)}}`;
   const built = bench({
     text: chatWith(["c1", "echo", deep], ["c2", "echo", fits]),
-    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1 } },
+    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },
   });
   assert.deepEqual(built.store.chat.diagnostics.map(({ code, id }) => [code, id]), [[
     "tool_use_invalid_input",
@@ -432,7 +432,7 @@ Deno.test("T8: a call whose input holds a key twice gets an error that names it,
   const twice = '{"command":"ls", "command":"rm x"}';
   const built = bench({
     text: chatWith(["c1", "echo", twice]),
-    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1 } },
+    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },
   });
   assert.deepEqual(built.store.chat.diagnostics.map(({ code }) => code), ["tool_use_invalid_input"]);
   await built.cycle.advance();
@@ -445,7 +445,7 @@ Deno.test("T8: a call whose input holds a key twice gets an error that names it,
 Deno.test("P3: of two calls with one id in a message only the last runs, and the other warns", async () => {
   const built = bench({
     text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),
-    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1 } },
+    tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },
   });
   await built.cycle.advance();
   assert.equal(built.store.chat.result("c1")?.content, "second");

@@ -5,7 +5,10 @@ import { callHash } from "../../cycle/call_hash.ts";
 import { parse } from "../../parser/mod.ts";
 import { type Bench, bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
 
-const OFF = { autopilot: { enabled: false, max_turns: 100 }, status_style: "header" as const };
+const OFF = {
+  autopilot: { enabled: false, max_turns: 100, max_repeats: 3 },
+  status_style: "header" as const,
+};
 const calls = chatWith(["c1", "echo", '{"text": "one"}'], ["c2", "echo", '{"text": "two"}']);
 
 function status(built: Bench, id: string): string | null | undefined {

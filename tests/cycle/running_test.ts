@@ -7,7 +7,7 @@ import type { ExecutionResult } from "../../tools/definition.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
 
 const HEADER = { status_style: "header" as const };
-const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100 } };
+const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100, max_repeats: 3 } };
 
 /** Calls of `slow` that end when the test says so. */
 class Gates {
@@ -264,7 +264,7 @@ Deno.test("the turn limit takes up max_turns replies and leaves the next one wit
   const provider = talker(99);
   const built: Bench = bench({
     text: "@You:\nhi\n",
-    tools: { ...HEADER, auto_approve: ["echo"], autopilot: { enabled: true, max_turns: 2 } },
+    tools: { ...HEADER, auto_approve: ["echo"], autopilot: { enabled: true, max_turns: 2, max_repeats: 3 } },
     send: () => provider.send(() => built),
   });
   const stop = await built.cycle.advance();

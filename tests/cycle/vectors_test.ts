@@ -166,7 +166,7 @@ async function play(vector: Vector): Promise<void> {
   const slow = new HeldTool();
   const tools: Partial<ToolSettings> = {
     auto_approve: vector.config.tools.auto_approve,
-    autopilot: { enabled: vector.config.tools.autopilot.enabled, max_turns: 100 },
+    autopilot: { enabled: vector.config.tools.autopilot.enabled, max_turns: 100, max_repeats: 3 },
     max_concurrent: vector.config.tools.max_concurrent ?? 2,
     status_style: vector.style === "fence" ? "fence" : "header",
   };

@@ -30,7 +30,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
       exit = await drive(
         { ...invocation, arguments: one, messages: own },
         ({ session }) => session.advance({ goOn: goesOn(invocation) }),
-        { ...among, interrupts, limiter },
+        { among: { ...among, interrupts, limiter } },
       );
     } catch (thrown) {
       // The others are no part of it.

@@ -1,14 +1,14 @@
 // Makes a document and notes that the person agreed to what stands in it by asking for it (S15).
 
-import { createFile } from "../base/files.ts";
-import { type Environment, processEnvironment, systemFor } from "../base/environment.ts";
-import { absolutePath } from "../base/paths.ts";
-import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
-import { operands } from "../base/shell_word.ts";
-import { parse } from "../parser/mod.ts";
-import type { Chat } from "../parser/types.ts";
-import { agree, NO_AUTHORITY } from "./trust/agreement.ts";
-import type { NewChatContent } from "./types.ts";
+import { createFile } from "../../base/files.ts";
+import { type Environment, processEnvironment, systemFor } from "../../base/environment.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { agree, NO_AUTHORITY } from "../trust/agreement.ts";
+import type { NewChatContent } from "../types.ts";
 
 /**
  * Makes a new document at `path` with an empty question, or with the texts given. The texts stay texts: one that would
@@ -30,8 +30,11 @@ export async function newChat(
   const here = systemFor("newChat");
   if (!here.ok) return here;
   const environment = options.environment ?? processEnvironment();
-  const { system, question } = content;
+  const { settings, system, question } = content;
   const text = [
+    ...(settings === undefined
+      ? []
+      : [`\`\`\`json\n${JSON.stringify({ flemma: settings }, null, 2)}\n\`\`\`\n\n`]),
     ...(system === undefined ? [] : [`@System:\n${system}\n\n`]),
     `@You:\n${question ?? ""}\n`,
   ].join("");

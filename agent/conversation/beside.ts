@@ -1,0 +1,107 @@
+// A document that goes on from another one: its name, where its paths lead, whose word counts in it, and how it is made.
+
+import type { Environment } from "../../base/environment.ts";
+import { createFile, isThere, removeIfThere } from "../../base/files.ts";
+import { absolutePath, folderOfDocument, nameOf, parentOf } from "../../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
+import { parse } from "../../parser/mod.ts";
+import { referencesFrom } from "./question.ts";
+
+/** `notes.chat` → `notes.2.chat` → `notes.3.chat`: the first such name that is free. */
+export function nextCompacted(environment: Environment, path: string): string {
+  // A longer number is a year or a day, and no count of ours.
+  const [, stem = "", number = "1", end = ""] = /^(.*?)(?:\.(\d{1,3}))?(\.[^.]+)?$/s.exec(lastName(path)) ??
+    [];
+  return firstFree(environment, path, Number(number) + 1, (at) => `${stem}.${at}${end}`);
+}
+
+/** `notes.chat` → `notes.fork-1.chat`, then 2. */
+export function nextForked(environment: Environment, path: string): string {
+  const [, stem = "", end = ""] = /^(.*?)(\.[^.]+)?$/s.exec(lastName(path)) ?? [];
+  return firstFree(environment, path, 1, (at) => `${stem.replace(/\.fork-\d+$/, "")}.fork-${at}${end}`);
+}
+
+function firstFree(
+  environment: Environment,
+  path: string,
+  first: number,
+  name: (at: number) => string,
+): string {
+  const folder = path.slice(0, path.length - lastName(path).length);
+  for (let at = first;; at++) {
+    const found = `${folder}${name(at)}`;
+    if (!isThere(absolutePath(environment, found))) return found;
+  }
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/**
+ * The text of a document for another folder: references to files that began in the old folder lead where they did.
+ *
+ * @param from real path of the old document
+ * @param to absolute path of the new one
+ */
+export function movedText(bytes: Uint8Array, from: string, to: string): Uint8Array {
+  const folder = folderOfDocument(from);
+  if (folder === folderOfDocument(to)) return bytes;
+  const chat = parse(bytes);
+  const edits = chat.turns.filter(({ role }) => role === "You" || role === "System")
+    .flatMap((turn) => turn.segments).flatMap((segment): Edit[] => {
+      if (segment.kind !== "text" || segment.raw || segment.place === undefined) return [];
+      const text = chat.text(segment.place.from, segment.place.to);
+      const moved = referencesFrom(folder, text);
+      return moved === text ? [] : [{ from: segment.place.from, to: segment.place.to, insert: moved }];
+    });
+  return applyEdits(bytes, edits);
+}
+
+/**
+ * Makes the document, all of it or nothing: it is written under another name, and gets its own once it is whole. What
+ * stands there already is left alone.
+ *
+ * @param label how the person calls the new document
+ * @param path its absolute path
+ * @returns nothing. Fails with `usage` where there is such a file, with `folder-missing`, or with `document-unwritable`.
+ */
+export async function makeDocument(label: string, path: string, bytes: Uint8Array): Promise<Outcome<void>> {
+  const folder = parentOf(path);
+  const temporary = `${folder === "/" ? "" : folder}/.${nameOf(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`;
+  try {
+    if (isThere(path)) return exists(label);
+    // The system takes from this mode what the person's umask takes.
+    await createFile(temporary, bytes, 0o666);
+    await named(temporary, path, bytes);
+    return success(undefined);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.AlreadyExists) return exists(label);
+    if (thrown instanceof Deno.errors.NotFound) {
+      return failure(
+        "folder-missing",
+        `There is no folder ${folder}.`,
+        `Make it: mkdir -p ${operands(folder)}`,
+      );
+    }
+    return failure("document-unwritable", `${label} cannot be made: ${thrownText(thrown)}.`);
+  } finally {
+    await removeIfThere(temporary).catch(() => {});
+  }
+}
+
+/** Gives a file its name unless another has it; on file systems without second names it is written there. */
+async function named(temporary: string, path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await Deno.link(temporary, path);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.AlreadyExists) throw thrown;
+    await createFile(path, bytes, 0o666);
+  }
+}
+
+function exists(label: string): Outcome<void> {
+  return failure("usage", `There is a file ${label} already; it was left alone.`, "Choose another name.");
+}

@@ -1,0 +1,153 @@
+// The document in which a long conversation goes on: a summary in place of its beginning, or shorter results. Pure.
+
+import { concat } from "../../base/bytes.ts";
+import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
+import { replaceBlock } from "../../parser/edits/result_block.ts";
+import { openTurn } from "../../parser/edits/turn.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat, Result, Turn } from "../../parser/types.ts";
+import type { Cut } from "./cut.ts";
+import { literalTags } from "./question.ts";
+import { quoted } from "./quoted.ts";
+
+/** What the model is asked for. */
+const REQUEST =
+  "Stop here and sum up this conversation, so that somebody can go on with it who has not read what stands " +
+  "above. Write down: what the person wants, in their own words where these matter; what was decided and why; the state " +
+  "of every file that was read or changed, by its path; what failed and why; what is open, and what comes next. Keep names, " +
+  "paths, commands, numbers and messages of errors exactly. Call no tool. Answer with the summary alone.";
+
+/**
+ * The conversation up to the cut with one more message that asks for a summary: the request for it begins as the last one
+ * did, so that the provider has it at hand.
+ *
+ * @param instructions what else the person wants of the summary; empty for nothing
+ */
+export function askingForSummary(chat: Chat, cut: Cut, instructions: string): Uint8Array {
+  const before = parse(chat.bytes.slice(0, cut.kept));
+  const more = instructions.trim() === "" ? "" : `\n\n${literalTags(instructions.trim())}`;
+  return bytesOf(before.bytes, inLinesOf(chat, `${openTurn(before, "You")}${REQUEST}${more}\n`));
+}
+
+/**
+ * The new document: what the old one begins with, the summary, the kept turns byte for byte. What the model thought in them
+ * is left out, as it belongs to what is gone.
+ *
+ * @param name how the old document is called
+ */
+export function compacted(chat: Chat, cut: Cut, summary: string, name: string): Uint8Array {
+  const head = chat.slice(0, cut.head);
+  const { summed, asked } = cut;
+  const begins = head.length === 0 ? "" : ending(head);
+  const said = `${begins}@You:\n${literalTags(sourceLine(name, summed))}\n\n${
+    quoted(summary.trim(), "summary")
+  }\n`;
+  const question = asked === null ? [] : [wordsOf(chat, asked)];
+  const kept = withoutThinking(chat, cut);
+  const tail = kept.length === 0 && asked === null ? inLinesOf(chat, "@You:\n\n") : kept;
+  return bytesOf(head, inLinesOf(chat, said), ...question, tail);
+}
+
+/** Which turns of which document a summary stands for. */
+function sourceLine(name: string, summed: readonly Turn[]): string {
+  const lines = `lines ${summed[0]!.place.start} to ${summed.at(-1)!.place.end}`;
+  return `This conversation goes on from ${name}. Its first ${summed.length} messages (${lines}) are summed up here:`;
+}
+
+/** What brings a text to a line of its own with a blank one before it. */
+function ending(bytes: Uint8Array): string {
+  if (bytes.at(-1) !== LF) return "\n\n";
+  return bytes.at(-2) === LF ? "" : "\n";
+}
+
+const LF = 0x0a;
+
+/** A message of the person without the results in it, whose calls are summed up. */
+function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
+  const edits = results.map(({ place: { from, end } }): Edit => ({
+    from: from - place.from,
+    to: Math.min(lineBegin(chat, end + 1), place.to) - place.from,
+    insert: "",
+  }));
+  return applyEdits(chat.slice(place.from, place.to), edits);
+}
+
+/** The kept turns, without the blocks of thinking in them and one blank line behind each. */
+function withoutThinking(chat: Chat, cut: Cut): Uint8Array {
+  const bytes = chat.slice(cut.kept, chat.byteLength);
+  const edits = cut.turns.flatMap((turn) => turn.segments).filter(({ kind }) => kind === "thinking")
+    .map((segment): Edit => {
+      const { from, end } = segment.place!;
+      const next = end + 1;
+      const blank = next <= chat.lineCount && chat.lineText(next).trim() === "" && next <= lastLine(cut);
+      const to = lineBegin(chat, blank ? next + 1 : next);
+      return { from: from - cut.kept, to: to - cut.kept, insert: "" };
+    });
+  return applyEdits(bytes, edits);
+}
+
+function lastLine({ turns }: Cut): number {
+  return turns.at(-1)?.place.end ?? 0;
+}
+
+function lineBegin(chat: Chat, line: number): number {
+  return line > chat.lineCount ? chat.byteLength : chat.lineStart(line);
+}
+
+/** A result that is too long, with all of it. */
+export interface Pruned {
+  readonly result: Result;
+  /** The tool that it is of. */
+  readonly tool: string;
+}
+
+/** The results before the kept turns whose text is longer than so many bytes. */
+export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Pruned[] {
+  return cut.summed.flatMap(({ results }) => results)
+    .filter((result) =>
+      (result.status === null || result.status === "error") && shortened(result.content, bytes) !== null
+    )
+    .map((result) => ({ result, tool: chat.call(result.id)?.name ?? "result" }));
+}
+
+/** The document with shorter results; `place` says where all of a result can be read. */
+export function withShortResults(
+  chat: Chat,
+  results: readonly Pruned[],
+  bytes: number,
+  place: (pruned: Pruned) => string,
+): Uint8Array {
+  return applyEdits(
+    chat.bytes,
+    results.map((pruned) => {
+      const { content, status } = pruned.result;
+      const short = shortened(content, bytes) ?? [content, ""];
+      const text = `${short[0]}\n\n[… shortened. All of it: ${place(pruned)}]\n\n${short[1]}`;
+      return replaceBlock(chat, pruned.result, { content: text, error: status === "error", language: "" });
+    }),
+  );
+}
+
+/** Lines of a long result that stay at its beginning and at its end, and characters of each of them. */
+const LINES = 10;
+const CHARACTERS = 200;
+
+/** The first and the last lines of a text that is longer than so many bytes; null for one that stays as it is. */
+function shortened(text: string, bytes: number): readonly [string, string] | null {
+  if (new TextEncoder().encode(text).length <= bytes) return null;
+  const lines = text.split("\n");
+  const cut = (line: string) =>
+    [...line].length > CHARACTERS ? `${[...line].slice(0, CHARACTERS).join("")}…` : line;
+  const first = lines.slice(0, LINES).map(cut).join("\n");
+  const last = lines.slice(Math.max(LINES, lines.length - LINES)).map(cut).join("\n");
+  return first.length + last.length < text.length ? [first, last] : null;
+}
+
+function bytesOf(...parts: readonly (Uint8Array | string)[]): Uint8Array {
+  return concat(parts.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : part));
+}
+
+/** A text of ours with the line ends of the document. */
+function inLinesOf({ eol }: Chat, text: string): string {
+  return eol === "\n" ? text : text.replaceAll(/\r?\n/g, eol);
+}

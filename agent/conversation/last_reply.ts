@@ -1,0 +1,12 @@
+// What the model said last, as it said it.
+
+import { unescapeTurn } from "../../parser/edits/escape.ts";
+import type { Chat } from "../../parser/types.ts";
+
+/** The text of the model's last message, without what it thought and called; empty where there is none. */
+export function lastReply(chat: Chat): string {
+  const turn = chat.turns.findLast(({ role }) => role === "Assistant");
+  if (turn === undefined) return "";
+  return unescapeTurn(chat, turn).map((segment) => segment.kind === "text" ? segment.value : "").join("")
+    .trim();
+}

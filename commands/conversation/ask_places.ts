@@ -1,0 +1,54 @@
+// Where documents of single questions lie, and which was the last one.
+
+import type { Environment } from "../../base/environment.ts";
+import { readOrNull, replaceSmallFile } from "../../base/files.ts";
+import { configFolder, stateFolder } from "../../base/folders.ts";
+import { expandHome } from "../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+
+/** The folder of documents where nobody names another, and the file in it that says which one was asked in last. */
+const folderOf = (environment: Environment): string => `${stateFolder(environment)}/asks`;
+const lastIn = (environment: Environment): string => `${folderOf(environment)}/last`;
+
+/** A path for a new document in the folder that settings name, which is made; by default one in the state folder. */
+export async function nextPlace(environment: Environment, dir: string | null): Promise<Outcome<string>> {
+  const given = dir === null ? folderOf(environment) : expandHome(dir, environment.home);
+  const folder = given.startsWith("/") ? given : `${configFolder(environment)}/${given}`;
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    return failure(
+      "document-unwritable",
+      `${folder} cannot be made: ${thrownText(thrown)}.`,
+      "Name another folder in the setting ask.dir, or a document with --file FILE.",
+    );
+  }
+  const [day, time = ""] = new Date().toISOString().split("T");
+  const name = `${day}-${time.slice(0, 8).replaceAll(":", "")}-${crypto.randomUUID().slice(0, 4)}.chat`;
+  return success(`${folder}/${name}`);
+}
+
+/** Notes the real path of the document in which something is asked now; answers with what is in the way. */
+export async function keepLast(environment: Environment, path: string): Promise<Problem | null> {
+  try {
+    await Deno.mkdir(folderOf(environment), { recursive: true, mode: 0o700 });
+    await replaceSmallFile(lastIn(environment), new TextEncoder().encode(`${path}\n`), { durable: false });
+    return null;
+  } catch (thrown) {
+    return {
+      code: "state-unwritable",
+      message: `flemma ask --last will not find this conversation: ${thrownText(thrown)}.`,
+      next: `Go on in it with: flemma ask --file ${operands(path)} …`,
+    };
+  }
+}
+
+/** The path of the document in which something was asked last. */
+export async function lastAsked(environment: Environment): Promise<Outcome<string>> {
+  const bytes = await readOrNull(lastIn(environment));
+  const path = bytes === null ? "" : new TextDecoder().decode(bytes).trimEnd();
+  return path === ""
+    ? failure("usage", "Nothing was asked before, so there is no last conversation.", "Leave out --last.")
+    : success(path);
+}

@@ -1,0 +1,125 @@
+// The commands that begin conversations and carry them on, as rows of the table of commands.
+
+import { APPROVE, AUTOPILOT, LIMITS, MODEL, SANDBOX } from "../option_groups.ts";
+import type { Command, Option } from "../spec.ts";
+
+const HELP: Option = { name: "help", short: "h", help: "Show this help." };
+const CONFIG: readonly Option[] = [
+  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
+  { name: "no-config", help: "Read no settings file." },
+];
+const QUIET: Option = {
+  name: "quiet",
+  short: "q",
+  help: "Print nothing but failures and what waits for you.",
+};
+
+const WAIT: Option = {
+  name: "wait",
+  value: "SECONDS",
+  type: "seconds",
+  default: "0",
+  help: "Wait this long for another run that has the document.",
+};
+
+const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, ...MODEL, APPROVE];
+
+export const NEW: Command = {
+  name: "new",
+  usage: "FILE",
+  summary: "make a new document",
+  details:
+    "It begins with instructions for work on code, made from the tools and the project's AGENTS.md when it is sent " +
+    "(the setting new.system names others), and an empty question. With --go all options of advance count.",
+  kind: "none",
+  arity: [1, 1],
+  options: [
+    { name: "message", short: "m", value: "TEXT", help: "Write this as the first question." },
+    { name: "go", help: "With -m: send it at once." },
+    { name: "system", value: "TEXT", help: "Begin with this system message instead." },
+    { name: "bare", help: "Begin with the question alone." },
+    ...RUN,
+    ...CONFIG,
+    QUIET,
+    HELP,
+  ],
+  example: 'flemma new notes.chat -m "What is in this folder?" --go',
+};
+
+export const ASK: Command = {
+  name: "ask",
+  usage: "[TEXT…]",
+  summary: "ask one question; only the answer goes to standard output",
+  details:
+    'What is piped in goes along as quoted text, as in: git diff main | flemma ask "review this". Nothing in it is run or ' +
+    "attached. The conversation is a document like any " +
+    "other, in the folder asks of the state folder or the one that ask.dir names; its path is told at the end. " +
+    "Tools work in the folder you ask from. Exit code 3 when calls wait in it.",
+  kind: "none",
+  arity: [0, Infinity],
+  options: [
+    { name: "last", help: "Go on in the conversation that was asked in last." },
+    { name: "file", value: "FILE", help: "Ask in the document FILE, which is made if there is none." },
+    { name: "tools", value: "LIST", help: "Offer only these tools, separated by commas; none offers none." },
+    { name: "system", value: "TEXT", help: "Begin with this system message." },
+    { name: "json", help: "Print one JSON value: the reply, the document, how the run ended, what it used." },
+    ...RUN,
+    WAIT,
+    ...CONFIG,
+    QUIET,
+    HELP,
+  ],
+  example: 'flemma ask --last "shorter"',
+};
+
+export const COMPACT: Command = {
+  name: "compact",
+  usage: "FILE",
+  summary: "go on in a smaller document, with a summary of what is long ago",
+  details:
+    "Asks the model for a summary of everything before your last messages, and makes a new document: what FILE begins with, " +
+    "the summary, the last messages as they are. FILE stays as it is. Both are text: read the summary, and correct it.",
+  kind: "none",
+  arity: [1, 1],
+  options: [
+    {
+      name: "keep",
+      value: "N",
+      type: "count",
+      default: "2",
+      help: "Keep your last N messages and everything since.",
+    },
+    { name: "to", value: "NEW", default: "NAME.2.chat, then .3", help: "The new document." },
+    { name: "instructions", value: "TEXT", help: "What else the summary shall heed." },
+    { name: "results-only", help: "Ask no model: shorten long results, and keep all of them in files." },
+    { name: "dry-run", help: "Only tell what would be summed up, and what kept." },
+    { name: "json", help: "Print one JSON value." },
+    ...LIMITS,
+    ...MODEL,
+    WAIT,
+    ...CONFIG,
+    QUIET,
+    HELP,
+  ],
+  example: "flemma compact notes.chat --dry-run",
+};
+
+export const FORK: Command = {
+  name: "fork",
+  usage: "FILE [NEW]",
+  summary: "a new document with the conversation up to one of its turns",
+  details:
+    "Without an option it goes up to the last complete reply. Calls without a result do not come along. FILE stays as it is; " +
+    "NEW is NAME.fork-1.chat unless you say otherwise.",
+  kind: "none",
+  arity: [1, 2],
+  options: [
+    { name: "line", value: "N", type: "count", help: "Up to the end of the message at this line." },
+    { name: "turn", value: "N", type: "count", help: "Up to the end of your Nth message, to ask it anew." },
+    { name: "json", help: "Print one JSON value." },
+    ...CONFIG,
+    QUIET,
+    HELP,
+  ],
+  example: "flemma fork notes.chat --turn 3",
+};

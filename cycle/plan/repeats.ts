@@ -1,0 +1,61 @@
+// Whether a model goes in circles: the same calls with the same results, again and again, nobody saying a word between.
+
+import type { Call, Chat, Result, Segment } from "../../parser/types.ts";
+
+/** The longest circle that is looked for, in calls. */
+const LONGEST = 8;
+
+/**
+ * The calls of the last round, where the same calls brought the same results in so many rounds in a row; null where they
+ * did not. What a call is labelled with and how its results name it is not compared.
+ *
+ * @param chat the document
+ * @param most how many rounds; 0 never looks
+ * @returns ids in document order
+ */
+export function repeats(chat: Chat, most: number): readonly string[] | null {
+  if (most === 0) return null;
+  const calls = callsSinceWords(chat, LONGEST * most);
+  for (let period = 1; period <= LONGEST; period++) {
+    const looked = calls.slice(-period * most);
+    if (looked.length < period * most) return null;
+    if (looked.every(({ key }, at) => at < period || key === looked[at - period]!.key)) {
+      return looked.slice(-period).map(({ id }) => id);
+    }
+  }
+  return null;
+}
+
+interface Answered {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** The last calls since the person or the model said something else, at most `most`, in document order. */
+function callsSinceWords(chat: Chat, most: number): readonly Answered[] {
+  const found: Answered[] = [];
+  for (let index = chat.turns.length - 1; index >= 0 && found.length < most; index--) {
+    const turn = chat.turns[index]!;
+    if (turn.role === "You") {
+      if (turn.segments.some(isWords)) break;
+      continue;
+    }
+    if (turn.role !== "Assistant" || turn.calls.length === 0) break;
+    for (const call of turn.calls.toReversed()) {
+      const result = chat.result(call.id);
+      if (result === undefined || (result.status !== null && result.status !== "error")) return found;
+      found.unshift({ id: call.id, key: keyOf(call, result) });
+    }
+  }
+  return found;
+}
+
+function isWords(segment: Segment): boolean {
+  return segment.kind === "text" ? segment.value.trim() !== "" : segment.kind !== "tool_result";
+}
+
+function keyOf({ id, name, input, inputText, flaw }: Call, { status, content }: Result): string {
+  // The label is for the person; a model may find new words for the same call.
+  const { label: _, ...told } = input;
+  return JSON.stringify([name, flaw === null ? told : inputText, status, content.replaceAll(id, "")]);
+}

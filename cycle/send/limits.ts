@@ -1,0 +1,124 @@
+// What bounds the requests of a run: the window of the model, dollars, tokens. Looked at before each request.
+
+import type { Problem } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Prices } from "../../providers/models/types.ts";
+import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
+import type { UsageRecord } from "../types.ts";
+
+/** A request that is about to be made. */
+export interface Upcoming {
+  readonly provider: string;
+  readonly model: string;
+  /** Tokens by the length of its body. */
+  readonly rough: number;
+  /** Tokens that the model's window holds; null where nobody knows. */
+  readonly window: number | null;
+  /** Null where nobody knows them. */
+  readonly prices: Prices | null;
+  /** Whether a person asks for this very request, which the window does not hold up then. */
+  readonly byPerson: boolean;
+}
+
+/** The limits of one run, and what it has used of them. */
+export class RunLimits {
+  readonly #settings: Pick<Settings, "context" | "run">;
+  #dollars = 0;
+  #tokens = 0;
+  #last: Measured | null = null;
+  /** Whether the person was told in this run that the window fills. */
+  #warned = false;
+
+  constructor(settings: Pick<Settings, "context" | "run">) {
+    this.#settings = settings;
+  }
+
+  /** Begins another run: nothing is used of it. */
+  begin(): void {
+    this.#dollars = 0;
+    this.#tokens = 0;
+    this.#last = null;
+    this.#warned = false;
+  }
+
+  /** Why the request is not made; null when it may be. */
+  refusal(request: Upcoming): Problem | null {
+    const tokens = expectedTokens(request.rough, this.#last);
+    return this.#overCost(request, tokens) ?? this.#overTokens(tokens) ?? this.#overWindow(request, tokens);
+  }
+
+  /** Takes a request into account; answers with what the person should know of it. */
+  take(measured: Measured): string | null {
+    const { record } = measured;
+    this.#dollars += record.cost ?? 0;
+    this.#tokens += usedTokens(record);
+    this.#last = measured;
+    return this.#warning(record);
+  }
+
+  #overCost({ provider, model, prices }: Upcoming, tokens: number): Problem | null {
+    const { max_cost: most } = this.#settings.run;
+    if (most === null) return null;
+    if (prices === null) {
+      return {
+        code: "price-unknown",
+        message:
+          `Nobody knows what ${model} of ${provider} costs, so run.max_cost cannot be kept; nothing was sent.`,
+        next:
+          `Tell its price (providers.${provider}.models.${model}.prices in your settings), or bound the run ` +
+          "with --max-tokens.",
+      };
+    }
+    const next = expectedCost(tokens, prices, this.#last);
+    if (this.#dollars + next <= most) return null;
+    return {
+      code: "budget-reached",
+      message: `The next request would come to about ${dollars(next)}, and ${dollars(this.#dollars)} of ` +
+        `${dollars(most)} are spent (run.max_cost); it was not sent.`,
+      next: "Allow more with --max-cost, or with run.max_cost where it is set.",
+    };
+  }
+
+  #overTokens(tokens: number): Problem | null {
+    const { max_tokens: most } = this.#settings.run;
+    const next = tokens + (this.#last?.record.usage.output ?? 0);
+    if (most === null || this.#tokens + next <= most) return null;
+    return {
+      code: "budget-reached",
+      message:
+        `The next request would come to about ${next} tokens, and ${this.#tokens} of ${most} are used ` +
+        "(run.max_tokens); it was not sent.",
+      next: "Allow more with --max-tokens, or with run.max_tokens where it is set.",
+    };
+  }
+
+  #overWindow({ window, model, byPerson }: Upcoming, tokens: number): Problem | null {
+    const { stop_at: most } = this.#settings.context;
+    if (byPerson || window === null || tokens < window * most) return null;
+    return {
+      code: "context-full",
+      message: `The next request would fill about ${percent(tokens / window)} of the window of ${model} ` +
+        `(context.stop_at is ${percent(most)}); it was not sent.`,
+    };
+  }
+
+  #warning(record: UsageRecord): string | null {
+    const { warn_at: from } = this.#settings.context;
+    const { context } = record;
+    if (this.#warned || context === null || usedTokens(record) < context * from) return null;
+    this.#warned = true;
+    return `The conversation fills ${
+      percent(usedTokens(record) / context)
+    } of the window of ${record.model}; ` +
+      "flemma compact goes on in a smaller document.";
+  }
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
+}
+
+/** Dollars with as many digits as tell small sums apart. */
+function dollars(amount: number): string {
+  return `$${Number(amount.toPrecision(3))}`;
+}

@@ -1,0 +1,185 @@
+// One question from a shell: only the answer on standard output, text from a pipe, and conversations that go on.
+
+import assert from "node:assert/strict";
+import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
+import { type Finished, type RunOptions, type Scene, withScene } from "./harness.ts";
+import { AtTerminal } from "./terminal.ts";
+
+const say = (text: string): ScriptedReply => ({
+  reply: [{ text }],
+  usage: { input_tokens: 100, output_tokens: 5 },
+});
+const call = (id: string, command: string): ScriptedReply => ({
+  reply: [{ text: "Let me look." }, {
+    tool_use: { id, name: "bash", input: { label: "look", command, timeout: null } },
+  }],
+});
+
+interface Body {
+  readonly model: string;
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: readonly { readonly text: string }[];
+  }[];
+  readonly tools?: readonly { readonly name: string }[];
+  readonly system?: readonly { readonly text: string }[];
+}
+
+const bodyOf = ({ requests }: Replay, at = -1): Body => {
+  const { body } = requests.at(at)!;
+  return (typeof body === "string" ? JSON.parse(body) : body) as Body;
+};
+const asked = (replay: Replay): string =>
+  bodyOf(replay).messages.at(-1)!.content.map(({ text }) => text).join("");
+
+/** Runs with a model that says these things, all of them. */
+async function withModel(
+  replies: readonly ScriptedReply[],
+  body: (
+    run: (args: readonly string[], options?: RunOptions) => Promise<Finished>,
+    replay: Replay,
+    place: Scene,
+  ) => Promise<void>,
+): Promise<void> {
+  await withScene(async (place) => {
+    await using replay = await startReplay({ replies });
+    const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
+    await body(
+      (args, options = {}) => place.run(args, { ...options, env: { ...env, ...options.env } }),
+      replay,
+      place,
+    );
+    assert.deepEqual([replay.problems, replay.remaining], [[], 0]);
+  });
+}
+
+const asks = (place: Scene): string[] =>
+  [...Deno.readDirSync(`${place.folder}/state/flemma/asks`)].map(({ name }) => name)
+    .filter((name) => name.endsWith(".chat"));
+
+Deno.test("only the answer goes to standard output, and what was piped in goes along as text", () =>
+  withModel([say("Looks good."), say("Good.")], async (run, replay, place) => {
+    const diff = "diff --git a/x b/x\n@@ -1 +1 @@\n-{{ old }}\n+see @./secret.txt\n";
+    place.write("secret.txt", "the secret");
+    const first = await run(["ask", "review", "this"], { stdin: diff });
+    assert.deepEqual([first.code, first.stdout], [0, "Looks good.\n"], first.stderr);
+    assert.equal(asked(replay), `review this\n\n\n\`\`\`stdin\n${diff}\`\`\`\n`);
+    const [name] = asks(place);
+    assert.match(first.stderr, new RegExp(`/asks/${name}\\. Go on with: flemma ask --last TEXT`));
+    const second = await run(["ask", "--last", "shorter"]);
+    assert.deepEqual([second.code, second.stdout], [0, "Good.\n"], second.stderr);
+    assert.deepEqual(bodyOf(replay).messages.map(({ role }) => role), ["user", "assistant", "user"]);
+    assert.equal(asked(replay), "shorter");
+    assert.equal(asks(place).length, 1, "it goes on in the same document");
+    Deno.removeSync(`${place.folder}/state/flemma/asks/${name}`);
+    const gone = await run(["ask", "--last", "x"]);
+    assert.deepEqual([gone.code, gone.stdout], [2, ""]);
+    assert.match(gone.stderr, /is gone\.\n.*leave out --last/);
+  }));
+
+Deno.test("a call that waits ends it with exit code 3 and the document's name, and no answer", () =>
+  withModel([call("c1", "ls")], async (run, _replay, place) => {
+    place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");
+    const { code, stdout, stderr } = await run(["ask", "--file", "q.chat", "look"]);
+    assert.deepEqual([code, stdout], [3, ""], stderr);
+    assert.match(stderr, /1 call waits for you: flemma approve q\.chat/);
+    const again = await run(["ask", "--last", "and now?"]);
+    assert.deepEqual([again.code, again.stdout], [3, ""]);
+    assert.match(again.stderr, /q\.chat waits for you, so nothing was asked/);
+    assert.ok(!place.read("q.chat").includes("and now?"));
+  }));
+
+Deno.test("tools work in the folder it is asked from, and the answer is the last reply alone", () =>
+  withModel([call("c1", "pwd"), say("There.")], async (run, replay, place) => {
+    const { code, stdout, stderr } = await run(["ask", "where?", "--approve", "bash", "--no-sandbox"]);
+    assert.deepEqual([code, stdout], [0, "There.\n"], stderr);
+    assert.match(JSON.stringify(bodyOf(replay)), new RegExp(`"content":"${place.path("").slice(0, -1)}`));
+  }));
+
+Deno.test("--tools says which tools are offered, --system and --model what is asked and who", () =>
+  withModel([say("a"), say("b"), say("c")], async (run, replay) => {
+    assert.equal((await run(["ask", "x", "--tools", "none", "--system", "Be brief."])).code, 0);
+    assert.deepEqual(bodyOf(replay).tools ?? [], []);
+    assert.match(JSON.stringify(bodyOf(replay).system), /Be brief\./);
+    assert.equal((await run(["ask", "x", "--tools", "read,bash", "--model", "claude-haiku-4-5"])).code, 0);
+    assert.deepEqual(bodyOf(replay).tools!.map(({ name }) => name).sort(), ["bash", "read"]);
+    assert.equal(bodyOf(replay).model, "claude-haiku-4-5");
+    assert.equal((await run(["ask", "x", "--last"])).code, 0);
+    assert.deepEqual(bodyOf(replay).tools!.map(({ name }) => name).sort(), ["bash", "read"]);
+  }));
+
+Deno.test("--json prints one value with the reply, the document and how the run ended", () =>
+  withModel([say("Yes."), call("c1", "ls")], async (run, _replay, place) => {
+    place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");
+    const done = JSON.parse((await run(["ask", "--json", "x"])).stdout);
+    assert.deepEqual([done.reply, done.reason, done.exit, done.usage.requests], ["Yes.", "done", 0, 1]);
+    assert.match(done.document, /\/state\/flemma\/asks\/[^/]+\.chat$/);
+    const waits = JSON.parse((await run(["ask", "--json", "x"])).stdout);
+    assert.deepEqual([waits.reply, waits.reason, waits.exit, waits.ids], ["", "pending", 3, ["c1"]]);
+  }));
+
+Deno.test("a document of one's own is made, and gone on in; ask.dir says where the others lie", () =>
+  withModel([say("One."), say("Two."), say("Three.")], async (run, replay, place) => {
+    place.write("notes.txt", "the notes");
+    assert.equal((await run(["ask", "--file", "q.chat", "see @./notes.txt"])).stdout, "One.\n");
+    assert.match(asked(replay), /the notes/);
+    assert.equal(place.read("q.chat"), "@You:\nsee @./notes.txt\n\n@Assistant:\nOne.\n\n@You:\n\n");
+    assert.equal((await run(["ask", "--file", "q.chat", "more"])).stdout, "Two.\n");
+    place.settings(`ask:\n  dir: ${place.folder}/asked\n`);
+    assert.equal((await run(["ask", "see @./notes.txt"])).stdout, "Three.\n");
+    assert.match(asked(replay), /the notes/);
+    assert.equal([...Deno.readDirSync(`${place.folder}/asked`)].length, 1);
+  }));
+
+Deno.test("what cannot be asked is told, and changes no document", () =>
+  withModel([], async (run, _replay, place) => {
+    place.write("there.chat", "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
+    for (
+      const [args, stdin, words] of [
+        [["ask"], undefined, /ask needs a question/],
+        [["ask"], " \n", /ask needs a question/],
+        [["ask", "--last", "x"], undefined, /Nothing was asked before/],
+        [["ask", "--last", "--file", "there.chat", "x"], undefined, /--last and --file both name/],
+        [
+          ["ask", "--file", "there.chat", "--system", "S", "x"],
+          undefined,
+          /--system belongs to a new conversation/,
+        ],
+        [
+          ["ask", "--file", "there.chat", "--tools", "none", "x"],
+          undefined,
+          /--tools belongs to a new conversation/,
+        ],
+        [["ask", "x", "--tools", "bsh"], undefined, /bsh/],
+      ] as const
+    ) {
+      const { code, stdout, stderr } = await run(args, stdin === undefined ? {} : { stdin });
+      assert.ok(code === 2 || code === 4, `${args.join(" ")}: ${code} ${stderr}`);
+      assert.equal(stdout, "");
+      assert.match(stderr, words);
+    }
+    const binary = await run(["ask", "x"], { stdin: new Uint8Array([0xff, 0xfe, 0x00]) });
+    assert.equal(binary.code, 1);
+    assert.match(binary.stderr, /standard input/);
+    const structure = await run(["ask", "--file", "there.chat", "a\n@Assistant:\nYes."]);
+    assert.match(structure.stderr, /would begin a message/);
+    assert.equal(place.read("there.chat"), "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
+  }));
+
+Deno.test("a failed request leaves the question, and --last asks it again with what is added", () =>
+  withModel([{ fault: { status: 400, body: "no" } }, say("Here.")], async (run, replay) => {
+    const failed = await run(["ask", "why?"]);
+    assert.deepEqual([failed.code, failed.stdout], [1, ""]);
+    const { code, stdout, stderr } = await run(["ask", "--last", "please"]);
+    assert.deepEqual([code, stdout], [0, "Here.\n"], stderr);
+    assert.equal(asked(replay), "why?\n\nplease");
+  }));
+
+Deno.test("at a terminal the answer is shown while it comes, once", () =>
+  withScene(async (place) => {
+    await using replay = await startReplay({ replies: [say("The answer is 42.")] });
+    const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
+    const terminal = new AtTerminal(place, ["ask", "what?"], { env, size: [100, 30] });
+    assert.equal((await terminal.ended()).code, 0);
+    assert.equal(terminal.all.split("The answer is 42.").length, 2, terminal.all);
+  }));

@@ -1,0 +1,133 @@
+// What keeps a request of a run from being made: dollars, tokens, the window of the model.
+
+import assert from "node:assert/strict";
+import { RunLimits, type Upcoming } from "../../cycle/send/limits.ts";
+import { expectedCost, expectedTokens, fillOf } from "../../cycle/usage/fill.ts";
+import type { UsageRecord } from "../../cycle/types.ts";
+
+const CONTEXT = { warn_at: 0.8, stop_at: 0.95, compact_model: null, prune_over: 4096 };
+const PRICES = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+const NEXT: Upcoming = {
+  provider: "p",
+  model: "m",
+  rough: 1000,
+  window: 10_000,
+  prices: PRICES,
+  byPerson: false,
+};
+
+function record(input: number, output: number, more: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    time: "2026-11-28T12:00:00.000Z",
+    seconds: 1,
+    document: null,
+    provider: "p",
+    model: "m",
+    ended: "completed",
+    usage: { input, output, thoughts: 0, cache_read: 0, cache_write: 0 },
+    context: 10_000,
+    prices: PRICES,
+    cost: (input * 3 + output * 15) / 1e6,
+    ...more,
+  };
+}
+const limits = (run: { max_cost?: number; max_tokens?: number } = {}, context = {}) =>
+  new RunLimits({ context: { ...CONTEXT, ...context }, run: { max_cost: null, max_tokens: null, ...run } });
+const codeOf = (of: RunLimits, next: Partial<Upcoming> = {}) =>
+  of.refusal({ ...NEXT, ...next })?.code ?? null;
+
+Deno.test("without limits, and below the window, every request is made", () => {
+  assert.equal(codeOf(limits()), null);
+  assert.equal(codeOf(limits(), { prices: null, window: null, rough: 1e9 }), null);
+});
+
+Deno.test("a request that would pass the dollars of a run is not made, and those before it are", () => {
+  const of = limits({ max_cost: 0.01 });
+  assert.equal(codeOf(of), null);
+  of.take({ rough: 1000, record: record(1000, 100) });
+  assert.equal(codeOf(of), null, "0.0045 + 0.0045");
+  of.take({ rough: 1000, record: record(1000, 100) });
+  assert.equal(codeOf(of), "budget-reached", "0.009 + 0.0045");
+  of.begin();
+  assert.equal(codeOf(of), null, "another run has dollars of its own");
+  assert.equal(
+    codeOf(limits({ max_cost: 0.002 })),
+    "budget-reached",
+    "the first request alone would pass it",
+  );
+  assert.equal(codeOf(limits({ max_cost: 0 })), "budget-reached");
+});
+
+Deno.test("dollars cannot be kept where nobody knows the price, and that is said before the first request", () => {
+  assert.equal(codeOf(limits({ max_cost: 5 }), { prices: null }), "price-unknown");
+  assert.equal(codeOf(limits({ max_cost: 5, max_tokens: 1 }), { prices: null }), "price-unknown");
+});
+
+Deno.test("a request that would pass the tokens of a run is not made", () => {
+  const of = limits({ max_tokens: 2500 });
+  assert.equal(codeOf(of), null);
+  of.take({ rough: 1000, record: record(1000, 100) });
+  assert.equal(codeOf(of), null, "1100 + 1100");
+  of.take({ rough: 1000, record: record(1000, 100) });
+  assert.equal(codeOf(of), "budget-reached", "2200 + 1100");
+});
+
+Deno.test("a request that would fill the window is made for a person only", () => {
+  assert.equal(codeOf(limits(), { rough: 9499 }), null);
+  assert.equal(codeOf(limits(), { rough: 9500 }), "context-full");
+  assert.equal(codeOf(limits(), { rough: 9500, byPerson: true }), null);
+  assert.equal(codeOf(limits(), { rough: 9500, window: null }), null);
+  assert.equal(codeOf(limits({}, { stop_at: 0.5 }), { rough: 5000 }), "context-full");
+  // What the length of a request says is corrected by what the last one came to.
+  const of = limits();
+  of.take({ rough: 4000, record: record(8000, 100) });
+  assert.equal(codeOf(of, { rough: 4600 }), null);
+  assert.equal(codeOf(of, { rough: 4800 }), "context-full");
+});
+
+Deno.test("that the window fills is told once a run, from the part on that settings say", () => {
+  const of = limits();
+  assert.equal(of.take({ rough: 1, record: record(7899, 100) }), null);
+  assert.match(
+    of.take({ rough: 1, record: record(7900, 100) })!,
+    /fills 80 % of the window of m; flemma compact/,
+  );
+  assert.equal(of.take({ rough: 1, record: record(9000, 100) }), null);
+  of.begin();
+  assert.match(of.take({ rough: 1, record: record(9000, 100) })!, /91 %/);
+  assert.equal(limits().take({ rough: 1, record: record(9000, 100, { context: null }) }), null);
+  assert.match(limits({}, { warn_at: 0.1 }).take({ rough: 1, record: record(1000, 0) })!, /10 %/);
+});
+
+Deno.test("what a request comes to is judged by the last one of the run", () => {
+  assert.equal(expectedTokens(1000, null), 1000);
+  assert.equal(expectedTokens(1000, { rough: 500, record: record(600, 1) }), 1200);
+  assert.equal(
+    expectedTokens(1000, { rough: 500, record: record(0, 1) }),
+    1000,
+    "a server that counts nothing",
+  );
+  assert.equal(expectedCost(1e6, PRICES, null), 3);
+  assert.equal(expectedCost(1e6, PRICES, { rough: 1, record: record(1, 1e6) }), 18);
+  const cached = record(0, 0, {
+    usage: { input: 0, output: 0, thoughts: 0, cache_read: 1e6, cache_write: 0 },
+  });
+  assert.equal(expectedCost(2e6, PRICES, { rough: 1, record: cached }), 0.3 + 3.75);
+});
+
+Deno.test("how full the window is goes by the last request, before the first one by the text", () => {
+  assert.deepEqual(fillOf(undefined, 400, 1000), { tokens: 100, window: 1000, share: 0.1, estimated: true });
+  assert.deepEqual(fillOf(undefined, 400, null), { tokens: 100, window: null, share: null, estimated: true });
+  assert.deepEqual(fillOf(record(900, 100), 5, 2000), {
+    tokens: 1000,
+    window: 2000,
+    share: 0.5,
+    estimated: false,
+  });
+  assert.deepEqual(fillOf(record(900, 100), 5, null), {
+    tokens: 1000,
+    window: 10_000,
+    share: 0.1,
+    estimated: false,
+  });
+});

@@ -1,0 +1,76 @@
+// The guard against a model that goes in circles: what counts as the same again, and what ends a row.
+
+import assert from "node:assert/strict";
+import { repeats } from "../../cycle/plan/repeats.ts";
+import { parse } from "../../parser/mod.ts";
+
+interface Round {
+  readonly name?: string;
+  readonly input?: Record<string, unknown>;
+  readonly result?: string | null;
+  readonly words?: string;
+  readonly suffix?: string;
+}
+
+let count = 0;
+/** A reply with one call and its result. */
+function round(
+  { name = "bash", input = { command: "make" }, result = "failed", words, suffix = "" }: Round = {},
+): string {
+  const id = `call_${++count}`;
+  const call = `@Assistant:\nI try.\n\n**Tool Use:** \`${name}\` (\`${id}\`)\n\n\`\`\`json\n${
+    JSON.stringify(input)
+  }\n\`\`\`\n\n`;
+  const body = result === null
+    ? `**Tool Result:** \`${id}\`\n\n\`\`\`flemma:tool status=pending\n\`\`\`\n`
+    : `**Tool Result:** \`${id}\`${suffix}\n\n\`\`\`\n${result.replaceAll("ID", id)}\n\`\`\`\n`;
+  return `${call}@You:\n${body}${words === undefined ? "" : `\n${words}\n`}\n`;
+}
+
+const found = (rounds: readonly string[], most = 3): number | null =>
+  repeats(parse(new TextEncoder().encode(`@You:\nGo.\n\n${rounds.join("")}`)), most)?.length ?? null;
+
+Deno.test("the same call with the same result so many times in a row is a circle", () => {
+  assert.equal(found([round(), round(), round()]), 1);
+  assert.equal(found([round({ result: "other" }), round(), round(), round()]), 1);
+  assert.equal(found([round(), round()]), null);
+  assert.equal(found([round(), round()], 2), 1);
+  assert.equal(found(Array.from({ length: 9 }, () => round()), 0), null, "0 never looks");
+  assert.equal(found([]), null);
+});
+
+Deno.test("another tool, input, result or outcome in between is no circle", () => {
+  for (
+    const other of [
+      { name: "read" },
+      { input: { command: "make test" } },
+      { result: "done" },
+      { suffix: " (error)" },
+      { words: "Try it again." },
+      { words: "{{ 1 }}" },
+    ]
+  ) {
+    assert.equal(found([round(), round(other), round()]), null, JSON.stringify(other));
+    if (other.words === undefined) assert.equal(found([round(), round(), round(other)]), null);
+  }
+});
+
+Deno.test("other words for the label, and results that name the call, are the same again", () => {
+  assert.equal(found(["a", "b", "c"].map((label) => round({ input: { label, command: "make" } }))), 1);
+  assert.equal(found([1, 2, 3].map(() => round({ result: "[All of it: /tmp/flemma_bash_ID.txt]" }))), 1);
+  assert.equal(found([1, 2, 3].map(() => round({ name: "nothing_of_that_name", suffix: " (error)" }))), 1);
+});
+
+Deno.test("a circle of several calls is one too", () => {
+  const pair = () => [round({ input: { command: "a" } }), round({ input: { command: "b" } })];
+  assert.equal(found([...pair(), ...pair(), ...pair()]), 2);
+  assert.equal(found([...pair(), ...pair()]), null);
+  assert.equal(found([...pair(), ...pair(), round({ input: { command: "a" } })]), null);
+});
+
+Deno.test("a call that waits, and a reply without calls, end the row", () => {
+  assert.equal(found([round(), round(), round({ result: null })]), null);
+  const reply = "@Assistant:\nDone.\n\n@You:\n\n";
+  assert.equal(found([round(), reply, round(), round()]), null);
+  assert.equal(found([round(), round(), round(), reply]), null);
+});
