@@ -23,6 +23,8 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "context-full": "on_pending",
   "budget": "on_pending",
   "yield": "on_pending",
+  // Nothing was done, so there is nothing to tell.
+  "answered": null,
   "throttled": null,
   "stepped": null,
   "diagnostics": "on_error",

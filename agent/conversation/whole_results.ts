@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { createFile } from "../../base/files.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import { overflowPath } from "../../tools/overflow.ts";
+import { overflowPath } from "../../tools/overflow/file.ts";
 import type { Pruned } from "./compacted.ts";
 
 /**

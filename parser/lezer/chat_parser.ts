@@ -47,7 +47,11 @@ export class ChatParser extends Parser {
   /** What trees of this parser were made of; a property of the tree, because hosts make copies. */
   readonly #made = new NodeProp<Made>({ perNode: true });
 
-  /** @param options what a host adds */
+  /**
+   * Makes a parser.
+   *
+   * @param options what a host adds
+   */
   constructor(options: ChatParserOptions = {}, types: NodeSet = nodeSet) {
     super();
     this.nodeSet = types.extend(...options.props ?? []);
@@ -65,6 +69,7 @@ export class ChatParser extends Parser {
     return new ChatParser({ props: options.props, wrap }, this.nodeSet);
   }
 
+  /** As Lezer asks for it: parses all at once, from fragments where there are any. */
   override createParse(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): PartialParse {
     let made: PartialParse = new WholeParse(ranges, () => this.#tree(input, fragments, ranges));
     for (const wrap of this.#wrap) made = wrap(made, input, fragments, [...ranges]);
