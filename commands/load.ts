@@ -91,7 +91,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "new": () => import("./conversation/new.ts"),
   "compact": () => import("./conversation/compact.ts"),
   "fork": () => import("./conversation/fork.ts"),
-  "ask": () => import("./conversation/ask.ts"),
+  "ask": () => import("./conversation/ask/ask.ts"),
   "models list": () => import("./catalogue/models.ts"),
   "tools list": tools,
   "tools show": tools,

@@ -57,7 +57,7 @@ Deno.test("at each place of every command files are offered where its usage name
 });
 
 Deno.test("fish completes every command with what it takes", async () => {
-  const folder = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-completions-" });
   try {
     // What the program would answer, each line of words in a file; the shell's script is what is tried.
     const rows = COMMANDS.map(({ name }) => [...name.split(" "), ""]);

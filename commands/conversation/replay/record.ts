@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
       next: "Have the conversation first.",
     });
   }
-  const { stringify } = await import("yaml");
+  const { stringify } = await import("npm:yaml@2.9.1");
   let text: string;
   try {
     text = stringify({ replies: scriptOf(steps) }, { lineWidth: 0 });

@@ -1,11 +1,11 @@
 // Where documents of single questions lie, and which was the last one.
 
-import type { Environment } from "../../base/environment.ts";
-import { readOrNull, replaceSmallFile } from "../../base/files.ts";
-import { configFolder, stateFolder } from "../../base/folders.ts";
-import { expandHome } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import { operands } from "../../base/shell_word.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { readOrNull, replaceSmallFile } from "../../../base/files.ts";
+import { configFolder, stateFolder } from "../../../base/folders.ts";
+import { expandHome } from "../../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
+import { operands } from "../../../base/shell_word.ts";
 
 /** The folder of documents where nobody names another, and the file in it that says which one was asked in last. */
 const folderOf = (environment: Environment): string => `${stateFolder(environment)}/asks`;

@@ -1,32 +1,32 @@
 // `flemma ask`: one question from a shell, with what is piped in; only the answer goes to standard output.
 
-import { newChat } from "../../agent/conversation/new_chat.ts";
+import { newChat } from "../../../agent/conversation/new_chat.ts";
 import {
   askNext,
   hasReferences,
   literalTags,
   questionOf,
   referencesFrom,
-} from "../../agent/conversation/question.ts";
-import { blocksOf } from "../../agent/settings.ts";
-import { lastReply } from "../../agent/conversation/last_reply.ts";
-import { nextNeed } from "../../agent/views/next_need.ts";
-import { isThere } from "../../base/files.ts";
-import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import { operands } from "../../base/shell_word.ts";
-import type { Settings } from "../../config/settings.ts";
-import { checkText } from "../../cycle/storage/read.ts";
-import type { Stop } from "../../cycle/types.ts";
-import { drive, type Ended } from "../document/drive.ts";
-import { type OpenDocument, settingsFor } from "../document/open.ts";
-import type { Invocation } from "../invocation.ts";
-import { Exit } from "../io/exit.ts";
-import { refuse } from "../io/refuse.ts";
-import { safeJson } from "../io/safe_json.ts";
-import { inputKind, writeOutput } from "../io/streams.ts";
-import { usageJson } from "../io/usage_json.ts";
-import { switchOption, textOption } from "../line/options.ts";
-import { wayOn } from "../line/way_on.ts";
+} from "../../../agent/conversation/question.ts";
+import { blocksOf } from "../../../agent/settings.ts";
+import { lastReply } from "../../../agent/conversation/last_reply.ts";
+import { nextNeed } from "../../../agent/views/next_need.ts";
+import { isThere } from "../../../base/files.ts";
+import { failure, type Outcome, type Problem, success } from "../../../base/problem.ts";
+import { operands } from "../../../base/shell_word.ts";
+import type { Settings } from "../../../config/settings.ts";
+import { checkText } from "../../../cycle/storage/read.ts";
+import type { Stop } from "../../../cycle/types.ts";
+import { drive, type Ended } from "../../document/drive.ts";
+import { type OpenDocument, settingsFor } from "../../document/open.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit } from "../../io/exit.ts";
+import { refuse } from "../../io/refuse.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { inputKind, writeOutput } from "../../io/streams.ts";
+import { usageJson } from "../../io/usage_json.ts";
+import { switchOption, textOption } from "../../line/options.ts";
+import { wayOn } from "../../line/way_on.ts";
 import { keepLast, lastAsked, nextPlace } from "./ask_places.ts";
 import { StreamedAnswer } from "./streamed_answer.ts";
 

@@ -1,11 +1,11 @@
 // The reply on standard output while it comes, for a person who reads it there; everything else on standard error.
 
-import { visible } from "../../base/visible.ts";
-import type { CycleEvent } from "../../cycle/types.ts";
-import type { Display } from "../io/display.ts";
-import type { Messages } from "../io/messages.ts";
-import { PlainLines } from "../io/plain_lines.ts";
-import { writeOutput } from "../io/streams.ts";
+import { visible } from "../../../base/visible.ts";
+import type { CycleEvent } from "../../../cycle/types.ts";
+import type { Display } from "../../io/display.ts";
+import type { Messages } from "../../io/messages.ts";
+import { PlainLines } from "../../io/plain_lines.ts";
+import { writeOutput } from "../../io/streams.ts";
 
 /** Streams texts to a terminal; calls, results and requests are lines of their own. */
 export class StreamedAnswer implements Display {
