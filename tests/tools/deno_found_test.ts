@@ -2,12 +2,17 @@
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
+import { ToolRegistry } from "../../tools/registry.ts";
+import type { Hosts } from "../../tools/vellum/hosts.ts";
+import { fileSource } from "../../tools/vellum/source.ts";
 import { findDeno } from "../../tools/vellum/runtime.ts";
 
-async function inFolder(body: (folder: string, at: (path: string) => Environment) => void): Promise<void> {
+async function inFolder(
+  body: (folder: string, at: (path: string) => Environment) => void | Promise<void>,
+): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-deno-" }));
   try {
-    body(folder, (path) => ({ cwd: folder, home: folder, variables: { PATH: path } }));
+    await body(folder, (path) => ({ cwd: folder, home: folder, variables: { PATH: path } }));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -50,4 +55,32 @@ Deno.test("one that commands could have put there is not taken", () =>
     const found = findDeno(at(`${folder}/bin`), [folder], null);
     assert.ok(!found.ok);
     assert.notEqual(found.problem.code, "deno-missing");
+  }));
+
+Deno.test("who calls a tool file where there is none is told what to install, not that the file is broken", () =>
+  inFolder(async (folder, at) => {
+    const path = `${folder}/greet.ts`;
+    Deno.writeTextFileSync(path, "export default {};");
+    const environment = at(`${folder}/empty`);
+    const missing = findDeno(environment, [], null);
+    const hosts = { once: () => Promise.resolve(missing) } as unknown as Hosts;
+    const tools = new ToolRegistry();
+    const told: string[] = [];
+    tools.register(fileSource({
+      found: { files: [{ path, base: "greet", kind: "code" }], removed: [], warnings: [] },
+      environment,
+      hosts,
+      timeout: 1,
+      override: [],
+      categories: null,
+      has: () => false,
+      warn: ({ message }) => void told.push(message),
+    }));
+    await tools.whenReady();
+    const sentence =
+      `The tool file ${path} cannot be used: tool files are run by Deno, and no program deno was ` +
+      "found in PATH. Install it, for example with npm install -g deno.";
+    assert.deepEqual(told, [sentence]);
+    const result = await tools.get("greet")?.execute?.({}, {} as never, () => {});
+    assert.deepEqual(result, { success: false, error: sentence });
   }));

@@ -82,7 +82,11 @@ export class Definitions {
       const { final } = host.ask({ do: "describe", module: fileUri(file.path) });
       return final.finally(() => clearTimeout(late));
     });
-    if (!outcome.ok) return broken(lowerFirst(outcome.problem.message), false);
+    if (!outcome.ok) {
+      const { message, next } = outcome.problem;
+      const cause = withoutDot(lowerFirst(next === undefined ? message : `${message} ${next}`));
+      return { read: { broken: cause, name: file.base, notAsked: true }, lasts: false };
+    }
     const final = outcome.value;
     if (final.is === "gone") {
       return broken(
@@ -112,7 +116,7 @@ async function checked(read: Read): Promise<Read> {
   if ("broken" in read) return read;
   const { name, input_schema } = read.definition;
   const prepared = await prepareValidator({ name, input_schema });
-  return prepared.ok ? read : { broken: lowerFirst(prepared.problem.message).replace(/\.$/, ""), name };
+  return prepared.ok ? read : { broken: withoutDot(lowerFirst(prepared.problem.message)), name };
 }
 
 /** A digest of all that the definition may depend on: the file, its name, and what it imports by path. */
@@ -131,6 +135,10 @@ async function keptIn(path: string): Promise<[string, Read][]> {
     // What is not there or not readable is asked anew.
     return [];
   }
+}
+
+function withoutDot(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }
 
 function lowerFirst(sentence: string): string {

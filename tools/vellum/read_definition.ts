@@ -38,7 +38,12 @@ export type Risk = "low" | "medium" | "high";
 export type Read =
   | { readonly definition: FileDefinition; readonly warnings: readonly string[] }
   /** Broken, the cause as the end of a sentence; `name` is what its tool would have been called. */
-  | { readonly broken: string; readonly name: string };
+  | {
+    readonly broken: string;
+    readonly name: string;
+    /** Nothing is wrong with the file: what would have asked it did not start. */
+    readonly notAsked?: true;
+  };
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const RISKS: readonly unknown[] = ["low", "medium", "high"];

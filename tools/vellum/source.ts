@@ -9,7 +9,7 @@ import { callFile } from "./call.ts";
 import { Definitions } from "./definitions.ts";
 import type { Discovered, ToolFile } from "./discover.ts";
 import type { Hosts } from "./hosts.ts";
-import type { FileDefinition } from "./read_definition.ts";
+import type { FileDefinition, Read } from "./read_definition.ts";
 
 /** Files described at once, each in a process of its own. */
 const AT_ONCE = 4;
@@ -55,8 +55,8 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
   for (const [at, read] of reads.entries()) {
     const file = files[at]!;
     const name = "broken" in read ? read.name : read.definition.name;
-    const broken = "broken" in read ? read.broken : null;
-    if (broken !== null) warn(`The tool file ${file.path} is broken: ${broken}.`);
+    const broken = "broken" in read ? brokenSentence(file, read) : null;
+    if (broken !== null) warn(broken);
     if (name === "") continue;
     const other = taken.get(name);
     if (other !== undefined) {
@@ -75,7 +75,7 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
       continue;
     }
     taken.set(name, file.path);
-    if ("broken" in read) register(brokenTool(name, file, read.broken));
+    if ("broken" in read) register(brokenTool(name, brokenSentence(file, read)));
     else {
       for (const warning of read.warnings) warn(`The tool file ${file.path}: ${warning}.`);
       register(toolOf(read.definition, file, place));
@@ -84,13 +84,17 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
 }
 
 /** An old document that calls it learns why it does not run. */
-function brokenTool(name: string, { path }: ToolFile, cause: string): Registration {
+function brokenTool(name: string, error: string): Registration {
   return {
     name,
     enabled: false,
     input_schema: { type: "object" },
-    execute: () => ({ success: false, error: `The tool file ${path} is broken: ${cause}.` }),
+    execute: () => ({ success: false, error }),
   };
+}
+
+function brokenSentence({ path }: ToolFile, { broken, notAsked }: Extract<Read, { broken: string }>): string {
+  return `The tool file ${path} ${notAsked ? "cannot be used" : "is broken"}: ${broken}.`;
 }
 
 function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): Registration {
