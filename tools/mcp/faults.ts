@@ -28,7 +28,7 @@ const MOST_WORDS = 300;
 export function faultOf(thrown: unknown, place: FaultPlace): Fault {
   const words = cut(withoutSecrets(wholeText(thrown), place.server).replace(/\s+/g, " ").trim());
   const said = cut((place.said ?? "").trim().split("\n").slice(-3).join(" ").trim());
-  const why = `${words.replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said}`}`;
+  const why = `${words.replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said.replace(/\.$/, "")}.`}`;
   const next = place.server.url
     ? httpAdvice(statusOf(thrown), words, place)
     : pipeAdvice(`${words}\n${place.said ?? ""}`, place);

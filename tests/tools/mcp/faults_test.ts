@@ -1,0 +1,63 @@
+// What is said of a server that does not start: what the wall kept from it, and how to start it outside; in real starts and
+// in the words of many programs.
+
+import assert from "node:assert/strict";
+import type { McpServer } from "../../../config/settings.ts";
+import { faultOf, type FaultPlace } from "../../../tools/mcp/faults.ts";
+import { withPlace } from "./scene.ts";
+
+const OUTSIDE = "To start it outside of the sandbox: mcp.servers.one.sandbox: false";
+const WRITES = `It wants to write where the sandbox does not let it. ${OUTSIDE}`;
+const SOCKET = `It wants a socket that the sandbox hides. ${OUTSIDE}`;
+const NETWORK = `The sandbox may keep it from the network. ${OUTSIDE}`;
+
+function next(said: string, more: Partial<FaultPlace> = {}): string | undefined {
+  const server: McpServer = { command: "server", args: ["--fast"] };
+  const place = { name: "one", server, said, confined: true, ...more };
+  return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
+}
+
+Deno.test("what a program says of a start that the wall was in the way of leads on to a start outside of it", () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["Error: EROFS: read-only file system, mkdir '/home/x/.cache'", WRITES],
+    ["mkdir: cannot create directory '/opt/x': Read-only file system", WRITES],
+    ["OSError: [Errno 30] Read-only filesystem: '/x'", WRITES],
+    ["Cannot connect to the Docker daemon. Is the docker daemon running?", SOCKET],
+    ["dial unix /run/user/1000/podman/podman.sock: connect: no such file", SOCKET],
+    ["Error: connect ENOENT /var/run/x", SOCKET],
+    ["Error: connect ECONNREFUSED /tmp/x", SOCKET],
+    ["Error: connect EACCES /run/x", SOCKET],
+    ["Error: getaddrinfo EAI_AGAIN registry.npmjs.org", NETWORK],
+    ["connect ENETUNREACH 1.1.1.1:443", NETWORK],
+    ["curl: (7) Network is unreachable", NETWORK],
+  ];
+  for (const [said, expected] of rows) assert.equal(next(said), expected, said);
+});
+
+Deno.test("where no wall stands, or none was in the way, the command is to be tried by hand", () => {
+  assert.equal(
+    next("Error: EROFS: read-only file system", { confined: false }),
+    "Try its command by hand: server --fast",
+  );
+  assert.equal(
+    next("SyntaxError: unexpected token"),
+    "Try its command by hand: server --fast; to start it outside of the sandbox: mcp.servers.one.sandbox: false",
+  );
+});
+
+Deno.test("a server that writes where it may not, or wants a socket that is hidden, says so at its real start", () =>
+  withPlace(async (place) => {
+    await Deno.mkdir(`${place.root}/closed`);
+    const starts: readonly (readonly [string, string])[] = [
+      [`mkdir ${place.root}/closed/cache || exit 1`, WRITES],
+      [`echo "connect ENOENT /var/run/docker.sock" >&2; exit 1`, SOCKET],
+    ];
+    for (const [script, expected] of starts) {
+      const one = { command: "/bin/sh", args: ["-c", script] };
+      const { notices } = await place.run({ one }, [{ name: "one:run" }]);
+      const told = notices.join("\n");
+      assert.match(told, /the server one could not tell its tools: it did not start/);
+      assert.ok(told.includes(`. ${expected}`), told);
+    }
+    assert.deepEqual([...Deno.readDirSync(`${place.root}/closed`)], []);
+  }));
