@@ -143,6 +143,8 @@ export interface ToolSettings {
   readonly excluded: readonly string[];
   /** Tools that a project file denies which nobody trusted yet. */
   readonly denied: readonly string[];
+  /** Servers that a project names and the person has not agreed to. */
+  readonly untrusted_servers: readonly string[];
   /** Names, `$presets` and rules in their short form approved for this run only. */
   readonly approved: readonly string[];
   /** The rules over inputs that are in force, those in lists and presets among them. */
@@ -478,6 +480,7 @@ export const DEFAULT_SETTINGS: Settings = {
     auto_approve: ["$default"],
     excluded: [],
     denied: [],
+    untrusted_servers: [],
     approved: [],
     rules: [],
     document: null,

@@ -40,7 +40,13 @@ export async function openServers(
   subject: SourcesSubject & { readonly sandbox: Sandbox },
   tell: (problem: Problem) => void,
 ): Promise<ToolServers> {
-  const named = Object.entries(subject.settings.mcp.servers);
+  const { mcp: { servers: settings }, tools: { untrusted_servers: untrusted } } = subject.settings;
+  for (const name of untrusted) {
+    if (!Object.hasOwn(settings, name)) {
+      tools.leaveOut(sourceOf(name), "nobody agreed to the file that names it");
+    }
+  }
+  const named = Object.entries(settings);
   if (named.length === 0) return NO_SERVERS;
   const { Server, FIRST_START } = await import("../../tools/mcp/server.ts");
   const { environment, document, fetch } = subject;
@@ -58,7 +64,7 @@ export async function openServers(
   const own = new Own(tools, tell);
   const servers: Server[] = [];
   for (const [name, settings] of named) {
-    const source = { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
+    const source = sourceOf(name);
     const reason = unusable(name, settings);
     if (reason !== null) {
       tools.leaveOut(source, reason.why);
@@ -107,6 +113,11 @@ export async function openServers(
     release: () => forEach((server) => server.release()),
     close: () => forEach((server) => server.close()),
   };
+}
+
+/** By which a server is known where sources of tools are told of. */
+function sourceOf(name: string) {
+  return { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
 }
 
 /** Why a server is not asked, as the end of a sentence, with what is to be told; null when it is. */

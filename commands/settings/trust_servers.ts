@@ -22,7 +22,7 @@ export async function trustableServers(environment: Environment, path: string): 
   if (!read.ok) return read;
   return success({
     path,
-    lines: Object.entries(read.value).flatMap(([name, server]) => [
+    lines: Object.entries(read.value.servers).flatMap(([name, server]) => [
       `the server ${name} ${inWords(server)}`,
       ...variablesIn(server).map((variable) => `  is given the variable ${variable}`),
     ]),

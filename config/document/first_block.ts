@@ -79,8 +79,8 @@ export async function evaluate(
   const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua: language === "lua" });
   const result = await run();
   const logs = draft.operations.length === 0 ? loaded.logs : placed(loaded.logs, draft.log);
-  const { denied, approved } = loaded.settings.tools;
-  const effective = effectiveSettings(logs, { catalog, denied, approved });
+  const { denied, approved, untrusted_servers: untrusted } = loaded.settings.tools;
+  const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved });
   const problems: ChunkProblem[] = [
     ...result.problems,
     ...idleVariables(result.variables ?? {}),

@@ -34,6 +34,8 @@ export interface EffectiveOptions {
   readonly catalog: Catalog;
   /** Tools denied by an untrusted project file. */
   readonly denied?: readonly string[];
+  /** Servers of tools that nobody agreed to. */
+  readonly untrusted?: readonly string[];
   /** Names approved for this run only. */
   readonly approved?: readonly string[];
 }
@@ -79,6 +81,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
       resolvers: get("tools.resolvers"),
       ...approvalOf(logs, options),
+      untrusted_servers: options.untrusted ?? [],
       presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
       approval_profile: profileOf(logs),
       approval_strict: get("tools.approval_strict"),

@@ -90,10 +90,12 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
     if (log !== null) logs.push(log);
   }
   let served: LayerLog | null = null;
+  let untrusted: readonly string[] = [];
   if (sources.mcp !== null) {
     const share = await mcpShare(environment, await realPath(sources.mcp.path), sources.mcp, logs);
     if (!share.ok) return share;
-    if (share.value.notice !== null) notices.push(share.value.notice);
+    notices.push(...share.value.notices);
+    untrusted = share.value.untrusted;
     const draft = draftLayer({ layer: "P", others: logs, catalog });
     for (const { message } of writeTree(draft, { mcp: { servers: share.value.servers } }, { catalog })) {
       lines.push(`${sources.mcp.path}: ${message}`);
@@ -159,7 +161,7 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   );
   if (line.operations.length > 0) logs.push(line.log);
 
-  const effective = effectiveSettings(logs, { catalog, denied, approved: approve });
+  const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved: approve });
   for (const fault of effective.faults) {
     const file = places.get(fault.layer);
     const place = file === undefined ? layerWords(fault.layer) : `${file.path}:${file.places.of(fault)}`;

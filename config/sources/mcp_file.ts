@@ -16,8 +16,16 @@ export interface McpFile {
 /** Members of an entry that are settings here too. */
 const MEMBERS = ["command", "args", "env", "cwd", "url", "headers"];
 
-/** The servers that a file names, in the shape of `mcp.servers`. Fails with what is wrong with the text. */
-export function serversIn({ path, text }: McpFile): Outcome<Record<string, Record<string, unknown>>> {
+/** What a file says. */
+export interface NamedServers {
+  /** In the shape of `mcp.servers`. */
+  readonly servers: Record<string, Record<string, unknown>>;
+  /** Names as they stand in the file that come to one and the same name here; of each the first counts. */
+  readonly alike: readonly (readonly string[])[];
+}
+
+/** The servers that a file names. Fails with what is wrong with the text. */
+export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -28,14 +36,29 @@ export function serversIn({ path, text }: McpFile): Outcome<Record<string, Recor
     return broken(path, 'it must be an object with the member "mcpServers"');
   }
   const servers: Record<string, Record<string, unknown>> = {};
+  const written = new Map<string, string[]>();
   for (const [name, entry] of Object.entries(value.mcpServers ?? {})) {
     if (!isObject(entry)) return broken(path, `the server ${JSON.stringify(name)} must be an object`);
     // A dot would be read as a way into the settings, a colon as the end of the name.
-    servers[name.replaceAll(/[.:\s]/g, "-")] = Object.fromEntries(
+    const key = name.replaceAll(/[.:\s]/g, "-");
+    const others = written.get(key);
+    others?.push(name);
+    if (others !== undefined) continue;
+    written.set(key, [name]);
+    servers[key] = Object.fromEntries(
       MEMBERS.filter((member) => entry[member] !== undefined).map((member) => [member, entry[member]]),
     );
   }
-  return success(servers);
+  return success({ servers, alike: [...written.values()].filter(({ length }) => length > 1) });
+}
+
+/** What of a file counts. */
+export interface McpShare {
+  readonly servers: Record<string, Record<string, unknown>>;
+  /** Names of those that would count if the person agreed. */
+  readonly untrusted: readonly string[];
+  /** What a person has to know of it. */
+  readonly notices: readonly Problem[];
 }
 
 /** What says which program or address a server is, and what it is given. */
@@ -64,34 +87,55 @@ export async function mcpShare(
   real: string,
   file: McpFile,
   below: readonly LayerLog[],
-): Promise<
-  Outcome<{ readonly servers: Record<string, Record<string, unknown>>; readonly notice: Problem | null }>
-> {
-  const none = (notice: Problem | null) => success({ servers: {}, notice });
+): Promise<Outcome<McpShare>> {
   const read = serversIn(file);
-  if (!read.ok) return none(read.problem);
-  if (Object.keys(read.value).length === 0) return none(null);
+  if (!read.ok) return success({ servers: {}, untrusted: [], notices: [read.problem] });
+  const { servers, alike } = read.value;
+  const names = Object.keys(servers);
+  const notices = alike.map((each) => namedAlike(file, each));
+  if (names.length === 0) return success({ servers, untrusted: [], notices });
   const trusted = await isTrusted(environment, real, file.text, []);
   if (!trusted.ok) return trusted;
   if (trusted.value) {
-    const taken = Object.keys(read.value).filter((name) => isNamed(name, below));
-    const servers = Object.fromEntries(Object.entries(read.value).filter(([name]) => !taken.includes(name)));
-    const notice = taken.length === 0 ? null : {
-      code: "mcp-named-twice",
-      message: `Your own settings have servers of the names ${
-        taken.join(", ")
-      }; those of ${file.path} are left out.`,
-      next: "Give yours another name in mcp.servers to have both.",
-    };
-    return success({ servers, notice });
+    const taken = names.filter((name) => isNamed(name, below));
+    const counting = Object.fromEntries(Object.entries(servers).filter(([name]) => !taken.includes(name)));
+    return success({
+      servers: counting,
+      untrusted: [],
+      notices: [...notices, ...(taken.length === 0 ? [] : [namedTwice(file, taken)])],
+    });
   }
-  return none({
-    code: "mcp-untrusted",
-    message: `${file.path} names servers of tools that you have not agreed to, so they are not started: ${
-      Object.keys(read.value).join(", ")
-    }.`,
-    next: `Read it; if you agree: flemma trust ${operands(file.path)}`,
+  return success({
+    servers: {},
+    untrusted: names,
+    notices: [...notices, {
+      code: "mcp-untrusted",
+      message: `${file.path} names servers of tools that you have not agreed to, so they are not started: ${
+        names.join(", ")
+      }.`,
+      next: `Read it; if you agree: flemma trust ${operands(file.path)}`,
+    }],
   });
+}
+
+function namedTwice({ path }: McpFile, taken: readonly string[]): Problem {
+  return {
+    code: "mcp-named-twice",
+    message: `Your own settings have servers of the names ${
+      taken.join(", ")
+    }; those of ${path} are left out.`,
+    next: "Give yours another name in mcp.servers to have both.",
+  };
+}
+
+function namedAlike({ path }: McpFile, [first, ...others]: readonly string[]): Problem {
+  const quoted = others.map((name) => JSON.stringify(name)).join(", ");
+  const are = others.length === 1 ? "is the same name" : "are the same names";
+  return {
+    code: "mcp-named-alike",
+    message: `${path}: ${quoted} ${are} as ${JSON.stringify(first)} here, so only that server counts.`,
+    next: "Give each a name of its own; dots, colons and blanks count as dashes.",
+  };
 }
 
 function broken(path: string, why: string): Outcome<never> {

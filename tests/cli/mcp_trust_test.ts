@@ -71,3 +71,37 @@ Deno.test("a project's server does not take the place of the person's own of tha
     // To do without it is no harm.
     assert.equal(await key("mine.enabled"), "false");
   }));
+
+const CALL = "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `db:query` (`c1`)\n\n```json\n{}\n```\n\n@You:\n\n" +
+  "**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
+
+Deno.test("calls of a server that nobody agreed to wait, as those of other people's tools do", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".git"));
+    place.write(".mcp.json", JSON.stringify({ mcpServers: { db: { command: "no-such-db-server" } } }));
+    place.write("a.chat", CALL);
+    const { code, stderr } = await place.run(["advance", "a.chat"]);
+    assert.match(place.read("a.chat"), /status=pending\n```\n$/);
+    assert.doesNotMatch(place.read("a.chat"), /\(error\)/);
+    assert.match(stderr, /the server db/);
+    assert.notEqual(code, 0);
+  }));
+
+Deno.test("of two names of one file that come to the same name the first counts, and both are told", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".git"));
+    const mcpServers = {
+      "my.db": { command: "first" },
+      "my db": { command: "second" },
+      "my-db": { command: "third" },
+      other: { command: "fourth" },
+    };
+    place.write(".mcp.json", JSON.stringify({ mcpServers }));
+    const told =
+      /\.mcp\.json: "my db", "my-db" are the same names as "my\.db" here, so only that server counts/;
+    assert.match((await place.run(["config", "show"])).stderr, told);
+    await place.run(["trust", ".mcp.json"]);
+    const { stdout } = await place.run(["config", "get", "mcp.servers.my-db.command"]);
+    assert.equal(stdout.trim(), "first");
+    assert.match((await place.run(["config", "show"])).stderr, told);
+  }));
