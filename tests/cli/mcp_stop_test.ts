@@ -22,7 +22,10 @@ for (const sandbox of [true, false]) {
       started.kill("SIGINT");
       const { code, stderr } = await started.finished;
       assert.equal(code, 130, stderr);
-      assert.match(place.read("a.chat"), /server one was stopped\.\n\nThe user stopped this tool before it was done\./);
+      assert.match(
+        place.read("a.chat"),
+        /server one was stopped\.\n\nThe user stopped this tool before it was done\./,
+      );
       assert.match(place.read("heard.jsonl"), /"notifications\/cancelled"/);
       const left = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
       assert.equal(left.code, 1, "nothing that it started is left");
