@@ -1,6 +1,5 @@
 // A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
 
-import { fileUri } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
@@ -136,7 +135,7 @@ export class Server {
     const giveUp = new AbortController();
     const outcome = Connection.open(this.name, server, {
       version: this.#place.version,
-      roots: [fileUri(this.#place.folder)],
+      roots: [new URL(`file://${this.#place.folder.split("/").map(encodeURIComponent).join("/")}`).href],
       confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
       spawn: (server) => spawnServer(server, this.#place),
       network: (url) => this.#place.network(url),
