@@ -35,6 +35,7 @@ function lateFile(late: Late): LateFile {
  */
 const LATE: Readonly<Record<string, Late>> = {
   "commands/load.ts": "commands",
+  "commands/pieces/older_runtime.ts": "older",
   "commands/pieces/quick.ts": "quick",
   "commands/pieces/deciding.ts": {
     name: "deciding",

@@ -86,6 +86,7 @@ Deno.test("the program is a first file of less than 60 KB, which help and versio
       "lua.js",
       "markdown.js",
       "mcp.js",
+      "older.js",
       "quick.js",
       "re2js.js",
       "unbash.js",
