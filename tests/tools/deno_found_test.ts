@@ -33,6 +33,12 @@ Deno.test("a program that Deno runs takes that Deno, whatever is in PATH", () =>
     });
   }));
 
+Deno.test("the Deno that this program runs by is taken also from a project, where npm put it", () =>
+  inFolder((folder, at) => {
+    const own = install(`${folder}/node_modules/deno`);
+    assert.deepEqual(findDeno(at("/nonexistent"), [folder], own), { ok: true, value: own });
+  }));
+
 Deno.test("a single binary, or one that Node runs, takes the Deno in PATH", () =>
   inFolder((folder, at) => {
     const deno = install(`${folder}/bin`);

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { nameOf } from "../../base/paths.ts";
-import { failure, type Outcome } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { permissionFlags } from "../../sandbox/policy/deno_permissions.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import type { Policy } from "../../sandbox/types.ts";
@@ -11,7 +11,7 @@ import { HOST, PLUGIN_API } from "./host.generated.ts";
 /**
  * The Deno to run tool files with. Fails with `deno-missing` and with what `findProgram` says.
  *
- * @param writable folders that commands may change: nothing in them is started
+ * @param writable folders that commands may change: no other Deno in them is started
  * @param own the runtime of this process, null where it runs no other files
  */
 export function findDeno(
@@ -19,7 +19,8 @@ export function findDeno(
   writable: readonly string[],
   own: string | null = ownDeno(),
 ): Outcome<string> {
-  if (own !== null) return findProgram(own, environment, writable);
+  // It may lie in the project, where npm put it; what this program runs from is kept from commands wherever it lies.
+  if (own !== null) return success(own);
   const installed = findProgram("deno", environment, writable);
   if (installed.ok || installed.problem.code !== "program-not-found") return installed;
   return failure(
