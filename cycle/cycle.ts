@@ -283,7 +283,8 @@ export class Cycle {
     if (!this.#starting) return null;
     const steps = plan(this.#chat, inputs);
     const end = steps.at(-1);
-    if (course.mustFindWork && end?.do === "send") return this.#fail(reusedIds());
+    const nothingNew = end?.do === "send" || (end?.do === "rest" && end.at === "answered");
+    if (course.mustFindWork && nothingNew) return this.#fail(reusedIds());
     if (!await this.#write(steps) || !await this.#forgetInterrupted(inputs)) return null;
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
     // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.

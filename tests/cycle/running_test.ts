@@ -7,6 +7,8 @@ import type { ExecutionResult } from "../../tools/definition.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
 
 const HEADER = { status_style: "header" as const };
+/** The fake calls are all alike, which is no circle here. */
+const ALIKE = { ...HEADER, autopilot: { enabled: true, max_turns: 100, max_repeats: 0 } };
 const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100, max_repeats: 3 } };
 
 /** Calls of `slow` that end when the test says so. */
@@ -95,7 +97,7 @@ Deno.test("without the autopilot the calls that found no slot are what the cycle
 
 Deno.test("with the autopilot the calls that found no slot run in the next round, then the answer is sent", async () => {
   const gates = new Gates();
-  const built = bench({ text: approved("a", "b", "c"), tools: HEADER, run: gates.run });
+  const built = bench({ text: approved("a", "b", "c"), tools: ALIKE, run: gates.run });
   const done = built.cycle.advance();
   await gates.started(2);
   assert.deepEqual(built.ran, ["a", "b"]);
@@ -252,7 +254,7 @@ Deno.test("the autopilot goes on until the reply has no call", async () => {
   const provider = talker(3);
   const built: Bench = bench({
     text: "@You:\nhi\n",
-    tools: { ...HEADER, auto_approve: ["echo"] },
+    tools: { ...ALIKE, auto_approve: ["echo"] },
     send: () => provider.send(() => built),
   });
   const stop = await built.cycle.advance();
