@@ -156,4 +156,29 @@ export const SCENES: readonly Scene[] = [
     thinks: true,
     shows: ["render/conversation.ts", "render/terminal"],
   },
+  {
+    name: "git",
+    title:
+      "A terminal: git log -p shows what came into a conversation as a person reads it, message by message",
+    size: [92, 30],
+    document: QUESTION,
+    start: [
+      "sh",
+      "-c",
+      [
+        "exec 2>/dev/null",
+        "export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE=2026-11-28T09:30:00Z GIT_COMMITTER_DATE=2026-11-28T09:30:00Z",
+        "git init -q -b main && git config user.name You && git config user.email you@example.org",
+        "flemma git setup --write >/dev/null",
+        'git add .gitattributes notes.chat average.ts && git commit -qm "Ask about the empty list"',
+        "flemma advance --quiet notes.chat >/dev/null",
+        'git commit -qam "Let the model answer"',
+        "clear",
+        "git --no-pager -c color.ui=always log -1 -p --format='%C(yellow)%h%Creset %s' -- notes.chat",
+        "read key",
+      ].join("; "),
+    ],
+    acts: [{ keys: [], until: "+Result: waits for you" }],
+    shows: ["commands/conversation/git", "render"],
+  },
 ];
