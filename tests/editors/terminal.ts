@@ -189,6 +189,8 @@ export class EditorSession {
     for (const key of keys) {
       const literal = key.length > 3 && !["Enter", "Escape"].includes(key);
       await this.#tmux(["send-keys", ...(literal ? ["-l"] : []), "--", key]);
+      // Only the time until the next key tells an editor that this was not the beginning of Alt and that key.
+      if (key === "Escape") await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 
