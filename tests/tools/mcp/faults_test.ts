@@ -27,7 +27,7 @@ Deno.test("what a program says of a start that the wall was in the way of leads 
     ["Error: connect ENOENT /var/run/x", SOCKET],
     ["Error: connect ECONNREFUSED /tmp/x", SOCKET],
     ["Error: connect EACCES /run/x", SOCKET],
-    ["Error: getaddrinfo EAI_AGAIN registry.npmjs.org", NETWORK],
+    ["Error: getaddrinfo EAI_AGAIN packages.example", NETWORK],
     ["connect ENETUNREACH 1.1.1.1:443", NETWORK],
     ["curl: (7) Network is unreachable", NETWORK],
   ];
