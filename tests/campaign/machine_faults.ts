@@ -3,7 +3,6 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Finished, type Scene, withScene } from "../cli/harness.ts";
-import { chance } from "./random.ts";
 
 const BEFORE = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const AFTER = BEFORE.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
@@ -117,15 +116,13 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
   "files that may not grow": { shell: `ulimit -f 0; ${RUN}`, ending: "either" },
 };
 
-/** Tries so many faults, each once before one is tried again; throws at the first after which something is lost. */
+/** Tries so many faults, in order from that of the seed on; throws at the first after which something is lost. */
 export async function machineFaults(count: number, seed: number): Promise<string> {
   const rows = Object.entries(MACHINE_FAULTS);
-  const random = chance(seed);
   const mountable = await canMount();
   let tried = 0;
-  let left = random.below(rows.length);
-  for (let at = 0; at < count; at++, left++) {
-    const [what, fault] = rows[left % rows.length]!;
+  for (let at = 0; at < count; at++) {
+    const [what, fault] = rows[(seed + at) % rows.length]!;
     if (fault.mounts && !mountable) continue;
     tried++;
     try {
