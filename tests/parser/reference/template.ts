@@ -20,15 +20,15 @@ const HIDING =
 const RAW_CODE = /^[ \t\r\n]*raw[ \t\r\n]*-?$/;
 const END_RAW = /\{%(-?)([ \t\r\n]*endraw[ \t\r\n]*)(-?)%\}/g;
 
-/** The parts of a run of text (chat-format 8.1). */
-export function template(text: string): Part[] {
+/** The parts of a run of text (chat-format 8.1); `fenced` where a fence quotes an opener that it does not close. */
+export function template(text: string, fenced: boolean): Part[] {
   const parts: Part[] = [];
   const plain = (from: number, to: number, unclosed = false) => {
     if (from < to) parts.push({ kind: "text", from, to, unclosed });
   };
   let read = 0;
   for (let at = opener(text, 0); at >= 0; at = opener(text, read)) {
-    for (let fence = fenceAround(text, at); fence !== null; fence = fenceAround(text, at)) {
+    for (let fence = fenced ? fenceAround(text, at) : null; fence !== null; fence = fenceAround(text, at)) {
       const inside = text.slice(at + 2, fence.to).replace(/^-/, "");
       if (closer(inside, 0, text[at + 1] === "%" ? "code" : "expression") >= 0) break;
       at = opener(text, fence.to);

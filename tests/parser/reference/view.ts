@@ -188,8 +188,8 @@ class ViewReader {
       tool_use_id: id,
       status,
       content: this.#join(opener + 1, closer),
-      // Nothing of most results is ever evaluated, so a tag that stays open there is nothing to tell.
-      segments: final ? this.#template(opener + 1, closer, () => {}) : [],
+      // Nothing of most results is ever evaluated, so a tag that stays open there is nothing to tell, and nothing is quoted.
+      segments: final ? this.#template(opener + 1, closer, null) : [],
       start: line + 1,
       end: closer + 1,
     };
@@ -304,16 +304,17 @@ class ViewReader {
     return this.#template(from, to, (line) => this.#find("template_unclosed", line));
   }
 
-  #template(from: number, to: number, unclosed: (line: number) => void): unknown[] {
+  /** `unclosed` is told of a tag that stays open; null for a result, in which no fence quotes. */
+  #template(from: number, to: number, unclosed: ((line: number) => void) | null): unknown[] {
     if (from >= to) return [];
     const lines = this.#document.lines;
     const start = lines[from]!.from;
     const raw = this.#document.raw(start, lines[to - 1]!.to);
     const lineAt = (at: number) => from + (raw.slice(0, at).match(/\n/g)?.length ?? 0);
     const columnAt = (at: number) => at - (raw.lastIndexOf("\n", at - 1) + 1);
-    return template(raw).map((part) => {
+    return template(raw, unclosed !== null).map((part) => {
       if (part.kind === "text") {
-        if (part.unclosed) unclosed(lineAt(part.from));
+        if (part.unclosed) unclosed?.(lineAt(part.from));
         const value = this.#unfold(raw.slice(part.from, part.to));
         const first = lineAt(part.from);
         return { kind: "text", value, start: first + 1, end: first + 1 + (value.match(/\n/g)?.length ?? 0) };
