@@ -139,16 +139,32 @@ for (const name of ["Vim", "Neovim"]) {
       const later = Date.now() / 1000 + 10;
       Deno.utimeSync(place.path("q.chat"), later, later);
       server.goOn();
-      await sees("First answer.");
-      await session.until(
-        async () => (await session.screen()).includes("First answer."),
-        "the reply is in the buffer",
-      );
+      await sees("First answer.", RUNTIMES[name]!.complete);
       await does([":write", "Enter"], "changed since reading it");
       assert.equal(place.read("q.chat"), "@You:\nSomebody else.\n");
       await does(["y", "Enter"]);
       await session.until(() => place.read("q.chat").includes("First answer."), "it is saved");
       assert.ok(place.read("q.chat").startsWith(QUESTION));
+    },
+  );
+
+  test(
+    name,
+    "a question of the editor stays on the screen while a run ends behind it, and the end is told afterwards",
+    async (stage) => {
+      const { session, place, server, does } = stage;
+      await does([":autocmd User FlemmaFinished call writefile([], 'ended')", "Enter"]);
+      await does(RUNTIMES[name]!.keys.advance, "First");
+      place.write("q.chat", "@You:\nSomebody else.\n");
+      const later = Date.now() / 1000 + 10;
+      Deno.utimeSync(place.path("q.chat"), later, later);
+      await does([":write", "Enter"], "(y/n)?");
+      server.goOn();
+      // Neovim hears of it only behind its question.
+      if (name === "Vim") await session.until(() => place.exists("ended"), "the run has ended");
+      assert.match(await session.screen(), /\(y\/n\)\?/);
+      await does(["n", "Enter"], RUNTIMES[name]!.complete, "First answer.");
+      assert.equal(place.read("q.chat"), "@You:\nSomebody else.\n");
     },
   );
 
