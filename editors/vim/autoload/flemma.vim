@@ -83,11 +83,6 @@ function! flemma#say(text, highlight) abort
       autocmd! InsertLeave,CmdlineLeave * call timer_start(20, {_ -> s:say_unsaid()})
     augroup END
     return v:null
-  elseif mode() =~# '^r'
-    " The editor asks the person something, and what is said now would stand over its question.
-    let s:unsaid = [a:text, a:highlight]
-    call timer_start(100, {_ -> s:say_unsaid()})
-    return v:null
   endif
   redraw
   execute 'echohl' a:highlight
@@ -96,14 +91,9 @@ function! flemma#say(text, highlight) abort
   return v:null
 endfunction
 
-let s:unsaid = []
 function! s:say_unsaid() abort
-  let unsaid = s:unsaid
-  let s:unsaid = []
-  silent! autocmd! flemma_unsaid
-  if !empty(unsaid)
-    call call('flemma#say', unsaid)
-  endif
+  autocmd! flemma_unsaid
+  call call('flemma#say', s:unsaid)
 endfunction
 
 " Tells whoever listens: `autocmd User FlemmaFinished …` finds the details in `g:flemma_event`.

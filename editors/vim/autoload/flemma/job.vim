@@ -15,13 +15,13 @@ function! flemma#job#start(words, lines, on) abort
     call flemma#say('there is no program ' . argv[0] . ' on the path: let g:flemma_program say where it is', 'ErrorMsg')
     return {}
   endif
-  let job = {'on': a:on, 'out': [''], 'err': '', 'code': 0, 'open': 2}
+  let job = {'on': a:on, 'out': [''], 'err': '', 'code': 0, 'open': 2, 'held': []}
   let text = join(a:lines, "\n") . "\n"
   if has('nvim')
     let job.id = jobstart(argv, {
           \ 'on_stdout': {_j, data, _e -> s:out(job, data)},
-          \ 'on_stderr': {_j, data, _e -> s:err(job, join(data, "\n"))},
-          \ 'on_exit': {_j, code, _e -> s:over(job, code, 2)}})
+          \ 'on_stderr': {_j, data, _e -> s:hear(job, {-> s:err(job, join(data, "\n"))})},
+          \ 'on_exit': {_j, code, _e -> s:hear(job, {-> s:over(job, code, 2)})}})
     " Neovim never waits while it writes.
     call chansend(job.id, text)
     call chanclose(job.id, 'stdin')
@@ -29,9 +29,9 @@ function! flemma#job#start(words, lines, on) abort
     let job.id = job_start(argv, {
           \ 'in_mode': 'raw', 'out_mode': 'raw', 'err_mode': 'raw', 'noblock': 1,
           \ 'out_cb': {_c, data -> s:out(job, split(data, "\n", 1))},
-          \ 'err_cb': {_c, data -> s:err(job, data)},
-          \ 'close_cb': {_c -> s:over(job, job.code, 1)},
-          \ 'exit_cb': {_j, code -> s:over(job, code, 1)}})
+          \ 'err_cb': {_c, data -> s:hear(job, {-> s:err(job, data)})},
+          \ 'close_cb': {_c -> s:hear(job, {-> s:over(job, job.code, 1)})},
+          \ 'exit_cb': {_j, code -> s:hear(job, {-> s:over(job, code, 1)})}})
     call ch_sendraw(job.id, text)
     call ch_close_in(job.id)
   endif
@@ -45,6 +45,23 @@ function! flemma#job#interrupt(job) abort
   else
     call job_stop(a:job.id, 'int')
   endif
+endfunction
+
+" Takes in what a job says. While the editor asks the person something (whether to write over a file, say) a change of the
+" screen would hide its question, so it is held until the answer.
+function! s:hear(job, taking) abort
+  call add(a:job.held, a:taking)
+  call s:take_in(a:job)
+endfunction
+
+function! s:take_in(job) abort
+  while !empty(a:job.held)
+    if mode(1) ==# 'r?'
+      call timer_start(50, {_ -> s:take_in(a:job)})
+      return
+    endif
+    call call(remove(a:job.held, 0), [])
+  endwhile
 endfunction
 
 function! s:out(job, data) abort
