@@ -8,16 +8,31 @@ import { writeOutput } from "../io/streams.ts";
 const BASH =
   `# bash completion for flemma: source it, or put it into ~/.local/share/bash-completion/completions/flemma
 _flemma() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" word text
+  # The shell hands words over as they were typed, and cut at colons: the program is asked for what they mean.
+  local line="\${COMP_LINE:0:COMP_POINT}" word="" quote="" char begun="" at text
+  local -a words=()
+  for ((at = 0; at < \${#line}; at++)); do
+    char="\${line:at:1}"
+    if [ "$quote" = "$char" ]; then quote=""
+    elif [ "$char" = "\\\\" ] && [ "$quote" != "'" ]; then at=$((at + 1)); word+="\${line:at:1}"
+    elif [ -n "$quote" ]; then word+="$char"
+    elif [ "$char" = "'" ] || [ "$char" = '"' ]; then quote="$char"; begun=1
+    elif [ "$char" = " " ] || [ "$char" = $'\\t' ]; then [ -n "$word$begun" ] && words+=("$word"); word="" begun=""
+    else word+="$char"
+    fi
+  done
+  words+=("$word")
+  local cur="$word" kept=""
+  case "$COMP_WORDBREAKS" in *:*) case "$cur" in *:*) kept="\${cur%:*}:";; esac;; esac
   COMPREPLY=()
   while IFS=$'\\t' read -r word text; do
     if [ "$word" = ":files" ]; then
       compopt -o filenames 2>/dev/null
-      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
+      while IFS= read -r word; do COMPREPLY+=("\${word#"$kept"}"); done < <(compgen -f -- "$cur")
     else
-      COMPREPLY+=("$word")
+      COMPREPLY+=("\${word#"$kept"}")
     fi
-  done < <(flemma complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(flemma complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -F _flemma flemma
 `;
@@ -29,7 +44,7 @@ _flemma() {
   local files word text
   while IFS=$'\\t' read -r word text; do
     if [[ $word == ":files" ]]; then files=1; else rows+=("\${word//:/\\\\:}:$text"); fi
-  done < <(flemma complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  done < <(flemma complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
   (( $#rows )) && _describe flemma rows
   [[ -n $files ]] && _files
 }

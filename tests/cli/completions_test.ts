@@ -121,24 +121,67 @@ Deno.test("bash completes commands, files, and the ids of calls that wait", () =
   withScene(async (place) => {
     place.write(
       "a b.chat",
-      callsDocument([{ id: "toolu_1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
+      callsDocument([{ id: "toolu:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
     );
-    const complete = async (...line: readonly string[]) => {
-      const quoted = line.map((word) => `'${word}'`).join(" ");
+    const complete = async (line: string) => {
       const { stdout, stderr } = await place.shell(
         `flemma completions bash > script; bash -c '
           flemma() { ${place.program.map((word) => `"${word}"`).join(" ")} "$@"; }
           . ./script
-          COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flemma
-          printf "%s\\n" "\${COMPREPLY[@]}"' bash ${quoted}`,
+          COMP_LINE=$1; COMP_POINT=\${#COMP_LINE}; _flemma
+          printf "%s\\n" "\${COMPREPLY[@]}"' bash "$LINE"`,
+        { env: { LINE: line } },
       );
       assert.equal(stderr, "");
       return stdout.trimEnd().split("\n");
     };
-    assert.deepEqual(await complete("flemma", "appro"), ["approve", "approval"]);
-    assert.deepEqual(await complete("flemma", "approve", "a"), ["a b.chat"]);
-    assert.ok((await complete("flemma", "approve", "a b.chat", "to")).includes("toolu_1"));
-    assert.ok(!(await complete("flemma", "approve", "a b.chat", "to")).includes("other"));
+    assert.deepEqual(await complete("flemma appro"), ["approve", "approval"]);
+    assert.deepEqual(await complete("flemma approve a"), ["a b.chat"]);
+    assert.deepEqual(await complete('flemma show "a'), ["a b.chat"]);
+    for (const file of ["a\\ b.chat", "'a b.chat'", '"a b.chat"', "a' 'b.chat"]) {
+      assert.deepEqual(await complete(`flemma  approve ${file} to`), ["toolu:1"], file);
+    }
+    // Readline cuts words at colons, and puts what it gets behind the last one.
+    assert.deepEqual(await complete("flemma approve a\\ b.chat toolu:"), ["1"]);
+  }));
+
+Deno.test("zsh completes commands, groups, options, files, and the ids of calls that wait", () =>
+  withScene(async (place) => {
+    place.write(
+      "a b.chat",
+      callsDocument([{ id: "call:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
+    );
+    // Its own pseudo-terminal: what stands on the line once Tab has done its work is what a person would have there.
+    place.write(
+      "complete.zsh",
+      `zmodload zsh/zpty; zpty line zsh -f -i
+line() { zpty -w line "$1"; while zpty -r line got; do [[ $got == *"$2"* ]] && break; done }
+line 'PS1= RPS1=; unsetopt promptcr promptsp; autoload -Uz compinit; compinit -u -d dump' ''
+line 'flemma() { ${place.program.map((word) => `"${word}"`).join(" ")} "$@" }; . ./script' ''
+line 'taken() { print -r -- "<$BUFFER>"; BUFFER=; }; zle -N taken; bindkey "^X" taken; print re""ady' 'ready'
+for typed in "$@"; do
+  zpty -w -n line "$typed"$'\t\x18'
+  while zpty -r line got; do [[ $got == *'<'*'>'* ]] && { print -r -- "\${\${got##*<}%%>*}"; break; }; done
+done
+zpty -d line
+`,
+    );
+    const typed = [
+      ["flemma sand", "flemma sandbox "],
+      ["flemma sandbox stat", "flemma sandbox status "],
+      ["flemma advance --no-a", "flemma advance --no-autopilot "],
+      ["flemma show a", "flemma show a\\ b.chat "],
+      ["flemma approve a\\ b.chat cal", "flemma approve a\\ b.chat call:1 "],
+    ] as const;
+    const asked = typed.map(([words]) => `'${words}'`).join(" ");
+    const { stdout, stderr } = await place.shell(
+      `flemma completions zsh > script; zsh -f complete.zsh ${asked}`,
+    );
+    assert.equal(stderr, "");
+    assert.deepEqual(
+      stdout.trimEnd().split("\n").map((line) => `${line.trimEnd()} `),
+      typed.map(([, whole]) => whole),
+    );
   }));
 
 Deno.test("ids come with what their calls ask for, and a broken document offers none", () =>
