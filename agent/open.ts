@@ -11,6 +11,9 @@ import { lockPlaceOf } from "./settings.ts";
 import { startSession } from "./session.ts";
 import type { ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
+/** Several documents of one process are given the same one. */
+export { RequestLimiter } from "../providers/http/limiter.ts";
+
 /**
  * Opens a file, which is changed in place under its lock. Nothing is read beyond the document and its settings, and
  * nothing is probed, until a method needs it.

@@ -7,6 +7,7 @@ import { type Problem, thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../../editors/stop_words.ts";
+import { RequestLimiter } from "../../providers/http/limiter.ts";
 import { hostOptions } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
@@ -39,8 +40,9 @@ export async function run(invocation: Invocation): Promise<number> {
     return exit;
   });
   try {
+    const shared = { ...host.value, limiter: new RequestLimiter() };
     const watched = [...files].map(([path, label]) =>
-      new Watched({ invocation, path, label, host: host.value, signal: interrupts.signal })
+      new Watched({ invocation, path, label, host: shared, signal: interrupts.signal })
     );
     for (const each of watched) await each.begin();
     messages.note(

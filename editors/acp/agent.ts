@@ -2,7 +2,7 @@
 // is asked of the client.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { openChat } from "../../agent/open.ts";
+import { openChat, RequestLimiter } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -72,6 +72,8 @@ class Agent {
   readonly #options: AgentOptions;
   readonly #peer: Peer;
   readonly #conversations = new Map<string, Conversation>();
+  /** All conversations share what a provider takes at a time. */
+  readonly #limiter = new RequestLimiter();
   #initialized = false;
   #asksForms = false;
 
@@ -300,7 +302,7 @@ class Agent {
   #host({ path, chosen, servers }: Pick<Conversation, "path" | "chosen" | "servers">) {
     const environment = { ...this.#options.environment, cwd: folderOfDocument(path) };
     const overrides = { ...overridesOf(chosen), ...(isEmpty(servers) ? {} : { mcp: { servers } }) };
-    return { environment, settings: { overrides } };
+    return { environment, settings: { overrides }, limiter: this.#limiter };
   }
 
   #update(sessionId: string, update: SessionUpdate): void {

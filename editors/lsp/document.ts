@@ -1,6 +1,6 @@
 // One document that is open in the editor: its text, a session that looks at it, and the run that changes it.
 
-import { chatInMemory } from "../../agent/open.ts";
+import { chatInMemory, type RequestLimiter } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { pathOfUri } from "../../base/paths.ts";
@@ -19,6 +19,8 @@ import { editsBetween, sameText } from "./text_edits.ts";
 export interface DocumentHost {
   readonly environment: Environment;
   readonly client: Client;
+  /** All documents share what a provider takes at a time. */
+  readonly limiter: RequestLimiter;
   /** Told when the text, or what is known of its calls, is another one. */
   readonly changed: (document: OpenDocument) => void;
 }
@@ -148,6 +150,7 @@ export class OpenDocument {
     const opened = await chatInMemory(NOTHING, {
       ...options,
       environment,
+      limiter: this.#host.limiter,
       store: this.store,
       stream: false,
       emit: (event) => {

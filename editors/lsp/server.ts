@@ -1,5 +1,6 @@
 // A language server for `.chat` documents: what the editor tells and asks, and who answers.
 
+import { RequestLimiter } from "../../agent/open.ts";
 import type { Environment } from "../../base/environment.ts";
 import { configFolder } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -115,6 +116,7 @@ class Server {
   readonly #options: ServeOptions;
   readonly #peer: Peer;
   readonly #documents = new Map<string, OpenDocument>();
+  readonly #limiter = new RequestLimiter();
   readonly #stop = new AbortController();
   #client: Client | null = null;
   #shutDown = false;
@@ -241,6 +243,7 @@ class Server {
     const document = new OpenDocument(uri, text, typeof version === "number" ? version : 0, {
       environment: this.environment,
       client: this.client,
+      limiter: this.#limiter,
       changed: (document) => this.#tell(document),
     });
     this.#documents.set(uri, document);

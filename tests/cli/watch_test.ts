@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { isSaved, type Known, knownAfter, type Look } from "../../commands/serve/watched.ts";
 import { HABITS } from "../campaign/random.ts";
+import { withCrowd } from "./crowd.ts";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
@@ -223,3 +224,20 @@ Deno.test("what cannot be watched is refused before anything is", () =>
       assert.equal(finished.stdout, "");
     }
   }));
+
+Deno.test("documents that are watched share what a provider takes at a time", () =>
+  withScene((place) =>
+    withCrowd(
+      { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 6 },
+      async (crowd) => {
+        place.settings("providers: { anthropic: { max_requests: 2 } }\n");
+        const files = Array.from({ length: 6 }, (_, at) => `q${at}.chat`);
+        for (const file of files) place.write(file, "@You:\n");
+        await watching(place, crowd.env, files, async (watch) => {
+          for (const file of files) place.write(file, QUESTION);
+          for (const _ of files) await watch.next("stopped");
+        });
+        assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [6, 2, 0]);
+      },
+    )
+  ));

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import * as acp from "@agentclientprotocol/sdk";
+import { withCrowd } from "../../cli/crowd.ts";
 import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
 import { callReply, textReply, withServer } from "../../cli/replies.ts";
 import { toolReply, writeReply } from "./replies.ts";
@@ -435,3 +436,20 @@ Deno.test("a client that goes away while it asks a person leaves the call waitin
       const approved = await place.run(["approve", `.flemma/chats/${name}`, "toolu_1"]);
       assert.equal(approved.code, 0, approved.stderr);
     })));
+
+Deno.test("conversations that a client has at once share what a provider takes at a time", () =>
+  withScene((place) =>
+    withCrowd(
+      { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 5 },
+      async (crowd) => {
+        place.settings("providers: { anthropic: { max_requests: 2 } }\n");
+        await withAgent(place, crowd.env, choose("allow_once"), async (client) => {
+          const ids: string[] = [];
+          for (let at = 0; at < 5; at++) ids.push((await begin(client) as Json).sessionId);
+          const ends = await Promise.all(ids.map((id) => say(client, id, "How are you?"))) as Json[];
+          assert.deepEqual(new Set(ends.map(({ stopReason }) => stopReason)), new Set(["end_turn"]));
+        });
+        assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [5, 2, 0]);
+      },
+    )
+  ));

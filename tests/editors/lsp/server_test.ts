@@ -1,6 +1,7 @@
 // The language server as an editor meets it: a real process, a client that holds the text, a server on loopback for a model.
 
 import assert from "node:assert/strict";
+import { withCrowd } from "../../cli/crowd.ts";
 import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
 import { callReply, textReply, withServer } from "../../cli/replies.ts";
 import { CAPABILITIES, type EditorOptions, type Json, LspEditor } from "./client.ts";
@@ -306,3 +307,16 @@ Deno.test("positions count bytes where the editor offers to, UTF-16 where it doe
   assert.deepEqual(await at({ general: { positionEncodings: ["utf-16", "utf-8"] } }), ["utf-8", 13, 22]);
   assert.deepEqual(await at({}), ["utf-16", 9, 18]);
 });
+
+Deno.test("documents that are open at once share what a provider takes at a time", () =>
+  withCrowd(
+    { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 5 },
+    (crowd) =>
+      withEditor(QUESTION, async (editor, uri) => {
+        const uris = [uri, ...["a", "b", "c", "d"].map((name) => uri.replace("f.chat", `${name}.chat`))];
+        for (const other of uris.slice(1)) editor.open(other, QUESTION);
+        await Promise.all(uris.map((uri) => editor.execute("flemma.advance", { uri, version: 1 })));
+        await editor.runEnds(uris.length);
+        assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [5, 2, 0]);
+      }, { env: crowd.env, settings: "providers: { anthropic: { max_requests: 2 } }\n" }),
+  ));

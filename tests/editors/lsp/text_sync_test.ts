@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { OpenDocument } from "../../../editors/lsp/document.ts";
 import type { Client } from "../../../editors/lsp/client.ts";
 import { toOffset, toPosition } from "../../../editors/lsp/positions.ts";
+import { RequestLimiter } from "../../../providers/http/limiter.ts";
 import { Random } from "../../parser/hostile.ts";
 import { applied, positionOf, type TextEdit, type Unit } from "./counting.ts";
 import { changes, freshText } from "./typing.ts";
@@ -14,6 +15,7 @@ const UNITS: readonly Unit[] = ["utf-16", "utf-8"];
 function opened(text: string, encoding: Unit): OpenDocument {
   return new OpenDocument("untitled:a", text, 1, {
     environment: { cwd: "/", home: "/", variables: {} },
+    limiter: new RequestLimiter(),
     client: { abilities: { encoding } } as Client,
     changed: () => {},
   });
