@@ -58,6 +58,10 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
     next: (folder) =>
       `In VS Code run the command "Developer: Install Extension from Location…" and choose ${folder}`,
   },
+  ...Object.fromEntries(
+    // Keys over the filter; they stand among a person's own.
+    ["micro", "nano", "vis"].map((name) => [name, { files: name, folder: () => null, next: () => null }]),
+  ),
 };
 
 /** Where Emacs looks first: `.emacs.d` where it is there, else the folder of settings. */
