@@ -1,4 +1,4 @@
-// A folder for tests that run the whole program.
+// Folders and programs of their own for tests that run programs.
 
 /**
  * A fresh, empty, real folder. It lies outside of `/tmp`, which every sandbox makes writable: there, what is refused and
@@ -6,4 +6,15 @@
  */
 export async function freshFolder(prefix: string): Promise<string> {
   return await Deno.makeTempDir({ dir: await Deno.realPath("/var/tmp"), prefix });
+}
+
+/**
+ * Writes a program that can be run at once. Another process writes it: tests run beside each other in threads of one process,
+ * and a child that one of them starts just then would hold the file open for writing, whereupon nobody can run it.
+ */
+export function writeProgram(path: string, text: string): void {
+  const script = 'printf %s "$2" > "$1" && chmod 755 "$1"';
+  const { success, stderr } = new Deno.Command("/bin/sh", { args: ["-c", script, "sh", path, text] })
+    .outputSync();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 }

@@ -249,10 +249,10 @@ export async function linkPackages(entry: string, place = `${ROOT}/.cache/bundle
   for (const { name, localPath } of Object.values(graph.npmPackages)) {
     const link = `${folder}/${name}`;
     await Deno.mkdir(link.slice(0, link.lastIndexOf("/")), { recursive: true });
-    await Deno.remove(link).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
-    await Deno.symlink(localPath, link);
+    // Several builds may share the folder: a link is there at every moment.
+    const fresh = `${link}.${crypto.randomUUID()}`;
+    await Deno.symlink(localPath, fresh);
+    await Deno.rename(fresh, link);
   }
   return folder;
 }

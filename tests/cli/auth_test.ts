@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { SECRET_TOOL } from "../providers/key_helpers.ts";
 import { type Scene, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
+import { writeProgram } from "../folder.ts";
 
 /** Puts a `secret-tool` before all others; without one, a folder in which there is none. */
 function withRing(place: Scene, present = true): Record<string, string> {
   const bin = `${place.folder}/bin`;
   const ring = `${place.folder}/ring`;
   for (const folder of [bin, ring]) Deno.mkdirSync(folder);
-  if (present) Deno.writeTextFileSync(`${bin}/secret-tool`, SECRET_TOOL, { mode: 0o755 });
+  if (present) writeProgram(`${bin}/secret-tool`, SECRET_TOOL);
   const deno = Deno.execPath();
   Deno.symlinkSync(deno, `${bin}/deno`);
   for (const name of ["sh", "cat", "rm"]) Deno.symlinkSync(`/bin/${name}`, `${bin}/${name}`);

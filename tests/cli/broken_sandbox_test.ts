@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "./harness.ts";
+import { writeProgram } from "../folder.ts";
 
 /** What bubblewrap prints → what the person is told, and whether only the machine itself can be the reason. */
 const FAILURES: readonly (readonly [printed: string, cause: RegExp, ofMachine: boolean])[] = [
@@ -36,11 +37,10 @@ const APPROVED = "\n@You:\n\n**Tool Result:** `call_1`\n\n```flemma:tool status=
 function plant(place: Scene, line: string, mode: string): void {
   const file = `${place.folder}/home/bwrap`;
   const quoted = line.replaceAll("'", `'\\''`);
-  Deno.writeTextFileSync(
+  writeProgram(
     file,
     `#!/bin/sh\n[ "$1" = --version ] && { echo 'bubblewrap 0.8.0'; exit 0; }\necho '${quoted}' >&2\nexit 1\n`,
   );
-  Deno.chmodSync(file, 0o755);
   // A program in a folder that commands may change would not be used at all.
   const policy = "policy: { rw_paths: [urn:flemma:buffer:path] }";
   place.settings(`sandbox: { backend: ${mode}, ${policy}, backends: { bwrap: { path: ${file} } } }\n`);

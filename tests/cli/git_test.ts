@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { writeProgram } from "../folder.ts";
 
 const BASE = "@System:\nBe brief.\n\n@You:\nHello?\n\n@Assistant:\nHello.\n\n";
 const asked = (name: string) => `@You:\nAbout ${name}?\n\n@Assistant:\nThis is ${name}.\n\n`;
@@ -13,7 +14,7 @@ async function withRepository(
   await withScene(async (place) => {
     Deno.mkdirSync(`${place.folder}/bin`);
     const words = place.program.map((word) => `'${word}'`).join(" ");
-    Deno.writeTextFileSync(`${place.folder}/bin/flemma`, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+    writeProgram(`${place.folder}/bin/flemma`, `#!/bin/sh\nexec ${words} "$@"\n`);
     const env = {
       PATH: `${place.folder}/bin:${place.env.PATH}`,
       GIT_CONFIG_NOSYSTEM: "1",

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
+import { writeProgram } from "../folder.ts";
 
 const ASKING = "tools: { auto_approve: [], auto_approve_sandboxed: false }\n";
 
@@ -123,10 +124,9 @@ Deno.test("the input is edited in the person's own editor, which has the termina
   withScene(async (place) => {
     write(place, "echo 1");
     const editor = `${place.folder}/editor`;
-    Deno.writeTextFileSync(
+    writeProgram(
       editor,
       '#!/bin/sh\n[ -t 0 ] && [ -t 1 ] || exit 9\nprintf "really? "\nread line\nsed -i "s/echo 1/echo $line/" "$1"\n',
-      { mode: 0o755 },
     );
     const terminal = new AtTerminal(place, ["review", "a.chat"], { env: { VISUAL: editor } });
     await terminal.press("Approve #1? ", "e");

@@ -4,14 +4,17 @@ import assert from "node:assert/strict";
 import { pagerCommand } from "../../commands/conversation/show/pager.ts";
 import { type Scene, withScene } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
+import { writeProgram } from "../folder.ts";
 
 const KEY = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8";
 const DOCUMENT = `@You:\nIs *this* it? ${KEY}\n\n@Assistant:\nYes.\n`;
 
 /** A pager that says what it got by its environment, and passes the text on. */
 function withPager(place: Scene): Readonly<Record<string, string>> {
-  place.write("pager", '#!/bin/sh\necho "paged with LESS=$LESS and $1"\ncat\necho "end of pager"\n');
-  Deno.chmodSync(place.path("pager"), 0o755);
+  writeProgram(
+    place.path("pager"),
+    '#!/bin/sh\necho "paged with LESS=$LESS and $1"\ncat\necho "end of pager"\n',
+  );
   return { PAGER: `${place.path("pager")} --option` };
 }
 
@@ -75,11 +78,10 @@ Deno.test("a person who leaves the pager early has seen enough, and Ctrl-C is th
     const early = await new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: "head -n 1" } }).ended();
     assert.equal(early.code, 0, early.shown);
     assert.match(early.shown, /^── You ─+\n$/);
-    place.write(
-      "waits",
+    writeProgram(
+      place.path("waits"),
       "#!/bin/sh\ntrap 'echo heard; exit 0' INT\nhead -n 1\necho ready\nwhile :; do sleep 0.1; done\n",
     );
-    Deno.chmodSync(place.path("waits"), 0o755);
     const pager = new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: place.path("waits") } });
     await pager.press("ready", "\x03");
     await pager.until("heard");

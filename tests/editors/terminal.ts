@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Scene } from "../cli/harness.ts";
+import { writeProgram } from "../folder.ts";
 
 export interface Editor {
   readonly program: string;
@@ -17,6 +18,8 @@ export interface Editor {
   readonly stop: readonly string[];
   /** No key stops a filter: it runs to its end. */
   readonly deaf?: boolean;
+  /** Keys that an editor answers with `shown` only once it is done with a filter; until then its screen may be an old one. */
+  readonly settled?: { readonly keys: readonly string[]; readonly shown: string };
   /** Keys that take away what the editor says about a filter that failed. */
   readonly dismiss: readonly string[];
 }
@@ -47,6 +50,7 @@ export const EDITORS: Readonly<Record<string, Editor>> = {
     open: (file) => ["emacs", "-nw", "-Q", file],
     filter: (command) => ["C-x", "h", "C-u", "M-|", command, "Enter"],
     undo: ["C-_"],
+    settled: { keys: ["C-x", "="], shown: "point=" },
     saveAndQuit: ["C-x", "C-s", "C-x", "C-c"],
     stop: ["C-g"],
     dismiss: [],
@@ -165,6 +169,14 @@ export class EditorSession {
    * then one undo brings it back.
    */
   async undoIfEmptied(shown: string): Promise<void> {
+    const { settled } = this.#editor;
+    if (settled !== undefined) {
+      await this.type(settled.keys);
+      await this.until(
+        async () => (await this.screen()).includes(settled.shown),
+        "the editor is done with it",
+      );
+    }
     const begun = performance.now();
     while (performance.now() - begun < 1000) {
       if ((await this.screen()).includes(shown)) return;
@@ -245,10 +257,9 @@ export function isAlive(pid: string): boolean {
 export function installProgram(place: Scene): Readonly<Record<string, string>> {
   Deno.mkdirSync(`${place.folder}/bin`, { recursive: true });
   const words = place.program.map((word) => `'${word}'`).join(" ");
-  Deno.writeTextFileSync(
+  writeProgram(
     `${place.folder}/bin/flemma`,
     `#!/bin/sh\necho $$ > '${place.path("pid")}'\nexec ${words} "$@"\n`,
-    { mode: 0o755 },
   );
   return { PATH: `${place.folder}/bin:${place.env.PATH}` };
 }

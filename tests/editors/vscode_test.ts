@@ -5,6 +5,7 @@ import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
 import { textReply, withServer } from "../cli/replies.ts";
 import { installProgram } from "./terminal.ts";
 import { Position, StubEditor } from "./vscode_stub.ts";
+import { writeProgram } from "../folder.ts";
 
 /** The editor with the program in its settings, on a document. The environment of the server is that of the scene. */
 async function withEditor(
@@ -15,8 +16,7 @@ async function withEditor(
   await withScene(async (place) => {
     const { PATH } = installProgram(place);
     const words = Object.entries({ ...place.env, ...env, PATH }).map(([name, value]) => `${name}='${value}'`);
-    place.write("program", `#!/bin/sh\nexec env -i ${words.join(" ")} flemma "$@"\n`);
-    Deno.chmodSync(place.path("program"), 0o755);
+    writeProgram(place.path("program"), `#!/bin/sh\nexec env -i ${words.join(" ")} flemma "$@"\n`);
     place.write("a.chat", text);
     const editor = new StubEditor({ "flemma.program": place.path("program") });
     const document = editor.open(place.path("a.chat"), text);

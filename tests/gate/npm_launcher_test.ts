@@ -1,6 +1,7 @@
 // The script that npm links as `flemma` finds the Deno that came with it, wherever a package manager puts that.
 
 import assert from "node:assert/strict";
+import { writeProgram } from "../folder.ts";
 
 const LAUNCHER = new URL("../../scripts/build/npm/flemma", import.meta.url).pathname;
 const SYSTEM = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}${
@@ -28,10 +29,9 @@ async function started({ at, deno, links = [], start, path = "", node }: Layout)
     await Deno.copyFile(LAUNCHER, `${root}/${at}/bin/flemma`);
     for (const place of [...deno, ...(node === undefined ? [] : [node])]) {
       await Deno.mkdir(`${root}/${place.slice(0, place.lastIndexOf("/"))}`, { recursive: true });
-      await Deno.writeTextFile(
+      writeProgram(
         `${root}/${place}`,
         `#!/bin/sh\nprintf '%s\\n' "$(readlink -f -- "$0")" "$@" "$DENO_NO_UPDATE_CHECK"\nexit 3\n`,
-        { mode: 0o755 },
       );
     }
     for (const link of links) {

@@ -10,7 +10,7 @@ import { KeyMemory } from "../../providers/keys/memory.ts";
 import { keyringResolver } from "../../providers/keys/resolvers.ts";
 import { sourceOf } from "../../providers/keys/sources.ts";
 import type { CredentialAnswer, CredentialResolver, KeyOwner } from "../../providers/keys/types.ts";
-import { freshFolder } from "../folder.ts";
+import { freshFolder, writeProgram } from "../folder.ts";
 import { GCLOUD, SECRET_TOOL, SECURITY } from "./key_helpers.ts";
 
 const CLAUDE: KeyOwner = { name: "anthropic", display: "Anthropic", keyVariables: ["ANTHROPIC_API_KEY"] };
@@ -38,15 +38,13 @@ async function withHelpers(
     await Deno.mkdir(ring);
     await Deno.mkdir(`${folder}/bin`);
     for (const [name, text] of Object.entries(helpers)) {
-      await Deno.writeTextFile(`${folder}/bin/${name}`, text, { mode: 0o755 });
+      writeProgram(`${folder}/bin/${name}`, text);
     }
     const variables = { PATH: `${folder}/bin:/usr/bin:/bin`, RING: ring };
     // The helpers of this machine must stay out of it.
     for (const name of ["secret-tool", "security", "gcloud"]) {
       if (helpers[name] === undefined) {
-        await Deno.writeTextFile(`${folder}/bin/${name}`, "#!/bin/sh\necho 'not here' >&2; exit 9\n", {
-          mode: 0o755,
-        });
+        writeProgram(`${folder}/bin/${name}`, "#!/bin/sh\necho 'not here' >&2; exit 9\n");
       }
     }
     const environment = { cwd: folder, home: folder, variables };

@@ -5,6 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.ts";
 import { type CommandsWatch, createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
 import type { RunningProgram } from "../../sandbox/protect/own_code.ts";
+import { writeProgram } from "../folder.ts";
 
 /** Runs `body` with a fresh, empty, real folder that does not lie under /tmp, and removes it afterwards. */
 export async function inFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
@@ -29,7 +30,7 @@ export function plant(folder: string, ...names: string[]): void {
 
 /** Writes an executable shell script. */
 export function script(path: string, ...lines: string[]): string {
-  Deno.writeTextFileSync(path, ["#!/bin/sh", ...lines, ""].join("\n"), { mode: 0o755 });
+  writeProgram(path, ["#!/bin/sh", ...lines, ""].join("\n"));
   return path;
 }
 

@@ -8,6 +8,7 @@ import type { Registration } from "../../../tools/definition.ts";
 import { mcporterSource } from "../../../tools/mcp/mcporter/source.ts";
 import type { RegisterTool } from "../../../tools/registration/types.ts";
 import { EVERYTHING, type Place, withPlace } from "./scene.ts";
+import { writeProgram } from "../../folder.ts";
 
 const MCPORTER = "npm:mcporter@0.12.3";
 
@@ -16,10 +17,9 @@ async function install({ root }: Place): Promise<string> {
   const deno = `${Deno.execPath()} run -A --quiet`;
   const path = `${root}/mcporter`;
   const cache = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
-  await Deno.writeTextFile(
+  writeProgram(
     path,
     `#!/bin/sh\nDENO_DIR='${cache}' exec ${deno} ${MCPORTER} --config '${root}/servers.json' "$@"\n`,
-    { mode: 0o755 },
   );
   const servers = {
     "every.thing": {
@@ -68,7 +68,7 @@ async function pretend({ root }: Place, calling: string, listing = ""): Promise<
     name: "other",
     inputSchema: { type: "object" },
   }];
-  await Deno.writeTextFile(
+  writeProgram(
     path,
     `#!/bin/sh
 echo "$*" >> '${root}/asked'
@@ -80,7 +80,6 @@ case "$1 $2" in
   *) ${calling} ;;
 esac
 `,
-    { mode: 0o755 },
   );
   return path;
 }

@@ -249,7 +249,8 @@ endfunction
 let s:timer = -1
 function! s:tick() abort
   if s:timer < 0
-    let s:timer = timer_start(1000, {_ -> execute('redrawstatus!')}, {'repeat': -1})
+    " A question of the editor would vanish with it.
+    let s:timer = timer_start(1000, {_ -> mode(1) ==# 'r?' ? '' : execute('redrawstatus!')}, {'repeat': -1})
   endif
 endfunction
 
