@@ -62,7 +62,7 @@ Deno.test("tools of mcporter's servers are called by their names; what one answe
 });
 
 /** A program in the place of mcporter that knows one server with one tool, and does this when that is called. */
-async function pretend({ root }: Place, calling: string, listing = ""): Promise<string> {
+function pretend({ root }: Place, calling: string, listing = ""): string {
   const path = `${root}/mcporter`;
   const tools = [{ name: "t", inputSchema: { type: "object" } }, {
     name: "other",
