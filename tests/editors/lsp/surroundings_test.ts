@@ -206,7 +206,7 @@ Deno.test("of two editors with the same document one runs, the other is told, an
       const free = await two.execute("flemma.status", { uri });
       assert.equal(free.error, undefined);
       const marked = await two.execute("flemma.reject", { uri, id: "call_1", message: "No." });
-      assert.deepEqual(marked.result, { started: true });
+      assert.deepEqual(marked.result, { started: true }, JSON.stringify(marked));
       assert.equal(await two.shutdown(), 0);
     })
   ));
