@@ -190,8 +190,15 @@ Deno.test("of two editors with the same document one runs, the other is told, an
         const approve = (await two.codeActions(each, "flemma:tool")).find(({ title }) =>
           /^Approve/.test(title)
         );
+        const locked = () =>
+          two.told.filter(({ method, params }) =>
+            method === "window/logMessage" && /in use/.test(params.message)
+          ).length;
+        const before = locked();
         await two.take(approve);
         assert.equal(two.textOf(each), PENDING.replace("pending", "approved"));
+        // That the person approved it cannot be noted meanwhile. The try ends before the lock is free.
+        await two.until(() => locked() > before, "it is told that the document is in use");
       }
       // The same file under another name in the same editor.
       one.open(fileUri(place.path("link.chat")), QUESTION);
