@@ -12,6 +12,11 @@ export function stateFolder(environment: Environment): string {
   return `${absolute(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
 }
 
+/** Where images and files that tools gave back are kept, each named by the SHA-256 of its bytes. */
+export function attachmentsFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/attachments`;
+}
+
 /** The folder of session overrides, and whether it is gone at logout. */
 export function sessionFolder(
   environment: Environment,

@@ -7,6 +7,11 @@ export async function sha256(data: Uint8Array<ArrayBuffer> | string): Promise<st
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** Whether a text has the form in which `sha256` writes a digest. */
+export function isSha256(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
 /**
  * A short digest of a text, at once: 53 bits as 14 hexadecimal digits. It tells texts apart that nobody made to be alike;
  * for anything that somebody may want to forge there is `sha256`.

@@ -57,6 +57,7 @@ function segmentJson(segment: Segment): unknown {
         tool_use_id: segment.id,
         status: segment.status,
         ...(segment.meta ? { meta: segment.meta } : {}),
+        ...(segment.attachments.length > 0 ? { attachments: segment.attachments } : {}),
         content: segment.content,
         segments: segment.segments.map(segmentJson),
         ...lines,

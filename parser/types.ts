@@ -188,6 +188,11 @@ export interface Result {
   readonly style: StatusStyle | null;
   /** The extra tokens of its header; null when there are none. */
   readonly meta: Meta | null;
+  /**
+   * Names of images and files that the tool gave back, as its header gives them behind `attachments=`: each should be the SHA-256
+   * of one that is kept in the state folder. Anybody may have written them.
+   */
+  readonly attachments: readonly string[];
   /** The lines between the fences joined by LF, nothing trimmed. Empty means no byte. */
   readonly content: string;
   /** The body parsed for templates; empty for lifecycle states. */

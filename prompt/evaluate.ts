@@ -9,6 +9,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../config/settings.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base, fileFinding, namedText } from "./attach.ts";
+import { isKept, type KeptFile, keptFile, keptFindings } from "./attachments.ts";
 import { isBlank, trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
 import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./file_references.ts";
@@ -29,8 +30,11 @@ export interface EvaluateOptions {
   readonly frontmatter?: EvaluatedFrontmatter;
   /** What settings say of tags and files. @default tags are run, and attached text carries its path */
   readonly settings?: Pick<Settings, "files" | "templating">;
-  /** Whether references of messages are files, which are read; otherwise they stay text. @default true */
-  readonly attaches?: boolean;
+  /**
+   * Whether references of messages are files, which are read, as those are that belong to results; otherwise they stay text.
+   * With `looks` it is only looked whether files of results are there, for whoever wants the findings alone. @default true
+   */
+  readonly attaches?: boolean | "looks";
 }
 
 /** The first block after it was evaluated: a part of `DocumentSettings` and the session that ran it. */
@@ -276,6 +280,7 @@ class Evaluation {
     const part = reference === null ? null : await this.#attached(reference, body);
     const parts: Part[] = part === null ? [] : [part];
     if (part === null) addText(parts, mayRefer ? unescapeReference(result.content) : result.content);
+    parts.push(...await this.#keptParts(result));
     return {
       kind: "tool_result",
       toolUseId: result.id,
@@ -283,6 +288,18 @@ class Evaluation {
       isError,
       parts,
     };
+  }
+
+  /** The files that the header of a result names, and nothing of its text does. */
+  async #keptParts(result: Result): Promise<readonly Part[]> {
+    const { attaches = true, environment } = this.#options;
+    if (result.attachments.length === 0 || attaches === false) return [];
+    const files: (readonly [string, KeptFile])[] = [];
+    for (const name of new Set(result.attachments)) {
+      files.push([name, await (attaches === "looks" ? isKept : keptFile)(name, environment)]);
+    }
+    this.#diagnostics.push(...keptFindings(result, files));
+    return files.flatMap(([, file]) => file.kind === "part" ? [file.part] : []);
   }
 
   #assistantParts(turn: Turn): readonly Part[] {

@@ -40,6 +40,8 @@ export type Part =
     /** Base64. */
     readonly data: string;
     readonly filename: string;
+    /** Set for one that a tool gave back: the text of its result has a line about it already. */
+    readonly attached?: true;
   }
   | {
     readonly kind: "unsupported_file";

@@ -71,6 +71,8 @@ export type Concession =
   | "system-role"
   /** Ids of calls as they are: nine letters and digits take their place. */
   | "long-ids"
+  /** Images and documents in results: the model gets the text about them. */
+  | "result-files"
   /** The wish how the model shall think. */
   | "thinking"
   /** The wish for words about its thinking. */

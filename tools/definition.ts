@@ -22,6 +22,8 @@ export interface ExecutionResult {
   readonly yieldToUser?: boolean;
   /** Shown on a terminal and in events only. */
   readonly status?: string;
+  /** Images and files that belong to it and are kept in the state folder, by SHA-256; its text has a line about each. */
+  readonly attachments?: readonly string[];
 }
 
 /** A preview is a string, or a label and details that are put together (tool-cycle section 11). */

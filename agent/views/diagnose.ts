@@ -16,7 +16,13 @@ export async function diagnose(
   unknownTools: readonly Diagnostic[] = [],
 ): Promise<Diagnosis> {
   const frontmatter = await evaluated();
-  const prompt = await evaluate(chat, { document: path, environment, frontmatter, settings });
+  const prompt = await evaluate(chat, {
+    document: path,
+    environment,
+    frontmatter,
+    settings,
+    attaches: "looks",
+  });
   const conflicts = conflictMarks(chat);
   const diagnostics = [...prompt.diagnostics, ...unknownTools, ...lastWord(chat), ...conflicts].sort(byPlace);
   return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 || conflicts.length > 0 };

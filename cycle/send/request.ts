@@ -10,6 +10,7 @@ import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
@@ -134,7 +135,10 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
     return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.judgement) };
   }
   const leftOut = preserved?.judgement.leftOut;
-  const build = (conceded: ReadonlySet<Concession>) => provider.buildRequest({ ...input, leftOut, conceded });
+  const build = (conceded: ReadonlySet<Concession>) => {
+    const told = conceded.has("result-files") ? withoutResultFiles(prompt) : prompt;
+    return provider.buildRequest({ ...input, prompt: told, leftOut, conceded });
+  };
   const { conceded = new Set() } = options;
   const { request, warnings, thinking = new Map() } = build(conceded);
   const model = settings.model ?? provider.defaultModel ?? "";

@@ -98,6 +98,7 @@ export function concessionNotice(concession: Concession, error: ProviderError, p
     "sampling": "the temperature",
     "system-role": "a system message, whose text goes in front of the first @You: message",
     "long-ids": "ids of calls that it does not take",
+    "result-files": "the images and documents in results, of which the model gets a line each",
     "bare-calls": "calls that lack their reasoning",
     "thinking": "the wish how the model shall think",
     "summary": "the wish for a summary of its thinking",

@@ -1,5 +1,6 @@
 // Tool result blocks as text: how they are spelled, and the smallest edits that change one.
 
+import { attachmentsToken } from "../text/attachments.ts";
 import { readSuffix, readTokens } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
 import type { Chat, Lifecycle, Result, StatusStyle } from "../types.ts";
@@ -11,10 +12,12 @@ export type WrittenStyle = Exclude<StatusStyle, "pending-fence">;
 export interface FinalBlock {
   /** Written as it is, one document line for each line of it. */
   readonly content: string;
-  /** True adds ` (error)` to the header. */
+  /** True writes `error` into the header. */
   readonly error: boolean;
   /** Word after the opening fence; `json` for data, else empty. */
   readonly language: "" | "json";
+  /** Names of files that belong to it, for the header. @default none */
+  readonly attachments?: readonly string[];
 }
 
 const HEADER = /^(\*\*Tool Result:\*\*\s*`[^`]+`)(.*)$/s;
@@ -34,7 +37,12 @@ export function fenceFor(content: string): string {
 /** The lines of a finished result block (tool-cycle 4.3). */
 export function finalLines(id: string, block: FinalBlock): string[] {
   const fence = fenceFor(block.content);
-  const header = `**Tool Result:** \`${id}\`${block.error ? " (error)" : ""}`;
+  const { error, attachments = [] } = block;
+  const words = [
+    ...(error ? ["error"] : []),
+    ...(attachments.length === 0 ? [] : [attachmentsToken(attachments)]),
+  ];
+  const header = `**Tool Result:** \`${id}\`${words.length === 0 ? "" : ` (${words.join(" ")})`}`;
   return [header, "", fence + block.language, ...block.content.split("\n"), fence];
 }
 

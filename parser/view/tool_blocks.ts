@@ -4,6 +4,7 @@ import { isObject } from "../../base/is_object.ts";
 import { nestingDepth, repeatedKey } from "../../base/json_text.ts";
 import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
+import { readAttachments } from "../text/attachments.ts";
 import { readStatus, type StatusReading } from "./status.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
@@ -35,6 +36,8 @@ export interface ResultBlock {
       readonly opener: Span;
       readonly ticks: number;
       readonly body: Span;
+      /** Names of files that the header gives, as they are written. */
+      readonly attachments: readonly string[];
     })
     | null;
 }
@@ -66,12 +69,20 @@ export function readResult(text: Text, message: Message, index: number, offset: 
   const fence = text.slice(opener.from, opener.to);
   const open = blockOpen(fence, 0, fence.length);
   if (open === null) throw new Error(`no opening fence at byte ${opener.from}`);
+  const suffix = read.suffix && spanText(line, read.suffix);
   const status = readStatus(
-    read.suffix && spanText(line, read.suffix),
+    suffix,
     spanText(fence, open.language),
     spanText(fence, open.info),
   );
-  return { from, to, id, hasOpener, block: { ...status, header, opener, ticks: open.ticks, body } };
+  const attachments = suffix === null ? [] : readAttachments(suffix);
+  return {
+    from,
+    to,
+    id,
+    hasOpener,
+    block: { ...status, header, opener, ticks: open.ticks, body, attachments },
+  };
 }
 
 /** Lines of a block without their line ends. */

@@ -299,6 +299,10 @@ class ChatResult implements Result {
     return this.#block.meta;
   }
 
+  get attachments(): readonly string[] {
+    return this.#block.attachments;
+  }
+
   get ticks(): number {
     return this.#block.ticks;
   }

@@ -42,6 +42,7 @@ export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly W
     const thinking = new Map<Block, ThinkingPart>();
     const content = turn.role === "assistant" ? assistantBlocks(parts, choice, turn.ids, thinking) : [
       ...turn.answers.map(({ result, id }) => resultBlock(result, id)),
+      ...turn.answers.flatMap(({ result }) => filesOfError(result)),
       ...parts.flatMap((part) => contentBlock(part, (path) => `@${path}`)),
     ];
     if (content.length > 0) messages.push({ role, content, line, thinking });
@@ -57,7 +58,8 @@ function resultBlock(result: ResultPart | null, id: string): Block {
   if (result === null) {
     return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
   }
-  const media = result.parts.some((inner) => inner.kind === "image" || inner.kind === "pdf");
+  // An error that holds anything but text is refused.
+  const media = !result.isError && result.parts.some(isFile);
   const binary = (path: string) => `[binary file: ${path}]`;
   const text = media ? "" : result.parts.map((inner) => plainText(inner, binary)).join("");
   return {
@@ -70,6 +72,16 @@ function resultBlock(result: ResultPart | null, id: string): Block {
       : text,
     is_error: result.isError ? true : undefined,
   };
+}
+
+/** The files of an error, which stand behind all results. */
+function filesOfError(result: ResultPart | null): readonly Block[] {
+  if (result === null || !result.isError) return [];
+  return result.parts.filter(isFile).flatMap((part) => contentBlock(part, (path) => path));
+}
+
+function isFile({ kind }: Part): boolean {
+  return kind === "image" || kind === "pdf";
 }
 
 function plainText(part: Part, binary: (path: string) => string): string {

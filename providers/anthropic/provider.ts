@@ -3,6 +3,7 @@
 import { outline } from "./outline.ts";
 import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
+import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
 import type { Concession, Provider, ProviderError } from "../types.ts";
 
@@ -40,12 +41,13 @@ const CONCESSIONS: readonly (readonly [RegExp, Concession])[] = [
     "earlier-thinking",
   ],
   [/\b(?:temperature|top_p|top_k)\b/, "sampling"],
+  FILES_REFUSED,
   [/thinking\.type|thinking\.adaptive|adaptive thinking|output_config|\beffort\b/i, "thinking"],
 ];
 
 /** Only a request that was refused as it stands can be mended; one that may succeed later is made again unchanged. */
 function concession({ message }: ProviderError): Concession | null {
-  if (!message.startsWith("invalid_request_error")) return null;
+  if (!/^(?:invalid_request_error|request_too_large)/.test(message)) return null;
   return CONCESSIONS.find(([words]) => words.test(message))?.[1] ?? null;
 }
 

@@ -6,6 +6,7 @@ import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type JsonValue, Raw } from "../request/json.ts";
+import { resultFiles } from "../request/result_files.ts";
 import { answerText } from "../request/result_text.ts";
 import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
@@ -46,7 +47,7 @@ export function chatMessages(
       );
     }
   });
-  return { messages, warnings: pdfWarnings(prompt) };
+  return { messages, warnings: [...pdfWarnings(prompt), ...resultFileWarnings(prompt)] };
 }
 
 /** Ids as the document has them, no two alike. */
@@ -144,6 +145,15 @@ function pdfWarnings({ history }: Prompt): readonly string[] {
     ),
   );
   return [...files].map((file) => `${file} is only named: this kind of server takes no PDF.`);
+}
+
+/** A tool message is text in this API, whatever the model could see. */
+function resultFileWarnings(prompt: Prompt): readonly string[] {
+  if (resultFiles(prompt).length === 0) return [];
+  return [
+    "Images and documents in results are only named: this kind of API takes text there. Attach one to a message (@./file) " +
+    "to have it seen.",
+  ];
 }
 
 function assistantMessage(

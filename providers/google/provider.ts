@@ -3,6 +3,7 @@
 import { choiceOf } from "../models/find.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
+import { FILES_REFUSED } from "../request/result_files.ts";
 import { concessionBy } from "../request/concede.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
@@ -66,6 +67,7 @@ function providerOf(door: Door, keyHint: string): Provider {
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],
       [/temperature/i, "sampling"],
       [/max[_ ]?output[_ ]?tokens/i, "reply-limit"],
+      FILES_REFUSED,
     ]),
     reader: (offered = []) => new GoogleReader({ provider: door.provider, offered, readError }),
     readError,

@@ -3,6 +3,7 @@
 import { answeredError } from "../http/errors.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { choiceOf } from "../models/find.ts";
+import { FILES_REFUSED } from "../request/result_files.ts";
 import { concessionBy } from "../request/concede.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { buildRequest } from "./request.ts";
@@ -26,6 +27,7 @@ export const openai: Provider = {
     [/temperature|top_p/i, "sampling"],
     [/reasoning\.effort|reasoning_effort|'reasoning'/i, "thinking"],
     [/max_output_tokens/i, "reply-limit"],
+    FILES_REFUSED,
   ]),
   reader: (offered = []) => new OpenAIReader(offered, readError),
   readError,

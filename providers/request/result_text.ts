@@ -18,7 +18,9 @@ export function plainResult(
   return parts.map((part) => {
     if (part.kind === "text" || part.kind === "text_file") return part.text;
     if (part.kind === "unsupported_file") return binary(part.path, null);
-    return part.kind === "image" || part.kind === "pdf" ? binary(part.filename, part.mimeType) : "";
+    if (part.kind !== "image" && part.kind !== "pdf") return "";
+    // What a tool gave back has its line in the text.
+    return part.attached === true ? "" : binary(part.filename, part.mimeType);
   }).join("");
 }
 

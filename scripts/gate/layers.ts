@@ -90,7 +90,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["conversation.ts"],
     ["evaluate.ts"],
     ["template"],
-    ["attach.ts"],
+    ["attach.ts", "attachments.ts"],
     ["file_log.ts", "file_references.ts", "blank.ts", "base64.ts"],
     ["types.ts"],
   ],

@@ -170,7 +170,7 @@ async function answers(random: Chance): Promise<void> {
   } catch {
     value = random.pick<unknown>([null, 7, "x", [], {}, { content: null }, { content: [null, 7, {}] }]);
   }
-  const result = await resultOf(value, () => Promise.resolve("/tmp/x"));
+  const result = await resultOf(value, { cwd: "/", home: "/dev/null", variables: {} });
   assert.equal(typeof result.success, "boolean");
 }
 

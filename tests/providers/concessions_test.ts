@@ -5,7 +5,15 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { getProvider } from "../../providers/registry.ts";
+import { sha256 } from "../../base/hash.ts";
+import { PNG } from "../pictures.ts";
 import { serve } from "./loopback.ts";
+
+const KEPT = await Deno.makeTempDir({ prefix: "flemma-concessions-" });
+const HASH = await sha256(PNG);
+await Deno.mkdir(`${KEPT}/flemma/attachments`, { recursive: true });
+await Deno.writeFile(`${KEPT}/flemma/attachments/${HASH}`, PNG);
+globalThis.addEventListener("unload", () => Deno.removeSync(KEPT, { recursive: true }));
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -15,6 +23,8 @@ interface Row {
   readonly refusal: string;
   /** @default 400 */
   readonly status?: number;
+  /** @default "invalid_request_error" */
+  readonly type?: string;
   /** Whether a request has what is refused. */
   has(body: Body, text: string): boolean;
   readonly parameters?: Body;
@@ -27,10 +37,38 @@ const REASONING = btoa(
 );
 const USE = '**Tool Use:** `bash` (`c1`)\n\n```json\n{"a":1}\n```\n';
 const RESULT = "@You:\n**Tool Result:** `c1`\n\n```\nout\n```\n";
+const seen = `@You:\ngo\n\n@Assistant:\n${USE}\n@You:\n**Tool Result:** \`c1\` (attachments=${HASH})\n\n` +
+  "```\n[image/png, 70B]\n```\n";
 const work = (tag: string, words = "") =>
   `@You:\ngo\n\n@Assistant:\n<thinking${tag}>\n${words}\n</thinking>\n\n${USE}\n${RESULT}`;
 
 const ROWS: Readonly<Record<string, Row>> = {
+  "Anthropic: a picture that is too large": {
+    provider: "anthropic",
+    refusal: "messages.2.content.0.tool_result.content.1.image.source.base64: image exceeds 5 MB maximum",
+    has: (_, text) => text.includes('"image/png"'),
+    document: seen,
+  },
+  "Anthropic: pictures that are too many bytes": {
+    provider: "anthropic",
+    refusal: "Request exceeds the maximum size",
+    status: 413,
+    type: "request_too_large",
+    has: (_, text) => text.includes('"image/png"'),
+    document: seen,
+  },
+  "OpenAI: a model without eyes": {
+    provider: "openai",
+    refusal: "Invalid content type. image_url is only supported by certain models.",
+    has: (_, text) => text.includes("input_image"),
+    document: seen,
+  },
+  "Gemini: a picture that it cannot read": {
+    provider: "gemini",
+    refusal: "Unable to process input image. Please retry or report.",
+    has: (_, text) => text.includes("inlineData"),
+    document: seen,
+  },
   "OpenAI: reasoning of another organisation": {
     provider: "openai",
     refusal: "The encrypted content for item rs_1 could not be verified.",
@@ -129,6 +167,14 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 const GOOD: Readonly<Record<string, string>> = {
+  anthropic: [
+    { type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Well." } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
   openai:
     'data: {"type":"response.output_text.delta","delta":"Well."}\n\ndata: {"type":"response.completed","response":{}}\n\n',
   gemini: 'data: {"candidates":[{"content":{"parts":[{"text":"Well."}]},"finishReason":"STOP"}]}\n\n',
@@ -142,7 +188,10 @@ for (const [what, row] of Object.entries(ROWS)) {
         ? {
           status: row.status ?? 400,
           headers: { "content-type": "application/json" },
-          body: JSON.stringify({ error: { message: row.refusal, type: "invalid_request_error" } }),
+          body: JSON.stringify({
+            type: "error",
+            error: { message: row.refusal, type: row.type ?? "invalid_request_error" },
+          }),
         }
         : { headers: { "content-type": "text/event-stream" }, body: GOOD[row.provider]! }
     );
@@ -160,7 +209,16 @@ for (const [what, row] of Object.entries(ROWS)) {
       const send = createSend({
         store,
         settings,
-        environment: { cwd: "/", home: "/", variables: { OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" } },
+        environment: {
+          cwd: "/",
+          home: "/",
+          variables: {
+            OPENAI_API_KEY: "k",
+            GEMINI_API_KEY: "k",
+            ANTHROPIC_API_KEY: "k",
+            XDG_STATE_HOME: KEPT,
+          },
+        },
         provider: provider.value,
         tools: () => [],
         emit: () => {},

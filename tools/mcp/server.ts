@@ -7,7 +7,7 @@ import { type CallOutcome, Connection, type Network } from "./connection.ts";
 import { expandServer } from "./expand.ts";
 import { KeptList } from "./kept_list.ts";
 import { resultOf } from "./result.ts";
-import { savesIn, shortened } from "./shown.ts";
+import { shortened } from "./shown.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
 import { definitionsOf } from "./tool_list.ts";
 
@@ -198,7 +198,7 @@ export class Server {
       });
       if (context.signal.aborted) return { success: false, error: this.#stopped };
       if (outcome.kind === "answer") {
-        return await resultOf(outcome.answer, savesIn(this.#place.environment));
+        return await resultOf(outcome.answer, this.#place.environment);
       }
       // Where it stopped answering, the next call gets a server that does.
       const isLost = outcome.kind === "lost" || outcome.kind === "silent" && !await opened.value.lives();

@@ -3,6 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
+import { takeFile } from "../overflow/attachments.ts";
 import { STOPPED } from "../run.ts";
 import type { FileDefinition } from "./read_definition.ts";
 import type { Final, HostProcess } from "./host_process.ts";
@@ -151,7 +152,7 @@ function wordsOf(params: unknown): string {
 async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Promise<ExecutionResult> {
   switch (end.is) {
     case "answered":
-      return withMedia(readResult(end.result, await texts.finish(null)), context);
+      return await withFiles(readResult(end.result, await texts.finish(null)), context);
     case "threw":
       return {
         success: false,
@@ -166,19 +167,20 @@ async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Pr
   }
 }
 
-/** A line for each image and file stands behind the text. */
-function withMedia(
-  { media, ...result }: ReturnType<typeof readResult>,
-  { truncate }: ExecutionContext,
-): ExecutionResult {
+/** What stands in the result of each image and file, behind the text: most often a line. */
+async function withFiles(
+  { files = [], ...result }: ReturnType<typeof readResult>,
+  { truncate, environment }: ExecutionContext,
+): Promise<ExecutionResult> {
+  const attachments: string[] = [];
+  const texts = [String((result.success ? result.output : result.error) ?? "")];
+  for (const file of files) {
+    const { text, attachment } = await takeFile(file, environment);
+    texts.push(await truncate.truncateWithOverflow(text, { direction: "head", source: "file" }));
+    if (attachment !== null) attachments.push(attachment);
+  }
   const member = result.success ? "output" : "error";
-  const lines = (media ?? []).map(({ type, data }) => `[${type}, ${truncate.formatSize(sizeOf(data))}]`);
-  return { ...result, [member]: [result[member], ...lines].filter((each) => each !== "").join("\n") };
-}
-
-/** Bytes that base64 text stands for. */
-function sizeOf(data: string): number {
-  return Math.floor(data.replace(/[=\s]+/g, "").length * 3 / 4);
+  return { ...result, [member]: texts.filter((text) => text !== "").join("\n"), attachments };
 }
 
 function firstOf(

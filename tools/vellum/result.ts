@@ -2,17 +2,10 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { ExecutionResult } from "../definition.ts";
+import type { GivenFile } from "../overflow/attachments.ts";
 
 /** What is said of a tool whose answer is none. */
 const NO_RESULT = "The tool ended without giving a result.";
-
-/** A block that a tool adds to its text. */
-export interface MediaBlock {
-  /** MIME type. */
-  readonly type: string;
-  /** Base64. */
-  readonly data: string;
-}
 
 /** The text of an answer in its parts, and the rest of it: the text may be too long to go in one message. Pure. */
 export function textApart(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
@@ -30,16 +23,16 @@ export function textApart(answer: unknown): { readonly texts: readonly string[];
 export function readResult(
   answer: unknown,
   text: string,
-): ExecutionResult & { readonly media?: readonly MediaBlock[] } {
+): ExecutionResult & { readonly files?: readonly GivenFile[] } {
   if (!isObject(answer)) return { success: false, error: NO_RESULT };
   const { isError, status, yieldToUser, contentBlocks } = answer;
   const blocks = Array.isArray(contentBlocks) ? contentBlocks.filter(isObject) : [];
-  const media = blocks.flatMap((block) => mediaOf(block) ?? []);
+  const files = blocks.flatMap((block) => fileOf(block) ?? []);
   return {
     ...(isError === true ? { success: false, error: text } : { success: true, output: text }),
     ...(typeof status === "string" ? { status } : {}),
     ...(yieldToUser === true ? { yieldToUser: true } : {}),
-    ...(media.length === 0 ? {} : { media }),
+    ...(files.length === 0 ? {} : { files }),
   };
 }
 
@@ -51,8 +44,7 @@ function isText(block: unknown): block is { readonly text: string } {
   return isObject(block) && block.type === "text" && typeof block.text === "string";
 }
 
-function mediaOf({ type, source }: Record<string, unknown>): MediaBlock | null {
+function fileOf({ type, source }: Record<string, unknown>): GivenFile | null {
   if (type !== "image" && type !== "file" || !isObject(source) || source.type !== "base64") return null;
-  const { media_type, data } = source;
-  return typeof media_type === "string" && typeof data === "string" ? { type: media_type, data } : null;
+  return { type: source.media_type, data: source.data };
 }

@@ -1,6 +1,7 @@
 // Every tool that `server-everything` offers a client like ours, called once; nobody here wrote that server.
 
 import assert from "node:assert/strict";
+import { attachmentsFolder } from "../../../base/folders.ts";
 import { denoServer, EVERYTHING, faultsIn, withPlace } from "./scene.ts";
 
 const server = { ...denoServer(EVERYTHING), sandbox: false };
@@ -11,7 +12,7 @@ const CALLS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   [
     "get-annotated-message",
     { messageType: "error", includeImage: true },
-    /Error: Operation failed[^]*\[image\/png, [^;]+; to see it, read \//,
+    /^ \(attachments=[0-9a-f]{64}\)[^]*Error: Operation failed[^]*\[image\/png, [\d.]+KB\]/,
   ],
   ["get-env", {}, /"DENO_DIR"/],
   [
@@ -26,11 +27,11 @@ const CALLS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ],
   ["get-structured-content", { location: "New York" }, /"temperature":\s*33/],
   ["get-sum", { a: 2, b: 3 }, /2 and 3 is 5/],
-  ["get-tiny-image", {}, /\[image\/png, [^;]+; to see it, read \//],
+  ["get-tiny-image", {}, /^ \(attachments=[0-9a-f]{64}\)[^]*\[image\/png, [\d.]+KB\]/],
   [
     "gzip-file-as-resource",
     { name: "a.gz", data: "data:text/plain;base64,bW9pbg==", outputType: "resource" },
-    /\[demo:\/\/resource\/session\/a\.gz\]\n\[application\/gzip, [^;]+; to see it, read \//,
+    /\[demo:\/\/resource\/session\/a\.gz\]\n\[application\/gzip, [^;]+; kept in \//,
   ],
   ["toggle-simulated-logging", {}, /Started simulated/],
   ["toggle-subscriber-updates", {}, /Started simulated resource updat/],
@@ -49,8 +50,9 @@ Deno.test("every tool that server-everything offers answers", () =>
       assert.match(ran.result(at), expected, name);
       assert.doesNotMatch(ran.result(at), /\(error\)/, name);
     }
-    const [, image = ""] = /read (\S+\.png)\]/.exec(ran.result(7)) ?? [];
-    assert.deepEqual([...Deno.readFileSync(image).subarray(1, 4)], [0x50, 0x4e, 0x47]);
+    const [, image = ""] = /attachments=([0-9a-f]+)/.exec(ran.result(7)) ?? [];
+    const bytes = Deno.readFileSync(`${attachmentsFolder(place.environment)}/${image}`);
+    assert.deepEqual([...bytes.subarray(1, 4)], [0x50, 0x4e, 0x47]);
     // Progress is shown while it runs.
     assert.match(shown.join(""), /1\/4[^]*2\/4/);
     // It adds this one when it knows that we have roots, which may be after it was asked for its tools.

@@ -17,7 +17,7 @@ Deno.test("every tool of server-filesystem answers from inside the sandbox", () 
     const calls: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
       ["read_file", { path: at("one.txt") }, /one\ntwo/],
       ["read_text_file", { path: at("one.txt"), head: 1 }, /one(?!\ntwo)/],
-      ["read_media_file", { path: at("dot.png") }, /\[image\/png, 70B; to see it, read \//],
+      ["read_media_file", { path: at("dot.png") }, / \(attachments=[0-9a-f]{64}\)[^]*\[image\/png, 70B\]/],
       ["read_multiple_files", { paths: [at("one.txt"), at("move-not.txt")] }, /one\ntwo[^]*Error/],
       ["write_file", { path: at("new.txt"), content: "new\n" }, /Successfully wrote/],
       ["edit_file", { path: at("edit.txt"), edits: [{ oldText: "before", newText: "after" }] }, /\+after/],

@@ -51,7 +51,7 @@ Deno.test("tools of mcporter's servers are called by their names; what one answe
     const ran = await place.with({}, calls, (chat) => chat.advance(), { settings: { tools } });
     assert.match(ran.result(0), /Echo: it's "here" --now/);
     assert.match(ran.result(1), /sum of 1 and 2 is 3/);
-    assert.match(ran.result(2), /\[image\/png, [\d.]+KB; to see it, read (\S+)\]/);
+    assert.match(ran.result(2), /^ \(attachments=[0-9a-f]{64}\)[^]*\[image\/png, [\d.]+KB\]/);
     assert.match(ran.result(3), /\(error\)|`call_3`/);
     assert.match(ran.result(4), /every-thing:get-env/);
     const notices = ran.notices.filter((notice) => notice.startsWith("mcporter-server"));

@@ -6,7 +6,7 @@ import type { McporterSettings } from "../../../config/settings.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import type { RegisterTool, ToolSource } from "../../registration/types.ts";
 import { resultOf } from "../result.ts";
-import { savesIn, shortened } from "../shown.ts";
+import { shortened } from "../shown.ts";
 import { definitionsOf } from "../tool_list.ts";
 import { type ProgramPlace, runMcporter, type Said } from "./program.ts";
 
@@ -130,7 +130,7 @@ async function call(
 async function answerOf(said: Said, { environment }: McporterPlace): Promise<ExecutionResult> {
   const answer = jsonIn(said.stdout);
   if (isObject(answer) && (Array.isArray(answer.content) || answer.structuredContent !== undefined)) {
-    return await resultOf(answer, savesIn(environment));
+    return await resultOf(answer, environment);
   }
   const text = said.stdout.trim();
   if (said.code === 0 && text !== "") return { success: true, output: text };

@@ -1,0 +1,124 @@
+// The images and files that a result names in its header, as parts for a model (tools 7.4).
+//
+// The header may be anybody's writing. A name has to be a SHA-256, so it leads to no other folder, and what is kept under it has
+// to have that very digest, so it leads to no other content.
+
+import { base64 } from "./base64.ts";
+import type { Environment } from "../base/environment.ts";
+import { isMissing } from "../base/files.ts";
+import { attachmentsFolder } from "../base/folders.ts";
+import { isSha256, sha256 } from "../base/hash.ts";
+import { isImage, typeOfSignature } from "../base/media.ts";
+import { thrownText } from "../base/problem.ts";
+import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
+import type { Diagnostic, Result } from "../parser/types.ts";
+import type { Part } from "./types.ts";
+
+/** A file that is kept for a result. */
+export type KeptFile =
+  | { readonly kind: "part"; readonly part: Extract<Part, { kind: "image" | "pdf" }> }
+  /** No model takes its type; the text of the result says what it is. */
+  | { readonly kind: "named" }
+  | { readonly kind: "misnamed" | "lost" | "changed" }
+  /** The end of a sentence. */
+  | { readonly kind: "unreadable"; readonly reason: string };
+
+/** Bytes of one file that is sent: no provider takes a request that holds more of it in Base64. */
+const MOST_BYTES = 24 * 1024 * 1024;
+
+/** Reads one file by the name that a header gives. */
+export async function keptFile(
+  name: string,
+  environment: Pick<Environment, "home" | "cwd" | "variables">,
+): Promise<KeptFile> {
+  if (!isSha256(name)) return { kind: "misnamed" };
+  let bytes: Uint8Array<ArrayBuffer> | string;
+  try {
+    bytes = await within(READ_SECONDS, readJudged(`${attachmentsFolder(environment)}/${name}`, obstacle));
+  } catch (thrown) {
+    return isMissing(thrown) ? { kind: "lost" } : { kind: "unreadable", reason: thrownText(thrown) };
+  }
+  if (typeof bytes === "string") return { kind: "unreadable", reason: bytes };
+  if (await sha256(bytes) !== name) return { kind: "changed" };
+  const mimeType = typeOfSignature(bytes);
+  if (mimeType === null) return { kind: "named" };
+  const kind = isImage(mimeType) ? "image" : "pdf";
+  const filename = `${name.slice(0, 8)}.${mimeType.slice(mimeType.indexOf("/") + 1)}`;
+  return { kind: "part", part: { kind, mimeType, data: base64(bytes), filename, attached: true } };
+}
+
+function obstacle(real: string, info: Deno.FileInfo): string | null {
+  if (!info.isFile || isSystemFile(real, info)) return "it is no regular file";
+  return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
+}
+
+/** Whether a file is kept under a name, without a look at it. */
+export async function isKept(name: string, environment: Environment): Promise<KeptFile> {
+  if (!isSha256(name)) return { kind: "misnamed" };
+  try {
+    const path = `${attachmentsFolder(environment)}/${name}`;
+    const reason = obstacle(path, await Deno.stat(path));
+    return reason === null ? { kind: "named" } : { kind: "unreadable", reason };
+  } catch (thrown) {
+    return isMissing(thrown) ? { kind: "lost" } : { kind: "unreadable", reason: thrownText(thrown) };
+  }
+}
+
+/** What is to be told of the files of one result: one warning a kind, however many there are. */
+export function keptFindings(
+  { id, header }: Pick<Result, "id" | "header">,
+  files: readonly (readonly [name: string, file: KeptFile])[],
+): Diagnostic[] {
+  const groups = new Map<string, { readonly code: string; readonly why: string; readonly names: string[] }>();
+  for (const [name, file] of files) {
+    const flaw = flawOf(file);
+    if (flaw === null) continue;
+    const group = groups.get(flaw.why) ?? { ...flaw, names: [] };
+    groups.set(flaw.why, group);
+    group.names.push(name);
+  }
+  return [...groups.values()].map(({ code, why, names }) => ({
+    code,
+    type: "file",
+    severity: "warning",
+    message: `${which(names)} of the result of ${id} ${names.length === 1 ? "is" : "are"} not sent: ${why}`,
+    start: header.start,
+    end: header.start,
+    id,
+  }));
+}
+
+function which(names: readonly string[]): string {
+  const [first = ""] = names;
+  const shown = JSON.stringify(first.length > 12 ? `${first.slice(0, 12)}…` : first);
+  if (names.length === 1) return `The attachment ${shown}`;
+  return `${names.length} attachments (the first is ${shown})`;
+}
+
+/** Whole sentences, the first of which goes on from a colon. */
+function flawOf(file: KeptFile): { readonly code: string; readonly why: string } | null {
+  switch (file.kind) {
+    case "part":
+    case "named":
+      return null;
+    case "misnamed":
+      return {
+        code: "attachment_misnamed",
+        why: "that is no SHA-256. Take it out of the header.",
+      };
+    case "lost":
+      return {
+        code: "attachment_lost",
+        why:
+          "the file is not kept on this machine. The model gets the text of the result. Run the call anew to have it, " +
+          "or take it out of the header.",
+      };
+    case "changed":
+      return {
+        code: "attachment_changed",
+        why: "what is kept under that name is something else now. Run the call anew to have it.",
+      };
+    case "unreadable":
+      return { code: "attachment_unreadable", why: `${file.reason}. The model gets the text of the result.` };
+  }
+}

@@ -1,0 +1,43 @@
+// Images and documents in results, and a conversation without them for whoever takes none (tools 7.4).
+
+import type { Part, Prompt } from "../../prompt/types.ts";
+import type { Concession } from "../types.ts";
+
+type FilePart = Extract<Part, { kind: "image" | "pdf" }>;
+
+/** How providers word that they do not take a file that is in a request, or not so many, or not one so large. */
+export const FILES_REFUSED: readonly [RegExp, Concession] = [
+  /\bimages?\b|image_url|\binput_image\b|\bpdfs?\b|\binput_file\b|\bvision\b|multi-?modal|unsupported mime|request_too_large|payload size|maximum size/i,
+  "result-files",
+];
+
+/** The images and documents in the results of a conversation. */
+export function resultFiles({ history }: Prompt): readonly FilePart[] {
+  return history.flatMap(({ parts }) => parts).flatMap((part) =>
+    part.kind === "tool_result" ? part.parts.filter(isFile) : []
+  );
+}
+
+/** The conversation with a line in place of each image and document in a result. */
+export function withoutResultFiles(prompt: Prompt): Prompt {
+  return {
+    ...prompt,
+    history: prompt.history.map((message) => ({ ...message, parts: message.parts.map(named) })),
+  };
+}
+
+function named(part: Part): Part {
+  if (part.kind !== "tool_result" || !part.parts.some(isFile)) return part;
+  return {
+    ...part,
+    parts: part.parts.flatMap((inner): Part[] => {
+      if (!isFile(inner)) return [inner];
+      // What a tool gave back has its line in the text.
+      return inner.attached === true ? [] : [{ kind: "text", text: `[binary file: ${inner.filename}]` }];
+    }),
+  };
+}
+
+function isFile(part: Part): part is FilePart {
+  return part.kind === "image" || part.kind === "pdf";
+}
