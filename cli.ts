@@ -1,5 +1,5 @@
 // The command line: arguments in, exit code out.
 
-import { main } from "./commands/main.ts";
+import { start } from "./commands/start/start.ts";
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) Deno.exit(await start(Deno.args));

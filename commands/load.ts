@@ -1,27 +1,10 @@
-// The module of each command, loaded when it is the one that was asked for; a few stand in pieces of their own.
+// The module of each command, loaded when it is the one that was asked for.
 
 import type { Invocation } from "./invocation.ts";
-import { pipedBeside } from "./io/piped_document.ts";
-
-/** Whether a document was piped in beside a FILE; reading it takes the parser, which the first piece goes without. */
-export { pipedBeside };
-
-/** Becomes the helper of a run, which works on files; ends with its input. */
-export async function helper(): Promise<void> {
-  const { serveFiles } = await import("../agent/tools.ts");
-  await serveFiles();
-}
 
 export interface CommandModule {
   /** Runs the command and answers with the exit code. */
   run(invocation: Invocation): Promise<number>;
-}
-
-/** A part of the program that a process loads as a whole. */
-export interface Piece {
-  /** The modules of its commands, by name. */
-  readonly MODULES: Readonly<Record<string, () => Promise<CommandModule>>>;
-  readonly pipedBeside: typeof pipedBeside;
 }
 
 const config = () => import("./settings/config.ts");
@@ -76,6 +59,11 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 };
 
 export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "status": () => import("./conversation/many/status.ts"),
+  "check": () => import("./document/check.ts"),
+  "parse": () => import("./document/parse.ts"),
+  "approve": () => import("./document/approve.ts"),
+  "reject": () => import("./document/reject.ts"),
   "advance": () => import("./conversation/many/advance.ts"),
   "execute": () => import("./document/execute.ts"),
   "send": () => import("./document/send.ts"),

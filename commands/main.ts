@@ -2,20 +2,22 @@
 
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { isThere } from "../base/files.ts";
+import { visible } from "../base/visible.ts";
 import { runtimeRefusal, thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
 import { Exit } from "./io/exit.ts";
 import { helpFor, overview } from "./line/help.ts";
 import type { Invocation } from "./invocation.ts";
-import type { CommandModule, Piece } from "./load.ts";
-import type { Messages } from "./io/messages.ts";
-import type { Command } from "./line/spec.ts";
+import { MODULES } from "./load.ts";
+import { Messages, placeOf } from "./io/messages.ts";
+import { VERSION } from "./line/version.ts";
 import { type Arguments, switchOption, textOption } from "./line/options.ts";
 import {
   asOutputError,
   type Input,
   inputKind,
   passRestThrough,
+  printPage,
   StandardInput,
   writeError,
   writeOutput,
@@ -37,21 +39,17 @@ export function isAtLeast(version: string, other: string): boolean {
 
 /** Runs the program; answers with its exit code and throws nothing. */
 export async function main(words: readonly string[]): Promise<number> {
-  if (!("tryLock" in Deno.FsFile.prototype)) (await import("./pieces/older_runtime.ts")).completeRuntime();
   if (words.length === 1 && words[0] === HELPER_WORD) {
-    await (await import("./load.ts")).helper();
+    await (await import("../agent/tools.ts")).serveFiles();
     return Exit.ok;
   }
   const read = readArguments(words, looksLikeFile);
   switch (read.kind) {
-    case "version": {
-      const { VERSION } = await import("./line/version.ts");
-      return print(`flemma ${VERSION}\n`);
-    }
+    case "version":
+      return printPage(`flemma ${VERSION}\n`);
     case "help": {
       const page = helpFor(read.topic);
-      if (page !== null) return print(page);
-      const { visible } = await import("../base/visible.ts");
+      if (page !== null) return printPage(page);
       writeError(`flemma: There is no help about ${visible(read.topic)}.\n\n${overview()}`);
       return Exit.usage;
     }
@@ -140,7 +138,7 @@ async function startBeside(given: Arguments, file: string, environment: Environm
     }
     return await attempt({ ...given, positionals: ["-", ...positionals] }, environment, input);
   }
-  const { pipedBeside } = await pieceOf(command);
+  const { pipedBeside } = await import("./io/piped_document.ts");
   const piped = await pipedBeside(environment, input);
   if (piped === null) return await attempt(given, environment, input);
   const message = `${
@@ -151,24 +149,11 @@ async function startBeside(given: Arguments, file: string, environment: Environm
 
 const NO_INPUT: Input = { bytes: new Uint8Array(0), complete: true };
 
-/** Prints a page that stands for itself. */
-function print(page: string): number {
-  try {
-    writeOutput(page);
-    return Exit.ok;
-  } catch (thrown) {
-    if (asOutputError(thrown)?.readerGone === true) return Exit.readerGone;
-    writeError(`flemma: ${thrownText(thrown)}\n`);
-    return Exit.failure;
-  }
-}
-
 async function attempt(
   given: Arguments,
   environment: Environment,
   input = new StandardInput(),
 ): Promise<number> {
-  const { Messages, placeOf } = await import("./io/messages.ts");
   const filter = given.command.kind === "filter" && readsInput("filter", given.positionals);
   const quiet = switchOption(given, "quiet") === true;
   const place = placeOf(environment, {
@@ -180,30 +165,13 @@ async function attempt(
   const invocation: Invocation = { arguments: given, environment, messages, input };
   let code: number;
   try {
-    const { run } = await moduleOf(given.command);
+    const { run } = await MODULES[given.command.name]!();
     code = await run(invocation);
   } catch (thrown) {
     code = tellThrown(messages, thrown, filter);
     if (filter && !input.taken) passRestThrough();
   }
   return closed(messages, code);
-}
-
-async function moduleOf(command: Command): Promise<CommandModule> {
-  const { MODULES } = await pieceOf(command);
-  return await MODULES[command.name]!();
-}
-
-/** The piece of the program in which a command stands; each is whole by itself, and a process loads one. */
-async function pieceOf(command: Command | null): Promise<Piece> {
-  switch (command?.piece) {
-    case "quick":
-      return await import("./pieces/quick.ts");
-    case "deciding":
-      return await import("./pieces/deciding.ts");
-    case undefined:
-      return await import("./load.ts");
-  }
 }
 
 /** Says what ended a command, and with which exit code. */
@@ -241,11 +209,10 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
   const environment = typeof here === "string" ? { cwd: "/", home: "/", variables: variablesHere() } : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
-    const { pipedBeside } = await pieceOf(mistake.command);
+    const { pipedBeside } = await import("./io/piped_document.ts");
     piped ??= await pipedBeside(environment, new StandardInput()) ?? undefined;
   }
   const filter = isFilter && (piped !== undefined || readsInput("filter", mistake.positionals));
-  const { Messages, placeOf } = await import("./io/messages.ts");
   const messages = new Messages(environment, {
     filter,
     quiet: false,

@@ -2,6 +2,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";
+import { Exit } from "./exit.ts";
 
 /** Bytes of standard input that are kept in memory; more is passed on as it comes. */
 const MAX_INPUT_BYTES = 1024 ** 3;
@@ -142,6 +143,18 @@ export function writeError(text: string): void {
     writeStandard(Deno.stderr, 2, text);
   } catch {
     // Closed, full, or its terminal is gone: the exit code is what remains.
+  }
+}
+
+/** Prints a text that stands for itself, a version or a page of help; answers with the exit code. */
+export function printPage(page: string): number {
+  try {
+    writeOutput(page);
+    return Exit.ok;
+  } catch (thrown) {
+    if (asOutputError(thrown)?.readerGone === true) return Exit.readerGone;
+    writeError(`flemma: ${thrownText(thrown)}\n`);
+    return Exit.failure;
   }
 }
 

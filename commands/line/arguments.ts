@@ -3,6 +3,7 @@
 import type { Arguments, OptionValue } from "./options.ts";
 import { COMMANDS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
+import { asksForVersion } from "./version.ts";
 
 /** What is wrong with a command line. */
 export interface UsageMistake {
@@ -28,7 +29,7 @@ const FIRST_WORDS = [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]!))
 /** Reads the words after the program's name. `isFile` tells whether a first word that is no command names a file. */
 export function readArguments(words: readonly string[], isFile: (word: string) => boolean): ReadArguments {
   const [first, second] = words;
-  if (first === "--version" || first === "-V") return { kind: "version" };
+  if (asksForVersion(words)) return { kind: "version" };
   if (first === "--help" || first === "-h" || first === "help") {
     return { kind: "help", topic: first === "help" ? words.slice(1).join(" ") : "" };
   }

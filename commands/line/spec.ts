@@ -39,8 +39,6 @@ export interface Command {
   readonly takesTarget?: boolean;
   /** Everything after `--` is a command line of its own. */
   readonly takesCommand?: boolean;
-  /** The piece of the program in which it stands, where that is one of those that load sooner. */
-  readonly piece?: "quick" | "deciding";
   readonly options: readonly Option[];
   readonly example: string;
 }

@@ -149,7 +149,6 @@ const WORK: readonly Command[] = [
     kind: "filter",
     arity: [0, Infinity],
     takesTarget: true,
-    piece: "deciding",
     options: [
       ...TARGETS,
       {
@@ -171,7 +170,6 @@ const WORK: readonly Command[] = [
       "ends with. Without any, the only pending call is meant. A filter takes TARGETs only: flemma reject call_1.",
     kind: "filter",
     arity: [0, Infinity],
-    piece: "deciding",
     options: [
       { name: "message", short: "m", value: "TEXT", help: "What the model is told." },
       ...TARGETS,
@@ -314,7 +312,6 @@ const LOOK: readonly Command[] = [
     details: "Of several FILEs one after the other; with --json one value a line.",
     kind: "report",
     arity: [0, Infinity],
-    piece: "deciding",
     options: [
       { name: "pending", help: "Only what waits for you: FILE:LINE: each call." },
       {
@@ -336,7 +333,6 @@ const LOOK: readonly Command[] = [
     details: "Exit code 4 when any of them blocks a request.",
     kind: "report",
     arity: [0, Infinity],
-    piece: "quick",
     options: [JSON_REPORT, NAME, ...CONFIG, HELP],
     example: "flemma check notes.chat",
   },
@@ -357,7 +353,6 @@ const LOOK: readonly Command[] = [
     summary: "the document as JSON",
     kind: "report",
     arity: [0, 1],
-    piece: "quick",
     options: [JSON_REPORT, NAME, HELP],
     example: "flemma parse notes.chat --json",
   },

@@ -1,12 +1,13 @@
 // Bundles: minified files of the command line and of the library.
 //
 // A bundle is built for the browser platform with `process` defined away: the packages then take their lean builds, and
-// none of them wakes up the Node layer at start. The program is cut into few files along what a run needs: one piece of
-// 800 KB costs help and version more than the empty program does, forty pieces cost the commands as much
+// none of them wakes up the Node layer at start. The program is cut into few files along what a run needs: one file of
+// 800 KB costs help and version more than the empty program does, forty cost the commands as much
 // (docs/architecture.md has the figures).
 
 import * as esbuild from "esbuild";
 import { calledFunctions } from "./called.ts";
+import { type Cut, cut, type Piece } from "./cut.ts";
 import { compiledEagerly } from "./eager.ts";
 import { bareName, bareNames } from "./packages.ts";
 import { ROOT } from "../gate/root.ts";
@@ -15,37 +16,73 @@ interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-/** A file that is loaded late. */
-interface LateFile {
-  readonly name: string;
-  /** Modules that are loaded late in it and that nothing in it ever asks for. An import of one fails. */
-  readonly without?: readonly string[];
-}
-
-/** A file that is loaded late; a name alone where nothing is left out. */
-type Late = string | LateFile;
-
-function lateFile(late: Late): LateFile {
-  return typeof late === "string" ? { name: late } : late;
-}
-
-/**
- * What the command line loads late, each as one file: what the import that asks for it comes to, a path from the root of
- * the project or a package, and the file.
- */
-const LATE: Readonly<Record<string, Late>> = {
-  "commands/load.ts": "commands",
-  "commands/pieces/older_runtime.ts": "older",
-  "commands/pieces/quick.ts": "quick",
-  "commands/pieces/deciding.ts": {
-    name: "deciding",
-    without: [
-      "cycle/send/send.ts",
-      "cycle/send/request.ts",
-      "cycle/send/estimate.ts",
-      "providers/registry.ts",
+/** The files of the command line behind the first one. Which modules stand in them follows from the graph. */
+const PIECES: readonly Piece[] = [
+  { name: "main", roots: ["commands/main.ts", "commands/start/older_runtime.ts", "base/names.ts"] },
+  {
+    name: "reading",
+    roots: [
+      "commands/document/check.ts",
+      "commands/document/parse.ts",
+      "commands/io/piped_document.ts",
+      "config/document/lua_limits.ts",
+      "prompt/template/document_lua.ts",
     ],
+    on: ["main"],
   },
+  { name: "layers", roots: ["config/sources/assemble.ts", "config/sources/yaml.ts"], on: ["reading"] },
+  {
+    name: "templates",
+    roots: [
+      "config/document/first_block.ts",
+      "config/document/reserved.ts",
+      "config/document/lua_block.ts",
+      "lua/engine.ts",
+      "prompt/template/include.ts",
+      "prompt/template/run.ts",
+    ],
+    on: ["layers"],
+  },
+  { name: "sandbox", roots: ["sandbox/mod.ts"], on: ["reading"] },
+  {
+    name: "session",
+    roots: [
+      "agent/open.ts",
+      "agent/tools.ts",
+      "agent/review/login_rules.ts",
+      "commands/document/approve.ts",
+      "commands/document/reject.ts",
+      "commands/conversation/many/status.ts",
+    ],
+    on: ["sandbox"],
+  },
+  { name: "rules", roots: ["tools/approval/rules/mod.ts"], on: ["session"] },
+  {
+    name: "running",
+    roots: [
+      "commands/conversation/many/advance.ts",
+      "commands/document/advance.ts",
+      "commands/document/execute.ts",
+      "commands/document/send.ts",
+      "cycle/send/send.ts",
+      "agent/review/cancel/hear.ts",
+    ],
+    on: ["session"],
+  },
+  {
+    name: "anthropic",
+    roots: ["providers/anthropic/provider.ts", "providers/registry.ts", "providers/keys/resolvers.ts"],
+    on: ["running"],
+  },
+  {
+    name: "other",
+    roots: ["commands/", "agent/", "cycle/", "providers/", "tools/", "config/"],
+    on: ["anthropic", "rules", "templates"],
+  },
+];
+
+/** What few runs need and nothing else shares: data and packages, each as a file of its own. */
+const ALONE: Readonly<Record<string, string>> = {
   "lua/interpreter.generated.ts": "lua",
   "unbash": "unbash",
   "yaml": "yaml",
@@ -62,16 +99,13 @@ const LATE: Readonly<Record<string, Late>> = {
  * Bundles the command line into the file `target` and what it loads late into a folder of the same name; answers the
  * size of all together in bytes.
  *
- * Help and version need the first file alone. Commands that only read have one of their own, and so have those that only
- * look at calls and decide: what the rest of the program needs is left out there. All others share one, in which modules
- * still come to life only when they are imported: reading forty small files took longer than reading one. Data and
- * packages that few runs need stand apart.
+ * The first file tells the version and brings in the next. What is loaded with a file are its modules as text and code; a
+ * module comes to life when it is imported.
  */
 export async function bundleProgram(target: string): Promise<number> {
-  await bundle({ root: ROOT, entry: "cli.ts", late: LATE }, target, await linkPackages("cli.ts"));
+  const program = { root: ROOT, entry: "cli.ts", pieces: PIECES, alone: ALONE };
+  const files = await bundle(program, target, await linkPackages("cli.ts"));
   await esbuild.stop();
-  const folder = target.replace(/\.js$/, "");
-  const files = [target, ...Object.values(LATE).map((late) => `${folder}/${lateFile(late).name}.js`)];
   const called = await calledFunctions(target, files);
   let size = 0;
   for (const file of files) {
@@ -82,42 +116,69 @@ export async function bundleProgram(target: string): Promise<number> {
   return size;
 }
 
-/** A program to be bundled: its folder, its first module, and what of it makes files of its own. */
+/** A program to be bundled. */
 export interface Program {
+  /** Its folder. */
   readonly root: string;
+  /** Its first module, which loads the roots of the first piece late and nothing else. */
   readonly entry: string;
-  readonly late: Readonly<Record<string, Late>>;
+  readonly pieces: readonly Piece[];
+  /** What is loaded late and makes a file by itself: a path from the root of the project or a package, and the file. */
+  readonly alone: Readonly<Record<string, string>>;
 }
 
 /**
- * Bundles a program in as many files as it says; answers the size of all together in bytes.
+ * Bundles a program in as many files as it says; answers their paths.
  *
- * @throws When nothing loads one of the late files late: what it holds would be in another file as well. When a file
- * goes without a module that it would not hold anyway.
+ * @throws When nothing loads one of the late files late: what it holds would be in another file as well.
  */
-export async function bundle(
-  { root, entry, late }: Program,
-  target: string,
-  packages: string,
-): Promise<number> {
+export async function bundle(program: Program, target: string, packages: string): Promise<string[]> {
+  const { root, entry, pieces, alone } = program;
   const folder = target.replace(/\.js$/, "");
-  const name = folder.slice(folder.lastIndexOf("/") + 1);
-  const met = new Set<string>();
   await Deno.mkdir(folder, { recursive: true });
-  const part = (from: string, without: readonly string[] = []) =>
-    lateParts({ root, late, from, met, without: new Set(without) });
-  let size = await build(`${root}/${entry}`, target, packages, part(`./${name}`));
-  for (const [module, each] of Object.entries(late)) {
-    const path = module.endsWith(".ts") ? `${root}/${module}` : module;
-    const { name, without } = lateFile(each);
-    size += await build(path, `${folder}/${name}.js`, packages, part(".", without));
+  const met = new Set<string>();
+  const parts = lateParts({ root, alone, met });
+  const whole = await wholeOf(program, packages, parts);
+  const files = [target];
+  for (const [name, text] of whole.texts) {
+    const { code } = await esbuild.transform(text, { format: "esm", target: LANGUAGE, minify: true });
+    await write(`${folder}/${name}.js`, code);
+    files.push(`${folder}/${name}.js`);
   }
-  const named = Object.values(late).flatMap((each) => lateFile(each).without ?? []);
-  const missed = [...Object.keys(late), ...named].filter((module) => !met.has(module));
+  const late = new Set(pieces[0]!.roots);
+  await write(
+    target,
+    await bundled(`${root}/${entry}`, target, packages, lateRoots({ root, late })),
+    (code) => {
+      const name = folder.slice(folder.lastIndexOf("/") + 1);
+      return code.replace(/import\("root:([^"]+)"\)/g, (_, module) => whole.importOf(module, `./${name}`));
+    },
+  );
+  const missed = Object.keys(alone).filter((module) => !met.has(module));
   if (missed.length > 0) {
-    throw new Error(`nothing loads ${missed.join(" or ")} late: mend LATE or the import`);
+    throw new Error(`nothing loads ${missed.join(" or ")} late: mend ALONE or the import`);
   }
-  return size;
+  for (const [module, name] of Object.entries(alone)) {
+    const path = module.endsWith(".ts") ? `${root}/${module}` : module;
+    await write(`${folder}/${name}.js`, await bundled(path, `${folder}/${name}.js`, packages, parts));
+    files.push(`${folder}/${name}.js`);
+  }
+  return files;
+}
+
+/** All that is loaded late of a program, bundled into one text and cut. */
+async function wholeOf({ root, pieces }: Program, packages: string, parts: esbuild.Plugin): Promise<Cut> {
+  const contents = pieces[0]!.roots.map((module, at) => `export const r${at} = () => import("./${module}");`);
+  const { outputFiles: [file], metafile } = await esbuild.build({
+    ...optionsOf(packages, [parts, bareNames]),
+    stdin: { contents: contents.join("\n"), resolveDir: root },
+    outfile: `${root}/whole.js`,
+    absWorkingDir: root,
+    minify: false,
+    minifySyntax: true,
+    metafile: true,
+  });
+  return cut(file!.text, new Set(Object.keys(metafile.inputs)), pieces);
 }
 
 /**
@@ -130,15 +191,16 @@ export async function bundleLibrary(
   target: string,
   { entry = "mod.ts", external = [] }: { entry?: string; external?: readonly string[] } = {},
 ): Promise<number> {
-  const size = await build(`${ROOT}/${entry}`, target, await linkPackages(entry), null, external);
+  const text = await bundled(`${ROOT}/${entry}`, target, await linkPackages(entry), null, external);
+  await write(target, text, (code) => WITHOUT_SYSTEM + code);
   await esbuild.stop();
-  return size;
+  return text.length;
 }
 
 /** Bundles a module with all that it needs; answers the text. */
 export async function bundleText(entry: string): Promise<string> {
   const packages = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
-  const { text } = await bundled(`${ROOT}/${entry}`, `${ROOT}/dist/one.js`, packages, null);
+  const text = await bundled(`${ROOT}/${entry}`, `${ROOT}/dist/one.js`, packages, null);
   await esbuild.stop();
   return text;
 }
@@ -150,34 +212,16 @@ export async function bundleText(entry: string): Promise<string> {
 const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw new Error("' +
   "flemma needs Deno for this, because files, commands and requests are there only." + '")}});\n';
 
-/** Makes one file. `parts` leaves out what is loaded late; null when all is to be in the file. */
-async function build(
-  entry: string,
-  target: string,
-  packages: string,
-  parts: esbuild.Plugin | null,
-  external: readonly string[] = [],
-): Promise<number> {
-  const { text, contents } = await bundled(entry, target, packages, parts, external);
-  await Deno.writeTextFile(target, (parts === null ? WITHOUT_SYSTEM : "") + hideImports(text));
-  return contents.length;
-}
+const LANGUAGE = "es2022";
 
-async function bundled(
-  entry: string,
-  target: string,
-  packages: string,
-  parts: esbuild.Plugin | null,
-  external: readonly string[] = [],
-): Promise<esbuild.OutputFile> {
-  const result = await esbuild.build({
-    entryPoints: [entry],
-    outfile: target,
+/** What every bundle is made by. */
+function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readonly string[] = []) {
+  return {
     write: false,
     bundle: true,
     format: "esm",
     platform: "browser",
-    target: "es2022",
+    target: LANGUAGE,
     minify: true,
     legalComments: "none",
     external: ["node:*", ...external],
@@ -186,45 +230,69 @@ async function bundled(
     absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
-    plugins: parts === null ? [bareNames] : [parts, bareNames],
+    plugins,
+  } as const satisfies esbuild.BuildOptions;
+}
+
+/** The text of one file. */
+async function bundled(
+  entry: string,
+  target: string,
+  packages: string,
+  parts: esbuild.Plugin | null,
+  external: readonly string[] = [],
+): Promise<string> {
+  const plugins = parts === null ? [bareNames] : [parts, bareNames];
+  const { outputFiles: [file] } = await esbuild.build({
+    ...optionsOf(packages, plugins, external),
+    entryPoints: [entry],
+    outfile: target,
   });
-  return result.outputFiles[0]!;
+  return file!.text;
 }
 
-interface Parts extends Pick<Program, "root" | "late"> {
-  /** The way from the file made to the late ones. */
-  readonly from: string;
-  /** Told what was left out. */
-  readonly met: Set<string>;
-  readonly without: ReadonlySet<string>;
+async function write(target: string, code: string, change = (code: string) => code): Promise<void> {
+  await Deno.writeTextFile(target, hideImports(change(code)));
 }
 
-/** Leaves out what is loaded late, and what the file goes without. */
-function lateParts({ root, late, from, met, without }: Parts): esbuild.Plugin {
+/** Leaves out what makes a file by itself, and tells `met` of it. */
+function lateParts(
+  { root, alone, met }: Pick<Program, "root" | "alone"> & { readonly met: Set<string> },
+): esbuild.Plugin {
   return {
     name: "late-parts",
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ kind, path, resolveDir }) => {
         if (kind !== "dynamic-import") return undefined;
-        const module = path.startsWith(".")
-          ? new URL(path, `file://${resolveDir}/`).pathname.slice(root.length + 1)
-          : bareName(path);
-        if (without.has(module)) {
-          met.add(module);
-          return { path: module, namespace: LEFT_OUT };
-        }
-        if (!Object.hasOwn(late, module)) return undefined;
+        const module = path.startsWith(".") ? pathIn(root, path, resolveDir) : bareName(path);
+        if (!Object.hasOwn(alone, module)) return undefined;
         met.add(module);
-        return { path: `${from}/${lateFile(late[module]!).name}.js`, external: true };
+        return { path: `./${alone[module]}.js`, external: true };
       });
-      build.onLoad({ filter: /.*/, namespace: LEFT_OUT }, ({ path }) => ({
-        contents: `throw new Error(${JSON.stringify(`${path} is not in this part of the program`)});`,
-      }));
     },
   };
 }
 
-const LEFT_OUT = "left-out";
+/** Leaves out what the first file loads late. */
+function lateRoots(
+  { root, late }: { readonly root: string; readonly late: ReadonlySet<string> },
+): esbuild.Plugin {
+  return {
+    name: "late-roots",
+    setup(build) {
+      build.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+        const module = pathIn(root, path, resolveDir);
+        return kind === "dynamic-import" && late.has(module)
+          ? { path: `root:${module}`, external: true }
+          : undefined;
+      });
+    },
+  };
+}
+
+function pathIn(root: string, path: string, folder: string): string {
+  return new URL(path, `file://${folder}/`).pathname.slice(root.length + 1);
+}
 
 /**
  * Deno reads and analyses every file whose name it can tell in advance, so a start would pay for all parts. An import

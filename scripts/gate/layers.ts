@@ -138,8 +138,8 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["types.ts"],
   ],
   commands: [
+    ["start"],
     ["main.ts"],
-    ["pieces"],
     ["load.ts"],
     ["setup", "catalogue", "provider", "conversation", "serve"],
     ["sandbox"],

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { Exit } from "../../commands/io/exit.ts";
 import { helpFor, optionForm } from "../../commands/line/help.ts";
-import { MODULES as DECIDING } from "../../commands/pieces/deciding.ts";
-import { MODULES as QUICK } from "../../commands/pieces/quick.ts";
 import { MODULES } from "../../commands/load.ts";
+import { FILTERS } from "../../commands/start/start.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import { safeJson } from "../../commands/io/safe_json.ts";
 import { COMMANDS, GROUPS } from "../../commands/line/table.ts";
@@ -64,10 +63,8 @@ Deno.test("there is no option that approves everything", () => {
 });
 
 Deno.test("every command has a module, and help with its options and an example", () => {
-  for (const [piece, modules] of [[undefined, MODULES], ["quick", QUICK], ["deciding", DECIDING]] as const) {
-    const names = COMMANDS.filter((each) => each.piece === piece).map(({ name }) => name);
-    assert.deepEqual(Object.keys(modules).sort(), names.sort());
-  }
+  assert.deepEqual(Object.keys(MODULES).sort(), COMMANDS.map(({ name }) => name).sort());
+  assert.deepEqual(FILTERS, COMMANDS.filter(({ kind }) => kind === "filter").map(({ name }) => name));
   for (const { name, options, example } of COMMANDS) {
     const page = helpFor(name)!;
     assert.ok(page.includes(`Example:\n  ${example}`), name);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { isAtLeast } from "../../commands/main.ts";
-import { ask, tryLock, tryLockSync } from "../../commands/pieces/older_runtime.ts";
+import { ask, tryLock, tryLockSync } from "../../commands/start/older_runtime.ts";
 import { freshFolder } from "../folder.ts";
 import { withScene } from "./harness.ts";
 

@@ -137,7 +137,7 @@ Deno.test("a bundle at an address gets no part of another version, and says what
         const text = await Deno.readTextFile(`${built}/flemma/${name}`);
         await Deno.writeTextFile(
           `${folder}/${version}/flemma/${name}`,
-          name === "quick.js" ? mark + text : text,
+          name === "main.js" ? mark + text : text,
         );
       }
       await Deno.copyFile(`${built}/flemma.js`, `${folder}/${version}/flemma.js`);
@@ -158,12 +158,21 @@ Deno.test("a bundle at an address gets no part of another version, and says what
       /A part of flemma could not be fetched: .*\n {2}Start it once with deno run --reload/,
     );
     assert.equal(gone.code, 1);
+    // The runtime remembers what it did not find; so somebody else now, who fetched the first file just before.
+    await Deno.remove(`${folder}/cache/remote`, { recursive: true });
+    place.served = `${folder}/one`;
+    assert.match((await run(["-A"], [program, "--version"])).out, /^flemma \d/);
+    place.served = `${folder}/two`;
     // While it still has the first one's parts, these are what is run.
     for (const { name } of Deno.readDirSync(`${folder}/one/${names[0]}`)) {
       await Deno.mkdir(`${folder}/two/${names[0]}`, { recursive: true });
       await Deno.copyFile(`${folder}/one/${names[0]}/${name}`, `${folder}/two/${names[0]}/${name}`);
     }
     assert.deepEqual(await run(["-A"], [program, "check", "a.chat"]), { code: 0, out: "", error: "" });
+    await Deno.remove(`${folder}/two/${names[0]}`, { recursive: true });
+    const later = await run(["-A"], [program, "send"], "@You:\nHello\n");
+    assert.equal(later.out, "@You:\nHello\n");
+    assert.match(later.error, /A part of flemma could not be fetched/);
     const fresh = await run(["-A", "--reload"], [program, "check", "a.chat"]);
     assert.deepEqual(fresh, { code: 0, out: "", error: "the second version\n" });
   }));

@@ -1,77 +1,119 @@
-// What is loaded late is cut off by what an import comes to, not by how it is written, and nothing is cut in vain.
+// Each module of a program stands in one file, by what an import comes to, and nothing is cut in vain.
 
 import assert from "node:assert/strict";
 import * as esbuild from "esbuild";
 import { bundle, bundleProgram, type Program } from "../../scripts/build/bundle.ts";
 
-/** Bundles the given modules; answers the text of each file that was made. */
-async function bundled(files: Record<string, string>, late: Program["late"]) {
+/** Bundles the given modules; answers the text of each file that was made, by its name. */
+async function bundled(
+  files: Record<string, string>,
+  { pieces, alone = {} }: Pick<Program, "pieces"> & Partial<Program>,
+  then: (root: string) => void | Promise<void> = () => {},
+) {
   const root = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     for (const [path, text] of Object.entries(files)) {
       await Deno.mkdir(`${root}/${path.slice(0, path.lastIndexOf("/") + 1)}`, { recursive: true });
       await Deno.writeTextFile(`${root}/${path}`, text);
     }
-    await bundle({ root, entry: "main.ts", late }, `${root}/out.js`, root);
-    const made = [
-      "out.js",
-      ...Object.values(late).map((each) => `out/${typeof each === "string" ? each : each.name}.js`),
-    ];
-    return await Promise.all(made.map((path) => Deno.readTextFile(`${root}/${path}`)));
+    const made = await bundle({ root, entry: "cli.ts", pieces, alone }, `${root}/out.js`, root);
+    await then(root);
+    const texts = await Promise.all(made.map((path) => Deno.readTextFile(path)));
+    return Object.fromEntries(made.map((path, at) => [path.slice(root.length + 1), texts[at]!]));
   } finally {
     await esbuild.stop();
     await Deno.remove(root, { recursive: true });
   }
 }
 
+const CLI = 'if (import.meta.main) console.log(await (await import("./main.ts")).main());';
+
 const FILES = {
-  "main.ts": 'import "./other/a.ts";\nexport const late = () => import("./parts/load.ts");',
-  "parts/load.ts": 'export const part = "the part";',
-  "other/a.ts": 'export const other = () => import("./load.ts");\nconsole.log(other);',
-  "other/load.ts": 'export const twin = "of the same name";',
+  "cli.ts": CLI,
+  "main.ts": `import "./other/a.ts";
+import { shared } from "./shared.ts";
+export const main = async () => {
+  const { left } = await import("./parts/left.ts");
+  const { right } = await import("./parts/right.ts");
+  return JSON.stringify([shared.seen, left(), right(), shared.seen, (await import("./small.ts")).small]);
+};`,
+  "shared.ts": `export const shared = { seen: 0 };`,
+  "both.ts": `export let times = 0;
+export const count = () => ++times;`,
+  "parts/left.ts": `import { shared } from "../shared.ts";
+import { count, times } from "../both.ts";
+export const left = () => (shared.seen++, count(), ["left", times]);`,
+  "parts/right.ts": `import { shared } from "../shared.ts";
+import { count, times } from "../both.ts";
+export const right = () => (shared.seen++, count(), ["right", times]);`,
+  "small.ts": 'export const small = "stands with its user";',
+  "other/a.ts": 'export const other = () => import("./left.ts");\nglobalThis.other = other;',
+  "other/left.ts": 'export const twin = "of the same name";',
 };
 
-Deno.test("a file is made for a late import wherever it stands, and not for another one written alike", async () => {
-  const [first, part] = await bundled(FILES, { "parts/load.ts": "part" });
-  assert.ok(!first!.includes("the part") && first!.includes("of the same name"), first);
-  assert.match(first!, /\.\/out\/part\.js/);
-  assert.ok(part!.includes("the part"), part);
-  const elsewhere = {
-    ...FILES,
-    "main.ts": 'import "./other/a.ts";',
-    "other/a.ts": 'export const other = () => import("../parts/load.ts");\nconsole.log(other);',
-  };
-  const [moved] = await bundled(elsewhere, { "parts/load.ts": "part" });
-  assert.ok(!moved!.includes("the part"), moved);
+const MAIN = { name: "main", roots: ["main.ts"] };
+const LEFT = { name: "left", roots: ["parts/left.ts"], on: ["main"] };
+const RIGHT = { name: "right", roots: ["parts/right.ts"], on: ["main"] };
+
+Deno.test("each module stands in one file, one that several files need in what they stand on, and all of them see the same", async () => {
+  let said = "";
+  const files = await bundled(FILES, { pieces: [MAIN, LEFT, RIGHT] }, async (root) => {
+    const { stdout, success } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", `${root}/out.js`],
+      stdin: "null",
+      stdout: "piped",
+    }).output();
+    assert.ok(success);
+    said = new TextDecoder().decode(stdout);
+  });
+  assert.equal(said, '[0,["left",1],["right",2],2,"stands with its user"]\n');
+  const holders = (words: string) => Object.keys(files).filter((name) => files[name]!.includes(words));
+  assert.deepEqual(holders("seen:0"), ["out/main.js"]);
+  assert.deepEqual(holders('"left"'), ["out/left.js"]);
+  assert.deepEqual(holders('"right"'), ["out/right.js"]);
+  assert.deepEqual(holders("stands with its user"), ["out/main.js"]);
+  // It is written like a module that makes a file, and is another one.
+  assert.deepEqual(holders("of the same name"), ["out/main.js"]);
 });
 
-Deno.test("a late file that nothing loads late fails the build and is named", async () => {
+Deno.test("a file may use what stands in those below it, and loads nothing of others", async () => {
+  const above = { name: "right", roots: ["parts/right.ts"], on: ["left"] };
+  const files = await bundled(FILES, { pieces: [MAIN, LEFT, above] });
+  assert.match(files["out/right.js"]!, /from"\.\/left\.js"/);
+  assert.match(files["out/right.js"]!, /from"\.\/main\.js"/);
+  assert.doesNotMatch(files["out/left.js"]!, /right\.js/);
+});
+
+Deno.test("a folder takes what is loaded late in it and no file names", async () => {
+  const rest = { name: "rest", roots: ["parts/"], on: ["main"] };
+  const files = await bundled(FILES, { pieces: [MAIN, LEFT, rest] });
+  assert.ok(files["out/rest.js"]!.includes('"right"') && !files["out/rest.js"]!.includes('"left"'));
+});
+
+Deno.test("a file that nothing loads late fails the build and is named", async () => {
   const unused = { ...FILES, "parts/unused.ts": "export {};" };
+  const pieces = [MAIN, LEFT, { name: "rest", roots: ["parts/unused.ts", "gone/"], on: ["main"] }];
+  await assert.rejects(bundled(unused, { pieces }), /nothing loads parts\/unused\.ts or gone\/ late/);
+  const early = { ...FILES, "main.ts": 'import { left } from "./parts/left.ts";\nexport const main = left;' };
+  await assert.rejects(bundled(early, { pieces: [MAIN, LEFT] }), /nothing loads parts\/left\.ts late/);
   await assert.rejects(
-    bundled(unused, { "parts/load.ts": "part", "parts/unused.ts": "unused" }),
-    /nothing loads parts\/unused\.ts late/,
-  );
-  const early = { ...FILES, "main.ts": 'import { part } from "./parts/load.ts";\nconsole.log(part);' };
-  await assert.rejects(bundled(early, { "parts/load.ts": "part" }), /nothing loads parts\/load\.ts late/);
-});
-
-Deno.test("a late file goes without what it is told to, and an import of that fails instead of working by half", async () => {
-  const files = {
-    "main.ts": 'export const late = () => import("./parts/load.ts");',
-    "parts/load.ts": 'export const more = () => import("./large.ts");',
-    "parts/large.ts": 'export const large = "the large part";',
-  };
-  const [, part] = await bundled(files, { "parts/load.ts": { name: "part", without: ["parts/large.ts"] } });
-  assert.ok(!part!.includes("the large part"), part);
-  const { more } = await import(`data:text/javascript,${encodeURIComponent(part!)}`);
-  await assert.rejects(more(), /parts\/large\.ts is not in this part of the program/);
-  await assert.rejects(
-    bundled(files, { "parts/load.ts": { name: "part", without: ["parts/gone.ts"] } }),
-    /nothing loads parts\/gone\.ts late/,
+    bundled(FILES, { pieces: [MAIN], alone: { "both.ts": "both" } }),
+    /nothing loads both\.ts late/,
   );
 });
 
-Deno.test("the program is a first file of less than 60 KB, which help and version need alone, and others that come later", async () => {
+Deno.test("files that stand on nothing in common and need the same module fail the build", async () => {
+  const apart = { name: "right", roots: ["parts/right.ts"] };
+  await assert.rejects(bundled(FILES, { pieces: [MAIN, LEFT, apart] }), /stand on no file in common/);
+});
+
+Deno.test("what makes a file by itself is left out of all others", async () => {
+  const files = await bundled(FILES, { pieces: [MAIN], alone: { "small.ts": "small" } });
+  const holders = Object.keys(files).filter((name) => files[name]!.includes("stands with its user"));
+  assert.deepEqual(holders, ["out/small.js"]);
+});
+
+Deno.test("the program is a first file of less than 10 KB, which tells the version alone, and others that come later", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     await bundleProgram(`${folder}/flemma.js`);
@@ -79,25 +121,31 @@ Deno.test("the program is a first file of less than 60 KB, which help and versio
     assert.deepEqual(late, [
       "ajv.js",
       "ajv2020.js",
-      "commands.js",
-      "deciding.js",
+      "anthropic.js",
       "files.js",
       "ignore.js",
+      "layers.js",
       "lua.js",
+      "main.js",
       "markdown.js",
       "mcp.js",
-      "older.js",
-      "quick.js",
+      "other.js",
       "re2js.js",
+      "reading.js",
+      "rules.js",
+      "running.js",
+      "sandbox.js",
+      "session.js",
+      "templates.js",
       "unbash.js",
       "yaml.js",
     ]);
     const { size } = await Deno.stat(`${folder}/flemma.js`);
-    assert.ok(size < 60_000, `${size} bytes`);
+    assert.ok(size < 10_000, `${size} bytes`);
     // The functions that every command calls are marked, and the program still runs.
-    assert.match(await Deno.readTextFile(`${folder}/flemma/commands.js`), /^var [\w$]+=\(/);
+    assert.match(await Deno.readTextFile(`${folder}/flemma/session.js`), /^var [\w$]+=\(/);
     // A package that is imported past its late file would stand in two files.
-    assert.ok(!(await Deno.readTextFile(`${folder}/flemma/deciding.js`)).includes("Streamable HTTP error"));
+    assert.ok(!(await Deno.readTextFile(`${folder}/flemma/other.js`)).includes("Streamable HTTP error"));
     await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHello\n");
     const { stdout, code } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", `${folder}/flemma.js`, "status", "a.chat"],

@@ -1,0 +1,45 @@
+// The first step of every run: it tells the version by itself, and loads the program for anything else.
+
+import { isThere } from "../../base/files.ts";
+import { runtimeRefusal, thrownText } from "../../base/problem.ts";
+import { Exit } from "../io/exit.ts";
+import { errorIsOutput, inputKind, passRestThrough, printPage, writeError } from "../io/streams.ts";
+import { asksForVersion, VERSION } from "../line/version.ts";
+
+/** The commands that a document may be piped through. */
+export const FILTERS: readonly string[] = ["advance", "approve", "reject", "execute", "send", "migrate"];
+
+/** Runs the program; answers with its exit code and throws nothing. */
+export async function start(words: readonly string[]): Promise<number> {
+  if (asksForVersion(words)) return printPage(`flemma ${VERSION}\n`);
+  let program: typeof import("../main.ts");
+  try {
+    if (!("tryLock" in Deno.FsFile.prototype)) (await import("./older_runtime.ts")).completeRuntime();
+    program = await import("../main.ts");
+  } catch (thrown) {
+    return notLoaded(words, thrown);
+  }
+  return await program.main(words);
+}
+
+/** Says why the program is not there. What was piped to a filter comes back whole all the same (cli 3.1). */
+function notLoaded(words: readonly string[], thrown: unknown): number {
+  const { message, next } = runtimeRefusal(thrown) ??
+    { message: `The program cannot be loaded: ${thrownText(thrown)}`, next: "Install flemma again." };
+  let lost = "";
+  if (mayBeFilter(words) && inputKind() !== "terminal") {
+    try {
+      passRestThrough();
+    } catch (thrown) {
+      lost = `flemma: ${thrownText(thrown)}\n`;
+    }
+  }
+  if (!errorIsOutput()) writeError(`${lost}flemma: ${message}\n  ${next}\n`);
+  return Exit.failure;
+}
+
+/** Whether a document could come from standard input, as far as that can be told without knowing the options. */
+function mayBeFilter([first = "advance", ...others]: readonly string[]): boolean {
+  if (FILTERS.includes(first)) return !others.some(isThere);
+  return first.startsWith("-") && !others.some(isThere);
+}
