@@ -2,6 +2,7 @@
 // whole, taking one away.
 
 import { sameBytes } from "./bytes.ts";
+import { cutName, nameOf } from "./paths.ts";
 
 /** Whether an error says that there is nothing at a path, be it that a file stands where one of its folders should be. */
 export function isMissing(thrown: unknown): boolean {
@@ -48,26 +49,130 @@ export async function createFile(path: string, bytes: Uint8Array, mode = 0o600):
   }
 }
 
+/** Most bytes of a document's name in the name of its temporary file, which has to fit into what a name may have. */
+const NAME_BYTES = 200;
+
+/** The beginning of the names that temporary files of a document have. */
+export function temporaryPrefix(path: string): string {
+  return `.${cutName(nameOf(path), NAME_BYTES)}.`;
+}
+
 /**
- * Puts a file of ours in place of what stands at `path`, for this person alone (mode 0600): written beside it under a name
- * of its own, then renamed, so that nobody reads a part of it. For what matters after a crash of the machine it is
- * `durable` before it is renamed. A document is replaced otherwise (cycle/storage/disk/write.ts): it keeps mode and owner.
+ * Makes a new file durably, all of it or nothing: it is written under another name, and gets its own once it is whole. Throws
+ * `AlreadyExists` when there is one of that name.
+ */
+export async function makeFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  if (isThere(path)) throw new Deno.errors.AlreadyExists(path);
+  // The system takes from this mode what the person's umask takes.
+  await throughTemporary(`${folderPrefix(path)}${temporaryPrefix(path)}`, mode, async (temporary, file) => {
+    await writeAll(file, bytes);
+    await file.sync();
+    if (!takePlace(temporary, path, null)) throw new Deno.errors.AlreadyExists(path);
+  });
+}
+
+/**
+ * Puts a file of ours in place of what stands at `path`, for this person alone (mode 0600) unless a mode is given: written beside
+ * it under a name of its own, then renamed, so that nobody reads a part of it. For what matters after a crash of the machine it
+ * is `durable` before it is renamed. A document is replaced otherwise (cycle/storage/disk/write.ts): it keeps mode and owner.
  */
 export async function replaceSmallFile(
   path: string,
   bytes: Uint8Array,
-  { durable }: { readonly durable: boolean },
+  { durable, mode }: { readonly durable: boolean; readonly mode?: number },
 ): Promise<void> {
-  const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
-  try {
-    if (durable) await createFile(temporary, bytes);
-    else await Deno.writeFile(temporary, bytes, { createNew: true, mode: 0o600 });
+  await throughTemporary(`${path}.`, 0o600, async (temporary, file) => {
+    await writeAll(file, bytes);
+    if (durable) await file.sync();
+    if (mode !== undefined && Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
     await Deno.rename(temporary, path);
+  });
+}
+
+/** Writes a person's file anew, whole and durably: behind a link where there is one, its mode as it was. */
+export async function rewriteFile(path: string, text: string): Promise<void> {
+  const real = await Deno.realPath(path).catch(() => path);
+  const mode = await Deno.stat(real).then(({ mode }) => mode, () => null);
+  const bytes = new TextEncoder().encode(text);
+  await replaceSmallFile(real, bytes, { durable: true, mode: (mode ?? 0o644) & 0o777 });
+}
+
+/**
+ * Lets `use` write a new file of its own and give it its name. The file is locked as long as its writer lives, so that what one
+ * that was killed left under such a name is known, and goes before.
+ *
+ * @param prefix path with the beginning of the name
+ */
+async function throughTemporary(
+  prefix: string,
+  mode: number,
+  use: (path: string, file: Deno.FsFile) => Promise<void>,
+): Promise<void> {
+  removeAbandoned(prefix);
+  for (;;) {
+    const path = `${prefix}${crypto.randomUUID().slice(0, 8)}.tmp`;
+    using file = Deno.openSync(path, { createNew: true, write: true, mode });
+    // Somebody who clears away may have taken it for abandoned before it was locked.
+    if (!isLocked(file) || !isAt(file, path)) continue;
+    try {
+      return await use(path, file);
+    } finally {
+      // What forbids the writing may forbid this as well; the first reason is the one to tell.
+      await removeIfThere(path).catch(() => {});
+    }
+  }
+}
+
+/** Removes temporary files whose writers are gone. What cannot be removed stays: it is in nobody's way. */
+function removeAbandoned(prefix: string): void {
+  const folder = folderPrefix(prefix);
+  const begins = prefix.slice(folder.length);
+  for (const name of namesIn(folder)) {
+    if (!name.startsWith(begins) || !TEMPORARY.test(name.slice(begins.length))) continue;
+    const path = `${folder}${name}`;
+    try {
+      if (!Deno.lstatSync(path).isFile) continue;
+      using file = Deno.openSync(path);
+      if (file.tryLockSync(true) && isAt(file, path)) Deno.removeSync(path);
+    } catch {
+      // Gone meanwhile, somebody else's, or on a file system without locks.
+    }
+  }
+}
+
+const TEMPORARY = /^[0-9a-f]{8}\.tmp$/;
+
+/** The names in a folder; none where it cannot be read, which need not hinder anybody who writes there. */
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+/** Locks a file; false when somebody else did. On a file system without locks nobody looks for one. */
+function isLocked(file: Deno.FsFile): boolean {
+  try {
+    return file.tryLockSync(true);
+  } catch {
+    return true;
+  }
+}
+
+/** Whether an open file still stands at the path. */
+function isAt(file: Deno.FsFile, path: string): boolean {
+  try {
+    return isSameFile(Deno.statSync(path), file.statSync());
   } catch (thrown) {
-    // What forbids the writing may forbid this as well; the first reason is the one to tell.
-    await removeIfThere(temporary).catch(() => {});
+    if (isMissing(thrown)) return false;
     throw thrown;
   }
+}
+
+/** The folder of a path, with the slash behind it. */
+function folderPrefix(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /** All of an open file, from its beginning. Throws on failure. */

@@ -1,8 +1,8 @@
 // A document that goes on from another one: its name, where its paths lead, whose word counts in it, and how it is made.
 
 import type { Environment } from "../../base/environment.ts";
-import { createFile, isThere, removeIfThere } from "../../base/files.ts";
-import { absolutePath, folderOfDocument, nameOf, parentOf } from "../../base/paths.ts";
+import { isThere, makeFile } from "../../base/files.ts";
+import { absolutePath, folderOfDocument, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
@@ -61,25 +61,20 @@ export function movedText(bytes: Uint8Array, from: string, to: string): Uint8Arr
 }
 
 /**
- * Makes the document, all of it or nothing: it is written under another name, and gets its own once it is whole. What
- * stands there already is left alone.
+ * Makes the document, all of it or nothing. What stands there already is left alone.
  *
  * @param label how the person calls the new document
  * @param path its absolute path
  * @returns nothing. Fails with `usage` where there is such a file, with `folder-missing`, or with `document-unwritable`.
  */
 export async function makeDocument(label: string, path: string, bytes: Uint8Array): Promise<Outcome<void>> {
-  const folder = parentOf(path);
-  const temporary = `${folder === "/" ? "" : folder}/.${nameOf(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`;
   try {
-    if (isThere(path)) return exists(label);
-    // The system takes from this mode what the person's umask takes.
-    await createFile(temporary, bytes, 0o666);
-    await named(temporary, path, bytes);
+    await makeFile(path, bytes, 0o666);
     return success(undefined);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.AlreadyExists) return exists(label);
     if (thrown instanceof Deno.errors.NotFound) {
+      const folder = parentOf(path);
       return failure(
         "folder-missing",
         `There is no folder ${folder}.`,
@@ -87,18 +82,6 @@ export async function makeDocument(label: string, path: string, bytes: Uint8Arra
       );
     }
     return failure("document-unwritable", `${label} cannot be made: ${thrownText(thrown)}.`);
-  } finally {
-    await removeIfThere(temporary).catch(() => {});
-  }
-}
-
-/** Gives a file its name unless another has it; on file systems without second names it is written there. */
-async function named(temporary: string, path: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await Deno.link(temporary, path);
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.AlreadyExists) throw thrown;
-    await createFile(path, bytes, 0o666);
   }
 }
 

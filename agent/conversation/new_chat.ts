@@ -1,6 +1,6 @@
 // Makes a document and notes that the person agreed to what stands in it by asking for it (S15).
 
-import { createFile } from "../../base/files.ts";
+import { makeFile } from "../../base/files.ts";
 import { type Environment, processEnvironment, systemFor } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
@@ -49,8 +49,7 @@ export async function newChat(
   }
   try {
     const realPath = await futurePath(absolutePath(environment, path));
-    // The system takes from this mode what the person's umask takes.
-    await createFile(realPath, bytes, 0o666);
+    await makeFile(realPath, bytes, 0o666);
     const agreed = await agree(environment, realPath, NO_AUTHORITY);
     if (!agreed.ok) {
       await Deno.remove(realPath);

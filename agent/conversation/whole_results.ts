@@ -1,7 +1,7 @@
 // Whole results of tools in files, where a document holds only a part of them.
 
 import type { Environment } from "../../base/environment.ts";
-import { createFile } from "../../base/files.ts";
+import { makeFile } from "../../base/files.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { overflowPath } from "../../tools/overflow/file.ts";
 import type { Pruned } from "./compacted.ts";
@@ -41,7 +41,7 @@ async function writeBeside(path: string, bytes: Uint8Array): Promise<string> {
   for (let at = 1;; at++) {
     const name = at === 1 ? path : path.replace(/(\.[^./]*)?$/, (end) => `-${at}${end}`);
     try {
-      await createFile(name, bytes);
+      await makeFile(name, bytes, 0o600);
       return name;
     } catch (thrown) {
       if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;

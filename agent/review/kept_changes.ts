@@ -45,6 +45,8 @@ export interface KeptChange {
   readonly made: readonly string[];
   /** Whether it was put back. */
   readonly undone: boolean;
+  /** Whether the document says so; an undo that was killed may not have come to that. */
+  readonly told: boolean;
 }
 
 /** Who changes a file. */
@@ -53,8 +55,9 @@ export interface Changer {
   readonly name: string;
 }
 
-/** Name endings of a change that is in force, and of one that was put back. */
+/** Name endings of a change that is in force, of one that was put back, and of one of which the document says that as well. */
 const KEPT = ".change";
+const PUT_BACK = ".put-back";
 const UNDONE = ".undone";
 
 const MEGABYTE = 1_000_000;
@@ -155,12 +158,16 @@ export class KeptChanges {
 /** What is kept of a document, oldest first. */
 export async function keptChanges(environment: Environment, document: string): Promise<KeptChange[]> {
   const folder = `${rootOf(environment)}/${await documentKey(document)}`;
-  const names = (await namesIn(folder)).filter((name) => name.endsWith(KEPT) || name.endsWith(UNDONE)).sort();
+  const names = (await namesIn(folder)).filter((name) =>
+    [KEPT, PUT_BACK, UNDONE].some((end) => name.endsWith(end))
+  ).sort();
   const changes: KeptChange[] = [];
   for (const name of names) {
     const file = `${folder}/${name}`;
     const head = await headOf(file);
-    if (head !== null) changes.push({ ...head, file, undone: name.endsWith(UNDONE) });
+    if (head !== null) {
+      changes.push({ ...head, file, undone: !name.endsWith(KEPT), told: name.endsWith(UNDONE) });
+    }
   }
   return changes;
 }
@@ -179,7 +186,16 @@ export async function contentOf(
 
 /** Notes that a change was put back; what was there until then stays kept with it. */
 export async function markUndone({ file }: KeptChange): Promise<void> {
-  await Deno.rename(file, `${file.slice(0, -KEPT.length)}${UNDONE}`);
+  await Deno.rename(file, withEnd(file, PUT_BACK));
+}
+
+/** Notes that the document says so of a change that was put back. */
+export async function markTold({ file }: KeptChange): Promise<void> {
+  await Deno.rename(withEnd(file, PUT_BACK), withEnd(file, UNDONE));
+}
+
+function withEnd(file: string, end: string): string {
+  return `${file.slice(0, file.lastIndexOf("."))}${end}`;
 }
 
 /** What bytes are, as far as it is compared. */
@@ -236,7 +252,7 @@ function missingFolders(path: string): string[] {
 const HEAD = 64 * 1024;
 
 /** The line of a change; null for what is no such file, or is gone. */
-async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone"> | null> {
+async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone" | "told"> | null> {
   try {
     using open = await Deno.open(file);
     const buffer = new Uint8Array(HEAD);
@@ -253,7 +269,7 @@ async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone">
   }
 }
 
-function isHead(value: unknown): value is Omit<KeptChange, "file" | "undone"> {
+function isHead(value: unknown): value is Omit<KeptChange, "file" | "undone" | "told"> {
   if (!isObject(value)) return false;
   const texts = [value.call, value.tool, value.path, value.shownAs, value.at];
   return texts.every((text) => typeof text === "string") &&

@@ -8,13 +8,14 @@ import { thrownText } from "../../base/problem.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { replaceFile, type Snapshot, snapshotOrNone } from "../../tools/files/replace.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "../../tools/builtin/write_lock.ts";
-export { type KeptChange, keptChanges };
+export { type KeptChange, keptChanges, markTold };
 import {
   type Content,
   contentOf,
   describe,
   type KeptChange,
   keptChanges,
+  markTold,
   markUndone,
 } from "./kept_changes.ts";
 import { changedLines, planUndo } from "./undo_plan.ts";
@@ -53,7 +54,7 @@ export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
   for (const { change, fate } of steps) {
     switch (fate.kind) {
       case "already":
-        if (!request.dryRun) await markUndone(change);
+        if (!request.dryRun) await notedAgain(change, request.environment);
         outcomes.push({ change, outcome: "already", why: "" });
         break;
       case "covered": {
@@ -136,9 +137,21 @@ async function putBack(change: KeptChange, { environment, between }: UndoRequest
   } finally {
     lock.release();
   }
-  await removeEmpty(change.made);
-  await markUndone(change);
+  await noted(change);
   return null;
+}
+
+/** The same of a file that holds it already, be it that an undo was killed: what that left is cleared away with the lock. */
+async function notedAgain(change: KeptChange, environment: Environment): Promise<void> {
+  const lock = await lockForWriting(change.path, environment, new AbortController().signal);
+  lock.release();
+  await noted(change);
+}
+
+/** What is left to do once a file holds what it held before. */
+async function noted(change: KeptChange): Promise<void> {
+  if (change.before === null) await removeEmpty(change.made);
+  await markUndone(change);
 }
 
 /** Removes a file that still is what it was; one that somebody saved meanwhile goes back to its place. */

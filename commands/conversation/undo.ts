@@ -1,6 +1,6 @@
 // `flemma undo`: has back what tools did to files, and lists what is kept.
 
-import { type KeptChange, keptChanges, undoChanges, type Undone } from "../../agent/review/undo.ts";
+import { type KeptChange, keptChanges, markTold, undoChanges, type Undone } from "../../agent/review/undo.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -45,7 +45,11 @@ export async function run(invocation: Invocation): Promise<number> {
       return Exit.ok;
     }
     report(invocation, outcomes, dryRun);
-    const problem = dryRun ? null : await note(session, outcomes);
+    const back = outcomes.filter(({ change, outcome }) => outcome !== "kept" && change.after !== null);
+    const problem = dryRun ? null : await note(session, {
+      now: back.map(({ change }) => change),
+      before: kept.toReversed().filter(({ undone, told }) => undone && !told),
+    });
     if (problem !== null) return refuse(invocation, problem);
     return outcomes.some(({ outcome }) => outcome === "kept") ? Exit.failure : Exit.ok;
   });
@@ -104,15 +108,35 @@ function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boo
   if (outcomes.length === 0) messages.note("No change of a file is kept that could be put back.");
 }
 
-/** The line that the document gets: the model must not believe that its changes still stand. */
-async function note(session: ChatSession, outcomes: readonly Undone[]): Promise<Problem | null> {
-  const calls = new Map<string, string>();
-  for (const { change, outcome } of outcomes) if (outcome === "put-back") calls.set(change.call, change.tool);
-  if (calls.size === 0) return null;
-  // Ids come from a model, and this line is read as text of the person.
-  const named = [...calls].map(([id, tool]) => (/^[\w.:-]+$/.test(id) ? `${id} (${tool})` : tool)).join(", ");
-  return await session.edit([addLine(session.chat, `I put back what these calls did to files: ${named}.`)]);
+/** Changes that were put back. */
+interface PutBack {
+  readonly now: readonly KeptChange[];
+  /** By an undo that was killed before the document said so, or right after. */
+  readonly before: readonly KeptChange[];
 }
+
+/** The line that the document gets: the model must not believe that its changes still stand. */
+async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
+  const { chat } = session;
+  const last = chat.turns.at(-1)?.place;
+  const said = last === undefined
+    ? []
+    : chat.text(last.from, last.to).split("\n").filter((line) => line.startsWith(PUT_BACK));
+  const unsaid = before.map(named).filter((name) => !said.some((line) => line.includes(` ${name}`)));
+  const names = [...new Set([...unsaid, ...now.map(named)])];
+  const problem = names.length === 0
+    ? null
+    : await session.edit([addLine(chat, `${PUT_BACK} ${names.join(", ")}.`)]);
+  if (problem === null) { for (const change of [...before, ...now]) await markTold(change); }
+  return problem;
+}
+
+/** Ids come from a model, and the line is read as text of the person. */
+function named({ call, tool }: KeptChange): string {
+  return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
+}
+
+const PUT_BACK = "I put back what these calls did to files:";
 
 interface Listing {
   readonly outcomes: readonly Undone[];

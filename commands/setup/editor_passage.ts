@@ -1,6 +1,6 @@
 // A passage of ours in a settings file of a person, for editors that look nowhere else: put in, brought up to date, never over theirs.
 
-import { readOrNull, replaceSmallFile } from "../../base/files.ts";
+import { readOrNull, rewriteFile } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
 import { VERSION } from "../line/version.ts";
@@ -77,11 +77,8 @@ export async function readSettings(path: string): Promise<string | null> {
   return bytes === null ? null : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** Writes a person's file anew: behind a link where there is one, its mode as it was. */
+/** Writes a person's file anew, and the folder of one that is not there yet. */
 export async function writeSettings(path: string, text: string): Promise<void> {
   await Deno.mkdir(parentOf(path), { recursive: true });
-  const real = await Deno.realPath(path).catch(() => path);
-  const mode = await Deno.stat(real).then(({ mode }) => mode, () => null);
-  await replaceSmallFile(real, new TextEncoder().encode(text), { durable: true });
-  if (Deno.build.os !== "windows") await Deno.chmod(real, (mode ?? 0o644) & 0o777);
+  await rewriteFile(path, text);
 }

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import {
   createFile,
   isThere,
+  makeFile,
   removeIfThere,
   type RenameWith,
   replaceSmallFile,
+  rewriteFile,
   takePlace,
   writeAll,
 } from "../../base/files.ts";
@@ -158,4 +160,48 @@ Deno.test("a new file takes a free place only: what was put there at the last mo
       }
     }
     return Promise.resolve();
+  }));
+
+Deno.test("a new file is made whole, with the mode that the umask leaves, and never in place of another", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/new.chat`;
+    await makeFile(path, bytes("text"), 0o666);
+    assert.equal(await Deno.readTextFile(path), "text");
+    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o666 & ~Deno.umask());
+    await assert.rejects(makeFile(path, bytes("other"), 0o666), Deno.errors.AlreadyExists);
+    assert.equal(await Deno.readTextFile(path), "text");
+    assert.deepEqual(names(folder), ["new.chat"]);
+    const long = `${folder}/${"n".repeat(250)}.chat`;
+    await makeFile(long, bytes("text"), 0o666);
+    assert.equal(await Deno.readTextFile(long), "text");
+  }));
+
+Deno.test("what a writer that was killed was about to put in place goes with the next write; nobody else's does", () =>
+  inFolder(async (folder) => {
+    const kept = [
+      // Of another file, of a name that is not ours, a folder, and one whose writer lives.
+      ...["other.01234567.tmp", "a.0123.tmp", ".a.chat.01234567.tmp", "a.89abcdef.tmp"],
+    ];
+    for (const name of [...kept, "a.01234567.tmp"]) Deno.writeTextFileSync(`${folder}/${name}`, "half");
+    Deno.mkdirSync(`${folder}/a.fedcba98.tmp`);
+    // A lock holds against another process alone or against another descriptor, as here.
+    using living = Deno.openSync(`${folder}/a.89abcdef.tmp`);
+    living.lockSync(true);
+    await replaceSmallFile(`${folder}/a`, bytes("whole"), { durable: false });
+    assert.deepEqual(names(folder).sort(), ["a", "a.fedcba98.tmp", ...kept].sort());
+    await makeFile(`${folder}/a.chat`, bytes("whole"), 0o600);
+    assert.equal(isThere(`${folder}/.a.chat.01234567.tmp`), false);
+  }));
+
+Deno.test("a person's file is written anew behind its link, with its mode, and a new one as others are", () =>
+  inFolder(async (folder) => {
+    Deno.writeTextFileSync(`${folder}/real`, "old", { mode: 0o600 });
+    Deno.chmodSync(`${folder}/real`, 0o640);
+    Deno.symlinkSync("real", `${folder}/link`);
+    await rewriteFile(`${folder}/link`, "new");
+    assert.ok(Deno.lstatSync(`${folder}/link`).isSymlink);
+    assert.equal(Deno.readTextFileSync(`${folder}/real`), "new");
+    assert.equal(Deno.statSync(`${folder}/real`).mode! & 0o777, 0o640);
+    await rewriteFile(`${folder}/fresh`, "new");
+    assert.equal(Deno.statSync(`${folder}/fresh`).mode! & 0o777, 0o644);
   }));

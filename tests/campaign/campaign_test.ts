@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { inFolder } from "../tools/rules/policy.ts";
 import { approvedCommands, checkApproved } from "./approved_commands.ts";
+import { commandKills } from "./command_kills.ts";
 import { filterFaults } from "./filter_faults.ts";
 import { forgery } from "./forgery.ts";
 import { kills } from "./kills.ts";
@@ -21,6 +22,10 @@ Deno.test("a few saves by editors' habits while replies stream lose nothing and 
 
 Deno.test("a few kills lose nothing, double nothing and leave nothing behind", async () => {
   await kills(3, 1);
+});
+
+Deno.test("a few kills of undo and fork leave every file old or new, and the next run does all of it", async () => {
+  await commandKills(2, 0);
 });
 
 Deno.test("a few hundred replies of every provider forge nothing, and come back as they were declared", async () => {

@@ -34,6 +34,14 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     step: 20,
     load: async () => (await import("./kills.ts")).kills,
   },
+  commands: {
+    what:
+      "`kill -9` at a system call or a random instant of a command that makes or changes files: compact, undo, " +
+      "fork, migrate, import, merges by git, files for editors, settings until logout and others",
+    standard: 1000,
+    step: 18,
+    load: async () => (await import("./command_kills.ts")).commandKills,
+  },
   machine: {
     what:
       "runs on a machine that fails: a full disk, folders that take nothing, clocks, locks, names, links, mounts",

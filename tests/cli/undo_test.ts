@@ -5,6 +5,7 @@ import { KeptChanges } from "../../agent/review/kept_changes.ts";
 import { keptChanges, undoChanges } from "../../agent/review/undo.ts";
 import { environmentAt } from "../../base/environment.ts";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
+import { lockForWriting, temporaryIn } from "../../tools/builtin/write_lock.ts";
 import { type Finished, type Scene, withScene } from "./harness.ts";
 
 interface Made {
@@ -103,7 +104,10 @@ Deno.test("what somebody changed since is left alone, and the lines are told", (
     ]);
     assert.equal(place.read("a.txt"), "1\ntwo\n3\nfour\nfive\n");
     assert.equal(place.read("b.txt"), "b\n");
-    assert.match(place.read("a.chat"), /I put back what these calls did to files: call_2 \(edit\)\.\n/);
+    assert.match(
+      place.read("a.chat"),
+      /I put back what these calls did to files: call_2 \(edit\), call_1 \(write\)\.\n/,
+    );
     // Once the file is again what the tool left, it comes back.
     place.write("a.txt", "1\ntwo\n3\n4\n");
     assert.equal((await undo(place)).code, 0);
@@ -278,4 +282,54 @@ Deno.test("an error of the tool keeps nothing that could be put back, and a lock
     assert.match(refused.stderr, /flemma undo FILE/);
     assert.equal((await place.run(["undo", "gone.chat"])).code, 1);
     assert.equal((await place.run(["undo"])).code, 2);
+  }));
+
+Deno.test("what an undo that was killed had put back and not told is told by the next one, once", () =>
+  withScene(async (place) => {
+    place.write("a.txt", "1\n");
+    await made(place, [edit("a.txt", "1", "2"), write("deep/b.txt", "b\n"), edit("a.txt", "2", "3")]);
+    const document = Deno.realPathSync(place.path("a.chat"));
+    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+    // It was killed behind its second change: nothing was written into the document.
+    let changes = 0;
+    await assert.rejects(
+      async () => {
+        const outcomes = await undoChanges({
+          environment,
+          document,
+          meant: () => true,
+          dryRun: false,
+          between: () => (++changes > 1 ? Promise.reject(new Error("killed")) : Promise.resolve()),
+        });
+        if (outcomes.some(({ outcome }) => outcome === "kept")) throw new Error("killed");
+      },
+    );
+    const done = await undo(place);
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual([place.read("a.txt"), place.exists("deep")], ["1\n", false]);
+    const line = /^I put back what these calls did to files: (.+)\.$/gm;
+    const told = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
+    assert.deepEqual(told, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
+    assert.equal((await undo(place)).code, 0);
+    assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
+  }));
+
+Deno.test("what an undo left that was killed while it removed a file goes with the next one, folders too", () =>
+  withScene(async (place) => {
+    await made(place, [write("deep/er/a.txt", "a\n")]);
+    const path = Deno.realPathSync(place.path("deep/er/a.txt"));
+    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+    const lock = await lockForWriting(path, environment, new AbortController().signal);
+    const aside = temporaryIn(place.path("deep/er"));
+    Deno.renameSync(path, aside);
+    lock.note(aside);
+    // Its holder dies: the lock is free, and its file stays.
+    const locks = `${place.folder}/state/flemma/locks/files`;
+    const [{ name }] = [...Deno.readDirSync(locks)] as [Deno.DirEntry];
+    const noted = Deno.readTextFileSync(`${locks}/${name}`);
+    lock.release();
+    Deno.writeTextFileSync(`${locks}/${name}`, noted);
+    const done = await undo(place);
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(place.exists("deep"), false);
   }));

@@ -30,6 +30,8 @@ export async function lockForWriting(
   for (;;) {
     const file = await tryLock(path);
     if (file !== null) {
+      // What a holder of this very lock that died left: the sweep passes over locks that are held.
+      await removeNoted(await textOf(path));
       await sweep(folder);
       return held(file, path);
     }
@@ -79,9 +81,13 @@ async function sweep(folder: string): Promise<void> {
     if (text === null || text === "") continue;
     const file = await tryLock(path);
     if (file === null) continue;
-    if (isTemporary(text)) await removeIfThere(text);
+    await removeNoted(text);
     held(file, path).release();
   }
+}
+
+async function removeNoted(text: string | null): Promise<void> {
+  if (text !== null && isTemporary(text)) await removeIfThere(text);
 }
 
 async function textOf(path: string): Promise<string | null> {

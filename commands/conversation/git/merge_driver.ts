@@ -1,5 +1,6 @@
 // `flemma git merge-driver`: called by git for each conversation that both sides of a merge changed.
 
+import { rewriteFile } from "../../../base/files.ts";
 import { absolutePath } from "../../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -24,7 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const merged = mergeTurns(before.value, mine.value, other.value, Number(size) || USUAL_SIZE);
   try {
-    await Deno.writeTextFile(absolutePath(environment, ours), merged.text);
+    await rewriteFile(absolutePath(environment, ours), merged.text);
   } catch (thrown) {
     return refuse(invocation, {
       code: "write-failed",

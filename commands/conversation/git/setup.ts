@@ -1,8 +1,9 @@
 // `flemma git setup`: what git has to be told so that it shows and merges conversations message by message.
 
 import type { Environment } from "../../../base/environment.ts";
+import { rewriteFile } from "../../../base/files.ts";
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
-import { shellWord } from "../../../base/shell_word.ts";
+import { operands, shellWord } from "../../../base/shell_word.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
@@ -104,7 +105,7 @@ async function changeLines(
     if (changed.length === 0) await Deno.remove(path);
     else {
       await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
-      await Deno.writeTextFile(path, `${changed.join("\n")}\n`);
+      await rewriteFile(path, `${changed.join("\n")}\n`);
     }
     return success(undefined);
   } catch (thrown) {
@@ -155,7 +156,8 @@ class Git {
       }).output();
       const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\n$/, "");
       if (done) return success(text(stdout));
-      return failure("git-failed", text(stderr).split("\n")[0] || `git ${args[0]} failed`);
+      const [said = ""] = text(stderr).split("\n");
+      return failure("git-failed", said || `git ${args[0]} failed.`, nextAfter(said));
     } catch (thrown) {
       if (thrown instanceof Deno.errors.NotFound) {
         return failure("git-missing", "There is no program git.", "Install it first.");
@@ -163,4 +165,12 @@ class Git {
       throw thrown;
     }
   }
+}
+
+/** What helps where git itself said what is in its way. */
+function nextAfter(said: string): string | undefined {
+  const [, file] = /^error: could not lock config file (.+): File exists$/.exec(said) ?? [];
+  if (file === undefined) return undefined;
+  const lock = operands(`${file}.lock`);
+  return `Another git changes it now, or one was stopped while it did. Then take its lock away: rm ${lock}`;
 }

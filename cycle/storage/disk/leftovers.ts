@@ -1,11 +1,10 @@
 // What a run that was killed in the middle of a write left behind: temporary files that nobody will ever finish.
 
 import type { Environment } from "../../../base/environment.ts";
-import { isMissing, removeIfThere } from "../../../base/files.ts";
+import { isMissing, removeIfThere, temporaryPrefix } from "../../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
 import { ASIDE_NAME_BYTES } from "./rescue.ts";
 import { documentKey, stateFolder } from "../state_files.ts";
-import { temporaryPrefix } from "./write.ts";
 
 /**
  * Removes the temporary files of a document, beside it and in the state folder. Only for whoever holds its lock: nobody

@@ -3,8 +3,8 @@
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
-import { readAllSync, removeIfThere, takePlace, writeAll } from "../../../base/files.ts";
-import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
+import { readAllSync, removeIfThere, takePlace, temporaryPrefix, writeAll } from "../../../base/files.ts";
+import { parentOf } from "../../../base/paths.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
 
 /** Largest text that is appended; more goes through a whole new file. One page cannot be torn by a signal. */
@@ -12,9 +12,6 @@ export const MAX_APPEND_BYTES = 16 * 1024;
 
 /** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
 export const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
-
-/** Bytes of a document's name that its temporary files take over; the rest of 255 is for what makes them unique. */
-const NAME_BYTES = 200;
 
 /** What a file is known to hold. */
 export interface Known {
@@ -35,11 +32,6 @@ export interface Replaced {
   readonly old: Deno.FsFile;
   /** Of the old file, as it is without a name. */
   readonly oldStamp: Stamp;
-}
-
-/** The beginning of the names that temporary files of a document have. */
-export function temporaryPrefix(path: string): string {
-  return `.${cutName(nameOf(path), NAME_BYTES)}.`;
 }
 
 /**

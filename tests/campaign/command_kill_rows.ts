@@ -1,0 +1,233 @@
+// Commands that make or change something of the person's, each with what is there before and how it is asked for again.
+
+import assert from "node:assert/strict";
+import { callsDocument, type Finished, type Scene } from "../cli/harness.ts";
+
+export interface KilledCommand {
+  readonly what: string;
+  /** What is there before: a document, files, a repository, what an earlier run left in the state folder. */
+  readonly prepare: (place: Scene) => void | Promise<void>;
+  /** Shell in the folder of the document; `flemma` is the program that is killed. */
+  readonly line: string;
+  /** What a person does then. Afterwards all files are as if nobody had killed anything. @default the same line */
+  readonly again?: string;
+  /** What must be true at the end beside that, as shell: of the state folder, say. */
+  readonly holds?: string;
+  /** Whether a model is asked. */
+  readonly asks?: true;
+  /** A file that grows while the command runs, so that it may hold a part of what it will. */
+  readonly grows?: string;
+  /** What must be true of files at the end, where they need not be as if nobody had killed anything. */
+  readonly settled?: (place: Scene, again: Finished) => void;
+}
+
+const LONG = "word ".repeat(20_000);
+const turns = (count: number) =>
+  Array.from({ length: count }, (_, at) => `@You:\nQuestion ${at}.\n\n@Assistant:\nAnswer ${at}.\n\n`).join(
+    "",
+  );
+const withResult = callsDocument([{ id: "c1", command: "seq 9999" }]) +
+  `@You:\n\n**Tool Result:** \`c1\`\n\n\`\`\`\n${"a line of a long result\n".repeat(1000)}\`\`\`\n\n` +
+  `@Assistant:\nDone.\n\n${turns(3)}@You:\n`;
+
+async function runs(place: Scene, line: string): Promise<void> {
+  const { code, stderr } = await place.shell(line);
+  assert.equal(code, 0, `${line}\n${stderr}`);
+}
+
+/** A call of a file tool, ready to run. */
+function fileCall(id: string, tool: string, input: Record<string, unknown>): string {
+  return `**Tool Use:** \`${tool}\` (\`${id}\`)\n\n\`\`\`json\n${
+    JSON.stringify({ label: "x", ...input })
+  }\n\`\`\`\n\n`;
+}
+
+const CHANGES = `@You:\nPlease.\n\n@Assistant:\nI will.\n\n` +
+  fileCall("c1", "edit", { path: "old.txt", oldText: "two", newText: "2" }) +
+  fileCall("c2", "write", { path: "other.txt", content: "new\n" }) +
+  fileCall("c3", "write", { path: "deep/er/new.txt", content: "new\n" }) + "@You:\n";
+
+async function changed(place: Scene): Promise<void> {
+  place.write("a.chat", CHANGES);
+  place.write("old.txt", `one\ntwo\n${LONG}\n`);
+  place.write("other.txt", LONG);
+  await runs(place, "flemma advance a.chat --no-autopilot --approve edit,write -q");
+}
+
+const REPOSITORY = `git init -q -b main; git config user.name a; git config user.email a@example.org`;
+/** What git says when it was killed itself while it wrote its settings. */
+const UNLOCKED = "rm -f .git/config.lock";
+/** Does what makes a document only where it is not there yet. */
+const unlessThere = (line: string) => `[ -e b.chat ] || ${line}`;
+
+/** In the order in which a short form takes them: what makes, changes and puts back first. */
+export const COMMANDS: readonly KilledCommand[] = [
+  {
+    what: "undo",
+    prepare: changed,
+    line: "flemma undo a.chat",
+  },
+  {
+    what: "fork",
+    prepare: (place) => place.write("a.chat", `${turns(400)}@You:\n`),
+    line: "flemma fork a.chat b.chat",
+    again: unlessThere("flemma fork a.chat b.chat"),
+  },
+  {
+    what: "compact with a summary",
+    prepare: (place) => place.write("a.chat", `@System:\nBe brief.\n\n${turns(400)}@You:\n`),
+    line: "flemma compact a.chat --to b.chat",
+    again: unlessThere("flemma compact a.chat --to b.chat"),
+    asks: true,
+  },
+  {
+    what: "compact of results alone",
+    prepare: (place) => place.write("a.chat", withResult),
+    line: "flemma compact a.chat --to b.chat --results-only",
+    again: unlessThere("flemma compact a.chat --to b.chat --results-only"),
+    holds:
+      `sed -n 's/.*\\(\\/[^ ]*c1[^ ]*\\.txt\\).*/\\1/p' b.chat | head -1 | xargs -r grep -c 'a line' | grep -qx 1000`,
+  },
+  {
+    what: "migrate",
+    prepare: (place) =>
+      place.write(
+        "a.chat",
+        `@System: Be brief.\n${`@You: Hello\n\n@Assistant: ${LONG}\n`.repeat(10)}@You:\n`,
+      ),
+    line: "flemma migrate a.chat",
+  },
+  {
+    what: "import",
+    prepare: (place) =>
+      place.write(
+        "a.js",
+        `messages.create({ model: "m", messages: [{ role: "user", content: "${LONG}" }] })`,
+      ),
+    line: "flemma import a.js > ../b.new && mv ../b.new b.chat",
+  },
+  {
+    what: "new with a long question",
+    prepare: (place) => place.write("long", LONG),
+    line: `flemma new b.chat --bare -m "$(head -c 90000 long)"`,
+    again: unlessThere(`flemma new b.chat --bare -m "$(head -c 90000 long)"`),
+  },
+  {
+    what: "the merge driver by hand",
+    prepare: (place) => {
+      place.write("base", turns(200));
+      place.write("ours", `${turns(200)}@You:\nOurs.\n\n@Assistant:\n${LONG}\n\n`);
+      place.write("theirs", `${turns(200)}@You:\nTheirs.\n\n@Assistant:\n${LONG}\n\n`);
+    },
+    line: "flemma git merge-driver base ours theirs",
+    again: "grep -q Theirs ours || flemma git merge-driver base ours theirs",
+  },
+  {
+    what: "a merge by git",
+    prepare: async (place) => {
+      place.write("a.chat", turns(200));
+      await runs(
+        place,
+        `${REPOSITORY}; flemma git setup --write -q && git add . && git commit -qm base && git checkout -qb other && ` +
+          `printf '@You:\\nTheirs.\\n\\n@Assistant:\\nYes.\\n\\n' >> a.chat && git commit -qam theirs && ` +
+          `git checkout -q main && printf '@You:\\nOurs.\\n\\n@Assistant:\\nYes.\\n\\n' >> a.chat && git commit -qam ours`,
+      );
+    },
+    line: "git merge -q -m merged other",
+    again: `git merge --abort 2>/dev/null; git reset -q --merge; git merge -q -m merged other`,
+  },
+  {
+    what: "git setup",
+    prepare: async (place) => {
+      place.write(".gitattributes", "*.png binary\n");
+      await runs(place, REPOSITORY);
+    },
+    line: "flemma git setup --write",
+    again: `${UNLOCKED}; flemma git setup --write`,
+  },
+  {
+    what: "git setup, taken back",
+    prepare: async (place) => {
+      place.write(".gitattributes", "*.png binary\n");
+      await runs(place, `${REPOSITORY}; flemma git setup --write -q`);
+    },
+    line: "flemma git setup --undo",
+    again: `${UNLOCKED}; flemma git setup --undo`,
+  },
+  {
+    what: "files for an editor",
+    prepare: () => {},
+    line: "flemma editor vim --install",
+  },
+  {
+    what: "files for an editor, brought up to date beside the person's own",
+    prepare: async (place) => {
+      await runs(
+        place,
+        "flemma editor vim --install -q; find ~ -name '*.vim' -exec sh -c 'echo \\\" mine >> $1' _ {} \\;",
+      );
+    },
+    line: "flemma editor vim --install --force",
+  },
+  {
+    what: "a page",
+    prepare: (place) => place.write("a.chat", turns(400)),
+    line: "flemma show a.chat --html -o a.html",
+  },
+  {
+    what: "approve",
+    prepare: (place) =>
+      place.write("a.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }])),
+    line: "flemma approve a.chat c1",
+    again: "grep -q status=approved a.chat || flemma approve a.chat c1",
+    holds: "flemma execute a.chat c1",
+  },
+  {
+    what: "a call of edit",
+    prepare: (place) => {
+      place.write("old.txt", `one\ntwo\n${LONG}\n`);
+      place.write("a.chat", CHANGES.slice(0, CHANGES.indexOf("**Tool Use:** `write`")) + "@You:\n");
+    },
+    line: "flemma execute a.chat c1",
+    again: "flemma undo a.chat",
+    // The person has back what was there, or is told where it is kept.
+    settled: (place, { stderr }) => {
+      const old = `one\ntwo\n${LONG}\n`;
+      const [, kept = null] = /what was there before stands in (\S+),/.exec(stderr) ?? [];
+      const there = kept === null ? place.read("old.txt") : Deno.readTextFileSync(kept);
+      assert.ok(there === old || (kept !== null && there.includes(old)), stderr);
+    },
+  },
+  {
+    what: "trust",
+    prepare: (place) => {
+      place.write("b.chat", `\`\`\`yaml\nflemma: { sandbox: false }\n\`\`\`\n\n@You:\n`);
+      place.write("a.chat", `\`\`\`yaml\nflemma: { sandbox: false }\n\`\`\`\n\n@You:\n`);
+      return runs(place, "flemma trust b.chat");
+    },
+    line: "flemma trust a.chat",
+    holds: "flemma trust --list | grep -c chat | grep -qx 2",
+    settled: () => {},
+  },
+  {
+    what: "a setting until logout",
+    prepare: (place) => runs(place, "flemma session set model=before"),
+    line: "flemma session set thinking=high",
+    holds: "flemma session show | grep -q before && flemma session show | grep -q high",
+    settled: () => {},
+  },
+  {
+    what: "a question from a shell",
+    prepare: (place) => {
+      place.write("b.chat", turns(40));
+    },
+    line: "flemma ask --file b.chat -q why",
+    grows: "place/b.chat",
+    asks: true,
+    again: "flemma status b.chat",
+    settled: (place) => {
+      const text = place.read("b.chat");
+      assert.ok(text.startsWith(turns(40).trimEnd()), text);
+    },
+  },
+];
