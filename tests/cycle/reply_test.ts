@@ -34,11 +34,11 @@ function write(
   let document = before;
   for (const effect of effects) {
     assert.equal(writer.apply(effect), null);
-    const taken = writer.take();
+    const taken = writer.take().join("");
     takes.push(taken);
     document += taken;
   }
-  return document + writer.finish(end);
+  return document + writer.finish(end).join("");
 }
 
 function rolesOf(document: string): readonly string[] {
@@ -192,10 +192,10 @@ Deno.test("what is on disk when the program dies in a quoted call holds no live 
   let onDisk = BEFORE;
   for (const character of quoted) {
     writer.apply(text(character));
-    onDisk += writer.take();
+    onDisk += writer.take().join("");
     assert.equal(chatOf(onDisk).calls.length, 0, onDisk);
   }
-  const whole = onDisk + writer.finish(COMPLETED);
+  const whole = onDisk + writer.finish(COMPLETED).join("");
   assert.equal(whole, `${BEFORE}\n@Assistant:\n${quoted}\n\n@You:\n\n`);
 });
 
@@ -231,7 +231,7 @@ Deno.test("names, ids and signatures that a header cannot hold are an error, and
       assert.equal(writer.apply(text("so far")), null);
       const error = writer.apply(effect);
       assert.equal(error?.class, "other");
-      const rest = writer.finish({ kind: "interrupted", message: error!.message });
+      const rest = writer.finish({ kind: "interrupted", message: error!.message }).join("");
       const document = BEFORE + rest;
       assert.equal(chatOf(document).calls.length, 0);
       assert.equal(chatOf(document).turns[1]!.segments.at(-1)?.kind, "aborted", document);
@@ -294,7 +294,7 @@ Deno.test("P12: a line that has to be held back costs its length, however many p
     const pieces = [text(begin), ...Array.from({ length: count }, () => text(begin === "\\" ? "\\" : "x"))];
     const writer = new ReplyWriter("");
     for (const piece of pieces) writer.apply(piece);
-    assert.ok(writer.finish(COMPLETED).length >= count, begin);
+    assert.ok(writer.finish(COMPLETED).join("").length >= count, begin);
   }
 });
 
@@ -457,10 +457,10 @@ Deno.test("a long reply that is taken bit by bit is written as one that is taken
       let taken = "";
       for (const { piece, takes } of effects) {
         for (const writer of [bitwise, whole]) assert.equal(writer.apply(text(piece)), null);
-        if (takes) taken += bitwise.take();
+        if (takes) taken += bitwise.take().join("");
         assert.equal(bitwise.lines, whole.lines);
       }
-      assert.equal(taken + bitwise.finish(end), whole.finish(end));
+      assert.equal(taken + bitwise.finish(end).join(""), whole.finish(end).join(""));
     }),
     { numRuns: 100 },
   );
