@@ -397,6 +397,28 @@ Deno.test("a reply streams into a large document while calls are answered and so
     );
   }, LARGE));
 
+Deno.test("a reply that comes fast is appended step by step; what must not be torn makes a new file", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const { ino } = await Deno.stat(path);
+    const growth = { replace: 0, unfinished: true, last: false };
+    const pieces = Array.from({ length: 40 }, (_, at) => `Line ${at} of a reply – ${"word ".repeat(300)}\n`);
+    assert.equal(await store.extend(["\n@Assistant:\n", ...pieces, "half\n"], growth), null);
+    assert.equal((await Deno.stat(path)).ino, ino);
+    assert.equal(
+      await store.extend([" of it\n", ...pieces], { ...growth, replace: 1, unfinished: false }),
+      null,
+    );
+    assert.equal((await Deno.stat(path)).ino, ino);
+    const written = `${DOCUMENT}\n@Assistant:\n${pieces.join("")}half of it\n${pieces.join("")}`;
+    assert.equal(read(), written);
+    assert.equal(text(store.chat.bytes), written);
+    const call = `${"one large call ".repeat(2000)}\n`;
+    assert.equal(await store.extend([call], { ...growth, unfinished: false, last: true }), null);
+    assert.notEqual((await Deno.stat(path)).ino, ino);
+    assert.equal(read(), written + call);
+  }));
+
 Deno.test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", () =>
   withDocument(async ({ open, path, read, beside }) => {
     const store = await open();

@@ -1,6 +1,6 @@
 // The file of a document as this run knows it: what is on disk, what others did to it, and the ways to change it.
 
-import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
+import { sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { Environment } from "../../../base/environment.ts";
 import { readAllSync, readOrNull, settled } from "../../../base/files.ts";
