@@ -38,21 +38,31 @@ export interface OpenOptions {
 
 /** Opens the document at `path`. The refusals are those of cli section 9 and `document-locked`. */
 export async function openFile(path: string, options: OpenOptions): Promise<Outcome<FileStore>> {
-  const first = await readDocument(path, options.environment);
-  if (!first.ok) return first;
   const named = absolutePath(options.environment, path);
-  if (options.readOnly) return success(new FileStore({ ...first.value, named }, null, options));
-  const unwritable = await checkWritable(path, first.value.realPath);
-  if (unwritable !== null) return { ok: false, problem: unwritable };
-  const lock = await lockDocument(first.value.realPath, options);
+  if (options.readOnly) {
+    const read = await readDocument(path, options.environment);
+    return read.ok ? success(new FileStore({ ...read.value, named }, null, options)) : read;
+  }
+  const found = await writablePath(path, options);
+  if (!found.ok) return found;
+  const lock = await lockDocument(found.value, options);
   if (!lock.ok) return lock;
   if (lock.value.notice !== null) {
     options.notify?.(lock.value.notice);
-    await tidy(first.value.realPath, options);
+    await tidy(found.value, options);
   }
-  const opened = await openLocked(first.value.realPath, named, lock.value, options);
+  const opened = await openLocked(found.value, named, lock.value, options);
   if (!opened.ok) await lock.value.release();
   return opened;
+}
+
+/** The real path of a document that can be read and written. Its text is not kept: it is read again under the lock. */
+async function writablePath(path: string, { environment }: OpenOptions): Promise<Outcome<string>> {
+  const read = await readDocument(path, environment);
+  if (!read.ok) return read;
+  const { realPath } = read.value;
+  const unwritable = await checkWritable(path, realPath);
+  return unwritable === null ? success(realPath) : { ok: false, problem: unwritable };
 }
 
 /** A run that died may have left files behind. That they cannot be removed keeps nobody from working. */
