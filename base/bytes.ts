@@ -52,3 +52,24 @@ export function byBytes(a: string, b: string): number {
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
+
+/** How many bytes a text has in UTF-8; half a character counts as the mark that stands for it there. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes++;
+    else if (unit < 0xd800 || unit > 0xdbff || !isLowHalf(text.charCodeAt(at + 1))) bytes += 2;
+    else {
+      // Two units, four bytes.
+      bytes += 2;
+      at++;
+    }
+  }
+  return bytes;
+}
+
+function isLowHalf(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

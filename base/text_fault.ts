@@ -103,9 +103,14 @@ function wideEncoding(bytes: Uint8Array): string | null {
   return odd > most && even === 0 ? "UTF-16LE" : even > most && odd === 0 ? "UTF-16BE" : null;
 }
 
+/** Looked at in blocks: as one text a large document would take twice its length, and the largest would not fit. */
 function isUtf8(bytes: Uint8Array): boolean {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    for (let at = 0; at < bytes.length; at += BLOCK) {
+      decoder.decode(bytes.subarray(at, at + BLOCK), { stream: true });
+    }
+    decoder.decode();
     return true;
   } catch {
     // That is the answer.

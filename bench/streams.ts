@@ -106,7 +106,7 @@ function pieceCost(provider: Provider, one: string, bytes: number): number {
     const start = performance.now();
     for (const effect of reader.event(JSON.parse(data))) writer.apply(effect);
     const { byteLength } = chat;
-    chat = update(chat, [{ from: byteLength, to: byteLength, insert: writer.take() }]);
+    chat = update(chat, [{ from: byteLength, to: byteLength, insert: writer.take().join("") }]);
     times.push(performance.now() - start);
   }
   return times.sort((a, b) => a - b)[PIECES >> 1]!;

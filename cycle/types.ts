@@ -25,11 +25,11 @@ export interface DocumentStore {
    * Adds to a block that grows at the end of the document while it is written (a reply that streams in); the first call
    * begins it. What others write meanwhile goes around it. Fails like `commit`.
    *
-   * @param text what comes next
+   * @param text what comes next, in pieces: should the program be ended meanwhile, the document may end behind each of them
    * @param growth how it is added
    * @returns what is in the way; null when the text is durable
    */
-  extend(text: string, growth: Growth): Promise<Problem | null>;
+  extend(text: readonly string[], growth: Growth): Promise<Problem | null>;
   /** The text behind the block that grows now, in bytes; the end of the document when none does. */
   readonly behind: Uint8Array;
   /** Where that block begins, as an offset in bytes. @default the end of the document, where the next one will begin */

@@ -88,7 +88,7 @@ function reply(content: unknown, note: Note): string {
     if (problem !== null) note(problem.message);
   }
   // The person's next message follows already.
-  return writer.finish({ kind: "completed" }, true).replace(/\n*$/, "\n");
+  return writer.finish({ kind: "completed" }, true).join("").replace(/\n*$/, "\n");
 }
 
 function blocksOf(content: unknown): readonly Readonly<Record<string, unknown>>[] {

@@ -18,8 +18,8 @@ const LF = 0x0a;
 export class ReplyCommits {
   readonly #store: DocumentStore;
   readonly #interval: number;
-  /** Gives the text that may be written by now. */
-  readonly #take: () => string;
+  /** Gives the text that may be written by now, in pieces behind each of which the document may end. */
+  readonly #take: () => readonly string[];
   /** Done before text is written. */
   readonly #before: () => Promise<void>;
   /** Bytes of the line end that the next piece takes away. */
@@ -36,7 +36,7 @@ export class ReplyCommits {
   /** `before` is waited for before each write, with everything that `take` gave; it must not reject. */
   constructor(
     store: DocumentStore,
-    take: () => string,
+    take: () => readonly string[],
     options: { readonly interval?: number; readonly before?: () => Promise<void> } = {},
   ) {
     this.#store = store;
@@ -79,7 +79,7 @@ export class ReplyCommits {
    * message of the person stands behind the reply already. After a conflict too: the store keeps our version aside, and
    * it should be whole.
    */
-  async finish(rest: (answered: boolean) => string): Promise<Problem | null> {
+  async finish(rest: (answered: boolean) => readonly string[]): Promise<Problem | null> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#enqueue(() => this.#add(rest(beginsMessage(this.#store.behind)), true));
@@ -91,14 +91,16 @@ export class ReplyCommits {
     this.#queue = this.#queue.then(write);
   }
 
-  async #add(text: string, last: boolean): Promise<void> {
-    if (text === "" && !(last && this.#begun)) return;
+  async #add(pieces: readonly string[], last: boolean): Promise<void> {
+    if (pieces.length === 0 && !(last && this.#begun)) return;
     const { eol } = this.#store.chat;
-    const unfinished = !last && !text.endsWith("\n");
-    const replace = text === "" ? 0 : this.#provisional;
+    const end = pieces.at(-1) ?? "";
+    const unfinished = !last && !end.endsWith("\n");
+    const replace = pieces.length === 0 ? 0 : this.#provisional;
     await this.#before();
     const began = performance.now();
-    const problem = await this.#store.extend(unfinished ? text + eol : text, { replace, unfinished, last });
+    const text = unfinished ? [...pieces.slice(0, -1), end + eol] : pieces;
+    const problem = await this.#store.extend(text, { replace, unfinished, last });
     this.#begun = true;
     this.#provisional = unfinished ? eol.length : 0;
     this.#last = performance.now();

@@ -49,12 +49,14 @@ export function textOf(part: Pick<ThinkingPart, "content">): string {
 
 /** Reads an outline into digests. */
 export function digestsOf(outline: Outline): Digests {
-  const pieces = outline.pieces.map(({ text }) => quickHash(text));
+  const pieces: string[] = [];
   const prefixes = [quickHash("")];
-  for (const [index, piece] of pieces.entries()) {
+  for (const { text } of outline.pieces) {
+    const piece = quickHash(text);
     const before = prefixes.at(-1)!;
+    pieces.push(piece);
     // What is sent for its thinking only is no part of what later thinking belongs to.
-    prefixes.push(outline.pieces[index]!.text === "" ? before : quickHash(before + piece));
+    prefixes.push(text === "" ? before : quickHash(before + piece));
   }
   const thinking = outline.pieces.flatMap((piece, index) =>
     piece.thinking.map((part) => ({ part, piece: index, key: keyOf(part), text: textOf(part) }))

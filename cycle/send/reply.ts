@@ -17,6 +17,7 @@ import {
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
+import { endsInHalf, ReplyText } from "./reply_text.ts";
 
 /** How a reply ended, which decides what stands below it. */
 export type ReplyEnd =
@@ -37,12 +38,11 @@ export class ReplyWriter {
   readonly #isTaken: (id: string) => boolean;
   /** Ids of the calls written so far. */
   readonly #ids = new Set<string>();
-  /** What is written, with LF: all that was not taken yet, and before it the end of what was. */
-  #out = "";
-  /** How much of `#out` was taken. */
-  #taken = 0;
-  /** From here on `#out` must not reach a disk yet: a quoted block line in a fence that is still open. */
-  #unsafe: number | null = null;
+  /**
+   * What is written, with LF. Held back is what must not reach a disk yet: a quoted block line in a fence that is still
+   * open.
+   */
+  readonly #out = new ReplyText();
   /** Backticks of the fence that the text has open, 0 when none. */
   #fence = 0;
   /** The unfinished last line of the text as the provider sent it. */
@@ -54,9 +54,6 @@ export class ReplyWriter {
   /** Blank text that is not written yet because no content has followed. */
   #blank = "";
   #begun = false;
-  /** The line ends of `#out` up to `#counted`. */
-  #lines = 0;
-  #counted = 0;
   /** The last thing written was a block, which later text must not touch. */
   #afterBlock = false;
 
@@ -81,25 +78,12 @@ export class ReplyWriter {
 
   /** Line ends written so far: the line of the reply on which what comes next begins, counted from 0. */
   get lines(): number {
-    this.#countLines();
-    return this.#lines;
-  }
-
-  #countLines(): void {
-    for (
-      let at = this.#out.indexOf("\n", this.#counted);
-      at >= 0;
-      at = this.#out.indexOf("\n", this.#counted)
-    ) {
-      this.#lines++;
-      this.#counted = at + 1;
-    }
-    this.#counted = Math.max(this.#counted, this.#out.length);
+    return this.#out.lines;
   }
 
   /** Characters that wait to be taken. */
   get waiting(): number {
-    return this.#out.length - this.#taken;
+    return this.#out.waiting;
   }
 
   /** True once content that is not blank was written. */
@@ -112,9 +96,19 @@ export class ReplyWriter {
    * is then at fault and the reply is to be ended as interrupted.
    */
   apply(effect: Effect): ProviderError | null {
+    const error = this.#write(effect);
+    this.#out.settle();
+    return error;
+  }
+
+  #write(effect: Effect): ProviderError | null {
     switch (effect.kind) {
       case "text":
-        this.#text(effect.text.replaceAll("\0", "\u2400"));
+        // How a provider cuts a text changes nothing of it, so what comes in one large piece is cut here.
+        for (let at = 0; at < effect.text.length; at += AT_ONCE) {
+          this.#text(effect.text.slice(at, at + AT_ONCE).replaceAll("\0", "\u2400"));
+          this.#out.settle();
+        }
         return null;
       case "thinking":
         return this.#thinking(effect.content, effect.signature);
@@ -128,62 +122,43 @@ export class ReplyWriter {
     }
   }
 
-  /** New text since the last call, ready to be appended to the document; empty when there is none. */
-  take(): string {
-    return this.#takeTo(this.#unsafe ?? this.#wholeCharacters());
+  /**
+   * New text since the last call, ready to be appended to the document, in pieces: should the program be ended between
+   * two, the document may end there.
+   */
+  take(): readonly string[] {
+    return this.#withLineEnds(this.#out.take());
   }
 
   /**
-   * Ends the reply and gives the rest of its text. Empty for a reply that never began. When it is `answered`, the
-   * person's next message stands below it already.
+   * Ends the reply and gives the rest of its text like `take`. Empty for a reply that never began. When it is `answered`,
+   * the person's next message stands below it already.
    */
-  finish(end: ReplyEnd, answered = false): string {
-    if (!this.#begun) return "";
+  finish(end: ReplyEnd, answered = false): readonly string[] {
+    if (!this.#begun) return [];
     this.#endText();
     if (end.kind === "completed") {
-      this.#out += `${this.#endsLine() ? "\n" : "\n\n"}${answered ? "" : "@You:\n\n"}`;
+      this.#out.write(`${this.#out.endsLine ? "\n" : "\n\n"}${answered ? "" : "@You:\n\n"}`);
     } else if (end.kind === "paused") {
-      if (!this.#endsLine()) this.#out += "\n";
+      if (!this.#out.endsLine) this.#out.write("\n");
     } else {
-      this.#out += abortMarkerBelow(this.#out, end.message);
+      this.#out.write(abortMarkerBelow(this.#out.end, end.message));
     }
-    return this.#takeTo(this.#out.length);
+    return this.#withLineEnds(this.#out.takeAll());
   }
 
-  #takeTo(end: number): string {
-    if (end <= this.#taken) return "";
-    const text = this.#out.slice(this.#taken, end);
-    this.#taken = end;
-    this.#forget();
-    return this.#eol === "\n" ? text : text.replaceAll("\n", this.#eol);
-  }
-
-  /** Drops text that was taken, so that a long reply is not held twice; its end tells what may follow. */
-  #forget(): void {
-    if (this.#taken < FORGOTTEN_AT_ONCE) return;
-    this.#countLines();
-    const drop = Math.min(this.#taken, this.#lineStart ?? this.#taken, this.#unsafe ?? this.#taken) -
-      KEPT_END;
-    if (drop <= 0) return;
-    this.#out = this.#out.slice(drop);
-    this.#taken -= drop;
-    this.#counted -= drop;
-    if (this.#lineStart !== null) this.#lineStart -= drop;
-    if (this.#unsafe !== null) this.#unsafe -= drop;
-  }
-
-  /** The end of `#out`, less the first half of a character whose second half is still to come. */
-  #wholeCharacters(): number {
-    return endsInHalf(this.#out) ? this.#out.length - 1 : this.#out.length;
+  #withLineEnds(pieces: readonly string[]): readonly string[] {
+    return this.#eol === "\n" ? pieces : pieces.map((piece) => piece.replaceAll("\n", this.#eol));
   }
 
   #text(text: string): void {
     if (!this.#begun || this.#afterBlock) {
       this.#blank += text;
-      if (isBlank(this.#blank)) return;
+      // What came before is blank: looking at it again each time would cost the square of its length.
+      if (isBlank(text)) return;
       // Blanks before the first content are not written; behind a block they are part of the text.
       const lead = this.#begun ? this.#blank : text;
-      if (this.#begun) this.#out += /^[ \t\v\f\r]*\n/.test(lead) ? "" : "\n";
+      if (this.#begun) this.#out.write(/^[ \t\v\f\r]*\n/.test(lead) ? "" : "\n");
       else this.#begin();
       this.#blank = "";
       this.#afterBlock = false;
@@ -195,7 +170,7 @@ export class ReplyWriter {
       this.#line += line;
       this.#show(line);
       this.#endLine();
-      this.#out += "\n";
+      this.#out.write("\n");
     }
     this.#line += rest;
     this.#show(rest);
@@ -205,10 +180,10 @@ export class ReplyWriter {
   /** Writes a piece of the unfinished line, unless the line may still become live. */
   #show(piece: string): void {
     if (this.#lineStart !== null) {
-      this.#out += piece;
+      this.#out.write(piece);
     } else if (this.#line !== "" && (this.#fence > 0 || !this.#heldBack())) {
       this.#lineStart = this.#out.length;
-      this.#out += this.#line;
+      this.#out.write(this.#line);
     }
   }
 
@@ -229,11 +204,11 @@ export class ReplyWriter {
   #endLine(): void {
     if (this.#lineStart === null && this.#line !== "") {
       this.#lineStart = this.#out.length;
-      this.#out += escapeTextLine(this.#line, this.#fence);
+      this.#out.write(escapeTextLine(this.#line, this.#fence));
     }
     this.#guardOpenLine();
     this.#fence = fenceAfter(this.#fence, this.#line);
-    if (this.#fence === 0) this.#unsafe = null;
+    if (this.#fence === 0) this.#out.release();
     this.#line = "";
     this.#lineStart = null;
     this.#lookAgain = 0;
@@ -244,8 +219,8 @@ export class ReplyWriter {
    * the document on disk must not hold the line as a live one: it and what follows wait for the closing fence.
    */
   #guardOpenLine(): void {
-    if (this.#fence > 0 && this.#unsafe === null && this.#lineStart !== null && this.#needsClosing()) {
-      this.#unsafe = this.#lineStart;
+    if (this.#fence > 0 && !this.#out.isHeld && this.#lineStart !== null && this.#needsClosing()) {
+      this.#out.hold(this.#lineStart);
     }
   }
 
@@ -260,29 +235,29 @@ export class ReplyWriter {
     this.#blank = "";
     if (this.#line !== "") this.#endLine();
     if (this.#fence === 0) return;
-    if (!this.#endsLine()) this.#out += "\n";
-    this.#out += `${"`".repeat(this.#fence)}\n`;
+    if (!this.#out.endsLine) this.#out.write("\n");
+    this.#out.write(`${"`".repeat(this.#fence)}\n`);
     this.#fence = 0;
-    this.#unsafe = null;
+    this.#out.release();
   }
 
   #begin(): void {
     this.#begun = true;
-    this.#out += this.#opening;
+    this.#out.write(this.#opening);
   }
 
   /** Begins a block: ends the text before it and separates the two. */
   #block(separate: boolean): void {
     if (this.#begun) {
       this.#endText();
-      if (separate) this.#out += this.#endsLine() ? "\n" : "\n\n";
-      else if (!this.#endsLine()) this.#out += "\n";
+      if (separate) this.#out.write(this.#out.endsLine ? "\n" : "\n\n");
+      else if (!this.#out.endsLine) this.#out.write("\n");
     } else {
       // Blanks that were received are not written, but they count for the spacing (providers 9.1).
       const spacing = this.#blank === "" || !separate ? "" : this.#blank.endsWith("\n") ? "\n" : "\n\n";
       this.#blank = "";
       this.#begin();
-      this.#out += spacing;
+      this.#out.write(spacing);
     }
     this.#afterBlock = true;
   }
@@ -300,15 +275,15 @@ export class ReplyWriter {
     if (written === "" && !isSigned) return null;
     this.#block(true);
     const tag = isSigned ? `<thinking ${signature.provider}:signature="${signature.value}">` : "<thinking>";
-    this.#out += `${tag}\n`;
+    this.#out.write(`${tag}\n`);
     if (written !== "") this.#thinkingContent(written);
-    else this.#out += "</thinking>\n";
+    else this.#out.write("</thinking>\n");
     return null;
   }
 
   #redacted(data: string): void {
     this.#block(false);
-    this.#out += "<thinking redacted>\n";
+    this.#out.write("<thinking redacted>\n");
     this.#thinkingContent(data.replaceAll("\0", "\u2400"));
   }
 
@@ -317,9 +292,9 @@ export class ReplyWriter {
    * behind the tag: that closes it for rule (a) and is balanced for readers that look at the text alone.
    */
   #thinkingContent(content: string): void {
-    this.#out += `${escapeThinking(content)}\n</thinking>\n`;
+    this.#out.write(`${escapeThinking(content)}\n</thinking>\n`);
     const fence = content.split("\n").reduce(fenceAfter, 0);
-    if (fence > 0) this.#out += `${"`".repeat(fence)}text\n${"`".repeat(fence)}\n`;
+    if (fence > 0) this.#out.write(`${"`".repeat(fence)}text\n${"`".repeat(fence)}\n`);
   }
 
   #toolUse(id: string, name: string, inputText: string): ProviderError | null {
@@ -333,11 +308,11 @@ export class ReplyWriter {
     }
     const first = !this.#begun && this.#blank === "";
     this.#block(true);
-    if (first) this.#out += "\n";
+    if (first) this.#out.write("\n");
     const fence = fenceFor(inputText);
-    this.#out += `**Tool Use:** \`${name}\` (\`${
-      this.#ownId(id)
-    }\`)\n\n${fence}json\n${inputText}\n${fence}\n`;
+    this.#out.write(
+      `**Tool Use:** \`${name}\` (\`${this.#ownId(id)}\`)\n\n${fence}json\n${inputText}\n${fence}\n`,
+    );
     return null;
   }
 
@@ -351,26 +326,13 @@ export class ReplyWriter {
     this.#ids.add(own);
     return own;
   }
-
-  #endsLine(): boolean {
-    return this.#out.endsWith("\n");
-  }
 }
 
-/** Characters of taken text that are dropped together. */
-const FORGOTTEN_AT_ONCE = 1 << 16;
-
-/** Characters of taken text that stay: more than what follows looks at. */
-const KEPT_END = 1 << 10;
+/** Characters of a text that are taken in at a time. */
+const AT_ONCE = 1 << 11;
 
 /** Characters up to which an unfinished line is looked at with each piece. */
 const LOOKED_AT_ALWAYS = 256;
-
-/** True when the last thing in a text is the first half of a character whose second half is still to come. */
-function endsInHalf(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
-}
 
 function unwritable(what: string): ProviderError {
   return providerError("other", `${what}, so the reply cannot be written.`);

@@ -92,7 +92,7 @@ const MOST_CONCESSIONS = 2;
 const MOST_RESUMES = 20;
 
 /** Characters of a reply that may wait to be written before no more is read. */
-const MOST_WAITING = 4 << 20;
+const MOST_WAITING = 1 << 18;
 
 /**
  * Makes the function that sends the document as it then stands and writes the reply.

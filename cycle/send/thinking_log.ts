@@ -21,7 +21,8 @@ export function preserve(outline: Outline, memory: ThinkingMemory | undefined): 
 
 /** Follows a reply, and writes down at its end what the next request has to know. */
 export class ThinkingLog {
-  readonly #preserved: Preserved;
+  /** Without the outline, which holds on to the texts of the conversation. */
+  readonly #preserved: Pick<Preserved, "digests" | "judgement"> & Pick<Outline, "mismatch">;
   readonly #model: string;
   /** The thinking in the request, by its place in the body. */
   readonly #sent: ReadonlyMap<string, ThinkingPart>;
@@ -29,8 +30,12 @@ export class ThinkingLog {
   readonly #came: ThinkingPart[] = [];
   readonly #dropped: DroppedThinking[] = [];
 
-  constructor(preserved: Preserved, model: string, sent: ReadonlyMap<string, ThinkingPart>) {
-    this.#preserved = preserved;
+  constructor(
+    { digests, judgement, outline }: Preserved,
+    model: string,
+    sent: ReadonlyMap<string, ThinkingPart>,
+  ) {
+    this.#preserved = { digests, judgement, mismatch: outline.mismatch };
     this.#model = model;
     this.#sent = sent;
   }
@@ -71,7 +76,7 @@ export class ThinkingLog {
     memory: ThinkingMemory,
     dropped: readonly { readonly why: DroppedThinking["why"]; readonly key: string }[],
   ): readonly ThinkingEntry[] {
-    const { digests, judgement, outline } = this.#preserved;
+    const { digests, judgement, mismatch } = this.#preserved;
     const keysOf = (isMeant: (why: DroppedThinking["why"]) => boolean) =>
       dropped.filter(({ why }) => isMeant(why)).map(({ key }) => key);
     const stale = [...judgement.stale, ...this.#conceded(), ...keysOf((why) => why === "prefix")];
@@ -85,7 +90,7 @@ export class ThinkingLog {
         kind: "thinking",
         key,
         text: textOf(part),
-        prefix: outline.mismatch === null ? null : digests.prefixes.at(-1)!,
+        prefix: mismatch === null ? null : digests.prefixes.at(-1)!,
         before,
         model: this.#model,
       });

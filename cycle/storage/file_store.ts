@@ -12,8 +12,9 @@ import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore, Growth } from "../types.ts";
 import { type Content, sameContent } from "./disk/content.ts";
 import { DiskFile, type Foreign } from "./disk/disk_file.ts";
-import { type BlockPlace, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
+import { type BlockPlace, growthEdits, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
+import type { GrownText } from "./disk/extension.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
 import { mergeFrom } from "./merge.ts";
 import { checkWritable, type ReadDocument, readDocument } from "./read.ts";
@@ -37,21 +38,31 @@ export interface OpenOptions {
 
 /** Opens the document at `path`. The refusals are those of cli section 9 and `document-locked`. */
 export async function openFile(path: string, options: OpenOptions): Promise<Outcome<FileStore>> {
-  const first = await readDocument(path, options.environment);
-  if (!first.ok) return first;
   const named = absolutePath(options.environment, path);
-  if (options.readOnly) return success(new FileStore({ ...first.value, named }, null, options));
-  const unwritable = await checkWritable(path, first.value.realPath);
-  if (unwritable !== null) return { ok: false, problem: unwritable };
-  const lock = await lockDocument(first.value.realPath, options);
+  if (options.readOnly) {
+    const read = await readDocument(path, options.environment);
+    return read.ok ? success(new FileStore({ ...read.value, named }, null, options)) : read;
+  }
+  const found = await writablePath(path, options);
+  if (!found.ok) return found;
+  const lock = await lockDocument(found.value, options);
   if (!lock.ok) return lock;
   if (lock.value.notice !== null) {
     options.notify?.(lock.value.notice);
-    await tidy(first.value.realPath, options);
+    await tidy(found.value, options);
   }
-  const opened = await openLocked(first.value.realPath, named, lock.value, options);
+  const opened = await openLocked(found.value, named, lock.value, options);
   if (!opened.ok) await lock.value.release();
   return opened;
+}
+
+/** The real path of a document that can be read and written. Its text is not kept: it is read again under the lock. */
+async function writablePath(path: string, { environment }: OpenOptions): Promise<Outcome<string>> {
+  const read = await readDocument(path, environment);
+  if (!read.ok) return read;
+  const { realPath } = read.value;
+  const unwritable = await checkWritable(path, realPath);
+  return unwritable === null ? success(realPath) : { ok: false, problem: unwritable };
 }
 
 /** A run that died may have left files behind. That they cannot be removed keeps nobody from working. */
@@ -189,18 +200,19 @@ export class FileStore implements DocumentStore {
     return this.#growing?.place.start ?? this.#chat.byteLength;
   }
 
-  extend(text: string, { replace, unfinished, last }: Growth): Promise<Problem | null> {
+  extend(pieces: readonly string[], { replace, unfinished, last }: Growth): Promise<Problem | null> {
     this.#writing = this.#writing.then(async () => {
       // Only now: while earlier text was written, somebody else's may have moved the end of the block.
       const { start, end } = this.#growing?.place ??
         { start: this.#chat.byteLength, end: this.#chat.byteLength };
       const before = this.#chat;
-      this.#chat = update(this.#chat, [{ from: end - replace, to: end, insert: text }]);
+      this.#chat = update(this.#chat, growthEdits(end, replace, pieces));
       const place = { start, end: end + this.#chat.byteLength - before.byteLength };
       if (this.#growing === null) this.#remember(this.#file.content);
       this.#growing = { problem: null, ...this.#growing, place, unfinished };
       // Unless a commit waits to be written too, the file holds all that stands before.
-      const problem = await this.#flush(this.#file.content === before ? end - replace : 0);
+      const known = this.#file.content === before;
+      const problem = await this.#flush(known ? { from: end - replace, pieces } : undefined);
       if (!last) return problem;
       const after = problem ?? this.#growing?.problem ?? null;
       const { chat } = this;
@@ -222,21 +234,21 @@ export class FileStore implements DocumentStore {
     if (left !== null) this.#options.notify?.(left);
   }
 
-  /** `from` is a byte before which nothing was changed since the last write. */
-  async #flush(from = 0): Promise<Problem | null> {
+  /** `grown` is what the file lacks, when that is all. */
+  async #flush(grown?: GrownText): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {
       while (this.#file.hasReplaced || !sameContent(this.#file.content, this.#chat)) {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
           if (!this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();
-          from = 0;
+          grown = undefined;
           continue;
         }
         if (sameContent(this.#file.content, this.#chat)) return null;
         const before = this.#file.content;
         const text = this.#chat;
-        if (!await this.#file.write(text, from)) {
+        if (!await this.#file.write(text, grown)) {
           // Whoever came in between may have started from what we were about to write.
           this.#remember(text);
           continue;

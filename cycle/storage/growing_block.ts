@@ -30,6 +30,15 @@ export function shifted({ start, end }: BlockPlace, edits: readonly Edit[]): Blo
   };
 }
 
+/** The edits that add pieces to a block that ends at byte `end`; `replace` bytes before it give way to them. */
+export function growthEdits(end: number, replace: number, pieces: readonly string[]): Edit[] {
+  const [first = "", ...rest] = pieces;
+  return [
+    { from: end - replace, to: end, insert: first },
+    ...rest.map((insert) => ({ from: end, to: end, insert })),
+  ];
+}
+
 export interface Grown extends GrowingText {
   /** False when statuses or settings are no longer what they were: then the run must not go on by itself. */
   readonly sameAuthority: boolean;

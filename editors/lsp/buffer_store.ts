@@ -118,9 +118,9 @@ export class BufferStore implements DocumentStore {
     return this.#write();
   }
 
-  extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
+  extend(text: readonly string[], { replace, last }: Growth): Promise<Problem | null> {
     const { start, end } = this.#block ?? { start: this.#chat.byteLength, end: this.#chat.byteLength };
-    const edit = { from: end - replace, to: end, insert: text };
+    const edit = { from: end - replace, to: end, insert: text.join("") };
     this.#chat = update(this.#chat, [edit]);
     this.#block = last ? null : { start, end: end + growth(edit) };
     return this.#write();

@@ -40,7 +40,10 @@ function pieceOf(message: WireMessage): PrefixPiece {
   return {
     what: message.role,
     line: message.line,
-    text: said.length === 0 ? "" : writeJson([message.role, said]),
+    // Made when it is asked for: the texts of all pieces together would be another copy of the conversation.
+    get text() {
+      return said.length === 0 ? "" : writeJson([message.role, said]);
+    },
     thinking: message.content.flatMap((block) => message.thinking.get(block) ?? []),
   };
 }

@@ -114,11 +114,11 @@ async function readStream(
     onLine: (line) => lines.push(line),
   });
   if (response.body === null) return lines;
-  const body = response.body.getReader();
+  const body = readerOf(response.body);
   try {
     while (!stopped) {
-      const { done, value } = await body.read();
-      if (done) break;
+      const value = await body.read();
+      if (value === null) break;
       limits.arrived();
       reader.feed(value);
       const room = options.room?.();
@@ -130,6 +130,50 @@ async function readStream(
   }
   if (!stopped) reader.end();
   return lines;
+}
+
+/** Bytes that are read at a time. */
+const READ_BYTES = 1 << 16;
+
+/** The pieces of a body as they come, each valid until the next is read; null at the end. */
+interface BodyReader {
+  read(): Promise<Uint8Array | null>;
+  cancel(): Promise<void>;
+}
+
+/**
+ * Reads a body into one buffer: a piece of its own for each of the small events of a stream would be memory that is
+ * collected late. Not every body can be read so, as one that a program made from a list.
+ */
+function readerOf(body: ReadableStream<Uint8Array>): BodyReader {
+  const byob = byobReader(body);
+  if (byob === null) {
+    const reader = body.getReader();
+    return {
+      read: async () => (await reader.read()).value ?? null,
+      cancel: () => reader.cancel(),
+    };
+  }
+  let buffer = new ArrayBuffer(READ_BYTES);
+  return {
+    async read() {
+      const { value } = await byob.read(new Uint8Array(buffer));
+      if (value === undefined || value.length === 0) return null;
+      buffer = value.buffer;
+      return value;
+    },
+    cancel: () => byob.cancel(),
+  };
+}
+
+function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch (thrown) {
+    // What is no stream of bytes says so.
+    if (thrown instanceof TypeError) return null;
+    throw thrown;
+  }
 }
 
 /** Nothing at all. */

@@ -10,6 +10,9 @@ export interface SseHandlers {
   onLine(line: string): void;
 }
 
+/** Bytes that are decoded at a time: longer strings are garbage that is collected late. */
+const AT_ONCE = 1 << 14;
+
 /** Feeds bytes as they come, cut anywhere; `end` tells a clean end of the transfer. */
 export interface SseReader {
   feed(bytes: Uint8Array): void;
@@ -36,7 +39,11 @@ export function createSseReader(handlers: SseHandlers): SseReader {
     if (text !== "") unfinished.push(text);
   };
   return {
-    feed: (bytes) => feed(decoder.decode(bytes, { stream: true })),
+    feed(bytes) {
+      for (let at = 0; at < bytes.length; at += AT_ONCE) {
+        feed(decoder.decode(bytes.subarray(at, at + AT_ONCE), { stream: true }));
+      }
+    },
     // A last event may lack its blank line, and a lone CR at the very end is undecided until more comes.
     end: () => feed(`${decoder.decode()}\n\n`),
   };

@@ -33,17 +33,32 @@ export function writeBody(
   trailing: readonly string[],
 ): string {
   const first = sortedKeys(body).filter((key) => !trailing.includes(key));
-  return writeMembers(body, [...first, ...trailing]);
+  const pieces: string[] = [];
+  addMembers(body, [...first, ...trailing], pieces);
+  return pieces.join("");
 }
 
 /** Writes a value with sorted keys at every depth. */
 export function writeJson(value: JsonValue): string {
-  if (value instanceof Raw) return value.text;
+  const pieces: string[] = [];
+  addValue(value, pieces);
+  return pieces.join("");
+}
+
+/** Adds a value's text in pieces, which are joined once: joined at each depth, a long text would be copied at each. */
+function addValue(value: JsonValue, pieces: string[]): void {
+  if (value instanceof Raw) pieces.push(value.text);
   // Half a character would become an escape that providers refuse, in this and every later request.
-  if (typeof value === "string") return JSON.stringify(value.toWellFormed());
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(writeJson).join(",")}]`;
-  return writeMembers(value, sortedKeys(value));
+  else if (typeof value === "string") pieces.push(JSON.stringify(value.toWellFormed()));
+  else if (value === null || typeof value !== "object") pieces.push(JSON.stringify(value));
+  else if (isList(value)) {
+    pieces.push("[");
+    value.forEach((item, index) => {
+      if (index > 0) pieces.push(",");
+      addValue(item, pieces);
+    });
+    pieces.push("]");
+  } else addMembers(value, sortedKeys(value), pieces);
 }
 
 /**
@@ -59,15 +74,20 @@ function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-function writeMembers(
+function addMembers(
   value: { readonly [key: string]: JsonValue | undefined },
   keys: readonly string[],
-): string {
-  const members = keys.flatMap((key) => {
+  pieces: string[],
+): void {
+  let separator = "{";
+  for (const key of keys) {
     const member = value[key];
-    return member === undefined ? [] : [`${JSON.stringify(key)}:${writeJson(member)}`];
-  });
-  return `{${members.join(",")}}`;
+    if (member === undefined) continue;
+    pieces.push(separator, JSON.stringify(key), ":");
+    addValue(member, pieces);
+    separator = ",";
+  }
+  pieces.push(separator === "{" ? "{}" : "}");
 }
 
 function sortedKeys(value: object): string[] {

@@ -350,7 +350,7 @@ Deno.test("a reply streams around what somebody saves, and the file always ends 
     const add = async (text: string, replace: number, last = false) => {
       const unfinished = !text.endsWith("\n");
       const growth = { replace, unfinished, last };
-      assert.equal(await store.extend(unfinished ? `${text}\n` : text, growth), null);
+      assert.equal(await store.extend([unfinished ? `${text}\n` : text], growth), null);
     };
     await add("\n@Assistant:\nOne", 0);
     assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne\n`);
@@ -371,7 +371,8 @@ const LARGE = `${"A line of an old answer that nobody reads again.\n".repeat(100
 Deno.test("a reply streams into a large document while calls are answered and somebody saves, and every byte is kept", () =>
   withDocument(async ({ open, path, read }) => {
     const store = await open();
-    const more = (text: string, last = false) => store.extend(text, { replace: 0, unfinished: false, last });
+    const more = (text: string, last = false) =>
+      store.extend([text], { replace: 0, unfinished: false, last });
     const done = LARGE.replace("```flemma:tool status=approved\n```", "```\ndone\n```");
     assert.equal(await more("\n@Assistant:\nOne\n"), null);
     // The end is written while the change before it waits for its turn.
@@ -396,15 +397,37 @@ Deno.test("a reply streams into a large document while calls are answered and so
     );
   }, LARGE));
 
+Deno.test("a reply that comes fast is appended step by step; what must not be torn makes a new file", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const { ino } = await Deno.stat(path);
+    const growth = { replace: 0, unfinished: true, last: false };
+    const pieces = Array.from({ length: 40 }, (_, at) => `Line ${at} of a reply – ${"word ".repeat(300)}\n`);
+    assert.equal(await store.extend(["\n@Assistant:\n", ...pieces, "half\n"], growth), null);
+    assert.equal((await Deno.stat(path)).ino, ino);
+    assert.equal(
+      await store.extend([" of it\n", ...pieces], { ...growth, replace: 1, unfinished: false }),
+      null,
+    );
+    assert.equal((await Deno.stat(path)).ino, ino);
+    const written = `${DOCUMENT}\n@Assistant:\n${pieces.join("")}half of it\n${pieces.join("")}`;
+    assert.equal(read(), written);
+    assert.equal(text(store.chat.bytes), written);
+    const call = `${"one large call ".repeat(2000)}\n`;
+    assert.equal(await store.extend([call], { ...growth, unfinished: false, last: true }), null);
+    assert.notEqual((await Deno.stat(path)).ino, ino);
+    assert.equal(read(), written + call);
+  }));
+
 Deno.test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", () =>
   withDocument(async ({ open, path, read, beside }) => {
     const store = await open();
     const growth = { replace: 0, unfinished: false, last: false };
-    assert.equal(await store.extend("\n@Assistant:\nOne.\n", growth), null);
+    assert.equal(await store.extend(["\n@Assistant:\nOne.\n"], growth), null);
     Deno.writeTextFileSync(path, "\0");
-    const problem = await store.extend("Two.\n", growth);
+    const problem = await store.extend(["Two.\n"], growth);
     assert.equal(problem?.code, "document-changed");
-    assert.equal((await store.extend("Three.\n", { ...growth, last: true }))?.code, "document-changed");
+    assert.equal((await store.extend(["Three.\n"], { ...growth, last: true }))?.code, "document-changed");
     assert.equal(read(), "\0");
     const aside = beside().find((name) => name.startsWith("a.chat.flemma-"))!;
     assert.equal(
@@ -416,9 +439,9 @@ Deno.test("what is no text any more stops a reply that streams in; it stays, and
 Deno.test("after a reply, a buffer from the middle of it that is written back does not cut it", () =>
   withDocument(async ({ open, path, read }) => {
     const store = await open();
-    await store.extend("\n@Assistant:\nOne\n", { replace: 0, unfinished: false, last: false });
+    await store.extend(["\n@Assistant:\nOne\n"], { replace: 0, unfinished: false, last: false });
     const middle = read();
-    await store.extend("Two\nThree\nFour\n", { replace: 0, unfinished: false, last: true });
+    await store.extend(["Two\nThree\nFour\n"], { replace: 0, unfinished: false, last: true });
     Deno.writeTextFileSync(path, middle.replace("Be brief.", "Be kind."));
     assert.equal(await store.commit(result(store.chat)), null);
     assert.equal(
@@ -431,11 +454,11 @@ Deno.test("settings that somebody changes while a reply streams stop the run onc
   withDocument(async ({ open, path, read }) => {
     const store = await open();
     const growth = { replace: 0, unfinished: false, last: false };
-    assert.equal(await store.extend("\n@Assistant:\nOne\n", growth), null);
+    assert.equal(await store.extend(["\n@Assistant:\nOne\n"], growth), null);
     const first = "```json\n{}\n```\n\n";
     Deno.writeTextFileSync(path, first + read());
-    assert.equal(await store.extend("Two\n", growth), null);
-    const problem = await store.extend("Three\n", { ...growth, last: true });
+    assert.equal(await store.extend(["Two\n"], growth), null);
+    const problem = await store.extend(["Three\n"], { ...growth, last: true });
     assert.equal(problem?.code, "document-changed");
     assert.equal(read(), `${first}${DOCUMENT}\n@Assistant:\nOne\nTwo\nThree\n`);
   }));

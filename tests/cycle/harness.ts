@@ -42,10 +42,10 @@ export class TextStore implements DocumentStore {
     return this.#from ?? this.chat.byteLength;
   }
 
-  extend(text: string, { replace, last }: Growth): Promise<Problem | null> {
+  extend(pieces: readonly string[], { replace, last }: Growth): Promise<Problem | null> {
     const end = this.chat.byteLength;
     this.#from = last ? null : this.#from ?? end;
-    return this.commit([{ from: end - replace, to: end, insert: text }]);
+    return this.commit([{ from: end - replace, to: end, insert: pieces.join("") }]);
   }
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {

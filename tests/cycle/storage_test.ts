@@ -226,7 +226,8 @@ const WAYS: Readonly<
     return replaced;
   },
   "overwritten": (path, known, options) => overwriteFile(path, known, bytes("one\ntwo\n"), options),
-  "extended": (path, known, options) => extendFile(path, known, contentOf(bytes("one\ntwo\n")), 4, options),
+  "extended": (path, known, options) =>
+    extendFile(path, known, contentOf(bytes("one\ntwo\n")), { at: 4, ends: [8] }, options),
 };
 
 /** What somebody else may do between our look and our act. */

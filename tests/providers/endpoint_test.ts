@@ -154,3 +154,59 @@ Deno.test("no more of a reply is read while who takes it is behind, and that is 
   assert.equal(exchange.kind, "stream");
   assert.deepEqual(taken, sent.map((_, at) => at));
 });
+
+Deno.test("a body of bytes is read into one buffer, and one of anything else as it comes: the events are the same", async () => {
+  const sent = new TextEncoder().encode(
+    Array.from({ length: 500 }, (_, at) => `data: {"at":${at},"text":"${"–".repeat(at)}"}\n\n`).join(""),
+  );
+  const sizes = new Set<number>();
+  let own = 0;
+  const bodies: Readonly<Record<string, () => ReadableStream<Uint8Array>>> = {
+    bytes: () => {
+      let at = 0;
+      return new ReadableStream({
+        type: "bytes",
+        pull(controller) {
+          const view = controller.byobRequest?.view as Uint8Array | undefined;
+          if (view === undefined) return void own++, controller.error(new Error("no buffer was given"));
+          sizes.add(view.byteLength);
+          const piece = sent.subarray(at, at + Math.min(1000, view.byteLength));
+          at += piece.length;
+          view.set(piece);
+          if (piece.length === 0) controller.close();
+          controller.byobRequest!.respond(piece.length);
+        },
+      });
+    },
+    pieces: () => {
+      let at = 0;
+      return new ReadableStream({
+        pull(controller) {
+          if (at >= sent.length) return controller.close();
+          controller.enqueue(sent.subarray(at, at += 1000));
+        },
+      });
+    },
+  };
+  for (const [kind, body] of Object.entries(bodies)) {
+    const events: number[] = [];
+    const exchange = await post({
+      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+      timeout: 5,
+      connectTimeout: 0,
+      signal: new AbortController().signal,
+      fetch: () =>
+        Promise.resolve(new Response(body(), { headers: { "content-type": "text/event-stream" } })),
+      onEvent: (data) => {
+        const { at, text } = data as { at: number; text: string };
+        assert.equal(text, "–".repeat(at));
+        events.push(at);
+        return "more";
+      },
+      onUnreadable: (data) => assert.fail(data),
+    });
+    assert.equal(exchange.kind, "stream", kind);
+    assert.deepEqual(events, Array.from({ length: 500 }, (_, at) => at), kind);
+  }
+  assert.deepEqual([own, sizes.size], [0, 1]);
+});

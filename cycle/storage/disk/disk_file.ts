@@ -1,16 +1,16 @@
 // The file of a document as this run knows it: what is on disk, what others did to it, and the ways to change it.
 
-import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
+import { sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { Environment } from "../../../base/environment.ts";
 import { readAllSync, readOrNull, settled } from "../../../base/files.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
+import { extensionOf, type GrownText } from "./extension.ts";
 import { OverwriteGuard } from "./rescue.ts";
 import {
   ALWAYS_COMPARE_BYTES,
   extendFile,
   type Known,
-  MAX_APPEND_BYTES,
   overwriteFile,
   replaceFile,
   type WriteOptions,
@@ -89,11 +89,11 @@ export class DiskFile {
 
   /**
    * Writes a text, right after `foreign` found nothing; false, when the file turned out to be another than we know.
-   * `from` is a byte up to which it is known to be what is there. Throws what the system throws.
+   * `grown` tells that nothing but that is new in it. Throws what the system throws.
    */
-  async write(content: Content, from = 0): Promise<boolean> {
+  async write(content: Content, grown?: GrownText): Promise<boolean> {
     try {
-      return await this.#write(content, from);
+      return await this.#write(content, grown);
     } catch (thrown) {
       // An editor may be about to put it back; `foreign` gives it the time, and says when it is gone for good.
       if (thrown instanceof Deno.errors.NotFound) return false;
@@ -101,10 +101,10 @@ export class DiskFile {
     }
   }
 
-  async #write(content: Content, from: number): Promise<boolean> {
-    const at = extendsAt(this.content, content, from);
-    const stamp = at !== null
-      ? await extendFile(this.path, this.#known, content, at, { between: this.#between })
+  async #write(content: Content, grown: GrownText | undefined): Promise<boolean> {
+    const steps = extensionOf(this.content, content, grown);
+    const stamp = steps !== null
+      ? await extendFile(this.path, this.#known, content, steps, { between: this.#between })
       : await this.#replaceOrOverwrite(content);
     if (stamp === null) return false;
     this.#known = { content, stamp };
@@ -186,20 +186,6 @@ async function statOrNull(path: string): Promise<Deno.FileInfo | null> {
 function isUntouched(file: Deno.FileInfo, { content, stamp }: Known): boolean {
   return file.size > ALWAYS_COMPARE_BYTES && file.size === content.byteLength &&
     sameStamp(stampOf(file), stamp);
-}
-
-/**
- * From which byte on `content` goes on where `base` ends, when little is new and nothing but a last line end gives way.
- * Up to `from` both are the same.
- */
-function extendsAt(base: Content, content: Content, from: number): number | null {
-  const longer = content.byteLength - base.byteLength;
-  if (longer <= 0 || longer > MAX_APPEND_BYTES) return null;
-  const known = Math.min(from, base.byteLength);
-  const rest = base.slice(known, base.byteLength);
-  const same = commonPrefix(rest, content.slice(known, content.byteLength));
-  const gives = rest.subarray(same);
-  return gives.length <= 2 && gives.every((byte) => byte === 0x0a || byte === 0x0d) ? known + same : null;
 }
 
 /** Refusals of a folder or a mount, not of the file: it may still be writable itself. */

@@ -3,12 +3,10 @@
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
+import type { Extension } from "./extension.ts";
 import { readAllSync, removeIfThere, takePlace, temporaryPrefix, writeAll } from "../../../base/files.ts";
 import { parentOf } from "../../../base/paths.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
-
-/** Largest text that is appended; more goes through a whole new file. One page cannot be torn by a signal. */
-export const MAX_APPEND_BYTES = 16 * 1024;
 
 /** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
 export const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
@@ -92,21 +90,28 @@ export async function overwriteFile(
 }
 
 /**
- * Changes the end of a file from byte `at` on, where `content` goes on longer than what is known; answers like
- * `overwriteFile`. On a full disk the old end is put back before the error is thrown.
+ * Changes the end of a file step by step, where `content` goes on longer than what is known; answers like `overwriteFile`.
+ * Should the program be ended meanwhile, the file ends behind a step. On a full disk the old end is put back before the
+ * error is thrown.
  */
 export async function extendFile(
   path: string,
   known: Known,
   content: Content,
-  at: number,
+  { at, ends }: Extension,
   { between }: WriteOptions = {},
 ): Promise<Stamp | null> {
   using file = await Deno.open(path, { read: true, write: true });
   await between?.();
   if (!isStill(path, file, known)) return null;
   try {
-    putSync(file, at, content);
+    file.seekSync(at, Deno.SeekMode.Start);
+    let from = at;
+    for (const end of ends) {
+      writeAllSync(file, content.slice(from, end));
+      from = end;
+    }
+    cutTo(file, content.byteLength);
     await file.syncData();
   } catch (thrown) {
     putSync(file, at, known.content);
@@ -140,10 +145,16 @@ async function writeContent(file: Deno.FsFile, content: Content): Promise<void> 
 /** Puts what stands from byte `at` on into a file and ends it there. */
 function putSync(file: Deno.FsFile, at: number, content: Content): void {
   file.seekSync(at, Deno.SeekMode.Start);
-  for (const part of content.parts(at)) {
-    for (let done = 0; done < part.length;) done += file.writeSync(part.subarray(done));
-  }
-  if (file.statSync().size !== content.byteLength) file.truncateSync(content.byteLength);
+  for (const part of content.parts(at)) writeAllSync(file, part);
+  cutTo(file, content.byteLength);
+}
+
+function writeAllSync(file: Deno.FsFile, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+}
+
+function cutTo(file: Deno.FsFile, length: number): void {
+  if (file.statSync().size !== length) file.truncateSync(length);
 }
 
 /** Whether an open file is the one at `path`, and holds what is known. */

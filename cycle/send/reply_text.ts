@@ -1,0 +1,114 @@
+// The text of a reply between its writer and the document: in small pieces, each of which the document may end behind.
+
+/** Characters from which on text becomes a piece of its own: as bytes it goes to the disk in one step. */
+const PIECE = 1 << 11;
+
+/** Characters at the end that are kept when they were taken: more than what follows looks at. */
+const KEPT_END = 1 << 10;
+
+/** Text that grows at its end and is taken from its beginning. Nothing that was taken is held. */
+export class ReplyText {
+  /** What may be taken: whole pieces, in order. */
+  #pieces: string[] = [];
+  /** Characters in them. */
+  #ready = 0;
+  /** What was written behind them. */
+  #open = "";
+  /** The end of what stands before `#open`. */
+  #before = "";
+  /** Characters before `#open`, from the beginning of the reply. */
+  #base = 0;
+  /** Where text begins that must not be taken yet, in characters from the beginning of the reply. */
+  #held: number | null = null;
+  #lines = 0;
+
+  /** Characters written so far. */
+  get length(): number {
+    return this.#base + this.#open.length;
+  }
+
+  /** Characters that were not taken. */
+  get waiting(): number {
+    return this.#ready + this.#open.length;
+  }
+
+  /** Line ends written so far. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** The last characters written, whether they were taken or not. */
+  get end(): string {
+    return this.#before + this.#open;
+  }
+
+  get endsLine(): boolean {
+    return (this.#open === "" ? this.#before : this.#open).endsWith("\n");
+  }
+
+  /** Whether the end must not be taken yet. */
+  get isHeld(): boolean {
+    return this.#held !== null;
+  }
+
+  write(text: string): void {
+    this.#open += text;
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#lines++;
+  }
+
+  /** From `position` on nothing is taken until `release`; what is a piece already stays one. */
+  hold(position: number): void {
+    this.#held = position;
+  }
+
+  release(): void {
+    this.#held = null;
+  }
+
+  /** Says that the document may end here. */
+  settle(): void {
+    if (this.#open.length >= PIECE) this.#cut(this.#settled());
+  }
+
+  /** All pieces that may be written by now; they are forgotten. */
+  take(): readonly string[] {
+    this.#cut(this.#settled());
+    return this.#taken();
+  }
+
+  /** All that was written and not taken. */
+  takeAll(): readonly string[] {
+    this.#cut(this.#open.length);
+    return this.#taken();
+  }
+
+  /** How much of `#open` may be taken: not what is held, nor the first half of a character. */
+  #settled(): number {
+    if (this.#held !== null) return Math.max(0, this.#held - this.#base);
+    return endsInHalf(this.#open) ? this.#open.length - 1 : this.#open.length;
+  }
+
+  /** Makes the first characters of `#open` a piece. */
+  #cut(length: number): void {
+    if (length === 0) return;
+    const piece = this.#open.slice(0, length);
+    this.#pieces.push(piece);
+    this.#ready += length;
+    this.#base += length;
+    this.#open = this.#open.slice(length);
+    this.#before = (length < KEPT_END ? this.#before + piece : piece).slice(-KEPT_END);
+  }
+
+  #taken(): readonly string[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#ready = 0;
+    return pieces;
+  }
+}
+
+/** True when the last thing in a text is the first half of a character whose second half is still to come. */
+export function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}

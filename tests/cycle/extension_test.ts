@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { utf8Length } from "../../base/bytes.ts";
+import { contentOf } from "../../cycle/storage/disk/content.ts";
+import { extensionOf, type GrownText, MAX_STEP_BYTES } from "../../cycle/storage/disk/extension.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function extension(base: string, content: string, grown?: GrownText) {
+  return extensionOf(contentOf(bytes(base)), contentOf(bytes(content)), grown);
+}
+
+const LARGE = "x".repeat(MAX_STEP_BYTES);
+
+/** What stands in the file, what should, and how it grows. */
+const ROWS: readonly (readonly [string, string, string, ReturnType<typeof extension>])[] = [
+  ["the same", "one\n", "one\n", null],
+  ["shorter", "one\n", "one", null],
+  ["other text", "one\n", "two\nthree\n", null],
+  ["one more line", "one\n", "one\ntwo\n", { at: 4, ends: [8] }],
+  ["a last line that goes on", "one\n", "one and two\n", { at: 3, ends: [12] }],
+  ["the same with CR LF", "one\r\n", "one and two\r\n", { at: 3, ends: [13] }],
+  ["two blank lines in place of a text", "one\n\n", "one two\n", { at: 3, ends: [8] }],
+  ["a letter that gives way", "one.\n", "one and two\n", null],
+  ["three bytes that give way", "one\n\n\n", "one and two\n", null],
+  ["as much as is written at once", "one\n", `one\n${LARGE}`, { at: 4, ends: [4 + MAX_STEP_BYTES] }],
+  ["a byte more than that", "one\n", `one\n${LARGE}x`, null],
+];
+for (const [what, base, content, expected] of ROWS) {
+  Deno.test(`a file grows only at its end and only by what is written at once: ${what}`, () => {
+    assert.deepEqual(extension(base, content), expected);
+  });
+}
+
+Deno.test("a text in pieces is written piece by piece, as many at once as a step takes", () => {
+  const pieces = [
+    " and two",
+    "x".repeat(MAX_STEP_BYTES),
+    "three\n",
+    "y".repeat(9000),
+    "z".repeat(9000),
+    "\n",
+  ];
+  const content = `one${pieces.join("")}`;
+  const ends = [11, 11 + MAX_STEP_BYTES, 17 + MAX_STEP_BYTES + 9000, content.length];
+  assert.deepEqual(extension("one\n", content, { from: 3, pieces }), { at: 3, ends });
+  const tooLarge = [...pieces, "x".repeat(MAX_STEP_BYTES + 1)];
+  assert.equal(extension("one\n", `one${tooLarge.join("")}`, { from: 3, pieces: tooLarge }), null);
+});
+
+Deno.test("each step ends where a piece does, and together they are the text that is new", () => {
+  const words = fc.constantFrom("a line\n", "–🙂", "\r\n", "w".repeat(5000), "山".repeat(2000));
+  fc.assert(
+    fc.property(fc.array(words, { minLength: 1, maxLength: 30 }), fc.boolean(), (pieces, unfinished) => {
+      const base = unfinished ? "@You:\nHi\n" : "@You:\nHi";
+      const from = 8;
+      const content = bytes(`@You:\nHi${pieces.join("")}`);
+      if (content.length <= base.length) return;
+      const found = extensionOf(contentOf(bytes(base)), contentOf(content), { from, pieces });
+      assert.ok(found !== null);
+      let offset = from;
+      const may = new Set(pieces.map((piece) => offset += bytes(piece).length));
+      let before = found.at;
+      for (const end of found.ends) {
+        assert.ok(may.has(end) && end > before && end - before <= MAX_STEP_BYTES, `${end}`);
+        before = end;
+      }
+      assert.equal(before, content.length);
+      assert.ok(found.at >= from && found.at <= base.length);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("the length of a text in bytes is that of its encoding, halves of characters too", () => {
+  fc.assert(fc.property(
+    fc.string({ unit: fc.constantFrom("a", "é", "–", "🙂", "\ud83d", "\ude42", "\0") }),
+    (text) => assert.equal(utf8Length(text), bytes(text).length),
+  ));
+});
