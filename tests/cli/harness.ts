@@ -3,7 +3,18 @@
 import { freshFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 
-const CLI = new URL("../../cli.ts", import.meta.url).pathname;
+/** The words that start the program from its sources. */
+export const SOURCES: readonly string[] = [
+  Deno.execPath(),
+  ...["run", "-A", "--quiet"],
+  new URL("../../cli.ts", import.meta.url).pathname,
+];
+
+/**
+ * The words that start the program which is tested: its sources, or what was made of them where `FLEMMA_TEST_PROGRAM`, a
+ * list of words in JSON, says so (`deno task test-ways`).
+ */
+export const PROGRAM: readonly string[] = JSON.parse(Deno.env.get("FLEMMA_TEST_PROGRAM") ?? JSON.stringify(SOURCES));
 
 export interface Finished {
   readonly code: number;
@@ -69,7 +80,7 @@ export class Scene {
   }
 
   /** The words that start the program. */
-  readonly program: readonly string[] = [Deno.execPath(), "run", "-A", "--quiet", CLI];
+  readonly program: readonly string[] = PROGRAM;
 
   start(args: readonly string[], options: RunOptions = {}): Started {
     return this.spawn([...this.program, ...args], options);
@@ -81,7 +92,7 @@ export class Scene {
 
   /** Runs a line of shell in which `flemma` is the program. */
   shell(line: string, options: RunOptions = {}): Promise<Finished> {
-    const flemma = `flemma() { "${Deno.execPath()}" run -A --quiet "${CLI}" "$@"; }`;
+    const flemma = `flemma() { ${this.program.map((word) => `'${word}'`).join(" ")} "$@"; }`;
     return this.spawn(["/bin/sh", "-c", `${flemma}\n${line}`], options).finished;
   }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { isAtLeast } from "../../commands/main.ts";
 import { ask, tryLock, tryLockSync } from "../../commands/pieces/older_runtime.ts";
 import { freshFolder } from "../folder.ts";
-import { withScene } from "./harness.ts";
+import { SOURCES, withScene } from "./harness.ts";
 
 Deno.test("versions of Deno are compared number by number", () => {
   for (
@@ -55,8 +55,9 @@ Deno.test("a Deno that is too old is told of with both versions, and a piped doc
   withScene(async (place) => {
     place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
     const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
-    const cli = place.program.at(-1)!;
-    const { code, stdout, stderr } = await place.spawn([...old, cli, "advance"], { stdin: "@You:\nHello\n" })
+    const { code, stdout, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance"], {
+      stdin: "@You:\nHello\n",
+    })
       .finished;
     assert.equal(code, 1);
     assert.equal(stdout, "@You:\nHello\n");
