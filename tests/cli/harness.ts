@@ -14,7 +14,9 @@ export const SOURCES: readonly string[] = [
  * The words that start the program which is tested: its sources, or what was made of them where `FLEMMA_TEST_PROGRAM`, a
  * list of words in JSON, says so (`deno task test-ways`).
  */
-export const PROGRAM: readonly string[] = JSON.parse(Deno.env.get("FLEMMA_TEST_PROGRAM") ?? JSON.stringify(SOURCES));
+export const PROGRAM: readonly string[] = JSON.parse(
+  Deno.env.get("FLEMMA_TEST_PROGRAM") ?? JSON.stringify(SOURCES),
+);
 
 export interface Finished {
   readonly code: number;
@@ -36,12 +38,15 @@ export interface Started {
 
 export class Scene {
   readonly folder: string;
+  /** The words that start the program. */
+  readonly program: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 
-  constructor(folder: string) {
+  constructor(folder: string, { program, path }: { program?: readonly string[]; path?: string } = {}) {
     this.folder = folder;
+    this.program = program ?? PROGRAM;
     this.env = {
-      PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
+      PATH: path ?? Deno.env.get("PATH") ?? "/usr/bin:/bin",
       DENO_DIR: denoFolder(),
       HOME: `${folder}/home`,
       XDG_STATE_HOME: `${folder}/state`,
@@ -78,9 +83,6 @@ export class Scene {
     Deno.mkdirSync(`${this.folder}/config/flemma`, { recursive: true });
     Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
   }
-
-  /** The words that start the program. */
-  readonly program: readonly string[] = PROGRAM;
 
   start(args: readonly string[], options: RunOptions = {}): Started {
     return this.spawn([...this.program, ...args], options);
