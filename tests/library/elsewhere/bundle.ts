@@ -15,10 +15,12 @@ export interface Elsewhere {
   readonly hasAssert: boolean;
   /** What the tests get as their environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Tests whose names begin with one of these are left out. */
+  readonly without?: readonly string[];
 }
 
 /** Bundles the tests; answers the text of a module that runs them and tells a `Report`. */
-export async function bundleTests({ hasAssert, environment = {} }: Elsewhere): Promise<string> {
+export async function bundleTests({ hasAssert, environment = {}, without = [] }: Elsewhere): Promise<string> {
   const entry = "tests/library/elsewhere/all.ts";
   const packages = await linkPackages(entry, `${ROOT}/.cache/elsewhere`);
   const { outputFiles } = await esbuild.build({
@@ -35,7 +37,7 @@ export async function bundleTests({ hasAssert, environment = {} }: Elsewhere): P
     absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
-    banner: { js: `const EMBEDDED = ${JSON.stringify({ environment, files: await filesRead() })};` },
+    banner: { js: `const EMBEDDED = ${JSON.stringify({ environment, without, files: await filesRead() })};` },
     plugins: [bareNames, placed(hasAssert)],
   });
   await esbuild.stop();

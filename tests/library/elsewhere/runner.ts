@@ -1,8 +1,9 @@
 // `Deno` for tests that run in another runtime: it takes tests and reads the files that came with them. All else of it says, as
 // in the library, that there is none.
 
-/** What stands before the script: what the tests get as their environment, and the files that they read, by their paths. */
+/** What stands before the script: the environment of the tests, how names of those begin that are left out, and the files that they read, by their paths. */
 declare const EMBEDDED: {
+  readonly without: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
 };
@@ -48,8 +49,13 @@ export const Deno: unknown = new Proxy({}, {
   },
 });
 
-/** Runs the tests that were given, one after the other. */
-export async function runTests(): Promise<Report> {
+/** How the names of tests begin that are left out. */
+export function leftOut(): readonly string[] {
+  return EMBEDDED.without;
+}
+
+/** Runs the tests that were given, one after the other, without those whose names begin with one of some words. */
+export async function runTests(without: readonly string[]): Promise<Report> {
   let passed = 0;
   const failed: { name: string; error: string }[] = [];
   const attempt = async (name: string, body: Body): Promise<boolean> => {
@@ -62,6 +68,8 @@ export async function runTests(): Promise<Report> {
       return false;
     }
   };
-  for (const { name, ignore, fn } of tests) if (ignore !== true) await attempt(name, fn);
+  for (const { name, ignore = false, fn } of tests) {
+    if (!ignore && !without.some((words) => name.startsWith(words))) await attempt(name, fn);
+  }
   return { passed, failed };
 }
