@@ -63,9 +63,8 @@ function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-  if (a instanceof RegExp || a instanceof Error || a instanceof Date) {
-    if (String(a) !== String(b)) return false;
-  }
+  if (a instanceof RegExp || a instanceof Error) { if (String(a) !== String(b)) return false; }
+  if (a instanceof Date && a.getTime() !== (b as Date).getTime()) return false;
   if (a instanceof Map && b instanceof Map) return sameLists([...a], [...b]);
   if (a instanceof Set && b instanceof Set) return sameLists([...a], [...b]);
   if (Array.isArray(a) && a.length !== (b as unknown[]).length) return false;
