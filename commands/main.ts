@@ -27,7 +27,7 @@ import {
 export const HELPER_WORD = "--file-helper";
 
 /** The oldest Deno that all of the program was tried with. */
-const OLDEST_DENO = "2.4.2";
+export const OLDEST_DENO = "2.4.2";
 
 /** Whether a version of Deno, such as `2.10.0`, is another one or a newer one. */
 export function isAtLeast(version: string, other: string): boolean {

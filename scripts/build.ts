@@ -3,11 +3,15 @@
 //   build.ts            a bundle of the command line and one of the library, for Deno
 //   build.ts npm        the packages for npm
 //   build.ts codemirror the page of examples/codemirror
+//   build.ts binary …   one binary, which scripts/compile asks for
 
+import { compileCommand } from "./build/binary.ts";
 import { bundleLibrary, bundleProgram, bundleText } from "./build/bundle.ts";
 import { buildPackages } from "./build/npm.ts";
 import { versioned } from "./build/versioned.ts";
 import { print, ROOT } from "./gate/root.ts";
+
+if (Deno.args[0] === "binary") Deno.exit(await compileCommand(Deno.args.slice(1)));
 
 // What an earlier build left would be shipped along.
 await Deno.remove(`${ROOT}/dist`, { recursive: true }).catch((error) => {

@@ -26,29 +26,55 @@ export function tryLock(this: Deno.FsFile, exclusive?: boolean): Promise<boolean
 }
 
 /**
- * `Deno.FsFile.tryLockSync` of newer versions: takes the lock of an open file if nobody has it. The program `flock` tells; whoever takes it between the two steps is
- * waited for, so two never have it.
+ * `Deno.FsFile.tryLockSync` of newer versions: takes the lock of an open file if nobody has it. The program `flock` tells;
+ * whoever takes it between the two steps is waited for, so two never have it.
+ *
+ * @throws `Deno.errors.NotSupported` Where there is no such program, or no way to tell it the file.
  */
 export function tryLockSync(this: Deno.FsFile, exclusive = false): boolean {
-  const { success } = new Deno.Command("flock", {
-    args: ["--nonblock", exclusive ? "--exclusive" : "--shared", placeOf(this), "true"],
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  }).outputSync();
+  const success = isFree(placeOf(this), exclusive);
   if (success) this.lockSync(exclusive);
   return success;
+}
+
+function isFree(place: string, exclusive: boolean): boolean {
+  try {
+    // Short options, for those are all that the flock of small systems knows.
+    const { code } = new Deno.Command("flock", {
+      args: ["-n", exclusive ? "-x" : "-s", place, "/bin/sh", "-c", ":"],
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).outputSync();
+    // 1 says that somebody has it; any other code but that of success, that nothing was tried.
+    if (code > 1) throw cannotLock();
+    return code === 0;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) throw cannotLock();
+    throw thrown;
+  }
+}
+
+function cannotLock(): Error {
+  return new Deno.errors.NotSupported(
+    `Deno ${Deno.version.deno} takes no locks of files without the program flock`,
+  );
 }
 
 /** A path that leads to an open file, whatever has become of its name. */
 function placeOf(file: Deno.FsFile): string {
   const { dev, ino } = file.statSync();
   const folder = `/proc/${Deno.pid}/fd`;
-  for (const { name } of Deno.readDirSync(folder)) {
-    const other = statOf(`${folder}/${name}`);
-    if (other?.dev === dev && other.ino === ino) return `${folder}/${name}`;
+  try {
+    for (const { name } of Deno.readDirSync(folder)) {
+      const other = statOf(`${folder}/${name}`);
+      if (other?.dev === dev && other.ino === ino) return `${folder}/${name}`;
+    }
+  } catch (thrown) {
+    // Systems without this folder are told the same as those without the program.
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
-  throw new Error("This Deno cannot lock files here; take a newer one.");
+  throw cannotLock();
 }
 
 function statOf(path: string): Deno.FileInfo | null {

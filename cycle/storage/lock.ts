@@ -165,6 +165,13 @@ async function lockFile(
       await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
     }
   } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotSupported) {
+      return failure(
+        "runtime-unsupported",
+        `${realPath} cannot be locked: ${thrownText(thrown)}.`,
+        "Install flock (it comes with the package util-linux), or run flemma with a newer Deno.",
+      );
+    }
     return failure(
       "state-unwritable",
       `The lock for ${realPath} cannot be made in ${folder}: ${thrownText(thrown)}.`,

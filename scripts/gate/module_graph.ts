@@ -31,7 +31,7 @@ interface Info {
 export async function readHouse(root: string): Promise<House> {
   const found = { paths: [] as string[], folders: new Map<string, number>() };
   for await (const { name, isDirectory } of Deno.readDir(root)) {
-    if (name.startsWith(".")) continue;
+    if (name.startsWith(".") || name === "dist") continue;
     if (isDirectory) await walk(root, name, found);
     else if (name.endsWith(".ts")) found.paths.push(name);
   }

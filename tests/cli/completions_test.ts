@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { candidates } from "../../commands/line/candidates.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, PROGRAM, withScene } from "./harness.ts";
 
 const words = (...line: readonly string[]) => candidates(line).words.map(({ word }) => word);
 
@@ -69,16 +69,8 @@ Deno.test("fish completes every command with what it takes", async () => {
     }
     await Deno.mkdir(`${folder}/in`);
     await Deno.writeTextFile(`${folder}/in/a b.chat`, "");
-    const script = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-A",
-        "--quiet",
-        new URL("../../cli.ts", import.meta.url).pathname,
-        "completions",
-        "fish",
-      ],
-    }).output();
+    const [program = "", ...words] = [...PROGRAM, "completions", "fish"];
+    const script = await new Deno.Command(program, { args: words }).output();
     await Deno.writeFile(`${folder}/script.fish`, script.stdout);
     const asks = rows.map((words) =>
       `echo "== ${words.join("+")}"; complete -C 'flemma ${

@@ -28,7 +28,7 @@ function bubblewrap(place: Scene): string {
       return false;
     }
   });
-  return found ?? assert.fail("bubblewrap is needed for this test");
+  return Deno.realPathSync(found ?? assert.fail("bubblewrap is needed for this test"));
 }
 
 Deno.test("the demo ends with the repaired test passing for real", () =>

@@ -1,7 +1,7 @@
 // What editors rely on (editors 2): no call of a filter empties a buffer, whatever it is given and whoever ends it.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, SOURCES, withScene } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nHow are you?\n";
@@ -156,12 +156,10 @@ Deno.test("a working folder that was deleted or has no UTF-8 name is told, and t
     const here = place.path("in");
     // The runtime under the program does not start in a deleted folder, so it is deleted once it stands there.
     const script = `Deno.removeSync(Deno.cwd());
-      const { main } = await import(${
-      JSON.stringify(place.program.at(-1)!.replace("cli.ts", "commands/main.ts"))
-    });
+      const { main } = await import(${JSON.stringify(SOURCES.at(-1)!.replace("cli.ts", "commands/main.ts"))});
       Deno.exit(await main(["advance"]));`;
     place.write("gone.ts", script);
-    const start = [...place.program.slice(0, -1), "../gone.ts"].join(" ");
+    const start = [...SOURCES.slice(0, -1), "../gone.ts"].join(" ");
     const deleted = await place.shell(`mkdir d; cd d; ${start} < ${here}; echo $? >&2`);
     const latin = await place.shell(
       `mkdir "$(printf 'a\\351')"; cd "$(printf 'a\\351')"; flemma advance < ${here}; echo $? >&2`,

@@ -3,7 +3,20 @@
 import { freshFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 
-const CLI = new URL("../../cli.ts", import.meta.url).pathname;
+/** The words that start the program from its sources. */
+export const SOURCES: readonly string[] = [
+  Deno.execPath(),
+  ...["run", "-A", "--quiet"],
+  new URL("../../cli.ts", import.meta.url).pathname,
+];
+
+/**
+ * The words that start the program which is tested: its sources, or what was made of them where `FLEMMA_TEST_PROGRAM`, a
+ * list of words in JSON, says so (`deno task test-ways`).
+ */
+export const PROGRAM: readonly string[] = JSON.parse(
+  Deno.env.get("FLEMMA_TEST_PROGRAM") ?? JSON.stringify(SOURCES),
+);
 
 export interface Finished {
   readonly code: number;
@@ -25,12 +38,15 @@ export interface Started {
 
 export class Scene {
   readonly folder: string;
+  /** The words that start the program. */
+  readonly program: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 
-  constructor(folder: string) {
+  constructor(folder: string, { program, path }: { program?: readonly string[]; path?: string } = {}) {
     this.folder = folder;
+    this.program = program ?? PROGRAM;
     this.env = {
-      PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
+      PATH: path ?? Deno.env.get("PATH") ?? "/usr/bin:/bin",
       DENO_DIR: denoFolder(),
       HOME: `${folder}/home`,
       XDG_STATE_HOME: `${folder}/state`,
@@ -68,9 +84,6 @@ export class Scene {
     Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
   }
 
-  /** The words that start the program. */
-  readonly program: readonly string[] = [Deno.execPath(), "run", "-A", "--quiet", CLI];
-
   start(args: readonly string[], options: RunOptions = {}): Started {
     return this.spawn([...this.program, ...args], options);
   }
@@ -81,7 +94,7 @@ export class Scene {
 
   /** Runs a line of shell in which `flemma` is the program. */
   shell(line: string, options: RunOptions = {}): Promise<Finished> {
-    const flemma = `flemma() { "${Deno.execPath()}" run -A --quiet "${CLI}" "$@"; }`;
+    const flemma = `flemma() { ${this.program.map((word) => `'${word}'`).join(" ")} "$@"; }`;
     return this.spawn(["/bin/sh", "-c", `${flemma}\n${line}`], options).finished;
   }
 

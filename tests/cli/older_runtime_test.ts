@@ -1,10 +1,11 @@
 // An older Deno: what it lacks is made up for, and one that is too old is told of.
 
 import assert from "node:assert/strict";
-import { isAtLeast } from "../../commands/main.ts";
+import { isAtLeast, OLDEST_DENO } from "../../commands/main.ts";
 import { ask, tryLock, tryLockSync } from "../../commands/start/older_runtime.ts";
+import { packageManifest } from "../../scripts/build/npm.ts";
 import { freshFolder } from "../folder.ts";
-import { withScene } from "./harness.ts";
+import { SOURCES, withScene } from "./harness.ts";
 
 Deno.test("versions of Deno are compared number by number", () => {
   for (
@@ -55,10 +56,42 @@ Deno.test("a Deno that is too old is told of with both versions, and a piped doc
   withScene(async (place) => {
     place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
     const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
-    const cli = place.program.at(-1)!;
-    const { code, stdout, stderr } = await place.spawn([...old, cli, "advance"], { stdin: "@You:\nHello\n" })
+    const { code, stdout, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance"], {
+      stdin: "@You:\nHello\n",
+    })
       .finished;
     assert.equal(code, 1);
     assert.equal(stdout, "@You:\nHello\n");
     assert.match(stderr, /flemma needs Deno \d+\.\d+\.\d+ or later; this is 2\.3\.9\./);
   }));
+
+Deno.test("an older Deno without the program flock says what to install, and the document stays as it is", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\nHello\n");
+    place.write(
+      "old.ts",
+      `for (const name of ["tryLock", "tryLockSync"]) delete Deno.FsFile.prototype[name];\n`,
+    );
+    Deno.mkdirSync(place.path("bin"));
+    for (const name of ["sh", "cat"]) Deno.symlinkSync(`/bin/${name}`, place.path(`bin/${name}`));
+    const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
+    const { code, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance", "a.chat"], {
+      env: { PATH: place.path("bin"), ANTHROPIC_API_KEY: "k" },
+    }).finished;
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /a\.chat cannot be locked: Deno [\d.]+ takes no locks of files without the program flock\.\n/,
+    );
+    assert.match(
+      stderr,
+      /Install flock \(it comes with the package util-linux\), or run flemma with a newer Deno\./,
+    );
+    assert.equal(place.read("a.chat"), "@You:\nHello\n");
+  }));
+
+Deno.test("the oldest Deno is the same in the program, the package and the page about installing", async () => {
+  assert.deepEqual(packageManifest().engines, { node: ">=20", deno: `>=${OLDEST_DENO}` });
+  const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  assert.ok(page.includes(`whoever has Deno ${OLDEST_DENO} or later`));
+});

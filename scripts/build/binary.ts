@@ -1,0 +1,171 @@
+// One binary: the bundle and a base of Deno's runtime in one file.
+
+import { print, ROOT } from "../gate/root.ts";
+import { bundleProgram } from "./bundle.ts";
+import { versioned } from "./versioned.ts";
+
+interface Target {
+  /** The bytes that a program for it has at some place, which no program for another one has. */
+  readonly signs: readonly { readonly at: number; readonly bytes: readonly number[] }[];
+  readonly system: string;
+}
+
+const ELF = { at: 0, bytes: [0x7f, 0x45, 0x4c, 0x46] };
+const MACH_O = [0xcf, 0xfa, 0xed, 0xfe];
+
+/** What a binary can be made for, by the names that Deno has for them. */
+const TARGETS: Readonly<Record<string, Target>> = {
+  "x86_64-unknown-linux-gnu": { signs: [ELF, { at: 18, bytes: [0x3e, 0] }], system: "linux x86_64" },
+  "aarch64-unknown-linux-gnu": { signs: [ELF, { at: 18, bytes: [0xb7, 0] }], system: "linux aarch64" },
+  "x86_64-apple-darwin": { signs: [{ at: 0, bytes: [...MACH_O, 7, 0, 0, 1] }], system: "darwin x86_64" },
+  "aarch64-apple-darwin": { signs: [{ at: 0, bytes: [...MACH_O, 12, 0, 0, 1] }], system: "darwin aarch64" },
+  "x86_64-pc-windows-msvc": { signs: [{ at: 0, bytes: [0x4d, 0x5a] }], system: "windows x86_64" },
+};
+
+/** What `scripts/compile` takes. */
+const USAGE = `scripts/compile [TARGET] [FILE]; TARGET is one of ${Object.keys(TARGETS).join(", ")}`;
+
+/** Whether there is such a target; none stands for this machine. */
+function isTarget(name: string): boolean {
+  return name === "" || Object.hasOwn(TARGETS, name);
+}
+
+export interface Compiling {
+  /** The folder that has the bundle, `flemma.js` and its parts, and nothing that Deno would read besides. */
+  readonly bundle: string;
+  /** The target, empty for this machine. */
+  readonly target: string;
+  /** Where the binary goes, absolute. */
+  readonly file: string;
+  /** The Deno that compiles; its version is that of the base. */
+  readonly deno: string;
+  /** A base that is there; without one Deno fetches its own, from its own host. */
+  readonly base: string | undefined;
+}
+
+/**
+ * Makes the binary and tries it: one for this machine is run, one for another machine has to be a program for that.
+ * Answers null, or a sentence about what went wrong; then there is no file.
+ */
+export async function compileProgram(
+  { bundle, target, file, deno, base }: Compiling,
+): Promise<string | null> {
+  const parts = Array.from(Deno.readDirSync(bundle), ({ name }) => name).find((name) =>
+    name.startsWith("flemma-")
+  );
+  if (parts === undefined) return `There is no bundle in ${bundle}.`;
+  const work = await Deno.makeTempDir({ prefix: "flemma-compile-" });
+  try {
+    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
+    const flags = ["-A", "--no-check", "--no-config", "--no-code-cache", "--quiet"];
+    const { success, stderr } = await new Deno.Command(deno, {
+      args: [
+        ...["compile", ...flags, ...(target === "" ? [] : ["--target", target])],
+        ...["--include", parts, "-o", `${work}/made`, "flemma.js"],
+      ],
+      cwd: bundle,
+      env: { NO_COLOR: "1", ...(base === undefined ? {} : { DENORT_BIN: base }) },
+      stdin: "null",
+    }).output();
+    const made = await firstThere([`${work}/made`, `${work}/made.exe`]);
+    if (!success || made === null) {
+      return `There is no base for ${target || "this machine"}: ${
+        causeIn(new TextDecoder().decode(stderr))
+      }.\n` +
+        "  Name one by DENORT_BIN, and by COMPILE_DENO the Deno whose version it has.";
+    }
+    const wrong = await whatIsWrong(made, target, parts);
+    if (wrong !== null) return wrong;
+    await Deno.copyFile(made, file);
+    await Deno.chmod(file, 0o755);
+    return null;
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+}
+
+/** Runs `scripts/compile` with the words that it was given; answers its exit code. */
+export async function compileCommand(words: readonly string[]): Promise<number> {
+  const [target = "", given] = words;
+  const file = given ?? `${ROOT}/dist/compiled/flemma${target.includes("windows") ? ".exe" : ""}`;
+  if (!isTarget(target) || words.length > 2) {
+    tell(USAGE);
+    return 2;
+  }
+  // From a folder of its own: where a package.json or settings for Deno lie, what is compiled would hold them too.
+  const bundle = await Deno.makeTempDir({ prefix: "flemma-bundle-" });
+  const wrong = await bundleProgram(`${bundle}/flemma.js`)
+    .then(() => versioned(`${bundle}/flemma.js`))
+    .then(() =>
+      compileProgram({
+        bundle,
+        target,
+        file: file.startsWith("/") ? file : `${Deno.cwd()}/${file}`,
+        deno: Deno.env.get("COMPILE_DENO") ?? Deno.execPath(),
+        base: Deno.env.get("DENORT_BIN"),
+      })
+    )
+    .finally(() => Deno.remove(bundle, { recursive: true }));
+  if (wrong === null) print(file);
+  else tell(`scripts/compile: ${wrong}`);
+  return wrong === null ? 0 : 1;
+}
+
+function tell(line: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+/** The innermost words of a failure of `deno compile` that say something, out of a page of them. */
+function causeIn(stderr: string): string {
+  const [said = ""] = stderr.split("\n\nStack backtrace");
+  const causes = said.split(/Caused by:/).at(-1)!.split("\n").map((line) =>
+    line.trim().replace(/^\d+: |^error: /, "")
+  );
+  return causes.filter((line) => line !== "").slice(0, 2).join(" ").replace(/\.$/, "");
+}
+
+/** Why a file is not what was to be made; null when it is. */
+async function whatIsWrong(made: string, target: string, parts: string): Promise<string | null> {
+  const here = Object.keys(TARGETS).find((name) =>
+    TARGETS[name]!.system === `${Deno.build.os} ${Deno.build.arch}`
+  );
+  const wanted = target === "" ? here : target;
+  const bytes = await Deno.readFile(made);
+  if (wanted !== undefined) {
+    const { signs } = TARGETS[wanted]!;
+    if (!signs.every(({ at, bytes: sign }) => sign.every((byte, index) => bytes[at + index] === byte))) {
+      return `What was made is no program for ${wanted}: the base is one for another machine.`;
+    }
+  }
+  if (!holds(bytes, new TextEncoder().encode(parts))) {
+    return `What was made does not hold the program.`;
+  }
+  if (wanted !== here) return null;
+  // A file of the wrong kind as base compiles into something that is only Deno itself.
+  const { stdout } = await new Deno.Command(made, { args: ["--version"], stdin: "null", stderr: "null" })
+    .output();
+  return new TextDecoder().decode(stdout).startsWith("flemma ")
+    ? null
+    : "What was made is not flemma: the base that was named is no base.";
+}
+
+/** Whether the bytes hold others, from the end on: what is compiled stands behind the base. */
+function holds(bytes: Uint8Array, wanted: Uint8Array): boolean {
+  for (let at = bytes.length - wanted.length; at >= 0; at--) {
+    at = bytes.lastIndexOf(wanted[0]!, at);
+    if (at < 0) return false;
+    if (wanted.every((byte, index) => bytes[at + index] === byte)) return true;
+  }
+  return false;
+}
+
+async function firstThere(paths: readonly string[]): Promise<string | null> {
+  for (const path of paths) {
+    try {
+      if ((await Deno.stat(path)).isFile) return path;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  return null;
+}

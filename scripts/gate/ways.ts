@@ -1,0 +1,99 @@
+// The ways in which the program reaches people, each made of one bundle so that tests can start it.
+
+import { compileProgram } from "../build/binary.ts";
+import { bundleProgram } from "../build/bundle.ts";
+import { versioned } from "../build/versioned.ts";
+import { ROOT } from "./root.ts";
+
+/** How a program is started, and what else is there then. */
+export interface Way {
+  /** The words that start it. */
+  readonly program: readonly string[];
+  /** PATH of whoever starts it. */
+  readonly path: string;
+}
+
+/** The base of a binary, and the Deno whose version it has. */
+export interface Base {
+  readonly denort: string;
+  readonly deno: string;
+}
+
+const PATH = Deno.env.get("PATH") ?? "/usr/bin:/bin";
+
+const run = (file: string) => [Deno.execPath(), "run", "-A", "--quiet", file];
+
+/** The sources, as somebody who works on them starts them. */
+export function fromSource(): Way {
+  return { program: run(`${ROOT}/cli.ts`), path: PATH };
+}
+
+/** Makes the bundle in a folder. */
+export async function makeBundle(folder: string): Promise<Way> {
+  await Deno.mkdir(folder);
+  await bundleProgram(`${folder}/flemma.js`);
+  await versioned(`${folder}/flemma.js`);
+  return { program: run(`${folder}/flemma.js`), path: PATH };
+}
+
+/**
+ * Lays the bundle out as npm does with the package, in a project's folder of its own.
+ *
+ * @param bundle the folder that has it
+ * @param node the Node that is there; none where nobody needs one
+ */
+export async function asPackage(bundle: string, folder: string, node?: string): Promise<Way> {
+  const packages = `${folder}/node_modules`;
+  const system = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}${
+    Deno.build.os === "linux" ? "-glibc" : ""
+  }`;
+  for (const name of [".bin", "deno", `@deno/${system}`, "flemma/bin"]) {
+    await Deno.mkdir(`${packages}/${name}`, { recursive: true });
+  }
+  await copyFolder(bundle, `${packages}/flemma/lib`);
+  await Deno.copyFile(`${ROOT}/scripts/build/npm/flemma`, `${packages}/flemma/bin/flemma`);
+  await Deno.copyFile(Deno.execPath(), `${packages}/@deno/${system}/deno`);
+  await Deno.symlink("../flemma/bin/flemma", `${packages}/.bin/flemma`);
+  return { program: [`${packages}/.bin/flemma`], path: await withoutRuntimes(`${folder}/bin`, node) };
+}
+
+/** Compiles the bundle that a folder has into one binary; throws where that cannot be done. */
+export async function asBinary(bundle: string, folder: string, { denort, deno }: Base): Promise<Way> {
+  const file = `${folder}/flemma`;
+  const wrong = await compileProgram({ bundle, target: "", file, deno, base: denort });
+  if (wrong !== null) throw new Error(wrong);
+  return { program: [file], path: PATH };
+}
+
+/** The base that the environment names for binaries; none where it names none. */
+export function baseOfEnvironment(): Base | null {
+  const denort = Deno.env.get("DENORT_BIN");
+  return denort === undefined ? null : { denort, deno: Deno.env.get("COMPILE_DENO") ?? Deno.execPath() };
+}
+
+/** A folder for a PATH: what stands on ours but no runtime of JavaScript, and the Node that is named. */
+export async function withoutRuntimes(folder: string, node?: string): Promise<string> {
+  await Deno.mkdir(folder, { recursive: true });
+  const left = ["deno", "node", "nodejs", "npm", "npx", "bun", "bunx", "corepack", "pnpm", "yarn"];
+  const seen = new Set(left);
+  for (const place of PATH.split(":")) {
+    const entries = await Array.fromAsync(Deno.readDir(place)).catch((error) => {
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    });
+    for (const { name } of entries) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      await Deno.symlink(`${place}/${name}`, `${folder}/${name}`);
+    }
+  }
+  if (node !== undefined) await Deno.symlink(node, `${folder}/node`);
+  return folder;
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    await (isDirectory ? copyFolder : Deno.copyFile)(`${from}/${name}`, `${to}/${name}`);
+  }
+}

@@ -1,0 +1,24 @@
+// A program that uses the library where there is no system: the text of a function of the library, and what it answers.
+
+/** Reads a document, changes it, looks at its prose, evaluates it, and asks for what only a system has. */
+export const PROGRAM = String.raw`async (flemma) => {
+  const bytes = new TextEncoder().encode("@You:\nHello *you* {{ name }} @./a.txt\n");
+  const chat = flemma.update(flemma.parse(bytes), [{ from: 11, to: 11, insert: "," }]);
+  const { history } = await flemma.conversationOf(chat);
+  const [prose] = await flemma.proseOf(chat.turns[0]);
+  const opened = await flemma.openChat("a.chat");
+  let thrown = null;
+  try { flemma.sandbox.isPathWritable("/x", null); } catch (error) { thrown = error.message; }
+  return [
+    flemma.parse(bytes).turns[0].role, history[0].parts[0].text, prose.tree.toString(), opened.problem.code, thrown,
+  ];
+}`;
+
+/** What the program answers in every runtime but Deno. */
+export const ANSWER = [
+  "You",
+  "Hello, *you* {{ name }} @./a.txt",
+  "Document(Paragraph(Emphasis(EmphasisMark,EmphasisMark)))",
+  "runtime-unsupported",
+  "flemma needs Deno for this, because files, commands and requests are there only.",
+];
