@@ -288,7 +288,7 @@ Deno.test("version and help need no document and load nothing of the rooms", () 
     const graph = await place.spawn([Deno.execPath(), "eval", LOADED], {}).finished;
     assert.equal(graph.code, 0, graph.stderr);
     assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
-    assert.match(graph.stdout, /commands\/line\/table\.ts/);
+    assert.match(graph.stdout, /commands\/line\/version\.ts/);
   }));
 
 Deno.test("new makes no document when its making cannot be noted", () =>

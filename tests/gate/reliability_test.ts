@@ -32,6 +32,7 @@ Deno.test("every campaign has a short form that the gate runs", async () => {
     ),
   );
   const forms: Readonly<Record<string, string>> = {
+    commands: "commandKills(",
     machine: "machineFaults(",
     filters: "filterFaults(",
     approvals: "approvedCommands(",

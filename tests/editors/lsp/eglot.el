@@ -29,9 +29,14 @@
          (wanted (seq-find (lambda (each) (string-prefix-p (getenv "TAKE") (plist-get each :title))) actions)))
     (eglot--apply-workspace-edit (plist-get wanted :edit)))
   (wait-until "the word is there" (lambda () (holds "status=approved")))
-  (let* ((actions (eglot-code-actions (point) (point)))
-         (advance (seq-find (lambda (each) (equal (plist-get each :title) "Advance the conversation")) actions))
-         (command (plist-get advance :command)))
+  (let* ((advance nil)
+         (command nil))
+    ;; What is asked before the change was told of gets no answer.
+    (wait-until "the conversation can be advanced"
+                (lambda ()
+                  (setq advance (seq-find (lambda (each) (equal (plist-get each :title) "Advance the conversation"))
+                                          (eglot-code-actions (point) (point))))))
+    (setq command (plist-get advance :command))
     (eglot-execute-command (eglot-current-server) (intern (plist-get command :command)) (plist-get command :arguments)))
   (wait-until "the reply is there" (lambda () (holds "All done.")))
   (save-buffer))
