@@ -1,5 +1,6 @@
 // From a document to the conversation in it: results go to their calls, changes of passages become diffs.
 
+import { own } from "../base/is_object.ts";
 import { unified } from "../agent/review/unified.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
@@ -114,7 +115,7 @@ function fieldsOf(input: Readonly<Record<string, unknown>>): Field[] {
     const edits = name === "edits" && Array.isArray(value) ? editsOf(value) : null;
     if (edits !== null) return edits;
     if (!isText(value)) return [{ name, kind: "text", text: JSON.stringify(value, null, 2) }];
-    return [{ name, kind: KINDS[name] ?? "text", text: lines(value) }];
+    return [{ name, kind: own(KINDS, name) ?? "text", text: lines(value) }];
   });
 }
 

@@ -1,5 +1,6 @@
 // `flemma editor`: the runtime files of an editor, put where it looks, or printed.
 
+import { own } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
@@ -26,8 +27,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment } = invocation;
   const [said] = given.positionals;
   if (said === undefined) return await list(invocation);
-  const name = EDITOR_ALIASES[said] ?? said;
-  const place = EDITOR_PLACES[name];
+  const name = own(EDITOR_ALIASES, said) ?? said;
+  const place = own(EDITOR_PLACES, name);
   if (place === undefined) return refuse(invocation, unknownEditor(said));
   const files = EDITOR_FILES[place.files] ?? {};
   if (switchOption(given, "print") === true) {

@@ -16,12 +16,17 @@ export interface McpFile {
 /** Members of an entry that are settings here too. */
 const MEMBERS = ["command", "args", "env", "cwd", "url", "headers"];
 
+/** Names that no setting can have: the second is one of every object of the language. */
+const NAMELESS: ReadonlySet<string> = new Set(["", "__proto__"]);
+
 /** What a file says. */
 export interface NamedServers {
   /** In the shape of `mcp.servers`. */
   readonly servers: Record<string, Record<string, unknown>>;
   /** Names as they stand in the file that come to one and the same name here; of each the first counts. */
   readonly alike: readonly (readonly string[])[];
+  /** Names that no setting can have. */
+  readonly nameless: readonly string[];
 }
 
 /** The servers that a file names. Fails with what is wrong with the text. */
@@ -35,21 +40,30 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   if (!isObject(value) || (value.mcpServers !== undefined && !isObject(value.mcpServers))) {
     return broken(path, 'it must be an object with the member "mcpServers"');
   }
-  const servers: Record<string, Record<string, unknown>> = {};
+  const servers = new Map<string, Record<string, unknown>>();
+  const nameless: string[] = [];
   const written = new Map<string, string[]>();
   for (const [name, entry] of Object.entries(value.mcpServers ?? {})) {
     if (!isObject(entry)) return broken(path, `the server ${JSON.stringify(name)} must be an object`);
     // A dot would be read as a way into the settings, a colon as the end of the name.
     const key = name.replaceAll(/[.:\s]/g, "-");
+    if (NAMELESS.has(key)) {
+      nameless.push(name);
+      continue;
+    }
     const others = written.get(key);
     others?.push(name);
     if (others !== undefined) continue;
     written.set(key, [name]);
-    servers[key] = Object.fromEntries(
-      MEMBERS.filter((member) => entry[member] !== undefined).map((member) => [member, entry[member]]),
+    servers.set(
+      key,
+      Object.fromEntries(
+        MEMBERS.filter((member) => entry[member] !== undefined).map((member) => [member, entry[member]]),
+      ),
     );
   }
-  return success({ servers, alike: [...written.values()].filter(({ length }) => length > 1) });
+  const alike = [...written.values()].filter(({ length }) => length > 1);
+  return success({ servers: Object.fromEntries(servers), alike, nameless });
 }
 
 /** What of a file counts. */
@@ -90,9 +104,12 @@ export async function mcpShare(
 ): Promise<Outcome<McpShare>> {
   const read = serversIn(file);
   if (!read.ok) return success({ servers: {}, untrusted: [], notices: [read.problem] });
-  const { servers, alike } = read.value;
+  const { servers, alike, nameless } = read.value;
   const names = Object.keys(servers);
-  const notices = alike.map((each) => namedAlike(file, each));
+  const notices = [
+    ...alike.map((each) => namedAlike(file, each)),
+    ...nameless.map((name) => unnameable(file, name)),
+  ];
   if (names.length === 0) return success({ servers, untrusted: [], notices });
   const trusted = await isTrusted(environment, real, file.text, []);
   if (!trusted.ok) return trusted;
@@ -135,6 +152,14 @@ function namedAlike({ path }: McpFile, [first, ...others]: readonly string[]): P
     code: "mcp-named-alike",
     message: `${path}: ${quoted} ${are} as ${JSON.stringify(first)} here, so only that server counts.`,
     next: "Give each a name of its own; dots, colons and blanks count as dashes.",
+  };
+}
+
+function unnameable({ path }: McpFile, name: string): Problem {
+  return {
+    code: "mcp-unnameable",
+    message: `${path}: no server can be called ${JSON.stringify(name)} here, so it is left out.`,
+    next: "Give it another name.",
   };
 }
 

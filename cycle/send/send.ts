@@ -1,5 +1,6 @@
 // Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
 
+import { own } from "../../base/is_object.ts";
 import type { Environment } from "../../base/environment.ts";
 import { success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -574,7 +575,7 @@ class Sending {
 function replyWarnings(stop: Extract<Effect, { kind: "stop" }>, begun: boolean): readonly string[] {
   const warnings: string[] = [];
   if (stop.outcome === "truncated") {
-    warnings.push(`The reply was cut${CUTS[stop.reason ?? ""] ?? ` (${stop.reason}).`}`);
+    warnings.push(`The reply was cut${own(CUTS, stop.reason ?? "") ?? ` (${stop.reason}).`}`);
   }
   if (stop.outcome === "paused" && begun) {
     warnings.push(`The reply was cut: the provider paused it ${MOST_RESUMES} times and more.`);

@@ -1,6 +1,6 @@
 // The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, own } from "../../base/is_object.ts";
 import { compactJson } from "../../base/json_text.ts";
 import { providerError } from "../http/errors.ts";
 import type { DroppedThinking, Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
@@ -200,7 +200,7 @@ export class AnthropicReader implements StreamReader {
     }
     if (this.#incomplete.length > 0) return [{ kind: "error", error: this.#incompleteInput() }];
     const reason = this.#stopReason;
-    const outcome = OUTCOMES[reason ?? "end_turn"];
+    const outcome = own(OUTCOMES, reason ?? "end_turn");
     const details = this.#stopDetails === null ? {} : { details: this.#stopDetails };
     return [
       ...(outcome === undefined ? [unknownReason(reason)] : []),
@@ -211,7 +211,7 @@ export class AnthropicReader implements StreamReader {
   /** A call whose input was cut must not run with half of it (S14). */
   #incompleteInput(): ProviderError {
     const names = this.#incomplete.join(", ");
-    const cut = OUTCOMES[this.#stopReason ?? ""] === "truncated";
+    const cut = own(OUTCOMES, this.#stopReason ?? "") === "truncated";
     const message = cut
       ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
       : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
@@ -285,7 +285,7 @@ function dropped(message: unknown): Effect[] {
   const given = isObject(message) ? message.input_transformations : undefined;
   const told = (Array.isArray(given) ? given : []).flatMap((one: unknown): DroppedThinking[] => {
     if (!isObject(one) || one.type !== "thinking_dropped" || typeof one.path !== "string") return [];
-    return [{ path: one.path, why: DROPPED[text(one.reason)] ?? "other" }];
+    return [{ path: one.path, why: own(DROPPED, text(one.reason)) ?? "other" }];
   });
   return told.length === 0 ? [] : [{ kind: "dropped", dropped: told }];
 }

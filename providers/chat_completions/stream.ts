@@ -1,6 +1,6 @@
 // The event stream of Chat Completions, chunk by chunk, as servers of many makes send it (providers section 7.3).
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, own } from "../../base/is_object.ts";
 import { toolName } from "../request/wire.ts";
 import { callInput, IncompleteCalls } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
@@ -165,7 +165,7 @@ export class ChatReader implements StreamReader {
 
   #finish(reason: string): Effect[] {
     this.#finished = true;
-    const outcome = this.#refused ? "blocked" : OUTCOMES[reason] ?? "blocked";
+    const outcome = this.#refused ? "blocked" : own(OUTCOMES, reason) ?? "blocked";
     const cut = outcome === "truncated";
     const effects = [...this.#split(this.#tags.end()), ...this.#flush()];
     const incomplete = new IncompleteCalls();

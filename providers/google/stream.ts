@@ -1,6 +1,6 @@
 // The event stream of Gemini's streamGenerateContent, response by response (providers section 6.3).
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, own } from "../../base/is_object.ts";
 import { compactJson, valueText } from "../../base/json_text.ts";
 import { toolName } from "../request/wire.ts";
 import { count, list, text } from "../stream/fields.ts";
@@ -135,7 +135,7 @@ export class GoogleReader implements StreamReader {
 
   #finish(reason: string): Effect[] {
     this.#closed = true;
-    const outcome = OUTCOMES[reason] ?? "blocked";
+    const outcome = own(OUTCOMES, reason) ?? "blocked";
     const effects = this.#block();
     if (outcome === "truncated" && !this.#answered) {
       const message =

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isObject } from "../../base/is_object.ts";
+import { isObject, own } from "../../base/is_object.ts";
 
 Deno.test("an object with members is one; lists, null and everything else are not", () => {
   for (const value of [{}, { a: 1 }, Object.create(null), JSON.parse('{"length":0}')]) {
@@ -8,4 +8,12 @@ Deno.test("an object with members is one; lists, null and everything else are no
   for (const value of [[], null, undefined, 1, "", true, () => {}]) {
     assert.ok(!isObject(value), String(value));
   }
+});
+
+Deno.test("a table holds nothing under the names to which every object answers", () => {
+  const table = { mine: "word" };
+  for (const name of ["constructor", "toString", "hasOwnProperty", "__proto__", "valueOf", ""]) {
+    assert.equal(own(table, name), undefined, name);
+  }
+  assert.equal(own(table, "mine"), "word");
 });

@@ -105,3 +105,26 @@ Deno.test("of two names of one file that come to the same name the first counts,
     assert.equal(stdout.trim(), "first");
     assert.match((await place.run(["config", "show"])).stderr, told);
   }));
+
+Deno.test("a server that no setting can name is left out and told, and the others of its file count", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".git"));
+    place.write(
+      ".mcp.json",
+      '{"mcpServers":{"__proto__":{"command":"one"},"":{"command":"two"},"constructor":{"command":"three"},' +
+        '"toString":{"command":"four"}}}',
+    );
+    const trusted = await place.run(["trust", ".mcp.json"]);
+    assert.match(trusted.stdout, /the server constructor runs: three/);
+    assert.doesNotMatch(trusted.stdout, /runs: (?:one|two)/);
+    const command = async (name: string) => await place.run(["config", "get", `mcp.servers.${name}.command`]);
+    for (const [name, program] of [["constructor", "three"], ["toString", "four"]] as const) {
+      const { stdout, stderr } = await command(name);
+      assert.equal(stdout.trim(), program);
+      assert.match(
+        stderr,
+        /no server can be called "__proto__" here, so it is left out\.\n {2}Give it another name\./,
+      );
+      assert.match(stderr, /no server can be called "" here/);
+    }
+  }));

@@ -112,3 +112,14 @@ Deno.test("what waits, what was stopped and what nobody answered is told in word
     "Result: none yet",
   ]);
 });
+
+Deno.test("a member of an input that is called as something that every object has is text", () => {
+  const input = '{"constructor":"one","toString":"two"}';
+  const text = `@Assistant:\n**Tool Use:** \`x\` (\`c1\`)\n\n\`\`\`json\n${input}\n\`\`\`\n`;
+  const [part] = conversationOf(parse(new TextEncoder().encode(text)), "t").messages[0]!.parts;
+  assert.ok(part?.kind === "call");
+  assert.deepEqual(part.fields.map(({ name, kind }) => [name, kind]), [["constructor", "text"], [
+    "toString",
+    "text",
+  ]]);
+});

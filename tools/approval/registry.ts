@@ -1,5 +1,6 @@
 // The chain of approval resolvers: who is asked, in which order, and who decided.
 
+import { own } from "../../base/is_object.ts";
 import { byBytes } from "../../base/bytes.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type {
@@ -278,7 +279,7 @@ function priorityOf({ priority }: ResolverDefinition): number {
 }
 
 function canonical(name: string): string {
-  return OLDER_NAMES[name] ?? name;
+  return own(OLDER_NAMES, name) ?? name;
 }
 
 async function withPatience<T>(answer: T | PromiseLike<T>): Promise<T> {

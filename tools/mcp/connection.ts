@@ -162,6 +162,11 @@ export class Connection {
     }
   }
 
+  /** The fault behind what `tools` threw. */
+  faultOf(thrown: unknown): Fault {
+    return faultOf(thrown, this.#place);
+  }
+
   /** Whether it still answers. */
   async lives(): Promise<boolean> {
     try {
@@ -185,6 +190,7 @@ export class Connection {
       name: this.#name,
       server: this.#server,
       said: this.#way.transport.said,
+      broke: this.#way.transport.broke,
       confined: this.#confined,
     };
   }
@@ -210,7 +216,7 @@ function wordsOf({ progress, total, message }: Progress): string {
 
 /** How messages go to a server and back. */
 interface Way {
-  readonly transport: Transport & { readonly said?: string };
+  readonly transport: Transport & { readonly said?: string; readonly broke?: string | undefined };
   /** Tells the server that nobody needs it any more. */
   leave(): Promise<void>;
   /** Gives back what was taken for it. */

@@ -17,19 +17,31 @@ export interface FaultPlace {
   readonly server: McpServer;
   /** The end of what it wrote to standard error. */
   readonly said?: string;
+  /** Why the connection to it was ended on this side; what the client throws then says only that it is closed. */
+  readonly broke?: string;
   /** Whether it is behind the wall. */
   readonly confined: boolean;
 }
+
+/** Bytes of one message: more would fill the memory. */
+export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
+
+/** What is thrown at a longer one. */
+export const TOO_LONG = `it sent a message of more than ${LONGEST_MESSAGE / 1024 / 1024} MiB`;
 
 /** Characters of what others say that are told on. */
 const MOST_WORDS = 300;
 
 /** The fault behind what was thrown. */
 export function faultOf(thrown: unknown, place: FaultPlace): Fault {
-  const words = cut(withoutSecrets(wholeText(thrown), place.server).replace(/\s+/g, " ").trim());
+  const words = cut(
+    withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),
+  );
   const said = cut((place.said ?? "").trim().split("\n").slice(-3).join(" ").trim());
   const why = `${words.replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said.replace(/\.$/, "")}.`}`;
-  const next = place.server.url
+  const next = words.includes(TOO_LONG)
+    ? "Ask it for less at once: a part, a page, a smaller image."
+    : place.server.url
     ? httpAdvice(statusOf(thrown), words, place)
     : pipeAdvice(`${words}\n${place.said ?? ""}`, place);
   return { why, next };

@@ -1,8 +1,7 @@
 // A server over HTTP: no message of it is longer than memory may be, and a stream that ends without the answer it was
 // opened for is an answer too, or the call would wait until its time is over.
 
-/** Bytes of one message. */
-const LONGEST_MESSAGE = 16 * 1024 * 1024;
+import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -16,7 +15,7 @@ export function guardedFetch(inner: typeof fetch): Fetch {
     const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
     const guarded = isStream
       ? guardedEvents(held(response, body), requestId(init))
-      : atMost(held(response, body), LONGEST_MESSAGE);
+      : bounded(held(response, body));
     const copy = new Response(guarded, response);
     // The client tells of redirects by it.
     Object.defineProperty(copy, "url", { value: response.url });
@@ -102,7 +101,7 @@ function guardedEvents(
         if (isTooLong(value)) {
           await reader.cancel();
           resumable = false;
-          return end(tooLong(LONGEST_MESSAGE));
+          return end(TOO_LONG);
         }
         controller.enqueue(value as Uint8Array<ArrayBuffer>);
       } catch {
@@ -116,22 +115,18 @@ function guardedEvents(
 /** The code of the protocol for a connection that ended. */
 const CONNECTION_CLOSED = -32000;
 
-/** Passes on so many bytes and fails at the next. */
-function atMost(reader: BodyReader, most: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** Passes on what one message may have and fails at the next byte. */
+function bounded(reader: BodyReader): ReadableStream<Uint8Array<ArrayBuffer>> {
   let length = 0;
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await reader.read();
       if (done) return controller.close();
       length += value.length;
-      if (length <= most) return controller.enqueue(value as Uint8Array<ArrayBuffer>);
+      if (length <= LONGEST_MESSAGE) return controller.enqueue(value as Uint8Array<ArrayBuffer>);
       await reader.cancel();
-      controller.error(new Error(tooLong(most)));
+      controller.error(new Error(TOO_LONG));
     },
     cancel: (reason) => reader.cancel(reason),
   });
-}
-
-function tooLong(most: number): string {
-  return `it sent a message of more than ${most / 1024 / 1024} MiB`;
 }

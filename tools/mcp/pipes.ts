@@ -3,9 +3,8 @@
 
 import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
+import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
-/** Bytes of one message. */
-const LONGEST_LINE = 16 * 1024 * 1024;
 /** Characters of what it says beside, for the sentence about its end. */
 const MOST_SAID = 2000;
 
@@ -27,6 +26,8 @@ export class PipeTransport implements Transport {
   #closed = false;
   /** The end of what it wrote to standard error. */
   said = "";
+  /** Why this side ended it; undefined where it did not. */
+  broke: string | undefined;
 
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -73,8 +74,9 @@ export class PipeTransport implements Transport {
       }
       open.push(pieces.at(-1)!);
       length += open.at(-1)!.length;
-      if (length > LONGEST_LINE) {
-        throw new Error(`it sent a line of more than ${LONGEST_LINE / 1024 / 1024} MiB`);
+      if (length > LONGEST_MESSAGE) {
+        this.broke = TOO_LONG;
+        throw new Error(TOO_LONG);
       }
     }
   }

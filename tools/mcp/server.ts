@@ -1,6 +1,6 @@
 // A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
 
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { type CallOutcome, Connection, type Network } from "./connection.ts";
@@ -66,8 +66,8 @@ export class Server {
     try {
       return success(await this.#list(opened.value));
     } catch (thrown) {
-      const message = `The server ${this.name} does not tell its tools: ${thrownText(thrown)}.`;
-      return failure("mcp-unreachable", message);
+      const { why, next } = opened.value.faultOf(thrown);
+      return failure("mcp-unreachable", `The server ${this.name} does not tell its tools: ${why}`, next);
     } finally {
       this.#rest();
     }

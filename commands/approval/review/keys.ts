@@ -1,6 +1,8 @@
 // Keys as a dialogue understands them: one read of the terminal is one key, so that nothing that is pasted, and nothing
 // that was typed ahead, decides about a call that nobody has seen.
 
+import { own } from "../../../base/is_object.ts";
+
 /** A key: a letter as it is, or the name of another key. */
 export type Key = string;
 
@@ -22,7 +24,7 @@ const NAMED: Readonly<Record<string, Key>> = {
 /** The key that a read of the terminal stands for. */
 export function keyOf(bytes: Uint8Array): Key {
   const text = new TextDecoder().decode(bytes);
-  const named = NAMED[text];
+  const named = own(NAMED, text);
   if (named !== undefined) return named;
   const characters = [...text];
   // deno-lint-ignore no-control-regex

@@ -14,6 +14,11 @@ const TOOLS = [
   { name: "bad`name", inputSchema: { type: "object" } },
 ];
 
+async function flood() {
+  const part = new Uint8Array(1 << 20).fill(120);
+  for (let at = 0; at < 17; at++) await Deno.stdout.write(part);
+}
+
 async function answer(
   { id, method, params = {} }: { id?: number; method?: string; params?: Record<string, unknown> },
 ) {
@@ -26,6 +31,8 @@ async function answer(
       serverInfo: { name: "x", version: "1" },
     };
     write({ jsonrpc: "2.0", id, result });
+  } else if (method === "tools/list" && mode === "floods") {
+    await flood();
   } else if (method === "tools/list") write({ jsonrpc: "2.0", id, result: { tools: TOOLS } });
   else if (method === "tools/call") {
     const { name, arguments: given } = params as { name: string; arguments: { text?: string } };
@@ -35,8 +42,7 @@ async function answer(
       Deno.stderr.writeSync(new TextEncoder().encode("I am gone.\n"));
       Deno.exit(7);
     } else if (name === "flood") {
-      const part = new Uint8Array(1 << 20).fill(120);
-      for (let at = 0; at < 17; at++) await Deno.stdout.write(part);
+      await flood();
     }
   }
 }

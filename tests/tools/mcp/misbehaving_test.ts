@@ -13,7 +13,10 @@ Deno.test("a server that prints, dies, floods or never answers costs its own cal
     for (const call of calls) results.push((await place.run({ bad }, [call])).result(0));
     for (const at of [0, 2, 4, 6]) assert.match(results[at]!, /echo here/);
     assert.match(results[1]!, /\(error\)[^]*server bad gave no answer[^]*I am gone/);
-    assert.match(results[3]!, /\(error\)[^]*server bad gave no answer/);
+    assert.match(
+      results[3]!,
+      /\(error\)[^]*server bad gave no answer: it sent a message of more than 16 MiB\. Ask it for less at once/,
+    );
     assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 2 s/);
   }));
 
@@ -24,6 +27,7 @@ Deno.test("what does not start or is not to be asked is told, and its calls wait
       neither: { enabled: true },
       off: { ...misbehaving(), enabled: false },
       bad: { ...misbehaving(), exclude: ["d*"] },
+      much: misbehaving("floods"),
     };
     const { result, notices } = await place.run(servers, [
       { name: "bad:echo", input: { text: "x" } },
@@ -38,6 +42,7 @@ Deno.test("what does not start or is not to be asked is told, and its calls wait
     assert.match(result(2), /\(error\)/);
     for (const at of [3, 4, 5]) assert.doesNotMatch(result(at), /\(error\)/);
     const told = notices.join("\n");
+    assert.match(told, /server much could not tell its tools: [^]*more than 16 MiB\. Ask it for less/);
     assert.match(told, /no-such-program-here was not found/);
     assert.match(told, /neither needs either a command or a url/);
     for (const name of ["gone", "neither", "off"]) assert.match(told, new RegExp(`the server ${name}`), told);
