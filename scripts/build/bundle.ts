@@ -182,19 +182,43 @@ async function wholeOf({ root, pieces }: Program, packages: string, parts: esbui
 }
 
 /**
- * Bundles what other programs import into one file; answers its size in bytes.
+ * What the library loads late, and the file beside it. Other runtimes than Deno load the rest whole, so that is one file; nobody
+ * should pay for the client of servers of tools who has none.
+ */
+const LIBRARY_ALONE: Readonly<Record<string, string>> = { "tools/mcp/client.ts": "mod/mcp" };
+
+/**
+ * Bundles what other programs import into one file, and beside it what few of them need; answers the size of all together in
+ * bytes. What it loads late can be told in advance: bundlers of those programs have to see it.
  *
  * @param entry its module, a path from the root of the project
  * @param external packages that are left out, because that program has them
+ * @throws When nothing loads one of the late files late: what it holds would be in the first one as well.
  */
 export async function bundleLibrary(
   target: string,
   { entry = "mod.ts", external = [] }: { entry?: string; external?: readonly string[] } = {},
 ): Promise<number> {
-  const text = await bundled(`${ROOT}/${entry}`, target, await linkPackages(entry), null, external);
-  await write(target, text, (code) => WITHOUT_SYSTEM + code);
+  const packages = await linkPackages(entry);
+  const alone = entry === "mod.ts" ? LIBRARY_ALONE : {};
+  const met = new Set<string>();
+  const parts = lateParts({ root: ROOT, alone, met });
+  const folder = target.slice(0, target.lastIndexOf("/"));
+  const files = [
+    [entry, target],
+    ...Object.entries(alone).map(([module, name]) => [module, `${folder}/${name}.js`]),
+  ];
+  let size = 0;
+  for (const [module, file] of files as (readonly [string, string])[]) {
+    const text = await bundled(`${ROOT}/${module}`, file, packages, parts, external);
+    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(file, WITHOUT_SYSTEM + text);
+    size += text.length;
+  }
   await esbuild.stop();
-  return text.length;
+  const missed = Object.keys(alone).filter((module) => !met.has(module));
+  if (missed.length > 0) throw new Error(`nothing loads ${missed.join(" or ")} late: mend the import`);
+  return size;
 }
 
 /** Bundles a module with all that it needs; answers the text. */

@@ -111,20 +111,19 @@ Deno.test("a server that no setting can name is left out and told, and the other
     Deno.mkdirSync(place.path(".git"));
     place.write(
       ".mcp.json",
-      '{"mcpServers":{"__proto__":{"command":"one"},"":{"command":"two"},"constructor":{"command":"three"},' +
-        '"toString":{"command":"four"}}}',
+      '{"mcpServers":{"__proto__":{"command":"one"},"":{"command":"two"},"constructor":{"command":"three"}}}',
     );
     const trusted = await place.run(["trust", ".mcp.json"]);
     assert.match(trusted.stdout, /the server constructor runs: three/);
     assert.doesNotMatch(trusted.stdout, /runs: (?:one|two)/);
-    const command = async (name: string) => await place.run(["config", "get", `mcp.servers.${name}.command`]);
-    for (const [name, program] of [["constructor", "three"], ["toString", "four"]] as const) {
-      const { stdout, stderr } = await command(name);
-      assert.equal(stdout.trim(), program);
-      assert.match(
-        stderr,
-        /no server can be called "__proto__" here, so it is left out\.\n {2}Give it another name\./,
-      );
-      assert.match(stderr, /no server can be called "" here/);
-    }
+    assert.equal(
+      (await place.run(["config", "get", "mcp.servers.constructor.command"])).stdout.trim(),
+      "three",
+    );
+    const { stderr } = await place.run(["config", "show"]);
+    assert.match(
+      stderr,
+      /no server can be called "__proto__" here, so it is left out\.\n {2}Give it another name\./,
+    );
+    assert.match(stderr, /no server can be called "" here/);
   }));

@@ -6,6 +6,9 @@ import { buildPackages } from "../../scripts/build/npm.ts";
 import { freshFolder } from "../folder.ts";
 import { ANSWER, PROGRAM } from "../library/elsewhere/program.ts";
 
+/** A server of tools without packages. */
+const SERVER = new URL("../tools/mcp/scripted.ts", import.meta.url).pathname;
+
 interface Installed {
   readonly folder: string;
   /** Runs a program in the folder of the project that has the package, without network where it says so. */
@@ -109,6 +112,7 @@ Deno.test("npm: the package holds what it says, and works after an install witho
         "lib/lezer.js",
         "lib/mod.d.ts",
         "lib/mod.js",
+        "lib/mod/mcp.js",
         "lib/parser.d.ts",
         "lib/parser.js",
         "package.json",
@@ -125,6 +129,12 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       assert.ok(((await Deno.stat(`${folder}/node_modules/flemma/bin/flemma`)).mode! & 0o111) !== 0);
       const { size } = await Deno.stat(`${packages}/flemma/lib/parser.js`);
       assert.ok(size <= 120 * 1024, `${size} bytes`);
+      // What only servers of tools need is loaded when there are any.
+      const [whole, late] = await Promise.all(
+        ["mod.js", "mod/mcp.js"].map((path) => Deno.readTextFile(`${packages}/flemma/lib/${path}`)),
+      );
+      assert.ok(whole!.length <= 2_000_000, `${whole!.length} characters`);
+      assert.ok(!whole!.includes("notifications/cancelled") && late!.includes("notifications/cancelled"));
     });
 
     await t.step("the one for Windows is the same, started by Node", async () => {
@@ -158,6 +168,43 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       const { code, out, error } = await run(command, { offline: true, path: `${folder}/bin` });
       assert.deepEqual({ code, out, error }, { code: 0, out: "", error: "" });
     });
+
+    await t.step(
+      "tool files and servers of tools work in the program, and in the library under Deno",
+      async () => {
+        const config = `${packages}/../home/.config/flemma`;
+        await Deno.mkdir(`${config}/tools`, { recursive: true });
+        await Deno.writeTextFile(
+          `${config}/tools/shout.ts`,
+          'export default { execute: (): { content: string } => ({ content: "MOIN" }) };\n',
+        );
+        const args = ["run", "-A", "--quiet", "--no-config", SERVER, "."];
+        const one = { command: Deno.execPath(), args, sandbox: false };
+        await Deno.writeTextFile(`${config}/config.yaml`, JSON.stringify({ mcp: { servers: { one } } }));
+        const call = (tool: string, id: string) =>
+          `**Tool Use:** \`${tool}\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n\n`;
+        const text = `@You:\nGo.\n\n@Assistant:\n${call("shout", "c1")}${call("one:echo", "c2")}`;
+        await Deno.writeTextFile(`${folder}/calls.chat`, text);
+        for (const id of ["c1", "c2"]) {
+          const { code, error } = await run(["npx", "--no-install", "flemma", "execute", "calls.chat", id]);
+          assert.equal(code, 0, error);
+        }
+        const done = /`c1`\n\n```\nMOIN\n```\n\n\*\*Tool Result:\*\* `c2`\n\n```\necho \{\}\n```/;
+        assert.match(await Deno.readTextFile(`${folder}/calls.chat`), done);
+        await Deno.writeTextFile(`${folder}/calls.chat`, text);
+        await Deno.writeTextFile(
+          `${folder}/calls.js`,
+          `import { openChat } from "flemma";
+const opened = await openChat("calls.chat");
+await using session = opened.value;
+for (const id of ["c1", "c2"]) await session.execute(id);
+`,
+        );
+        const { code, error } = await run([Deno.execPath(), "run", "-A", "--no-lock", "calls.js"]);
+        assert.equal(code, 0, error);
+        assert.match(await Deno.readTextFile(`${folder}/calls.chat`), done);
+      },
+    );
 
     await t.step("started by Node it is the same, and ends as the program ends", async () => {
       const command = ["node", "node_modules/flemma/bin/flemma.cjs"];

@@ -36,6 +36,7 @@ Deno.test("what does not start or is not to be asked is told, and its calls wait
       { name: "gone:run" },
       { name: "neither:run" },
       { name: "off:echo" },
+      { name: "much:run" },
     ]);
     assert.match(result(0), /echo x/);
     assert.match(result(1), /\(error\)[^]*must run as a task/);
