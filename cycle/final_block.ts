@@ -1,15 +1,13 @@
 // What a tool gave back, as the block that is written for it (tool-cycle 4.3).
 
 import type { FinalBlock } from "../parser/edits/result_block.ts";
-import { isSha256 } from "../base/hash.ts";
 import { failed, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
 /** The block for a result. Data that JSON cannot express makes it an error. */
 export function finalBlock(result: ExecutionResult): FinalBlock {
-  // A tool of one's own may say anything, and only digests stand for something.
-  const attachments = (result.attachments ?? []).filter(isSha256);
+  const { attachments = [] } = result;
   return attachments.length === 0 ? blockOf(result) : { ...blockOf(result), attachments };
 }
 

@@ -120,10 +120,11 @@ export function withShortResults(
   return applyEdits(
     chat.bytes,
     results.map((pruned) => {
-      const { content, status } = pruned.result;
+      const { content, status, attachments } = pruned.result;
       const short = shortened(content, bytes) ?? [content, ""];
       const text = `${short[0]}\n\n[… shortened. All of it: ${place(pruned)}]\n\n${short[1]}`;
-      return replaceBlock(chat, pruned.result, { content: text, error: status === "error", language: "" });
+      const block = { content: text, error: status === "error", language: "", attachments } as const;
+      return replaceBlock(chat, pruned.result, block);
     }),
   );
 }

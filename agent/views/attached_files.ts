@@ -1,15 +1,17 @@
-// The files that messages attach, as they are now, read the way they are read for a request.
+// The files that messages attach, as they are now, and those that results have, read the way they are read for a request.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import { attach } from "../../prompt/attach.ts";
 import { FileLog } from "../../prompt/file_log.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 import type { Environment } from "../../base/environment.ts";
+import type { Chat } from "../../parser/types.ts";
+import { type KeptFile, keptFile } from "../../prompt/attachments.ts";
 import type { ChatSession } from "../types.ts";
 
-/** A file that a message attaches. */
+/** A file that a message attaches, or that a tool gave back. */
 export interface AttachedFile {
-  /** As the message has it. */
+  /** As the message has it; of what a tool gave back the beginning of its digest, with the id of the call. */
   readonly path: string;
   readonly content:
     | { readonly kind: "text"; readonly text: string }
@@ -19,10 +21,13 @@ export interface AttachedFile {
     | { readonly kind: "none"; readonly reason: string };
 }
 
-/** The files of System and You messages, each once, in document order. The policy says which may be read. */
+/**
+ * The files of System and You messages, each once, in document order, then those of results. The policy says which of the first
+ * may be read.
+ */
 export async function attachedFiles(
   { chat, path, sandbox }: Pick<ChatSession, "chat" | "path" | "sandbox">,
-  environment: Pick<Environment, "cwd" | "home">,
+  environment: Environment,
 ): Promise<AttachedFile[]> {
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
   const log = new FileLog((file) => sandbox.isPathReadable(file));
@@ -40,13 +45,42 @@ export async function attachedFiles(
       }
     }
   }
-  return [...files.values()];
+  return [...files.values(), ...await filesOfResults(chat, environment)];
 }
+
+async function filesOfResults({ results }: Chat, environment: Environment): Promise<AttachedFile[]> {
+  const owners = new Map(
+    results.flatMap(({ id, attachments }) => attachments.map((name): [string, string] => [name, id])),
+  );
+  const found: AttachedFile[] = [];
+  for (const [name, id] of owners) {
+    const content = contentOfKept(await keptFile(name, environment));
+    found.push({ path: `${name.slice(0, 8)} (result of ${id})`, content });
+  }
+  return found;
+}
+
+function contentOfKept(file: KeptFile): AttachedFile["content"] {
+  switch (file.kind) {
+    case "part":
+      return file.part.kind === "image"
+        ? { kind: "image", mimeType: file.part.mimeType, data: file.part.data }
+        : NO_PICTURE;
+    case "named":
+      return NO_PICTURE;
+    case "unreadable":
+      return { kind: "none", reason: file.reason };
+    default:
+      return { kind: "none", reason: "it is not kept on this machine" };
+  }
+}
+
+const NO_PICTURE = { kind: "none", reason: "it is neither text nor a picture" } as const;
 
 function contentOf(attached: Awaited<ReturnType<typeof attach>>): AttachedFile["content"] {
   if (attached.kind === "missing") return { kind: "none", reason: attached.reason };
   const { part } = attached;
   if (part.kind === "text_file") return { kind: "text", text: part.text };
   if (part.kind === "image") return { kind: "image", mimeType: part.mimeType, data: part.data };
-  return { kind: "none", reason: "it is neither text nor a picture" };
+  return NO_PICTURE;
 }

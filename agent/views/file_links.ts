@@ -1,6 +1,9 @@
-// Where the messages of a document name files that are attached, for hosts that can open them.
+// Where a document names files: those that messages attach, and those that results have; for hosts that can open them.
 
-import type { Chat } from "../../parser/types.ts";
+import type { Environment } from "../../base/environment.ts";
+import { attachmentsFolder } from "../../base/folders.ts";
+import { isSha256 } from "../../base/hash.ts";
+import type { Chat, Result } from "../../parser/types.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 
 /** A file as a message names it, and where, in bytes. */
@@ -10,10 +13,23 @@ export interface FileLink {
   readonly place: { readonly from: number; readonly to: number };
 }
 
-/** The references of System and You messages, in document order. */
-export function fileLinks(chat: Chat): FileLink[] {
+/** The references of System and You messages, then what headers of results name, each in document order. */
+export function fileLinks(chat: Chat, environment: Environment): FileLink[] {
+  return [...references(chat), ...chat.results.flatMap((result) => attachments(chat, result, environment))];
+}
+
+/** Files that the header of a result names; what is no name of a kept file leads nowhere. */
+function attachments(chat: Chat, { attachments, header }: Result, environment: Environment): FileLink[] {
+  const line = chat.lineText(header.start);
+  return [...new Set(attachments)].filter(isSha256).map((name) => {
+    const from = header.from + bytes(line.slice(0, line.lastIndexOf(name)));
+    const place = { from, to: from + name.length };
+    return { path: `${attachmentsFolder(environment)}/${name}`, place };
+  });
+}
+
+function references(chat: Chat): FileLink[] {
   const links: FileLink[] = [];
-  const bytes = (text: string) => new TextEncoder().encode(text).length;
   for (const { role, segments } of chat.turns) {
     if (role !== "System" && role !== "You") continue;
     for (const segment of segments) {
@@ -25,4 +41,8 @@ export function fileLinks(chat: Chat): FileLink[] {
     }
   }
   return links;
+}
+
+function bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
 }

@@ -1,5 +1,6 @@
 // Tool result blocks as text: how they are spelled, and the smallest edits that change one.
 
+import { isSha256 } from "../../base/hash.ts";
 import { attachmentsToken } from "../text/attachments.ts";
 import { readSuffix, readTokens } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
@@ -16,7 +17,7 @@ export interface FinalBlock {
   readonly error: boolean;
   /** Word after the opening fence; `json` for data, else empty. */
   readonly language: "" | "json";
-  /** Names of files that belong to it, for the header. @default none */
+  /** Names of files that belong to it, for the header: what is no SHA-256 is left out. @default none */
   readonly attachments?: readonly string[];
 }
 
@@ -37,7 +38,9 @@ export function fenceFor(content: string): string {
 /** The lines of a finished result block (tool-cycle 4.3). */
 export function finalLines(id: string, block: FinalBlock): string[] {
   const fence = fenceFor(block.content);
-  const { error, attachments = [] } = block;
+  const { error } = block;
+  // Anybody may have made a name up, and another word would be one of the header.
+  const attachments = (block.attachments ?? []).filter(isSha256);
   const words = [
     ...(error ? ["error"] : []),
     ...(attachments.length === 0 ? [] : [attachmentsToken(attachments)]),

@@ -126,6 +126,15 @@ Deno.test("long results before the kept turns become their first and last lines"
   const found = longResults(chat, cut.value, 1000);
   assert.deepEqual(found.map(({ result: { id }, tool }) => [id, tool]), [["a", "bash"]]);
   const made = chatOf(textOf(withShortResults(chat, found, 1000, () => "/tmp/all.txt")));
+  const name = "0f".repeat(32);
+  const pictured = chatOf(
+    text.replace("**Tool Result:** `a`", `**Tool Result:** \`a\` (attachments=${name})`),
+  );
+  const picturedCut = cutOf(pictured, 1);
+  assert.ok(picturedCut.ok);
+  const picturedLong = longResults(pictured, picturedCut.value, 1000);
+  const shorter = chatOf(textOf(withShortResults(pictured, picturedLong, 1000, () => "/tmp/all.txt")));
+  assert.deepEqual(shorter.result("a")!.attachments, [name]);
   const content = made.result("a")!.content.split("\n");
   assert.deepEqual(content.slice(0, 2), ["line 1", "line 2"]);
   assert.deepEqual(content.slice(9, 14), [

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { pagerCommand } from "../../commands/conversation/show/pager.ts";
+import { sha256 } from "../../base/hash.ts";
+import { PNG } from "../pictures.ts";
 import { type Scene, withScene } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
 import { writeProgram } from "../folder.ts";
@@ -156,6 +158,26 @@ Deno.test("with --files what the conversation names is in the page, as far as th
     assert.ok(made.stdout.includes("# Notes\n[masked]"));
     assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${png}" alt="./dot.png">`));
     assert.equal(made.stdout.split("./notes.md</summary>").length, 2);
+  }));
+
+Deno.test("with --files pictures that tools gave back are in the page, and what is not kept is told", () =>
+  withScene(async (place) => {
+    const name = await sha256(PNG);
+    const folder = `${place.folder}/state/flemma/attachments`;
+    Deno.mkdirSync(folder, { recursive: true });
+    Deno.writeFileSync(`${folder}/${name}`, PNG);
+    place.write(
+      "a.chat",
+      `@You:\n**Tool Result:** \`c1\` (attachments=${name},${
+        "0".repeat(64)
+      })\n\n\`\`\`\n[image/png, 70B]\n\`\`\`\n`,
+    );
+    const made = await place.run(["show", "a.chat", "--html", "--files"]);
+    assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${PNG.toBase64()}"`), made.stderr);
+    assert.deepEqual(made.stderr.split("\n").slice(0, 2), [
+      `flemma: ${name.slice(0, 8)} (result of c1) is in the page, as it is now.`,
+      "flemma: 00000000 (result of c1) is not in the page: it is not kept on this machine.",
+    ]);
   }));
 
 Deno.test("options that do not go together are told with what to write instead", () =>

@@ -186,7 +186,7 @@ Deno.test("npm: the package holds what it says, and works after an install witho
         const text = `@You:\nGo.\n\n@Assistant:\n${call("shout", "c1")}${call("one:echo", "c2")}`;
         await Deno.writeTextFile(`${folder}/calls.chat`, text);
         for (const id of ["c1", "c2"]) {
-          const { code, error } = await run(["npx", "--no-install", "flemma", "execute", "calls.chat", id]);
+          const { code, error } = await run(["node_modules/.bin/flemma", "execute", "calls.chat", id]);
           assert.equal(code, 0, error);
         }
         const done = /`c1`\n\n```\nMOIN\n```\n\n\*\*Tool Result:\*\* `c2`\n\n```\necho \{\}\n```/;

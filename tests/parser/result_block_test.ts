@@ -196,3 +196,35 @@ Deno.test("in a document of mixed line ends the CR of a changed line stays", () 
   const before = "@You:\n\n**Tool Result:** `c1` (pending)\r\n\n```flemma:tool status=pending\r\nmine\n```\n";
   assert.equal(changed(before, stripStatus), "@You:\n\n**Tool Result:** `c1`\r\n\n```\r\nmine\n```\n");
 });
+
+Deno.test("a header names the files of a result, and nothing that is no digest", () => {
+  const name = "0f".repeat(32);
+  const header = (error: boolean, ...attachments: string[]) =>
+    finalLines("c", { content: "x", error, language: "", attachments })[0];
+  assert.equal(
+    header(false, name, "1".repeat(64)),
+    `**Tool Result:** \`c\` (attachments=${name},${"1".repeat(64)})`,
+  );
+  assert.equal(header(true, name), `**Tool Result:** \`c\` (error attachments=${name})`);
+  assert.equal(header(false, "x approved", "../x", name.toUpperCase(), ""), "**Tool Result:** `c`");
+});
+
+Deno.test("the files that a header names are read as they are written, digits alone too, the last word of that name", () => {
+  const digits = "1".repeat(64);
+  const read = (suffix: string) =>
+    parse(new TextEncoder().encode(`@You:\n**Tool Result:** \`c\` (${suffix})\n\n\`\`\`\nx\n\`\`\`\n`))
+      .results[0]!;
+  assert.deepEqual(read(`attachments=${digits}`).attachments, [digits]);
+  assert.deepEqual(read(`attachments=a, attachments=b,${digits},,c error`).attachments, ["b", digits, "c"]);
+  assert.deepEqual(read('attachments="a,b"').attachments, ["a", "b"]);
+  assert.deepEqual([
+    read("attachments=").attachments,
+    read("attachments").attachments,
+    read("xattachments=a").attachments,
+  ], [
+    [],
+    [],
+    [],
+  ]);
+  assert.equal(read(`error attachments=${digits}`).status, "error");
+});

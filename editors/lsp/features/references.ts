@@ -1,5 +1,6 @@
 // What belongs together: a call and its result by their id, and the files that a message names.
 
+import type { Environment } from "../../../base/environment.ts";
 import type { DocumentLink, Location } from "vscode-languageserver-types";
 import { fileUri, folderOfDocument, resolvePath } from "../../../base/paths.ts";
 import type { Chat, Place } from "../../../parser/types.ts";
@@ -49,10 +50,10 @@ function placesOfId(chat: Chat, id: string | null): Place[] {
   return [...chat.calls, ...chat.results].filter((block) => block.id === id).map(({ place }) => place);
 }
 
-/** The files that messages name, as links. */
-export function documentLinks({ counted, path }: OpenDocument, home: string, cwd: string): DocumentLink[] {
-  const base = { folder: path === null ? cwd : folderOfDocument(path), home };
-  return fileLinks(counted.chat).map(({ path: named, place }) => ({
+/** The files that messages and results name, as links. */
+export function documentLinks({ counted, path }: OpenDocument, environment: Environment): DocumentLink[] {
+  const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
+  return fileLinks(counted.chat, environment).map(({ path: named, place }) => ({
     range: toRange(counted, place),
     target: fileUri(resolvePath(named, base)),
   }));

@@ -167,6 +167,19 @@ Deno.test("a file that a message names is a link, beside the document", () =>
     }]);
   }));
 
+Deno.test("what the header of a result names is a link to where it is kept", async () => {
+  const name = "0f".repeat(32);
+  const text = `@You:\n**Tool Result:** \`ü\` (attachments=../x,${name})\n\n\`\`\`\nx\n\`\`\`\n`;
+  await withEditor(text, async (editor, uri) => {
+    const [link, ...others] = await editor.request("textDocument/documentLink", { textDocument: { uri } });
+    assert.deepEqual(others, []);
+    assert.ok(link.target.endsWith(`/flemma/attachments/${name}`), link.target);
+    const line = text.split("\n")[1]!;
+    const { start, end } = link.range;
+    assert.deepEqual([start.line, line.slice(start.character, end.character)], [1, name]);
+  });
+});
+
 Deno.test("a selection grows from the line over the block and the message to the document", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const position = positionOf(DOCUMENT, DOCUMENT.indexOf("make test"));
