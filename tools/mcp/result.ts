@@ -9,17 +9,10 @@ import { takeFile, type TakenFile } from "../overflow/attachments.ts";
 export async function resultOf(answer: unknown, environment: Environment): Promise<ExecutionResult> {
   if (!isObject(answer)) return { success: false, error: "The server answered with nothing." };
   const { content, structuredContent, isError } = answer;
-  const parts: string[] = [];
-  const attachments: string[] = [];
-  const taken: Take = async (data, type) => {
-    const { text, attachment } = await takeFile({ type, data: data ?? "" }, environment);
-    if (attachment !== null) attachments.push(attachment);
-    return text;
-  };
-  for (const block of Array.isArray(content) ? content : []) {
-    const part = isObject(block) ? await textOf(block, taken) : "";
-    if (part !== "") parts.push(part);
-  }
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const taken = await Promise.all(blocks.map((block) => takeBlock(block, environment)));
+  const parts = taken.map(({ text }) => text).filter((text) => text !== "");
+  const attachments = taken.flatMap(({ attachment }) => attachment ?? []);
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
   const text = parts.join("\n\n");
   if (isError === true) {
@@ -28,25 +21,28 @@ export async function resultOf(answer: unknown, environment: Environment): Promi
   return { success: true, output: text, attachments };
 }
 
-/** Takes bytes over that stand in an answer as Base64; gives what the result says of them. */
-type Take = (data: unknown, type: unknown) => Promise<TakenFile["text"]>;
-
-async function textOf(block: Record<string, unknown>, take: Take): Promise<string> {
+async function takeBlock(block: Record<string, unknown>, environment: Environment): Promise<TakenFile> {
   switch (block.type) {
     case "text":
-      return String(block.text ?? "");
+      return textAlone(String(block.text ?? ""));
     case "image":
     case "audio":
-      return await take(block.data, block.mimeType);
+      return await takeFile({ type: block.mimeType, data: block.data ?? "" }, environment);
     case "resource_link":
-      return `[${block.name ?? "resource"}: ${block.uri}]`;
+      return textAlone(`[${block.name ?? "resource"}: ${block.uri}]`);
     case "resource": {
       const { resource } = block;
-      if (!isObject(resource)) return "";
-      if (typeof resource.text === "string") return `[${resource.uri}]\n${resource.text}`;
-      return `[${resource.uri}]\n${await take(resource.blob, resource.mimeType)}`;
+      if (!isObject(resource)) return textAlone("");
+      const { uri, text, blob, mimeType } = resource;
+      if (typeof text === "string") return textAlone(`[${uri}]\n${text}`);
+      const taken = await takeFile({ type: mimeType, data: blob ?? "" }, environment);
+      return { ...taken, text: `[${uri}]\n${taken.text}` };
     }
     default:
-      return `[a part of the kind ${String(block.type)}, which is not shown]`;
+      return textAlone(`[a part of the kind ${String(block.type)}, which is not shown]`);
   }
+}
+
+function textAlone(text: string): TakenFile {
+  return { text, attachment: null };
 }

@@ -172,14 +172,15 @@ async function withFiles(
   { files = [], ...result }: ReturnType<typeof readResult>,
   { truncate, environment }: ExecutionContext,
 ): Promise<ExecutionResult> {
-  const attachments: string[] = [];
-  const texts = [String((result.success ? result.output : result.error) ?? "")];
-  for (const file of files) {
-    const { text, attachment } = await takeFile(file, environment);
-    texts.push(await truncate.truncateWithOverflow(text, { direction: "head", source: "file" }));
-    if (attachment !== null) attachments.push(attachment);
-  }
+  const taken = await Promise.all(files.map((file) => takeFile(file, environment)));
+  const attachments = taken.flatMap(({ attachment }) => attachment ?? []);
+  // In one piece: what a call has shortened takes the place of what it had shortened before.
+  const about = await truncate.truncateWithOverflow(taken.map(({ text }) => text).join("\n"), {
+    direction: "head",
+    source: "file",
+  });
   const member = result.success ? "output" : "error";
+  const texts = [String(result[member] ?? ""), about];
   return { ...result, [member]: texts.filter((text) => text !== "").join("\n"), attachments };
 }
 
