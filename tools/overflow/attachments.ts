@@ -87,8 +87,13 @@ async function keep(
 /** Milliseconds after which nobody writes at a file any more. */
 const ABANDONED = 3_600_000;
 
+/** Folders that were looked through: once in a process is enough. */
+const swept: Set<string> = new Set();
+
 /** Removes what runs that were killed while they wrote left behind. */
 async function removeHalves(folder: string): Promise<void> {
+  if (swept.has(folder)) return;
+  swept.add(folder);
   for await (const { name } of Deno.readDir(folder)) {
     if (!/^[0-9a-f]{64}\.[0-9a-f]{8}\.tmp$/.test(name)) continue;
     const path = `${folder}/${name}`;
