@@ -204,12 +204,10 @@ export async function bundleLibrary(
   const met = new Set<string>();
   const parts = lateParts({ root: ROOT, alone, met });
   const folder = target.slice(0, target.lastIndexOf("/"));
-  const files = [
-    [entry, target],
-    ...Object.entries(alone).map(([module, name]) => [module, `${folder}/${name}.js`]),
-  ];
+  const files = new Map([[entry, target]]);
+  for (const [module, name] of Object.entries(alone)) files.set(module, `${folder}/${name}.js`);
   let size = 0;
-  for (const [module, file] of files as (readonly [string, string])[]) {
+  for (const [module, file] of files) {
     const text = await bundled(`${ROOT}/${module}`, file, packages, parts, external);
     await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
     await Deno.writeTextFile(file, WITHOUT_SYSTEM + text);
