@@ -26,24 +26,40 @@ export interface Cut {
  * @returns the cut. Fails with `nothing-to-compact` where nothing would be summed up.
  */
 export function cutOf(chat: Chat, keep: number): Outcome<Cut> {
+  const cut = cutOrNull(chat, keep);
+  return cut !== null ? success(cut) : failure(
+    "nothing-to-compact",
+    "There is nothing before what is kept, so there is nothing to sum up.",
+    // Of a question alone there is nothing to sum up either.
+    keepLess(chat, keep, ({ summed }) => summed.some(({ role }) => role === "Assistant")),
+  );
+}
+
+function cutOrNull(chat: Chat, keep: number): Cut | null {
   const first = chat.turns.findIndex(({ role }) => role !== "System");
   const begin = first < 0 ? chat.turns.length : first;
   const asked = chat.turns.filter(hasWords);
   const byWords = keep === 0 ? trailing(chat) : asked.at(-keep)?.index ?? begin;
   const at = lowered(chat, byWords);
-  if (at > begin) return success(parted(chat, begin, at));
+  if (at > begin) return parted(chat, begin, at);
   const replies = chat.turns.filter(({ role }) => role === "Assistant");
   const byReplies = replies.at(-Math.max(1, keep))?.index ?? begin;
   const inside = lowered(chat, byReplies);
   // A summary of a question alone would be longer than the question.
   if (chat.turns.slice(begin, inside).some(({ role }) => role === "Assistant")) {
-    return success(parted(chat, begin, inside));
+    return parted(chat, begin, inside);
   }
-  return failure(
-    "nothing-to-compact",
-    "There is nothing before what is kept, so there is nothing to sum up.",
-    keep > 1 ? `Keep less than ${keep} turns: --keep 1` : "Go on in the document itself.",
-  );
+  return null;
+}
+
+/** What to do where a cut does not help: the most messages below `keep` with which one does, or nothing. */
+export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean): string {
+  const most = Math.min(keep, chat.turns.length) - 1;
+  for (let less = most; less >= 0; less--) {
+    const cut = cutOrNull(chat, less);
+    if (cut !== null && helps(cut)) return `Keep less: --keep ${less}`;
+  }
+  return "Go on in the document itself.";
 }
 
 /** Whether a message of the person says something beside results. */

@@ -7,7 +7,7 @@ import {
   longResults,
   withShortResults,
 } from "../../agent/conversation/compacted.ts";
-import { type Cut, cutOf } from "../../agent/conversation/cut.ts";
+import { type Cut, cutOf, keepLess } from "../../agent/conversation/cut.ts";
 import { keepWholeResults } from "../../agent/conversation/whole_results.ts";
 import { chatInMemory } from "../../agent/open.ts";
 import { lastReply } from "../../agent/conversation/last_reply.ts";
@@ -66,14 +66,15 @@ async function compact(invocation: Invocation, document: OpenDocument, emit: Emi
     );
     return Exit.person;
   }
-  const cut = cutOf(chat, numberOption(given, "keep") ?? KEPT);
-  if (!cut.ok) return refuse(invocation, cut.problem);
+  const pruned = switchOption(given, "results-only") === true;
+  const keep = numberOption(given, "keep") ?? KEPT;
+  const cut = cutOf(chat, keep);
+  if (!cut.ok) return refuse(invocation, pruned ? nothingLong(document, keep) : cut.problem);
   const parted = { chat, cut: cut.value };
   const name = textOption(given, "to") ?? nextCompacted(environment, file ?? label);
   if (switchOption(given, "dry-run") === true) return foretell(invocation, parted, name);
-  const pruned = switchOption(given, "results-only") === true;
   const made = pruned
-    ? await shortened(invocation, document, parted, name)
+    ? await shortened(invocation, document, parted, { name, keep })
     : await summedUp(invocation, document, parted, emit);
   if (!made.ok) return refuse(invocation, made.problem);
   const target = absolutePath(environment, name);
@@ -165,28 +166,46 @@ function noSummary(isCut: boolean, isEmpty: boolean): Problem {
 /** The new document with shorter results; all of them are kept in files. */
 async function shortened(
   { environment }: Invocation,
-  { session }: OpenDocument,
+  document: OpenDocument,
   { chat, cut }: Parted,
-  name: string,
+  { name, keep }: { readonly name: string; readonly keep: number },
 ): Promise<Outcome<Uint8Array>> {
+  const { session } = document;
   const { context: { prune_over: limit }, tools: { truncate } } = session.settings;
   const results = longResults(chat, cut, limit);
-  if (results.length === 0) {
-    return failure(
-      "nothing-to-compact",
-      `No result before the kept turns is longer than ${counted(limit)} bytes (context.prune_over).`,
-      "Lower context.prune_over, keep less (--keep 0), or let a model sum up: leave out --results-only.",
-    );
-  }
-  const document = absolutePath(environment, name);
+  if (results.length === 0) return { ok: false, problem: nothingLong(document, keep, { cut }) };
+  const target = absolutePath(environment, name);
   const kept = await keepWholeResults(results, {
     format: truncate.output_path_format,
-    document,
+    document: target,
     environment,
   });
   return kept.ok
     ? success(withShortResults(chat, results, limit, (result) => kept.value.get(result)!))
     : kept;
+}
+
+/** Why no result is shortened, and what would shorten one. */
+function nothingLong(
+  { session: { chat, settings } }: OpenDocument,
+  keep: number,
+  parted: { readonly cut: Cut } | null = null,
+): Problem {
+  const limit = settings.context.prune_over;
+  const less = keepLess(chat, keep, (cut) => longResults(chat, cut, limit).length > 0);
+  const shorter = parted !== null && longResults(chat, parted.cut, 0).length > 0;
+  const ways = [
+    ...(less.includes("--keep") ? [less] : []),
+    ...(shorter ? ["Lower context.prune_over."] : []),
+    ...(parted === null ? [] : ["Let a model sum up: leave out --results-only."]),
+  ];
+  return {
+    code: "nothing-to-compact",
+    message: `No result before the kept messages is longer than ${
+      counted(limit)
+    } bytes (context.prune_over).`,
+    next: ways.length === 0 ? less : ways.join(" Or: "),
+  };
 }
 
 /** Tells what would be done; nobody is asked. */

@@ -118,6 +118,8 @@ class Show {
   #asked: Promise<string | null> = Promise.resolve(null);
   /** Whether a diagnostic has told already why nothing goes on. */
   #explained = false;
+  /** Sentences of notices that were shown. */
+  readonly #noticed = new Set<string>();
 
   readonly #ended: Driving["ended"];
 
@@ -180,6 +182,9 @@ class Show {
         `flemma: denied by ${decidedBy(event.source)}: ${event.preview}`,
       );
     }
+    if (event.event === "notice" && switchOption(this.#invocation.arguments, "quiet") !== true) {
+      this.#noticed.add(event.message);
+    }
     if (event.event === "diagnostic") {
       this.#explained ||= event.diagnostic.severity === "error";
       messages.say(diagnosticLine(this.#label, event.diagnostic));
@@ -228,8 +233,11 @@ class Show {
     const { reason, ids, line, problem } = stop;
     showCursor(this.#invocation, document, line ?? this.#cursor);
     const told = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
-    // What a diagnostic has said already is not said again.
-    if (!told && (reason !== "diagnostics" || !this.#explained)) tell(this.#invocation, document, stop);
+    // What a notice or a diagnostic has said already is not said again.
+    const noticed = problem !== undefined && problem.next === undefined && this.#noticed.has(problem.message);
+    if (!told && !noticed && (reason !== "diagnostics" || !this.#explained)) {
+      tell(this.#invocation, document, stop);
+    }
     this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
     const fault = this.#events?.fault ?? null;
     if (fault !== null) this.#invocation.messages.problem(fault);
@@ -420,7 +428,10 @@ function outcomes(chat: Chat, ids: readonly string[]): string[] {
     const said = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
     const what = `${chat.call(id)?.name ?? "the call"} (${id})`;
     const end = result.status === "error" ? "failed" : "is done";
-    return [`${what} ${end}: ${cutToWidth(said.trim(), 100)}   line ${result.header.start}`];
+    // A list of what is wrong follows in the document.
+    return [
+      `${what} ${end}: ${cutToWidth(said.trim().replace(/:$/, "."), 100)}   line ${result.header.start}`,
+    ];
   });
 }
 

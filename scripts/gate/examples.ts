@@ -63,8 +63,10 @@ export function matches(shown: readonly string[], printed: readonly string[]): b
 /** Sentences about every example below `root` that does not do what its page says. */
 export async function checkExamples(root: string): Promise<string[]> {
   const pages = ["README.md"];
-  for await (const entry of Deno.readDir(`${root}/docs`)) {
-    if (entry.name.endsWith(".md")) pages.push(`docs/${entry.name}`);
+  for (const folder of ["docs", "docs/editors"]) {
+    for await (const { name } of Deno.readDir(`${root}/${folder}`)) {
+      if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
+    }
   }
   const faults: string[] = [];
   for (const page of pages.sort()) faults.push(...await checkPage(root, page));

@@ -1,5 +1,6 @@
 // The campaigns by name: what each tries, and how often in full.
 
+import { ATTACKS } from "../sandbox/attacks/list.ts";
 import { FILTER_FAULTS } from "./filter_fault_rows.ts";
 
 /** Tries something so often from a seed on; answers what it did, and rejects at the first thing that is wrong. */
@@ -67,6 +68,12 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./approved_commands.ts")).approvedCommands,
+  },
+  attacks: {
+    what: "attacks on the wall, each as the superuser and as an ordinary user",
+    standard: 2 * ATTACKS.length,
+    step: 2 * ATTACKS.length,
+    load: async () => (await import("./attacks.ts")).attacks,
   },
   races: {
     what: "rounds of nine calls of file tools while a folder changes places with a link",

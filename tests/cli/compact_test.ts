@@ -273,7 +273,7 @@ Deno.test("without a model long results become their ends, and all of them stay 
     assert.equal((await place.run(["check", "a.2.chat"])).stdout, "");
     const again = await place.run(["compact", "a.2.chat", "--results-only"]);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /No result before the kept turns is longer than 4,096 bytes/);
+    assert.match(again.stderr, /No result before the kept messages is longer than 4,096 bytes/);
   }));
 
 Deno.test("a document whose calls wait, or with nothing to sum up, is not compacted", () =>

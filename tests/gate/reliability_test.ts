@@ -27,13 +27,15 @@ Deno.test("every test that the list of faults names is there, and every fault ha
 
 Deno.test("every campaign has a short form that the gate runs", async () => {
   const tests = await Promise.all(
-    ["campaign/campaign_test.ts", "campaign/file_races_test.ts", "parser/hostile_test.ts"].map((file) =>
-      Deno.readTextFile(`${ROOT}/tests/${file}`)
-    ),
+    [
+      ...["campaign/campaign_test.ts", "campaign/file_races_test.ts", "parser/hostile_test.ts"],
+      "sandbox/attacks_test.ts",
+    ].map((file) => Deno.readTextFile(`${ROOT}/tests/${file}`)),
   );
   const forms: Readonly<Record<string, string>> = {
     commands: "commandKills(",
     machine: "machineFaults(",
+    attacks: "tryAll(",
     filters: "filterFaults(",
     approvals: "approvedCommands(",
     races: "fileRaces(",

@@ -2,32 +2,12 @@
 
 import assert from "node:assert/strict";
 import { inFolder } from "./fixture.ts";
-import { isSuperuser, runDeno } from "./ordinary_user.ts";
-
-interface Outcome {
-  group: string;
-  name: string;
-  held: boolean;
-  /** It was not tried: the program says itself that it cannot hold this here. */
-  told?: boolean;
-  detail: string;
-}
-
-const RUNNER = new URL("./attacks/runner.ts", import.meta.url).pathname;
-
-/** Runs the attacks in a process of that user's own, with everything it needs in `folder`. */
-async function outcomes(folder: string, { ordinary }: { ordinary: boolean }): Promise<Outcome[]> {
-  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
-  return (await runDeno(folder, words, { ordinary })).trim().split("\n").map((line) => JSON.parse(line));
-}
+import { type Outcome, tryAll } from "./attacks/both_users.ts";
+import { isSuperuser } from "./ordinary_user.ts";
 
 Deno.test("no attack succeeds, neither of the superuser nor of an ordinary user", () =>
   inFolder(async (folder) => {
-    const [first, second] = await Promise.all([
-      outcomes(folder, { ordinary: false }),
-      // An ordinary user cannot become another one; then its own attacks are all there are.
-      isSuperuser ? inOwnFolder((own) => outcomes(own, { ordinary: true })) : Promise.resolve([]),
-    ]);
+    const [first, second] = await tryAll(folder);
     print(table(first, second));
     const tried = first.filter(({ told }) => !told);
     assert.ok(tried.length >= 150, `only ${tried.length} attacks`);
@@ -35,16 +15,6 @@ Deno.test("no attack succeeds, neither of the superuser nor of an ordinary user"
     const lost = [...first, ...second].filter(({ held }) => !held);
     assert.deepEqual(lost, []);
   }));
-
-/** A folder that is handed over to somebody else, and so has to be removed by whoever may. */
-async function inOwnFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
-  const folder = Deno.makeTempDirSync({ dir: Deno.realPathSync("/var/tmp"), prefix: "flemma-test-" });
-  try {
-    return await body(folder);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
-}
 
 function table(first: readonly Outcome[], second: readonly Outcome[]): string {
   const verdict = (outcome: Outcome | undefined) =>

@@ -3,8 +3,9 @@
 import { openChat } from "../../../agent/open.ts";
 import { absolutePath, isInside, parentOf } from "../../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
+import { readDocument } from "../../../cycle/storage/read.ts";
 import { writeResult } from "../../../parser/edits/placement.ts";
-import { readForReport } from "../../document/open.ts";
+import { parse } from "../../../parser/mod.ts";
 import { hostOptions } from "../../host.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, exitOf, worstExit } from "../../io/exit.ts";
@@ -56,18 +57,17 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   const none = (problem: Problem): Replayed => ({ file, played: [], problem });
   const host = hostOptions(invocation);
   if (!host.ok) return none(host.problem);
-  const read = await readForReport(invocation, file);
-  // Why it cannot be read was told at once.
-  if ("exit" in read || read.path === null) {
-    return none({ code: "document-unread", message: "It cannot be read." });
-  }
-  const folder = folderOf(invocation, read.path);
+  const read = await readDocument(file, invocation.environment);
+  // An empty document in its place would have nothing to replay.
+  if (!read.ok) return none({ ...read.problem, next: undefined });
+  const { realPath: path, bytes } = read.value;
+  const folder = folderOf(invocation, path);
   if (!folder.ok) return none(folder.problem);
   const bare = switchOption(given, "sandbox") === false;
-  const played = await play(read.chat, {
+  const played = await play(parse(bytes), {
     host: host.value,
     folder: folder.value,
-    path: read.path,
+    path,
     bare,
     signal,
   });

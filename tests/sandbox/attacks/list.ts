@@ -8,6 +8,8 @@ import { ENVIRONMENT } from "./environment.ts";
 import { HELD } from "./held.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
+import { KERNEL } from "./kernel.ts";
+import { LATER } from "./later.ts";
 import { MACHINE } from "./machine.ts";
 import { NETWORK } from "./network.ts";
 import { OUTSIDE } from "./outside.ts";
@@ -18,10 +20,12 @@ import type { Attack } from "./types.ts";
 export const ATTACKS: readonly Attack[] = [
   ...OUTSIDE,
   ...MACHINE,
+  ...KERNEL,
   ...DOCUMENT,
   ...HOOKS,
   ...ENVIRONMENT,
   ...HELD,
+  ...LATER,
   ...SOCKETS,
   ...CALLS,
   ...HIDDEN,

@@ -1,0 +1,118 @@
+// Attacks: doors of the kernel beside files and sockets, and what a command leaves in it when it is over.
+
+import { type Attack, DENO, inGroup, type Ran, saysPwned, type Scene, there } from "./types.ts";
+
+const X64 = Deno.build.arch === "x86_64";
+const call = (...args: number[]) => `${DENO} call.js ${args.join(" ")}`;
+/** The kernel, or the filter before it, did what was asked. */
+const done = (_: Scene, { out }: Ran) => /^done/m.test(out);
+
+/** Calls that succeed for whoever may, by their numbers on x86_64; elsewhere the commands below try the same. */
+const calls: Attack[] = inGroup(
+  "the kernel",
+  X64
+    ? [
+      { name: "rings of calls that no filter sees (io_uring)", shell: () => call(425, 8), won: notMissing },
+      { name: "a handle of a page fault (userfaultfd)", shell: () => call(323, 0), won: refusedLate },
+      { name: "the clocks of all processors (perf)", shell: () => call(298, 0), won: refusedLate },
+      { name: "a new file system by the new calls (fsopen)", shell: () => call(430, 0), won: refusedLate },
+      { name: "a copy of the tree of mounts (open_tree)", shell: () => call(428, -100, 0), won: refusedLate },
+      { name: "restarting the machine", shell: () => call(169, 0xfee1dead, 672274793, 0), won: done },
+      { name: "accounting of processes into a file", shell: () => call(163, 0), won: done },
+      { name: "raw packets of the network", shell: () => call(41, 17, 3), won: done },
+      { name: "the log of the kernel (syslog)", shell: () => `${call(103, 5)}; ${call(103, 10)}`, won: done },
+      { name: "the priority of real time", shell: () => "chrt -f 99 echo PWNED", won: saysPwned },
+    ]
+    : [],
+);
+
+function refusedLate(_: Scene, { out }: Ran): boolean {
+  return !/^errno 1\n$/.test(out);
+}
+
+/** Where it is told that there is no such call, programs take another way. */
+function notMissing(_: Scene, { out }: Ran): boolean {
+  return !/^errno (?:1|38)\n$/.test(out);
+}
+
+const commands: Attack[] = inGroup("the kernel", [
+  {
+    name: "memory and locks that outlive the command (System V)",
+    shell: () => "ipcmk -M 4096; ipcmk -S 1; ipcmk -Q",
+    won: () => /^0x\S+ +\d+ +\S+ +\d+ +4096 /m.test(outside("ipcs", "-m")),
+  },
+  {
+    name: "a queue of messages of the machine",
+    shell: ({ root }) =>
+      `mkdir -p q; mount -t mqueue none q; unshare -Urmi sh -c 'mount -t mqueue none q; touch q/${
+        nameOf(root)
+      }'; ` +
+      `touch /dev/mqueue/${nameOf(root)}`,
+    won: ({ root }) => there(`/dev/mqueue/${nameOf(root)}`),
+  },
+  {
+    name: "the clock of the machine",
+    shell: () =>
+      "date -s 2001-01-01 >/dev/null 2>&1 && echo PWNED; hwclock --set --date 2001-01-01 2>/dev/null && echo PWNED; true",
+    won: saysPwned,
+  },
+  {
+    name: "a file that nobody can remove (immutable)",
+    shell: () => "chattr +i main.ts 2>/dev/null && echo PWNED; chattr +a . 2>/dev/null && echo PWNED; true",
+    won: saysPwned,
+  },
+  {
+    name: "devices that type, record, draw, mount or tunnel",
+    shell: () =>
+      'for f in /dev/uinput /dev/input/* /dev/snd/* /dev/video* /dev/dri/* /dev/fuse /dev/kvm /dev/net/tun /dev/loop* /dev/vhost* /dev/hidraw* /dev/bus/usb/*; do [ -e "$f" ] && echo PWNED $f; done; true',
+    won: saysPwned,
+  },
+  {
+    name: "terminals of other programs",
+    shell: () =>
+      "for f in /dev/pts/[0-9]* /dev/tty[0-9]* /dev/vcs*; do [ -e $f ] && echo PWNED $f; done; true",
+    won: saysPwned,
+  },
+  {
+    name: "descriptors that were left open",
+    shell: () =>
+      "for f in /proc/self/fd/*; do case ${f##*/} in 0|1|2) ;; *) [ -e $f ] && readlink $f | grep -v '^/proc\\|^pipe' | sed 's/^/PWNED /';; esac; done; true",
+    won: saysPwned,
+  },
+  {
+    name: "the memory of the kernel and of the first process",
+    shell: () =>
+      "for f in /proc/kcore /proc/1/mem /proc/1/environ /proc/1/auxv; do head -c 64 $f 2>/dev/null | tr -d '\\0' | grep -qa . && [ $f != /proc/1/auxv ] && grep -qa sk-secret $f && echo PWNED $f; done; head -c 4 /proc/kcore 2>/dev/null | grep -qa ELF && echo PWNED; true",
+    won: saysPwned,
+  },
+  {
+    name: "a way on through a user namespace with all rights in it",
+    shell: ({ root }) =>
+      `unshare -Urmpf --mount-proc sh -c 'for f in /proc/*/root${root}/outside/file; do echo x > $f && echo PWNED; done'; ` +
+      `unshare -U --map-auto echo PWNED 2>/dev/null; newuidmap $$ 0 0 1 2>/dev/null && echo PWNED; true`,
+    won: saysPwned,
+  },
+  {
+    name: "other processes of the person, by their numbers and their names",
+    shell: ({ victim }) =>
+      `ls /proc | grep -qx ${victim} && [ "$(cat /proc/${victim}/comm)" = sleep ] && echo PWNED; ` +
+      `renice -n 19 -p ${victim} >/dev/null 2>&1 && echo PWNED; taskset -p 1 ${victim} >/dev/null 2>&1 && echo PWNED; true`,
+    won: saysPwned,
+  },
+  {
+    name: "a crash that leaves its memory beside the project",
+    shell: () => "ulimit -c unlimited; sh -c 'kill -SEGV $$'; sh -c 'kill -ABRT $$'",
+    won: ({ project }) =>
+      [...Deno.readDirSync(project)].some(({ name }) => /^(?:.*\.)?core(?:\.|$)/.test(name)),
+  },
+]);
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function outside(program: string, ...args: string[]): string {
+  return new TextDecoder().decode(new Deno.Command(program, { args }).outputSync().stdout);
+}
+
+export const KERNEL: readonly Attack[] = [...calls, ...commands];
