@@ -33,7 +33,8 @@ export interface Bench {
   readonly name: string;
   /** One line for people. */
   readonly about: string;
-  run(): Promise<readonly Figure[]>;
+  /** Measures. In brief, where a bench knows that, it takes a few seconds and says less. */
+  run(brief?: boolean): Promise<readonly Figure[]>;
   /** Compares this checkout with another one, pair by pair; `folder` is its absolute path. */
   against?(folder: string): Promise<readonly Figure[]>;
 }
@@ -86,9 +87,9 @@ export async function interleaved(
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
 }
 
-/** A table for people. */
-export function table(rows: readonly Row[]): string {
-  const cells = rows.map((row) => [
+/** A row as words: the case, its value, what that is compared with, the goal, and whether it is met. */
+export function cellsOf(row: Row): [string, string, string, string, string] {
+  return [
     row.case,
     `${row.value >= 100 ? row.value.toFixed(0) : row.value.toPrecision(3)} ${row.unit}`,
     row.ratio !== undefined
@@ -98,7 +99,12 @@ export function table(rows: readonly Row[]): string {
       : "",
     row.goal === undefined ? "" : `goal ${row.goal}`,
     row.ok === undefined ? "" : row.ok ? "ok" : "MISSED",
-  ]);
+  ];
+}
+
+/** A table for people. */
+export function table(rows: readonly Row[]): string {
+  const cells = rows.map(cellsOf);
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(0, ...cells.map((row) => row[column]!.length)));
   return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd())
     .join("\n");

@@ -1,8 +1,13 @@
 // `deno task bench [NAME] [--json]`: runs all benchmarks or one, prints a table or one JSON object a line.
 // `deno task bench NAME --against DIR`: compares with the checkout in DIR instead, pair by pair.
+// `deno task bench [NAME] --record`: keeps the figures in bench/record.json too, for docs/performance.md.
+// `deno task bench --report`: some benches in brief, for whoever wants to see where the program stands; what fails is told, and
+// the exit code is 0 all the same.
 
+import manifest from "../deno.json" with { type: "json" };
 import { type Bench, rowsOf, table } from "./harness.ts";
 import { PAIRS } from "./pairs.ts";
+import { record, thisMachine } from "./record/record.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
@@ -11,12 +16,16 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   lsp: () => import("./lsp.ts"),
   files: () => import("./files.ts"),
   many: () => import("./many/documents.ts"),
-  parse: () => import("./parse.ts"),
+  parse: () => import("./parser/parse.ts"),
   startup: () => import("./startup.ts"),
   sandbox: () => import("./sandbox.ts"),
   streams: () => import("./streams.ts"),
   tools: () => import("./tool_files.ts"),
 };
+
+/** What takes part in a report, and after how many seconds nothing more is begun. */
+const REPORTED = ["startup", "parse", "approval"];
+const REPORT_SECONDS = 40;
 
 const json = Deno.args.includes("--json");
 const at = Deno.args.indexOf("--against");
@@ -26,6 +35,16 @@ const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
 if (unknown.length > 0) {
   print(`unknown benchmark ${unknown.join(", ")}; there are: ${Object.keys(BENCHES).join(", ")}`);
   Deno.exit(2);
+}
+
+const recorded = Deno.args.includes("--record");
+if (recorded && other !== null) {
+  print("--record keeps figures of this checkout alone, without --against");
+  Deno.exit(2);
+}
+if (Deno.args.includes("--report")) {
+  await report(names.length > 0 ? names : REPORTED);
+  Deno.exit(0);
 }
 
 const folder = other === null ? null : await checkout(other);
@@ -40,6 +59,28 @@ for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   if (!json) print(`${bench.name}: ${folder === null ? bench.about : `against ${folder}, ${PAIRS} pairs`}`);
   const rows = rowsOf(bench.name, await (folder === null ? bench.run() : bench.against!(folder)));
   print(json ? rows.map((row) => JSON.stringify(row)).join("\n") : `${table(rows)}\n`);
+  if (!recorded) continue;
+  const day = new Date().toISOString().slice(0, 10);
+  const { name: title, about } = bench;
+  const { version } = manifest;
+  await record({ bench: title, about, day, version, machine: await thisMachine(), rows });
+}
+
+/** Runs benches in brief, one after the other as long as there is time. */
+async function report(names: readonly string[]): Promise<void> {
+  const begun = performance.now();
+  for (const name of names) {
+    if (performance.now() - begun > REPORT_SECONDS * 1000) {
+      print(`${name}: left out, for the others took ${REPORT_SECONDS} seconds`);
+      continue;
+    }
+    try {
+      const bench = (await BENCHES[name]!()).default;
+      print(`${name}, in brief:\n${table(rowsOf(name, await bench.run(true)))}\n`);
+    } catch (error) {
+      print(`${name} failed: ${(error as Error).stack}`);
+    }
+  }
 }
 
 /** Absolute path of a checkout of this program. */

@@ -5,6 +5,7 @@ import { type Bench, type Figure, interleaved } from "./harness.ts";
 import { compare, type Costs } from "./pairs.ts";
 
 const ROUNDS = 15;
+const BRIEF_ROUNDS = 5;
 const PLAIN = "status, 50 KB";
 /** What the first block, or one tag, may add to a process that reads a document without either. */
 const ADDED_MS = 60;
@@ -13,7 +14,7 @@ const FIRST_BLOCK = '```lua\nflemma.opt.thinking = "low"\nreader = "the team"\n`
 const bench: Bench = {
   name: "startup",
   about: `whole process from the bundle, median of ${ROUNDS} runs, against an empty program`,
-  async run(): Promise<readonly Figure[]> {
+  async run(brief = false): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {
       const program = `${folder}/flemma.js`;
@@ -29,7 +30,7 @@ const bench: Bench = {
         "status, 50 KB and Lua frontmatter": start([program, "status", "lua.chat"]),
         "check, 50 KB": start([program, "check", "large.chat"]),
         "check, 50 KB and a template tag": start([program, "check", "template.chat"]),
-      }, ROUNDS);
+      }, brief ? BRIEF_ROUNDS : ROUNDS);
       const processes = Object.entries(times).map(([name, value]) => ({
         case: name,
         value,

@@ -23,6 +23,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/file_helper.ts"),
     import("../generate/messages.ts"),
     import("../generate/reliability.ts"),
+    import("../generate/performance.ts"),
   ]);
   return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
 }

@@ -21,11 +21,12 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
     { id: "c1", command: "echo one; echo two >&2; exit 3", status: "pending" },
     { id: "c2", command: "touch /etc/x", status: "pending" },
   ]),
-  // Files are read, searched and changed by a helper, which each way starts by itself.
+  // Files are read, searched and changed by a helper, which each way starts by itself. The calls run at the same time, and
+  // what they say is written meanwhile, so that none looks at what another one changes.
   "files.chat": `@You:\nLook.\n\n@Assistant:\n${
     CALL("read", "r1", { path: "a.txt", offset: null, limit: null }) +
-    CALL("grep", "g1", { pattern: "need+le", path: null }) +
-    CALL("edit", "e1", { path: "a.txt", oldText: "needle", newText: "thread" })
+    CALL("grep", "g1", { pattern: "need+le", path: "a.txt" }) +
+    CALL("edit", "e1", { path: "b.txt", oldText: "needle", newText: "thread" })
   }`,
   "question.chat": "```lua\nname = 'you'\n```\n\n@You:\nHello {{ name }}: {{ 6 * 7 }} @./a.txt\n",
   "broken.chat": "@You:\n{{ nothing.at.all }}\n\n@Assistant:\n**Tool Use:** `x` (`y`)\n\n```json\n[1\n```\n",
@@ -62,7 +63,7 @@ async function asked(way: Way, folder: string, { env }: Server): Promise<Record<
   }
   const place = new Scene(folder, way);
   place.settings("tools: { auto_approve: [bash, read, grep, edit] }\n");
-  place.write("a.txt", "hay\na needle\nhay\n");
+  for (const name of ["a.txt", "b.txt"]) place.write(name, "hay\na needle\nhay\n");
   for (const [name, text] of Object.entries(DOCUMENTS)) place.write(name, text);
   const came: Record<string, unknown> = {};
   for (const line of LINES) {
@@ -73,7 +74,7 @@ async function asked(way: Way, folder: string, { env }: Server): Promise<Record<
     );
     came[line] = { code, stdout: steady(stdout), stderr: steady(stderr) };
   }
-  for (const name of ["a.txt", ...Object.keys(DOCUMENTS)]) came[name] = place.read(name);
+  for (const name of ["a.txt", "b.txt", ...Object.keys(DOCUMENTS)]) came[name] = place.read(name);
   return came;
 }
 
@@ -99,7 +100,7 @@ Deno.test("the program says and writes the same from its sources, as a bundle, a
     await withServer(all, async (server) => {
       const expected = await asked(fromSource(), `${root}/scene`, server);
       assert.match(JSON.stringify(expected["files.chat"]), /a\.txt:2:a needle/);
-      assert.equal(expected["a.txt"], "hay\na thread\nhay\n");
+      assert.equal(expected["b.txt"], "hay\na thread\nhay\n");
       for (const [name, make] of Object.entries(ways)) {
         await t.step(name, async () => {
           const way = await make();

@@ -8,10 +8,10 @@ import { type Tree, TreeFragment } from "@lezer/common";
 import { parser as markdown } from "@lezer/markdown";
 import MarkdownIt from "markdown-it";
 import { micromark } from "micromark";
-import { type Chat, type Edit, parse, update } from "../parser/mod.ts";
-import { conversation, oneFence, onePage } from "./conversation.ts";
-import { type Bench, type Figure, interleaved, median } from "./harness.ts";
-import { compare, type Costs, type Pair } from "./pairs.ts";
+import { type Chat, type Edit, parse, update } from "../../parser/mod.ts";
+import { conversation, oneFence, onePage } from "../conversation.ts";
+import { type Bench, type Figure, interleaved, median } from "../harness.ts";
+import { compare, type Costs, type Pair } from "../pairs.ts";
 
 const SIZES: readonly (readonly [string, number])[] = [["50 KB", 50e3], ["1 MB", 1e6], ["10 MB", 10e6]];
 const TEN = "10 MB";
@@ -20,17 +20,17 @@ const ROUNDS = { full: 15, others: 5, edits: 101, large: 15, cold: 7 };
 const bench: Bench = {
   name: "parse",
   about: "medians; a full parse includes the tree, an update also diagnostics and the message at the cursor",
-  async run(): Promise<readonly Figure[]> {
+  async run(brief = false): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {
       const figures: Figure[] = [];
-      for (const [size, bytes] of SIZES) {
+      for (const [size, bytes] of brief ? SIZES.slice(0, 1) : SIZES) {
         const path = `${folder}/${bytes}.chat`;
         await Deno.writeFile(path, conversation(bytes));
         figures.push(...await full(size, path), ...await edits(size, conversation(bytes)));
         figures.push(...await separately(size, path));
       }
-      return [...figures, ...await longOnes(), ...goals(figures)];
+      return brief ? figures : [...figures, ...await longOnes(), ...goals(figures)];
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
@@ -41,7 +41,7 @@ const bench: Bench = {
       for (const [name, rounds] of Object.entries(ONCE)) {
         const count = Math.max(5, Math.round(rounds * 50e3 / bytes));
         cases[`${name}, ${size}`] = {
-          ours: () => once(new URL("..", import.meta.url).pathname, [name, `${bytes}`, `${count}`]),
+          ours: () => once(new URL("../..", import.meta.url).pathname, [name, `${bytes}`, `${count}`]),
           theirs: () => once(`${other}/`, [name, `${bytes}`, `${count}`]),
         };
       }
@@ -66,7 +66,7 @@ async function once(checkout: string, args: readonly string[]): Promise<Costs> {
       "run",
       "-A",
       "--quiet",
-      `${import.meta.dirname}/parse_once.ts`,
+      `${import.meta.dirname}/once.ts`,
       `${checkout}parser/mod.ts`,
       ...args,
     ],

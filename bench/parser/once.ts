@@ -2,8 +2,8 @@
 // checkouts is compiled or collected together with the other.
 
 import process from "node:process";
-import type { parse, update } from "../parser/mod.ts";
-import { conversation } from "./conversation.ts";
+import type { parse, update } from "../../parser/mod.ts";
+import { conversation } from "../conversation.ts";
 
 const [module = "", name = "", size = "0", count = "1"] = Deno.args;
 const parser: { parse: typeof parse; update: typeof update } = await import(module);

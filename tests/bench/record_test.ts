@@ -1,0 +1,64 @@
+// Figures are kept, and a page is made of them that says where, when, and what is missed.
+
+import assert from "node:assert/strict";
+import { rowsOf } from "../../bench/harness.ts";
+import { type Measured, readRecord, record } from "../../bench/record/record.ts";
+import { pageOf } from "../../scripts/generate/performance.ts";
+
+const machine = { deno: "2.9.6", system: "linux x86_64", processor: "Some CPU", cores: 2, load: 1 };
+
+function measured(bench: string, value: number, changes: Partial<Measured> = {}): Measured {
+  const rows = rowsOf(bench, [
+    { case: "empty", value: 100, unit: "ms" },
+    { case: "one | two", value, unit: "ms", against: "empty", goal: 1.35 },
+    { case: "ours, wall", value: 1.01, unit: "× theirs", interval: [0.998, 1.02] },
+  ]);
+  return { bench, about: "whole processes", day: "2026-01-02", version: "0.1.0", machine, rows, ...changes };
+}
+
+Deno.test("what a bench measures takes the place of what it measured before, and of nothing else", async () => {
+  const path = await Deno.makeTempFile();
+  try {
+    const file = new URL(`file://${path}`);
+    await Deno.writeTextFile(file, "[]\n");
+    await record(measured("startup", 123.456789), file);
+    await record(measured("parse", 130), file);
+    await record(measured("startup", 150), file);
+    const kept = await readRecord(file);
+    assert.deepEqual(kept.map(({ bench, rows }) => [bench, rows[1]!.value, rows[1]!.ok]), [
+      ["startup", 150, false],
+      ["parse", 130, true],
+    ]);
+    assert.deepEqual(kept[1], measured("parse", 130));
+    await record(measured("startup", 123.456789), file);
+    assert.equal((await readRecord(file))[0]!.rows[1]!.value, 123.5);
+    // A figure a line.
+    assert.equal(
+      (await Deno.readTextFile(file)).split("\n").filter((line) => line.includes('"case"')).length,
+      6,
+    );
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
+Deno.test("the page has each bench by its name, with machine, day and whether goals are met, and tells a busy machine", () => {
+  const page = pageOf([
+    measured("startup", 150),
+    measured("parse", 130, { machine: { ...machine, processor: "", cores: 1, load: 7 } }),
+  ]);
+  assert.ok(page.indexOf("## parse") < page.indexOf("## startup"));
+  assert.match(page, /\n\| one \\\| two \| 150 ms \| 1\.50 × empty \| goal 1\.35, missed \|\n/);
+  assert.match(page, /\n\| one \\\| two \| 130 ms \| 1\.30 × empty \| goal 1\.35, met \|\n/);
+  assert.match(page, /\n\| ours, wall \| 1\.01 × theirs \| between 0\.998 and 1\.020 \| {2}\|\n/);
+  assert.match(
+    page,
+    /Whole processes\. Measured on 2026-01-02 with version 0\.1\.0 and Deno 2\.9\.6 on 2 cores \(Some CPU, linux x86_64\)\.\n/,
+  );
+  assert.match(page, /on 1 core \(linux x86_64\)\. The machine was busy: 7 processes/);
+});
+
+Deno.test("no two cells of a table run together, and the page ends with one line feed", () => {
+  assert.match(pageOf([measured("startup", 150)]), /[^\n]\n$/);
+  assert.match(pageOf([]), /[^\n]\n$/);
+});

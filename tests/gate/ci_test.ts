@@ -1,0 +1,69 @@
+// What CI prints last, and how it ends, is what the tests say; the bench behind them only reports.
+
+import assert from "node:assert/strict";
+import { ROOT } from "../../scripts/gate/root.ts";
+
+interface Fakes {
+  /** What runs in place of the tests and of the bench, as shell. */
+  readonly tests: string;
+  readonly bench: string;
+}
+
+/** Runs `.ci/run` with programs that stand for npx and apt-get. */
+async function ci({ tests, bench }: Fakes): Promise<{ code: number; lines: string[] }> {
+  const folder = await Deno.makeTempDir({ prefix: "flemma-ci-" });
+  try {
+    const programs = {
+      npx: `case "$*" in
+  "-y deno@"*" task test") ${tests} ;;
+  "-y deno@"*" task --quiet bench --report") ${bench} ;;
+  *) echo "asked for $*"; exit 9 ;;
+esac`,
+      // Nothing is installed by a test, whatever this machine lacks.
+      "apt-get": "exit 0",
+      // One minute is long.
+      timeout: 'shift 3; "$@"; code=$?; [ $code = 77 ] && exit 124; exit $code',
+    };
+    for (const [name, script] of Object.entries(programs)) {
+      await Deno.writeTextFile(`${folder}/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    const { code, stdout } = await new Deno.Command(`${ROOT}/.ci/run`, {
+      env: { PATH: `${folder}:${Deno.env.get("PATH")}` },
+      stdin: "null",
+      stderr: "null",
+    }).output();
+    return { code, lines: new TextDecoder().decode(stdout).trimEnd().split("\n") };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const GREEN = 'echo "all green"; echo "12 passed, 0 failed"';
+
+Deno.test("CI ends with the counts and the code of the tests, with a report of the bench before", async () => {
+  const { code, lines } = await ci({ tests: GREEN, bench: "echo startup 17 ms" });
+  assert.equal(code, 0);
+  assert.deepEqual(lines.slice(-3), ["== bench", "startup 17 ms", "12 passed, 0 failed"]);
+});
+
+Deno.test("a bench that fails or takes too long is told, and changes neither the last line nor the code", async () => {
+  for (const [bench, told] of [["exit 3", "3"], ["exit 77", "124"]] as const) {
+    const { code, lines } = await ci({ tests: GREEN, bench });
+    assert.equal(code, 0);
+    assert.deepEqual(lines.slice(-2), [
+      `The bench ended early (${told}); nothing hangs on it.`,
+      "12 passed, 0 failed",
+    ]);
+  }
+});
+
+Deno.test("tests that fail fail CI, whatever the bench does", async () => {
+  const { code, lines } = await ci({ tests: 'echo "11 passed, 1 failed"; exit 1', bench: "echo fast" });
+  assert.deepEqual([code, lines.at(-1)], [1, "11 passed, 1 failed"]);
+});
+
+Deno.test("tests that never told their counts count as one failed, and no bench is run", async () => {
+  const { code, lines } = await ci({ tests: "echo killed; exit 0", bench: "echo fast" });
+  assert.deepEqual([code, lines.at(-1)], [1, "0 passed, 1 failed"]);
+  assert.ok(!lines.includes("fast"));
+});
