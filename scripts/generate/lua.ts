@@ -16,8 +16,8 @@ const TARGET = "lua/interpreter.generated.ts";
  * are nothing, in LuaJIT letters, so that `größe` is a name; the machine marks them at its start.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
-  const version = await pinnedVersion();
-  const wasm = await Deno.readFile(`${await packageFolder(version)}/dist/glue.wasm`);
+  const { version, folder } = await interpreterPackage();
+  const wasm = await Deno.readFile(`${folder}/dist/glue.wasm`);
   blankConstant(wasm, "\0-0123456789\0");
   const above = addressAboveAscii(wasm);
   const deflated = new Blob([wasm]).stream().pipeThrough(new CompressionStream("deflate-raw"));
@@ -121,7 +121,9 @@ async function pinnedVersion(): Promise<string> {
   return String(imports[PACKAGE]).replace(`npm:${PACKAGE}@`, "");
 }
 
-async function packageFolder(version: string): Promise<string> {
+/** The package that brings the interpreter, and where it lies. */
+export async function interpreterPackage(): Promise<{ version: string; folder: string }> {
+  const version = await pinnedVersion();
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", `npm:${PACKAGE}@${version}`],
     cwd: ROOT,
@@ -131,5 +133,5 @@ async function packageFolder(version: string): Promise<string> {
   const packages = success ? JSON.parse(new TextDecoder().decode(stdout)).npmPackages : {};
   const found = packages[`${PACKAGE}@${version}`];
   if (found === undefined) throw new Error(`${PACKAGE} ${version} could not be fetched from the registry`);
-  return found.localPath;
+  return { version, folder: found.localPath };
 }

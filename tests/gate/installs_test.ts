@@ -1,0 +1,39 @@
+// Trying ways of installing finds what is wrong. `deno task installs` tries all of them with the real package.
+
+import assert from "node:assert/strict";
+import { type Publication, startRegistry } from "../../scripts/release/installs/registry.ts";
+
+function publication(version: string): Publication {
+  return {
+    manifest: { name: "flemma", version, bin: { flemma: "bin/flemma" } },
+    archive: new TextEncoder().encode(`the archive of ${version}`),
+  };
+}
+
+Deno.test("the registry of the tries offers each version with the hash of its archive, the last one as latest", async () => {
+  await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")]);
+  const told = await (await fetch(`${registry.address}/flemma`)).json();
+  assert.deepEqual(told["dist-tags"], { latest: "1.1.0" });
+  assert.deepEqual(Object.keys(told.versions), ["1.0.0", "1.1.0"]);
+  const { tarball, integrity } = told.versions["1.0.0"].dist;
+  const archive = await (await fetch(tarball)).bytes();
+  assert.equal(new TextDecoder().decode(archive), "the archive of 1.0.0");
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-512", archive)).toBase64();
+  assert.equal(integrity, `sha512-${hash}`);
+});
+
+Deno.test("the registry of the tries passes other packages on with archives to be had from itself", async () => {
+  await using upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { origin, pathname } = new URL(request.url);
+    return pathname === "/other"
+      ? Response.json({ name: "other", dist: { tarball: `${origin}/other/-/other-1.0.0.tgz` } })
+      : new Response(null, { status: 404 });
+  });
+  const address = `http://127.0.0.1:${upstream.addr.port}`;
+  await using registry = startRegistry([publication("1.0.0")], address);
+  const told = await (await fetch(`${registry.address}/other`)).json();
+  assert.equal(told.dist.tarball, `${registry.address}/other/-/other-1.0.0.tgz`);
+  const missing = await fetch(`${registry.address}/missing`);
+  assert.equal(missing.status, 404);
+  await missing.body?.cancel();
+});
