@@ -1,5 +1,6 @@
 // Embeds the Lua interpreter of the wasmoon package as text, so that a bundle and a compiled program carry it along.
 
+import { packageFolder } from "../build/packages.ts";
 import { ROOT } from "../gate/root.ts";
 
 const PACKAGE = "wasmoon";
@@ -124,14 +125,5 @@ async function pinnedVersion(): Promise<string> {
 /** The package that brings the interpreter, and where it lies. */
 export async function interpreterPackage(): Promise<{ version: string; folder: string }> {
   const version = await pinnedVersion();
-  const { stdout, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", `npm:${PACKAGE}@${version}`],
-    cwd: ROOT,
-    stdout: "piped",
-    stderr: "inherit",
-  }).output();
-  const packages = success ? JSON.parse(new TextDecoder().decode(stdout)).npmPackages : {};
-  const found = packages[`${PACKAGE}@${version}`];
-  if (found === undefined) throw new Error(`${PACKAGE} ${version} could not be fetched from the registry`);
-  return { version, folder: found.localPath };
+  return { version, folder: await packageFolder(PACKAGE, version) };
 }
