@@ -3,10 +3,11 @@
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
 import { print, ROOT } from "../gate/root.ts";
-import { git, makeRelease, type Origin } from "./make.ts";
+import type { Origin } from "./make.ts";
 import { isMaintainer, type Runtime } from "./packages/debian.ts";
 import { formula, isAddress } from "./packages/formula.ts";
 import { needsOf } from "./packages/elf.ts";
+import { git } from "./packages/run.ts";
 import { type Checkout, type Obstacle, obstaclesToPrepare, obstaclesToRelease } from "./ready.ts";
 import { withVersion } from "./version.ts";
 
@@ -23,7 +24,7 @@ deno task release formula --homepage ADDRESS --address ADDRESS --checksum SHA256
 `;
 
 /** What was given cannot be used. */
-class Unusable extends Error {}
+export class Unusable extends Error {}
 
 const OPTIONS = {
   homepage: { type: "string" },
@@ -46,21 +47,17 @@ const COMMANDS: Readonly<Record<string, { readonly options: readonly string[]; r
   formula: { options: ["homepage", "address", "checksum", "version"], words: 0 },
 };
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
-
-/** Runs a command; answers the exit code: 0, 1 where the checkout cannot be released, 2 for words that cannot be used. */
-async function main(args: readonly string[]): Promise<number> {
-  try {
-    const { command, words, given } = read(args);
-    if (command === "prepare") return await prepare(words[0]!);
-    if (command === "make") return await make(given);
-    print(formulaOf(given).trimEnd());
-    return 0;
-  } catch (thrown) {
-    if (!(thrown instanceof Unusable)) throw thrown;
-    print(`${thrown.message}\n\n${HELP.trimEnd()}`);
-    return 2;
-  }
+/**
+ * Runs a command; answers the exit code: 0, or 1 where the checkout cannot be released.
+ *
+ * @throws {Unusable} When the words cannot be used; nothing was done then.
+ */
+export async function run(args: readonly string[]): Promise<number> {
+  const { command, words, given } = read(args);
+  if (command === "prepare") return await prepare(words[0]!);
+  if (command === "make") return await make(given);
+  print(formulaOf(given).trimEnd());
+  return 0;
 }
 
 function read(args: readonly string[]): { command: string; words: readonly string[]; given: Given } {
@@ -88,10 +85,10 @@ function read(args: readonly string[]): { command: string; words: readonly strin
 
 async function checkout(): Promise<Checkout> {
   return {
-    changes: await git("status", "--porcelain"),
+    changes: await git(ROOT, "status", "--porcelain"),
     version: manifest.version,
     changelog: await Deno.readTextFile(`${ROOT}/CHANGELOG.md`),
-    tags: (await git("tag", "--list")).split("\n"),
+    tags: (await git(ROOT, "tag", "--list")).split("\n"),
   };
 }
 
@@ -112,16 +109,17 @@ async function prepare(version: string): Promise<number> {
   const found = await checkout();
   if (!isFree(obstaclesToPrepare(found, version))) return 1;
   const day = new Date().toISOString().slice(0, 10);
-  await Deno.writeTextFile(`${ROOT}/CHANGELOG.md`, withVersion(found.changelog, version, day));
+  const texts = new Map([["CHANGELOG.md", withVersion(found.changelog, version, day)]]);
   for (const [path, before] of Object.entries(SAYING)) {
     const text = await Deno.readTextFile(`${ROOT}/${path}`);
     const changed = text.replace(`${before}${found.version}`, `${before}${version}`);
     if (changed === text && version !== found.version) {
       throw new Error(`${path} does not say that it is of ${found.version}`);
     }
-    await Deno.writeTextFile(`${ROOT}/${path}`, changed);
+    texts.set(path, changed);
   }
-  print(`CHANGELOG.md, ${Object.keys(SAYING).join(", ")} say ${version}. Go on with:`);
+  for (const [path, text] of texts) await Deno.writeTextFile(`${ROOT}/${path}`, text);
+  print(`${[...texts.keys()].join(", ")} say ${version}. Go on with:`);
   print("  deno task generate && deno task ok");
   print(`  git commit --all --message 'Release ${version}'`);
   print("  deno task release make --dry-run …");
@@ -136,6 +134,8 @@ async function make(given: Given): Promise<number> {
   const target = dry
     ? await Deno.makeTempDir({ prefix: "flemma-release-" })
     : String(given.output ?? `${ROOT}/dist/release`);
+  // It needs every tool of the build; the other commands start without.
+  const { makeRelease } = await import("./make.ts");
   try {
     if (!dry) await emptyFolder(target);
     for (const { name, size, sha256 } of await makeRelease(target, { origin, runtime })) {
@@ -186,12 +186,12 @@ async function runtimeOf({ deno, binary }: Given): Promise<Runtime> {
   }
   const path = deno ?? binary;
   if (path === undefined) return { kind: "path" };
+  const found = await Deno.stat(String(path)).catch(() => null);
+  if (!found?.isFile) throw new Unusable(`There is no file ${path}.`);
   try {
     await needsOf(String(path));
   } catch (thrown) {
-    throw new Unusable(
-      thrown instanceof Deno.errors.NotFound ? `There is no file ${path}.` : `${(thrown as Error).message}.`,
-    );
+    throw new Unusable(`${(thrown as Error).message}.`);
   }
   return { kind: deno === undefined ? "binary" : "deno", path: String(path) };
 }
@@ -207,4 +207,14 @@ function formulaOf(given: Given): string {
     homepage: addressOf(given, "homepage"),
     checksum,
   });
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await run(Deno.args));
+  } catch (thrown) {
+    if (!(thrown instanceof Unusable)) throw thrown;
+    print(`${thrown.message}\n\n${HELP.trimEnd()}`);
+    Deno.exit(2);
+  }
 }

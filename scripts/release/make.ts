@@ -7,7 +7,7 @@ import { ROOT } from "../gate/root.ts";
 import { buildArchive } from "./packages/archive.ts";
 import { buildDebian, type Runtime } from "./packages/debian.ts";
 import { formula } from "./packages/formula.ts";
-import { output } from "./packages/run.ts";
+import { git, output } from "./packages/run.ts";
 import { stage } from "./packages/stage.ts";
 import { integrityIn, sbom } from "./sbom.ts";
 import { entryOf } from "./version.ts";
@@ -38,7 +38,7 @@ export async function makeRelease(
   target: string,
   { origin, runtime }: { readonly origin: Origin; readonly runtime: Runtime },
 ): Promise<Made[]> {
-  const epoch = Number(await git("log", "-1", "--format=%ct"));
+  const epoch = Number(await git(ROOT, "log", "-1", "--format=%ct"));
   const work = await Deno.makeTempDir({ prefix: "flemma-release-" });
   try {
     for (const folder of await buildPackages(`${work}/npm`)) {
@@ -105,9 +105,4 @@ async function hashOf(path: string): Promise<string> {
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** What git says of the checkout. */
-export async function git(...args: readonly string[]): Promise<string> {
-  return new TextDecoder().decode(await output("git", args, { cwd: ROOT })).trimEnd();
 }

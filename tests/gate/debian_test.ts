@@ -10,7 +10,8 @@ import {
 } from "../../scripts/release/packages/debian.ts";
 import { needsOf } from "../../scripts/release/packages/elf.ts";
 import { output } from "../../scripts/release/packages/run.ts";
-import { COMPLETIONS, PAGES, type Staged } from "../../scripts/release/packages/stage.ts";
+import { COMPLETIONS, PAGES } from "../../scripts/release/packages/contents.ts";
+import type { Staged } from "../../scripts/release/packages/stage.ts";
 import { freshFolder } from "../folder.ts";
 
 const hasDpkg = await output("dpkg-deb", ["--version"]).then(() => true, () => false);

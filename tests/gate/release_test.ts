@@ -5,7 +5,9 @@ import { Ajv } from "ajv";
 import { componentOf, noticesPage } from "../../scripts/build/bundled.ts";
 import { packageFolder } from "../../scripts/build/packages.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { git, output } from "../../scripts/release/packages/run.ts";
 import { formula } from "../../scripts/release/packages/formula.ts";
+import { run, Unusable } from "../../scripts/release/main.ts";
 import { type Checkout, obstaclesToPrepare, obstaclesToRelease } from "../../scripts/release/ready.ts";
 import { integrityIn, sbom } from "../../scripts/release/sbom.ts";
 import { compareVersions, entryOf, parseVersion, withVersion } from "../../scripts/release/version.ts";
@@ -237,5 +239,100 @@ Deno.test("the formula holds what it was given, and nothing that Ruby would run"
   }
   for (const checksum of ["", "0".repeat(63), "0".repeat(65), "G".repeat(64), `${"0".repeat(64)}\n`]) {
     assert.throws(() => formula({ ...FORMULA, checksum }), /no SHA-256/, checksum);
+  }
+});
+
+const ORIGIN = [
+  "--homepage",
+  "https://example.org/",
+  "--address",
+  "https://example.org/",
+  "--maintainer",
+  "A <a@b>",
+];
+
+/** What the commands that make nothing are made of. */
+const CHECKOUT = [
+  "CHANGELOG.md",
+  "deno.json",
+  "editors/emacs/flemma.el",
+  "editors/vscode/package.json",
+  "scripts",
+];
+
+Deno.test("preparing a version changes the changelog and what says the version, once, and nothing that is not committed is released", async () => {
+  const folder = await freshFolder("flemma-release-");
+  const release = async (...words: string[]) => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--quiet", "--no-lock", `${folder}/scripts/release/main.ts`, ...words],
+      env: { NO_COLOR: "1" },
+    }).output();
+    assert.equal(new TextDecoder().decode(stderr), "");
+    return { code, out: new TextDecoder().decode(stdout) };
+  };
+  try {
+    await output("cp", ["-r", "--parents", ...CHECKOUT, folder], { cwd: ROOT });
+    await Deno.writeTextFile(`${folder}/CHANGELOG.md`, "# Changelog\n\n## Unreleased\n\n- New.\n");
+    await git(folder, "init", "--quiet");
+    await git(folder, "add", "--all");
+    await git(folder, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "--message", "A");
+
+    assert.equal((await release("make", ...ORIGIN)).code, 1);
+    const prepared = await release("prepare", "7.0.0");
+    assert.equal(prepared.code, 0, prepared.out);
+    assert.deepEqual((await git(folder, "diff", "--name-only")).split("\n"), CHECKOUT.slice(0, 4));
+    assert.match(
+      await git(folder, "diff", "--unified=0", "deno.json"),
+      /^-.*\n\+ {2}"version": "7\.0\.0",$/m,
+    );
+    assert.match(
+      await Deno.readTextFile(`${folder}/CHANGELOG.md`),
+      /^## 7\.0\.0 \(\d{4}-\d\d-\d\d\)\n\n- New\.$/m,
+    );
+    const words = await release();
+    assert.equal(words.code, 2);
+    assert.match(words.out, /^Say what to do\.\n\ndeno task release prepare VERSION\n/);
+    const again = await release("prepare", "7.0.1");
+    assert.equal(again.code, 1);
+    assert.match(again.out, /not what is committed: CHANGELOG\.md, deno\.json, editors.* and 1 more/);
+    const refused = await release("make", ...ORIGIN, "--dry-run");
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.out,
+      /^What is here is not what is committed[^\n]*\n {2}Commit it or put it away\.\n$/,
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** Words that no command can use, with what is said of them. */
+const UNUSABLE: readonly (readonly [string, RegExp])[] = [
+  ["", /^Say what to do\.$/],
+  ["publish", /^"publish" is no command of this\.$/],
+  ["prepare", /^prepare takes one version\.$/],
+  ["prepare 1.0.0 2.0.0", /^prepare takes one version\.$/],
+  ["prepare 1.0.0 --dry-run", /^--dry-run does not belong to prepare\.$/],
+  ["make now", /^make takes no "now"\.$/],
+  ["make --nope", /^Unknown option '--nope'/],
+  ["make --homepage", /^Option '--homepage <value>' argument missing/],
+  ["make --homepage example.org", /^--address wants an address/],
+  ["make --address https://a.b/ --maintainer Ada", /^--maintainer wants a name and an address/],
+  ["make ORIGIN --deno /proc/none", /^There is no file \/proc\/none\.$/],
+  ["make ORIGIN --deno /proc", /^There is no file \/proc\.$/],
+  ["make ORIGIN --binary /etc/passwd", /^\/etc\/passwd is no program for Linux/],
+  ["make ORIGIN --deno /bin/sh --binary /bin/sh", /^--deno and --binary do not go together\.$/],
+  ["formula --homepage https://a.b/ --address https://a.b/ --checksum 12", /^--checksum wants a SHA-256/],
+];
+
+Deno.test("a release is not made of words that cannot be used, and it is said what is wrong with them", async () => {
+  for (const [line, told] of UNUSABLE) {
+    const words = line.split(" ").filter((word) => word !== "")
+      .flatMap((word) => word === "ORIGIN" ? ORIGIN : [word]);
+    await assert.rejects(run(words), (thrown: Error) => {
+      assert.ok(thrown instanceof Unusable, line);
+      assert.match(thrown.message, told);
+      return true;
+    });
   }
 });

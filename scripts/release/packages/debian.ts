@@ -3,9 +3,10 @@
 // It brings a Deno, or is one compiled program, because Debian has no package of Deno and what is installed must start.
 // One with the bundle alone is for whoever has Deno already; it is the same for every machine.
 
+import { COMPLETIONS } from "./contents.ts";
 import { type Needs, needsOf } from "./elf.ts";
 import { output } from "./run.ts";
-import { COMPLETIONS, type Staged } from "./stage.ts";
+import type { Staged } from "./stage.ts";
 
 /** What starts the program: a file that has all in it, a Deno that comes along, or the one on the PATH. */
 export type Runtime =

@@ -1,6 +1,6 @@
 // The formula for Homebrew. It installs the archive and is started by Homebrew's own Deno.
 
-import { COMPLETIONS } from "./stage.ts";
+import { COMPLETIONS } from "./contents.ts";
 
 export interface FormulaOptions {
   readonly version: string;

@@ -15,3 +15,8 @@ export async function output(
   if (!success) throw new Error(`${program} ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
   return stdout;
 }
+
+/** What git says of a checkout, without the end of the last line. */
+export async function git(folder: string, ...args: readonly string[]): Promise<string> {
+  return new TextDecoder().decode(await output("git", args, { cwd: folder })).trimEnd();
+}

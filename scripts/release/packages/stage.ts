@@ -4,12 +4,7 @@ import manifest from "../../../deno.json" with { type: "json" };
 import { bundleProgram } from "../../build/bundle.ts";
 import { versioned } from "../../build/versioned.ts";
 import { ROOT } from "../../gate/root.ts";
-
-/** Shells with the names by which they look for the completions of `flemma`. */
-export const COMPLETIONS = { bash: "flemma.bash", zsh: "_flemma", fish: "flemma.fish" } as const;
-
-/** Pages that go along. */
-export const PAGES = ["CHANGELOG.md", "LICENSE", "NOTICES.md", "README.md"];
+import { COMPLETIONS, PAGES } from "./contents.ts";
 
 export interface Staged {
   /** Absolute path. */
