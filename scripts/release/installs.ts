@@ -1,25 +1,25 @@
-// Installs the npm package in every way that people do, and tells what works then: `deno task installs [WORD…]`.
+// Installs the npm package in every way that people do, and tells what works then: `deno task installs [--record] [WORD…]`.
 //
 //   installs.ts              every way
 //   installs.ts WORD…        the ways whose name or tools have one of these words
-//   installs.ts --record     every way, and the table in docs/install.md made anew
+//   installs.ts --record …   the same, and what was found goes into the table of docs/install.md
 
 import { buildPackages } from "../build/npm.ts";
 import { print } from "../gate/root.ts";
 import type { Publication } from "./installs/registry.ts";
 import { publicationOf } from "./installs/publish.ts";
-import { tableOf, written } from "./installs/report.ts";
+import { record } from "./installs/report.ts";
 import { programsOf } from "./installs/tools.ts";
 import { type Findings, tryWay } from "./installs/try.ts";
 import { WAYS } from "./installs/ways.ts";
 
-const record = Deno.args.includes("--record");
+const isRecorded = Deno.args.includes("--record");
 const words = Deno.args.filter((word) => word !== "--record");
 const ways = WAYS.filter(({ name, tools }) =>
   words.length === 0 || words.some((word) => `${name} ${tools.join(" ")}`.includes(word))
 );
-if (ways.length === 0 || words.some((word) => word.startsWith("-")) || (record && words.length > 0)) {
-  print("deno task installs [--record | WORD…], where a way has one of the words:");
+if (ways.length === 0 || words.some((word) => word.startsWith("-"))) {
+  print("deno task installs [--record] [WORD…], where a way has one of the words:");
   for (const { name, tools } of WAYS) print(`  ${name} (${tools.join(", ")})`);
   Deno.exit(2);
 }
@@ -42,7 +42,7 @@ for (const way of ways) {
   );
   for (const [part, fault] of faults) print(`  ${part}: ${fault}`);
 }
-if (record) await written(tableOf(found));
+if (isRecorded) await record(found);
 Deno.exit(
   [...found.values()].every((findings) => [...findings.values()].every((fault) => fault === null)) ? 0 : 1,
 );

@@ -1,6 +1,9 @@
 // Trying ways of installing finds what is wrong. `deno task installs` tries all of them with the real package.
 
 import assert from "node:assert/strict";
+import type { Findings } from "../../scripts/release/installs/try.ts";
+import { keyOf, tableOf } from "../../scripts/release/installs/report.ts";
+import { WAYS } from "../../scripts/release/installs/ways.ts";
 import { type Publication, startRegistry } from "../../scripts/release/installs/registry.ts";
 
 function publication(version: string): Publication {
@@ -36,4 +39,19 @@ Deno.test("the registry of the tries passes other packages on with archives to b
   const missing = await fetch(`${registry.address}/missing`);
   assert.equal(missing.status, 404);
   await missing.body?.cancel();
+});
+
+Deno.test("a way that was tried gets a new row, the others keep theirs, and what failed is told in the table", () => {
+  const [first, second] = WAYS;
+  const earlier = [
+    `${keyOf(first!)} yes | yes |`,
+    `${keyOf(second!)} yes | yes |`,
+    "| gone | Node 1 | yes |",
+  ];
+  const found: Findings = new Map([["install", "exit code 1"], ["demo", null]]);
+  const table = tableOf(new Map([[second!, found]]), earlier);
+  assert.deepEqual(table.split("\n").slice(2), [
+    `${keyOf(first!)} yes | yes |`,
+    `${keyOf(second!)} **no** |  | yes |  |  |  |  |`,
+  ]);
 });

@@ -22,7 +22,8 @@ export async function installPinned(source: URL, name: string): Promise<string> 
   await Deno.mkdir(cache, { recursive: true });
   const fresh = await Deno.makeTempDir({ dir: cache });
   for (const [file, text] of files) await Deno.writeTextFile(`${fresh}/${file}`, text);
-  const how = files.has("package-lock.json") ? ["ci"] : ["install", "--no-package-lock"];
+  // Not `npm ci`: it refuses a lock file that lacks packages for other systems, as some versions of npm write it.
+  const how = files.has("package-lock.json") ? ["install"] : ["install", "--no-package-lock"];
   const { success, stderr } = await new Deno.Command("npm", {
     args: [...how, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", fresh],
     stdout: "null",

@@ -101,6 +101,12 @@ const TRIALS: Readonly<
     return unless(await machine.run(words, { offline: true }), "");
   },
   async upgrade(machine, way, version) {
+    // Days pass: what package managers keep for minutes of what a registry told is gone.
+    for (const kept of [".cache", ".bun/install/cache"]) {
+      await Deno.remove(`${machine.home}/${kept}`, { recursive: true }).catch((error) => {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+      });
+    }
     return failed(await machine.run(way.upgrade!.split(" "))) ?? await TRIALS.version(machine, way, version);
   },
   async remove(machine, way) {
