@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Findings } from "../../scripts/release/installs/try.ts";
-import { keyOf, tableOf } from "../../scripts/release/installs/report.ts";
+import { keyOf, tableIn, tableOf } from "../../scripts/release/installs/report.ts";
 import { WAYS } from "../../scripts/release/installs/ways.ts";
 import { type Publication, startRegistry } from "../../scripts/release/installs/registry.ts";
 
@@ -39,6 +39,15 @@ Deno.test("the registry of the tries passes other packages on with archives to b
   const missing = await fetch(`${registry.address}/missing`);
   assert.equal(missing.status, 404);
   await missing.body?.cancel();
+});
+
+Deno.test("the page of installing has a row for every way that is tried, and none failed when it was tried", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  const { rows } = tableIn(page);
+  const missing = WAYS.map(keyOf).filter((key) => !rows.some((row) => row.startsWith(key)));
+  assert.deepEqual(missing, []);
+  assert.deepEqual(rows.filter((row) => row.includes("**no**")), []);
+  assert.equal(rows.length, WAYS.length + 2);
 });
 
 Deno.test("a way that was tried gets a new row, the others keep theirs, and what failed is told in the table", () => {
