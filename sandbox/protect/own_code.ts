@@ -105,13 +105,16 @@ function programFiles(file: string, inSources: boolean, main: string): string[] 
   return [whole, ...leadingTo(whole)];
 }
 
-/** What leads to an installed package: the names under which the folders of packages around it know it and its program. */
+/**
+ * What leads to an installed package: the names under which the folders of packages around it know it and its program, and
+ * where its program looks for the Deno that it is started by.
+ */
 function leadingTo(folder: string): string[] {
   const names = folder.split("/");
   return names.flatMap((name, index) => {
     if (name !== PACKAGES) return [];
     const packages = names.slice(0, index + 1).join("/");
-    return [`${packages}/flemma`, `${packages}/.bin/flemma`];
+    return [`${packages}/flemma`, `${packages}/.bin/flemma`, `${packages}/@deno`];
   }).filter((place) => place !== folder);
 }
 

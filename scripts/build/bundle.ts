@@ -228,6 +228,31 @@ export async function bundleText(entry: string): Promise<string> {
 }
 
 /**
+ * The packages of which a bundle of this module would hold something, each with the folder where it lies.
+ *
+ * @param entry its module, a path from the root of the project
+ * @param external packages that are left out, with those that they need
+ */
+export async function packagesIn(entry: string, external: readonly string[]): Promise<Map<string, string>> {
+  const links = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
+  const { outputs } = await esbuild.build({
+    ...optionsOf(links, [bareNames], external),
+    entryPoints: [entry],
+    outfile: `${ROOT}/dist/one.js`,
+    metafile: true,
+  }).then(({ metafile }) => metafile);
+  await esbuild.stop();
+  const found = new Map<string, string>();
+  for (
+    const [path, { bytesInOutput }] of Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs))
+  ) {
+    const name = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+    if (name !== undefined && bytesInOutput > 0) found.set(name, await Deno.realPath(`${links}/${name}`));
+  }
+  return found;
+}
+
+/**
  * What a library begins with. Other runtimes than Deno load all of it, and use what needs no system; the rest says at its
  * first look at the system why it cannot go on.
  */

@@ -1,6 +1,7 @@
 // The npm package: the command line for the Deno that npm brings along, and the library for every runtime, with types.
 
 import manifest from "../../deno.json" with { type: "json" };
+import type { Entry } from "./bundled.ts";
 import { bundleLibrary, bundleProgram, linkPackages } from "./bundle.ts";
 import { ROOT } from "../gate/root.ts";
 import { declarations } from "./types.ts";
@@ -15,8 +16,27 @@ const SHARED = ["@lezer/common", "@lezer/highlight", "@lezer/markdown"];
 /** What an editor brings along that shows documents; only `flemma/lezer` needs it. */
 const EDITORS = ["@codemirror/language"];
 
+/** Everything that is bundled, each with what it leaves to others. */
+export const ENTRIES: readonly Entry[] = [
+  { module: "cli.ts", external: [] },
+  ...Object.values(LIBRARIES).map((module) => ({ module, external: [...SHARED, ...EDITORS] })),
+];
+
 /** The Deno that the package brings along: the one that this project is made and tested with. */
 const DENO = "2.9.6";
+
+/**
+ * The packages that hold it, of which npm takes the one for its machine. The package `deno` would gather them, but it
+ * brings a script that runs at installing, and package managers refuse to go on because of it.
+ */
+const SYSTEMS = [
+  "darwin-arm64",
+  "darwin-x64",
+  "linux-arm64-glibc",
+  "linux-x64-glibc",
+  "win32-arm64",
+  "win32-x64",
+];
 
 const SUMMARY = "An agent loop on plain .chat files, for any editor";
 
@@ -36,16 +56,16 @@ export async function buildPackages(target: string): Promise<string[]> {
   for (const [index, name] of Object.keys(LIBRARIES).entries()) {
     await Deno.writeTextFile(`${folder}/lib/${name}.d.ts`, types[index]!);
   }
-  for (const name of ["flemma", "flemma.cjs"]) {
+  for (const name of ["flemma.bin", "flemma.cjs"]) {
     await Deno.copyFile(`${ROOT}/scripts/build/npm/${name}`, `${folder}/bin/${name}`);
     await Deno.chmod(`${folder}/bin/${name}`, 0o755);
   }
-  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", "docs/flemma.1"]) {
+  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", "NOTICES.md", "docs/flemma.1"]) {
     await Deno.copyFile(`${ROOT}/${path}`, `${folder}/${path.replace("docs/", "")}`);
   }
   const windows = `${target}/flemma-windows`;
   await copyFolder(folder, windows);
-  await Deno.remove(`${windows}/bin/flemma`);
+  await Deno.remove(`${windows}/bin/flemma.bin`);
   await writeManifest(folder, packageManifest());
   await writeManifest(windows, windowsManifest());
   return [folder, windows];
@@ -61,7 +81,7 @@ export function packageManifest(): Record<string, unknown> {
     keywords: ["agent", "chat", "cli", "editor", "llm"],
     license: manifest.license,
     type: "module",
-    bin: { flemma: "bin/flemma" },
+    bin: { flemma: "bin/flemma.bin" },
     man: "./flemma.1",
     exports: {
       ".": library("mod"),
@@ -70,7 +90,8 @@ export function packageManifest(): Record<string, unknown> {
       "./package.json": "./package.json",
     },
     engines: { node: ">=20", deno: ">=2.4.2" },
-    dependencies: { ...ranges(SHARED), deno: DENO },
+    dependencies: ranges(SHARED),
+    optionalDependencies: Object.fromEntries(SYSTEMS.map((system) => [`@deno/${system}`, DENO])),
     peerDependencies: ranges(EDITORS),
     peerDependenciesMeta: Object.fromEntries(EDITORS.map((name) => [name, { optional: true }])),
     // Programs cannot be started out of an archive.

@@ -3,6 +3,7 @@
 // The source names them as Deno does, with their versions, so that it runs from an address without an import map.
 
 import type * as esbuild from "esbuild";
+import { ROOT } from "../gate/root.ts";
 
 /** The name of a package, and what is imported of it, without the way in which Deno writes it. */
 export function bareName(specifier: string): string {
@@ -18,3 +19,22 @@ export const bareNames: esbuild.Plugin = {
     });
   },
 };
+
+/**
+ * Where the files of a package lie; it is fetched when it is not there yet.
+ *
+ * @throws When the registry has it not.
+ */
+export async function packageFolder(name: string, version: string): Promise<string> {
+  const { stdout, success } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", `npm:${name}@${version}`],
+    cwd: ROOT,
+    stdout: "piped",
+    stderr: "inherit",
+  }).output();
+  const packages = success ? JSON.parse(new TextDecoder().decode(stdout)).npmPackages : {};
+  const found = Object.entries<{ readonly localPath: string }>(packages)
+    .find(([key]) => key === `${name}@${version}` || key.startsWith(`${name}@${version}_`));
+  if (found === undefined) throw new Error(`${name} ${version} could not be fetched from the registry`);
+  return found[1].localPath;
+}

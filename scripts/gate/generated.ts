@@ -13,19 +13,25 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/scan.ts"),
     import("../generate/lua.ts"),
     import("../generate/validators.ts"),
-    import("../generate/tool_host.ts"),
     import("../generate/help.ts"),
     import("../generate/demo.ts"),
     import("../generate/editors.ts"),
     import("../generate/settings.ts"),
     import("../generate/models.ts"),
     import("../generate/protected.ts"),
-    import("../generate/file_helper.ts"),
     import("../generate/messages.ts"),
     import("../generate/reliability.ts"),
     import("../generate/performance.ts"),
   ]);
-  return (await Promise.all(makers.map((maker) => maker.generate()))).flat();
+  const made = (await Promise.all(makers.map((maker) => maker.generate()))).flat();
+  // One after the other: each ends the bundler that it started, which is one for all.
+  const bundlers = [
+    import("../generate/tool_host.ts"),
+    import("../generate/file_helper.ts"),
+    import("../generate/notices.ts"),
+  ];
+  for (const maker of bundlers) made.push(...[await (await maker).generate()].flat());
+  return made;
 }
 
 /** The paths whose text on disk is not what the script makes today. */

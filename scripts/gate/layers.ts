@@ -190,6 +190,9 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
 /** Folders with modules that are no rooms: nothing of the program may use them. */
 export const OUTSIDE: readonly string[] = ["bench", "scripts", "tests"];
 
+/** Folders that builds and installs make, which git passes over as well. */
+export const MADE: readonly string[] = ["coverage", "dist", "node_modules"];
+
 /** So many entries a folder of modules may have before it has to be sorted. */
 export const MOST_ENTRIES = 16;
 

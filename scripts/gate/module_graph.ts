@@ -1,6 +1,6 @@
 // Reads the house: which module imports which, as Deno itself resolves it, and how full the folders are.
 
-import { OUTSIDE } from "./layers.ts";
+import { MADE, OUTSIDE } from "./layers.ts";
 
 /** The house as it stands on disk. Paths count from the root of the project. */
 export interface House {
@@ -31,7 +31,7 @@ interface Info {
 export async function readHouse(root: string): Promise<House> {
   const found = { paths: [] as string[], folders: new Map<string, number>() };
   for await (const { name, isDirectory } of Deno.readDir(root)) {
-    if (name.startsWith(".") || name === "dist") continue;
+    if (name.startsWith(".") || MADE.includes(name)) continue;
     if (isDirectory) await walk(root, name, found);
     else if (name.endsWith(".ts")) found.paths.push(name);
   }

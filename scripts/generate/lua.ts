@@ -1,5 +1,6 @@
 // Embeds the Lua interpreter of the wasmoon package as text, so that a bundle and a compiled program carry it along.
 
+import { packageFolder } from "../build/packages.ts";
 import { ROOT } from "../gate/root.ts";
 
 const PACKAGE = "wasmoon";
@@ -16,8 +17,8 @@ const TARGET = "lua/interpreter.generated.ts";
  * are nothing, in LuaJIT letters, so that `größe` is a name; the machine marks them at its start.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
-  const version = await pinnedVersion();
-  const wasm = await Deno.readFile(`${await packageFolder(version)}/dist/glue.wasm`);
+  const { version, folder } = await interpreterPackage();
+  const wasm = await Deno.readFile(`${folder}/dist/glue.wasm`);
   blankConstant(wasm, "\0-0123456789\0");
   const above = addressAboveAscii(wasm);
   const deflated = new Blob([wasm]).stream().pipeThrough(new CompressionStream("deflate-raw"));
@@ -121,15 +122,8 @@ async function pinnedVersion(): Promise<string> {
   return String(imports[PACKAGE]).replace(`npm:${PACKAGE}@`, "");
 }
 
-async function packageFolder(version: string): Promise<string> {
-  const { stdout, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", `npm:${PACKAGE}@${version}`],
-    cwd: ROOT,
-    stdout: "piped",
-    stderr: "inherit",
-  }).output();
-  const packages = success ? JSON.parse(new TextDecoder().decode(stdout)).npmPackages : {};
-  const found = packages[`${PACKAGE}@${version}`];
-  if (found === undefined) throw new Error(`${PACKAGE} ${version} could not be fetched from the registry`);
-  return found.localPath;
+/** The package that brings the interpreter, and where it lies. */
+export async function interpreterPackage(): Promise<{ version: string; folder: string }> {
+  const version = await pinnedVersion();
+  return { version, folder: await packageFolder(PACKAGE, version) };
 }

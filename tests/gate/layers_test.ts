@@ -173,6 +173,7 @@ Deno.test("modules that nothing imports are read too; those of tests, benches an
     "bench/b.ts": "",
     "scripts/c.ts": "",
     ".cache/d.ts": "",
+    "dist/npm/lib/mod.d.ts": "",
     "docs/page.md": "",
     "cli.ts": 'import "./tools/gone.ts";',
   });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeProgram } from "../folder.ts";
 
-const LAUNCHER = new URL("../../scripts/build/npm/flemma", import.meta.url).pathname;
+const LAUNCHER = new URL("../../scripts/build/npm/flemma.bin", import.meta.url).pathname;
 const SYSTEM = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}${
   Deno.build.os === "linux" ? "-glibc" : ""
 }`;
@@ -26,7 +26,7 @@ async function started({ at, deno, links = [], start, path = "", node }: Layout)
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma package " }));
   try {
     await Deno.mkdir(`${root}/${at}/bin`, { recursive: true });
-    await Deno.copyFile(LAUNCHER, `${root}/${at}/bin/flemma`);
+    await Deno.copyFile(LAUNCHER, `${root}/${at}/bin/flemma.bin`);
     for (const place of [...deno, ...(node === undefined ? [] : [node])]) {
       await Deno.mkdir(`${root}/${place.slice(0, place.lastIndexOf("/"))}`, { recursive: true });
       writeProgram(
@@ -71,51 +71,33 @@ const FLAGS = ["run", "--no-config", "--no-lock", "--cached-only", "--quiet", "-
 const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
   "a flat folder of packages, as npm and yarn make it": {
     at: "node_modules/flemma",
-    deno: [`node_modules/deno/package`, `node_modules/@deno/${SYSTEM}/deno`],
-    links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma"],
+    deno: [`node_modules/@deno/${SYSTEM}/deno`],
+    links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma.bin"],
     start: "node_modules/.bin/flemma",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
   "a version of its own below the package": {
     at: "node_modules/flemma",
-    deno: [
-      `node_modules/deno/package`,
-      `node_modules/@deno/${SYSTEM}/deno`,
-      `node_modules/flemma/node_modules/deno/package`,
-      `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
-    ],
-    links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma"],
+    deno: [`node_modules/@deno/${SYSTEM}/deno`, `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`],
+    links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma.bin"],
     start: "node_modules/.bin/flemma",
     finds: `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "a version below the package deno": {
-    at: "node_modules/flemma",
-    deno: [`node_modules/deno/package`, `node_modules/deno/node_modules/@deno/${SYSTEM}/deno`],
-    start: "node_modules/flemma/bin/flemma",
-    finds: `node_modules/deno/node_modules/@deno/${SYSTEM}/deno`,
-  },
   "packages that lie elsewhere, as pnpm keeps them": {
     at: "node_modules/.pnpm/flemma@1/node_modules/flemma",
-    deno: [
-      "node_modules/.pnpm/deno@2/node_modules/deno/package",
-      `node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`,
-    ],
+    deno: [`node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`],
     links: [
       "node_modules/flemma -> .pnpm/flemma@1/node_modules/flemma",
-      "node_modules/.pnpm/flemma@1/node_modules/deno -> ../../deno@2/node_modules/deno",
-      `node_modules/.pnpm/deno@2/node_modules/@deno/${SYSTEM} -> ../../../@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}`,
+      `node_modules/.pnpm/flemma@1/node_modules/@deno/${SYSTEM} -> ../../../@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}`,
     ],
-    start: "node_modules/flemma/bin/flemma",
+    start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`,
   },
   "links to links, one of them from afar": {
     at: "opt/lib/node_modules/flemma",
-    deno: [
-      "opt/lib/node_modules/flemma/node_modules/deno/package",
-      `opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
-    ],
+    deno: [`opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`],
     links: [
-      "opt/bin/flemma -> ../lib/node_modules/flemma/bin/flemma",
+      "opt/bin/flemma -> ../lib/node_modules/flemma/bin/flemma.bin",
       "home/bin -> ../opt/bin",
       "start here -> home/bin/flemma",
     ],
@@ -124,26 +106,31 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
   },
   "a package around which packages lie further up": {
     at: "a/node_modules/x/node_modules/flemma",
-    deno: ["a/node_modules/deno/package", `a/node_modules/@deno/${SYSTEM}/deno`],
-    start: "a/node_modules/x/node_modules/flemma/bin/flemma",
+    deno: [`a/node_modules/@deno/${SYSTEM}/deno`],
+    start: "a/node_modules/x/node_modules/flemma/bin/flemma.bin",
     finds: `a/node_modules/@deno/${SYSTEM}/deno`,
+  },
+  "packages in whose folder somebody put another one": {
+    at: "node_modules/flemma",
+    deno: [`node_modules/node_modules/@deno/${SYSTEM}/deno`, `node_modules/@deno/${SYSTEM}/deno`],
+    start: "node_modules/flemma/bin/flemma.bin",
+    finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
   "Deno for several systems": {
     at: "node_modules/flemma",
     deno: [
-      "node_modules/deno/package",
       "node_modules/@deno/aix-ppc64/deno",
       `node_modules/@deno/${SYSTEM}/deno`,
       "node_modules/@deno/zos-s390/deno",
     ],
-    start: "node_modules/flemma/bin/flemma",
+    start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
   "no Deno beside the package, but one on the PATH": {
     at: "node_modules/flemma",
     deno: ["tools/deno"],
     path: "tools",
-    start: "node_modules/flemma/bin/flemma",
+    start: "node_modules/flemma/bin/flemma.bin",
     finds: "tools/deno",
   },
 };
@@ -169,7 +156,7 @@ Deno.test("npm: where packages lie in archives, Node finds the Deno", async () =
   const { code, lines } = await started({
     at: "unplugged/node_modules/flemma",
     deno: [],
-    start: "unplugged/node_modules/flemma/bin/flemma",
+    start: "unplugged/node_modules/flemma/bin/flemma.bin",
     path: "tools",
     node: "tools/node",
   });
@@ -191,7 +178,7 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
       "node_modules/@deno/aix-ppc64/deno",
       "node_modules/@deno/zos-s390/deno",
     ],
-    start: "node_modules/flemma/bin/flemma",
+    start: "node_modules/flemma/bin/flemma.bin",
   });
   assert.equal(code, 1);
   assert.deepEqual(lines, [""]);

@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import ts from "typescript";
 import { buildPackages } from "../../scripts/build/npm.ts";
+import { publicationOf } from "../../scripts/release/installs/publish.ts";
+import { tryWay } from "../../scripts/release/installs/try.ts";
+import { WAYS } from "../../scripts/release/installs/ways.ts";
 import { freshFolder } from "../folder.ts";
 import { ANSWER, PROGRAM } from "../library/elsewhere/program.ts";
 
@@ -76,6 +79,20 @@ async function filesBelow(folder: string, prefix = ""): Promise<string[]> {
   return files.sort();
 }
 
+/** Where a program on the PATH lies. */
+function pathOf(name: string): string {
+  const folders = Deno.env.get("PATH")!.split(":");
+  const found = folders.map((folder) => `${folder}/${name}`).find((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch {
+      return false;
+    }
+  });
+  assert.ok(found !== undefined, `${name} is not on the PATH`);
+  return found;
+}
+
 /** What a compiler other than Deno's says about a program in the folder. */
 function compiled(folder: string, path: string): string[] {
   const program = ts.createProgram([`${folder}/${path}`], {
@@ -103,8 +120,9 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       assert.deepEqual(files.filter((path) => !isPart(path)), [
         "CHANGELOG.md",
         "LICENSE",
+        "NOTICES.md",
         "README.md",
-        "bin/flemma",
+        "bin/flemma.bin",
         "bin/flemma.cjs",
         "flemma.1",
         "lib/flemma.js",
@@ -126,7 +144,7 @@ Deno.test("npm: the package holds what it says, and works after an install witho
         ),
       );
       for (const path of named) assert.ok((await Deno.stat(`${packages}/flemma/${path}`)).isFile, path);
-      assert.ok(((await Deno.stat(`${folder}/node_modules/flemma/bin/flemma`)).mode! & 0o111) !== 0);
+      assert.ok(((await Deno.stat(`${folder}/node_modules/flemma/bin/flemma.bin`)).mode! & 0o111) !== 0);
       const { size } = await Deno.stat(`${packages}/flemma/lib/parser.js`);
       assert.ok(size <= 120 * 1024, `${size} bytes`);
       // What only servers of tools need is loaded when there are any.
@@ -148,7 +166,7 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       const ours = await filesBelow(`${packages}/flemma`);
       assert.deepEqual(
         await filesBelow(`${packages}/flemma-windows`),
-        ours.filter((path) => path !== "bin/flemma"),
+        ours.filter((path) => path !== "bin/flemma.bin"),
       );
     });
 
@@ -203,6 +221,20 @@ for (const id of ["c1", "c2"]) await session.execute(id);
         const { code, error } = await run([Deno.execPath(), "run", "-A", "--no-lock", "calls.js"]);
         assert.equal(code, 0, error);
         assert.match(await Deno.readTextFile(`${folder}/calls.chat`), done);
+      },
+    );
+
+    // `deno task installs` tries all ways with the package managers and Nodes that people have.
+    await t.step(
+      "installed for good by the npm that is here, it starts without network and goes without rest",
+      async () => {
+        const way = WAYS.find(({ name }) => name === "npm, for good")!;
+        const findings = await tryWay(way, {
+          publications: [await publicationOf(`${packages}/flemma`)],
+          programs: Object.fromEntries(["node", "npm", "npx"].map((name) => [name, pathOf(name)])),
+          parts: ["install", "version", "remove"],
+        });
+        assert.deepEqual([...findings], [["install", null], ["version", null], ["remove", null]]);
       },
     );
 

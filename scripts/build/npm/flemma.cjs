@@ -1,18 +1,17 @@
 #!/usr/bin/env node
-// Starts flemma by the Deno that npm installed beside it, where bin/flemma cannot: on Windows, and where packages lie in
+// Starts flemma by the Deno that npm installed beside it, where bin/flemma.bin cannot: on Windows, and where packages lie in
 // archives that only Node looks into.
 "use strict";
 
 const { spawn } = require("node:child_process");
 const path = require("node:path");
 
-/** The Deno for this system, as the package `deno` would find it; null when there is none. */
+/** The Deno for this system; null when there is none. */
 function findDeno() {
   const system = { linux: `linux-${process.arch}-glibc` }[process.platform] ??
     `${process.platform}-${process.arch}`;
   try {
-    const wrapper = path.dirname(require.resolve("deno/package.json"));
-    const folder = path.dirname(require.resolve(`@deno/${system}/package.json`, { paths: [wrapper] }));
+    const folder = path.dirname(require.resolve(`@deno/${system}/package.json`));
     return path.join(folder, process.platform === "win32" ? "deno.exe" : "deno");
   } catch (error) {
     if (error.code !== "MODULE_NOT_FOUND") throw error;

@@ -59,13 +59,16 @@ Deno.test("S9: a bundle is its first file with the parts beside it, and an insta
   assert.deepEqual(own(`${packages}/flemma/lib/flemma/commands.js`, started), [
     `${packages}/flemma`,
     `${packages}/.bin/flemma`,
+    `${packages}/@deno`,
   ]);
   const kept = `${packages}/.pnpm/flemma@1/node_modules`;
   assert.deepEqual(own(`${kept}/flemma/lib/mod.js`, "/p/app.js"), [
     `${kept}/flemma`,
     `${packages}/flemma`,
     `${packages}/.bin/flemma`,
+    `${packages}/@deno`,
     `${kept}/.bin/flemma`,
+    `${kept}/@deno`,
   ]);
 });
 

@@ -1,0 +1,53 @@
+// Programs from npm that tests and tries start, installed once for all checkouts in the versions that are pinned.
+
+/**
+ * Installs what a folder's `package.json` names, unless an earlier run did, and answers the folder that holds
+ * `node_modules`. Nothing of a package runs.
+ *
+ * @param source the folder with `package.json`, and with a lock file where the packages have dependencies; with a slash
+ * at its end
+ * @param name what the folder in the cache begins with
+ * @throws When npm cannot install it.
+ */
+export async function installPinned(source: URL, name: string): Promise<string> {
+  const files = new Map<string, string>();
+  for await (const entry of Deno.readDir(source)) {
+    if (/^package(-lock)?\.json$/.test(entry.name)) {
+      files.set(entry.name, await Deno.readTextFile(new URL(entry.name, source)));
+    }
+  }
+  const cache = cacheFolder();
+  const folder = `${cache}/${name}-${await hashOf([...files.values()].sort().join("\0"))}`;
+  if (await isThere(`${folder}/node_modules`)) return folder;
+  await Deno.mkdir(cache, { recursive: true });
+  const fresh = await Deno.makeTempDir({ dir: cache });
+  for (const [file, text] of files) await Deno.writeTextFile(`${fresh}/${file}`, text);
+  // Not `npm ci`: it refuses a lock file that lacks packages for other systems, as some versions of npm write it.
+  const how = files.has("package-lock.json") ? ["install"] : ["install", "--no-package-lock"];
+  const { success, stderr } = await new Deno.Command("npm", {
+    args: [...how, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", fresh],
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) {
+    await Deno.remove(fresh, { recursive: true });
+    throw new Error(`npm cannot install ${name}: ${new TextDecoder().decode(stderr)}`);
+  }
+  // Another checkout may have been faster.
+  await Deno.rename(fresh, folder).catch(() => Deno.remove(fresh, { recursive: true }));
+  return folder;
+}
+
+/** Where what was fetched for tests stays. */
+export function cacheFolder(): string {
+  return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/flemma-tests`;
+}
+
+async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return new Uint8Array(digest, 0, 8).toHex();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}

@@ -1,0 +1,175 @@
+// The Debian package.
+//
+// It brings a Deno, or is one compiled program, because Debian has no package of Deno and what is installed must start.
+// One with the bundle alone is for whoever has Deno already; it is the same for every machine.
+
+import { COMPLETIONS } from "./contents.ts";
+import { type Needs, needsOf } from "./elf.ts";
+import { output } from "./run.ts";
+import type { Staged } from "./stage.ts";
+
+/** What starts the program: a file that has all in it, a Deno that comes along, or the one on the PATH. */
+export type Runtime =
+  | { readonly kind: "binary"; readonly path: string }
+  | { readonly kind: "deno"; readonly path: string }
+  | { readonly kind: "path" };
+
+export interface DebianOptions {
+  readonly staged: Staged;
+  readonly runtime: Runtime;
+  /** A name and an address, as Debian writes them: `Ada <ada@example.org>`. */
+  readonly maintainer: string;
+  /** The address of the project. */
+  readonly homepage: string;
+  /** Seconds since 1970 that all files get, so that the same content makes the same package. */
+  readonly epoch: number;
+  /** `none` is quick. @default "xz" */
+  readonly compression?: "xz" | "none";
+}
+
+const COMPLETIONS_AT: Readonly<Record<keyof typeof COMPLETIONS, string>> = {
+  bash: "usr/share/bash-completion/completions/flemma",
+  zsh: "usr/share/zsh/vendor-completions/_flemma",
+  fish: "usr/share/fish/vendor_completions.d/flemma.fish",
+};
+
+const LICENCES = ["LICENSE", "NOTICES.md"];
+
+const LAUNCHER = `#!/bin/sh
+# Starts flemma by the Deno that was installed with it, or by the one on the PATH.
+deno=/usr/lib/flemma/deno
+[ -x "$deno" ] || deno=$(command -v deno) || {
+  echo "flemma: There is no Deno on the PATH." >&2
+  echo "  Install Deno 2.4.2 or later, for instance: npm install -g deno" >&2
+  exit 1
+}
+export DENO_NO_UPDATE_CHECK=1
+exec "$deno" run --no-config --no-lock --cached-only --quiet -A /usr/lib/flemma/flemma.js "$@"
+`;
+
+/**
+ * Makes `flemma_VERSION_ARCHITECTURE.deb` in a folder; answers its path.
+ *
+ * @throws When the program that comes along is for no machine that is supported.
+ */
+export async function buildDebian(target: string, options: DebianOptions): Promise<string> {
+  const { staged, runtime, epoch, compression = "xz" } = options;
+  const needs = runtime.kind === "path" ? null : await needsOf(runtime.path);
+  const work = await Deno.makeTempDir({ prefix: "flemma-debian-" });
+  try {
+    for (const [path, file] of await contents(options)) await put(`${work}/${path}`, file);
+    const sums = await output("sh", ["-c", "find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum"], {
+      cwd: work,
+    });
+    const size = await sizeOf(work);
+    await put(`${work}/DEBIAN/md5sums`, { text: sums });
+    await put(`${work}/DEBIAN/control`, { text: control(options, needs, size) });
+    await output("find", [work, "-exec", "touch", "-h", "-d", `@${epoch}`, "{}", "+"]);
+    const architecture = needs?.architecture ?? "all";
+    const path = `${target}/flemma_${debianVersion(staged.version)}_${architecture}.deb`;
+    await output("dpkg-deb", ["--root-owner-group", `-Z${compression}`, "--build", work, path], {
+      env: { SOURCE_DATE_EPOCH: String(epoch) },
+    });
+    return path;
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+}
+
+/** Whether a text is a name and an address of mail, in one line, as Debian wants them. */
+export function isMaintainer(text: string): boolean {
+  return /^[^<>\n]+ <[^<>@\s]+@[^<>@\s]+>$/.test(text);
+}
+
+/** A version as Debian orders them: what comes before a release has a tilde. */
+export function debianVersion(version: string): string {
+  return version.replace("-", "~");
+}
+
+/** A file of the package: a copy, or a text of its own. */
+type File =
+  & { readonly executable?: boolean }
+  & (
+    | { readonly from: string }
+    | { readonly text: string | Uint8Array<ArrayBuffer> }
+  );
+
+/** The files by their paths below the root. */
+async function contents({ staged, runtime, homepage }: DebianOptions): Promise<Map<string, File>> {
+  const { folder, parts } = staged;
+  const files = new Map<string, File>([
+    ["usr/share/man/man1/flemma.1.gz", { text: await compressed(`${folder}/flemma.1`) }],
+    ["usr/share/doc/flemma/changelog.gz", { text: await compressed(`${folder}/CHANGELOG.md`) }],
+    ["usr/share/doc/flemma/copyright", {
+      text: copyright(
+        await Promise.all(LICENCES.map((page) => Deno.readTextFile(`${folder}/${page}`))),
+        homepage,
+        runtime,
+      ),
+    }],
+  ]);
+  for (const [shell, name] of Object.entries(COMPLETIONS)) {
+    files.set(COMPLETIONS_AT[shell as keyof typeof COMPLETIONS], { from: `${folder}/completions/${name}` });
+  }
+  if (runtime.kind === "binary") return files.set("usr/bin/flemma", { from: runtime.path, executable: true });
+  files.set("usr/bin/flemma", { text: LAUNCHER, executable: true });
+  files.set("usr/lib/flemma/flemma.js", { from: `${folder}/flemma.js` });
+  for (const { name } of Deno.readDirSync(`${folder}/${parts}`)) {
+    files.set(`usr/lib/flemma/${parts}/${name}`, { from: `${folder}/${parts}/${name}` });
+  }
+  if (runtime.kind === "deno") files.set("usr/lib/flemma/deno", { from: runtime.path, executable: true });
+  return files;
+}
+
+async function put(path: string, file: File): Promise<void> {
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  if ("from" in file) await Deno.copyFile(file.from, path);
+  else if (typeof file.text === "string") await Deno.writeTextFile(path, file.text);
+  else await Deno.writeFile(path, file.text);
+  await Deno.chmod(path, file.executable ? 0o755 : 0o644);
+}
+
+/** A file as gzip makes it, without name and time. */
+function compressed(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return output("gzip", ["-9", "-n", "-c", path]);
+}
+
+/** What all files come to, in units of 1024 bytes. */
+async function sizeOf(folder: string): Promise<number> {
+  const told = await output("du", ["-sk", "--apparent-size", folder]);
+  return Number.parseInt(new TextDecoder().decode(told));
+}
+
+function control({ staged, maintainer, homepage }: DebianOptions, needs: Needs | null, size: number): string {
+  const depends = needs === null ? [] : [`Depends: libc6 (>= ${needs.glibc}), libgcc-s1`];
+  return [
+    "Package: flemma",
+    `Version: ${debianVersion(staged.version)}`,
+    `Architecture: ${needs?.architecture ?? "all"}`,
+    `Maintainer: ${maintainer}`,
+    `Installed-Size: ${size}`,
+    ...depends,
+    "Recommends: bubblewrap",
+    "Section: utils",
+    "Priority: optional",
+    `Homepage: ${homepage}`,
+    "Description: agent loop on plain .chat files, for any editor",
+    " Conversations with a model are text files that you write in your own editor and",
+    " keep in git. What the model wants to run waits in the text until you approve it,",
+    " and runs in a sandbox of bubblewrap.",
+    ...(needs === null ? [" .", " This package needs a Deno, 2.4.2 or later, on the PATH."] : []),
+    "",
+  ].join("\n");
+}
+
+/** Where it comes from, and every licence in full. */
+function copyright(pages: readonly string[], homepage: string, { kind }: Runtime): string {
+  return [
+    `flemma comes from ${homepage}.`,
+    ...(kind === "path"
+      ? []
+      : ["Deno, the runtime in it, is under the MIT licence: Copyright 2018-2026 the Deno authors."]),
+    "",
+    ...pages,
+  ].join("\n");
+}

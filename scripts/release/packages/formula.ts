@@ -1,0 +1,63 @@
+// The formula for Homebrew. It installs the archive and is started by Homebrew's own Deno.
+
+import { COMPLETIONS } from "./contents.ts";
+
+export interface FormulaOptions {
+  readonly version: string;
+  /** Where the archive is to be had. */
+  readonly address: string;
+  /** The archive's SHA-256, in hexadecimal. */
+  readonly checksum: string;
+  /** The address of the project. */
+  readonly homepage: string;
+}
+
+/** @throws When an address or the checksum is none: the text would be a program that does something else. */
+export function formula({ version, address, checksum, homepage }: FormulaOptions): string {
+  for (const one of [address, homepage]) {
+    if (!isAddress(one)) throw new Error(`"${one}" is no address of a file or page: it begins with https://`);
+  }
+  if (!/^[0-9a-f]{64}$/.test(checksum)) {
+    throw new Error(`"${checksum}" is no SHA-256: those are 64 hexadecimal digits`);
+  }
+  return `class Flemma < Formula
+  desc "Agent loop on plain .chat files, for any editor"
+  homepage "${homepage}"
+  url "${address}"
+  version "${version}"
+  sha256 "${checksum}"
+  license "MIT"
+
+  depends_on "deno"
+
+  on_linux do
+    depends_on "bubblewrap"
+  end
+
+  def install
+    libexec.install "flemma.js", Dir["flemma-*"]
+    (bin/"flemma").write <<~SH
+      #!/bin/sh
+      export DENO_NO_UPDATE_CHECK=1
+      exec "#{Formula["deno"].opt_bin}/deno" run --no-config --no-lock --cached-only --quiet -A "#{libexec}/flemma.js" "$@"
+    SH
+    man1.install "flemma.1"
+    bash_completion.install "completions/${COMPLETIONS.bash}" => "flemma"
+    zsh_completion.install "completions/${COMPLETIONS.zsh}"
+    fish_completion.install "completions/${COMPLETIONS.fish}"
+    prefix.install "NOTICES.md"
+  end
+
+  test do
+    assert_equal "flemma #{version}", shell_output("#{bin}/flemma --version").strip
+    (testpath/"a.chat").write "@You:\\nHello\\n"
+    system bin/"flemma", "check", "a.chat"
+  end
+end
+`;
+}
+
+/** Whether a text is an address without anything that would end a text of Ruby or run in it. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\/[^\s"\\#'\`]+$/.test(text) && URL.canParse(text);
+}

@@ -1,0 +1,40 @@
+// The files that every package holds, in one folder: the bundle, the manual page, completions and licences.
+
+import manifest from "../../../deno.json" with { type: "json" };
+import { bundleProgram } from "../../build/bundle.ts";
+import { versioned } from "../../build/versioned.ts";
+import { ROOT } from "../../gate/root.ts";
+import { COMPLETIONS, PAGES } from "./contents.ts";
+
+export interface Staged {
+  /** Absolute path. */
+  readonly folder: string;
+  /** The folder in it with the parts of the bundle that are loaded late. */
+  readonly parts: string;
+  readonly version: string;
+}
+
+/** Builds the program into a folder that is not there yet, with what belongs to it. */
+export async function stage(folder: string): Promise<Staged> {
+  await Deno.mkdir(`${folder}/completions`, { recursive: true });
+  await bundleProgram(`${folder}/flemma.js`);
+  const parts = await versioned(`${folder}/flemma.js`);
+  for (const page of PAGES) await Deno.copyFile(`${ROOT}/${page}`, `${folder}/${page}`);
+  await Deno.copyFile(`${ROOT}/docs/flemma.1`, `${folder}/flemma.1`);
+  for (const [shell, name] of Object.entries(COMPLETIONS)) {
+    await Deno.writeTextFile(
+      `${folder}/completions/${name}`,
+      await completionsOf(`${folder}/flemma.js`, shell),
+    );
+  }
+  return { folder, parts, version: manifest.version };
+}
+
+async function completionsOf(program: string, shell: string): Promise<string> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-config", "--no-lock", program, "completions", shell],
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new Error(`flemma completions ${shell} failed`);
+  return new TextDecoder().decode(stdout);
+}

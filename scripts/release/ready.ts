@@ -1,0 +1,89 @@
+// Whether a checkout can be released: pure, on what the checkout says of itself.
+
+import { compareVersions, entryOf, parseVersion, unreleased } from "./version.ts";
+
+/** A checkout as git and its files have it. */
+export interface Checkout {
+  /** What `git status --porcelain` prints. */
+  readonly changes: string;
+  /** The version that `deno.json` says. */
+  readonly version: string;
+  readonly changelog: string;
+  /** Names of all tags. */
+  readonly tags: readonly string[];
+}
+
+/** A reason against a release, and what to do about it. */
+export interface Obstacle {
+  readonly message: string;
+  readonly next: string;
+}
+
+/** Everything that keeps a checkout from being released as the version it says; none when it can be. */
+export function obstaclesToRelease(checkout: Checkout): Obstacle[] {
+  const { version, changelog } = checkout;
+  const entry = entryOf(changelog, version);
+  return [
+    ...inTree(checkout),
+    ...inVersion(version, checkout.tags),
+    ...(entry === null || entry === ""
+      ? [{
+        message: `CHANGELOG.md says nothing of ${version}.`,
+        next:
+          `Write what changed below "## ${version}", or let \`deno task release prepare ${version}\` do it.`,
+      }]
+      : []),
+    ...(unreleased(changelog) ?? "") !== ""
+      ? [{
+        message: "CHANGELOG.md has changes that belong to no version.",
+        next: `Put what stands below "## Unreleased" under ${version}.`,
+      }]
+      : [],
+  ];
+}
+
+/** Everything that keeps a version from being prepared in a checkout. */
+export function obstaclesToPrepare(checkout: Checkout, version: string): Obstacle[] {
+  const { changelog } = checkout;
+  return [
+    ...inTree(checkout),
+    ...inVersion(version, checkout.tags),
+    ...(entryOf(changelog, version) === null
+      ? []
+      : [{ message: `CHANGELOG.md has ${version} already.`, next: "Choose the next version." }]),
+    ...(unreleased(changelog) ?? "") === ""
+      ? [{
+        message: "CHANGELOG.md says of no change that is not released.",
+        next: 'Write what changed below "## Unreleased".',
+      }]
+      : [],
+  ];
+}
+
+function inTree({ changes }: Checkout): Obstacle[] {
+  const paths = changes.split("\n").filter((line) => line !== "").map((line) => line.slice(3));
+  if (paths.length === 0) return [];
+  const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
+  return [{
+    message: `What is here is not what is committed: ${paths.slice(0, 3).join(", ")}${more}.`,
+    next: "Commit it or put it away.",
+  }];
+}
+
+function inVersion(text: string, tags: readonly string[]): Obstacle[] {
+  const version = parseVersion(text);
+  if (version === null) {
+    return [{
+      message: `"${text}" is no version.`,
+      next: "Versions are three numbers, such as 1.4.0, and before a release such as 1.4.0-rc.1.",
+    }];
+  }
+  const released = tags.filter((tag) => tag.startsWith("v")).map((tag) => parseVersion(tag.slice(1)))
+    .filter((one) => one !== null).sort(compareVersions).at(-1);
+  if (released === undefined || compareVersions(version, released) > 0) return [];
+  const last = `${released.numbers.join(".")}${released.before === null ? "" : `-${released.before}`}`;
+  return [{
+    message: `${text} does not come after ${last}, which is released.`,
+    next: "Choose a higher version.",
+  }];
+}

@@ -1,0 +1,66 @@
+// Trying ways of installing finds what is wrong. `deno task installs` tries all of them with the real package.
+
+import assert from "node:assert/strict";
+import type { Findings } from "../../scripts/release/installs/try.ts";
+import { keyOf, tableIn, tableOf } from "../../scripts/release/installs/report.ts";
+import { WAYS } from "../../scripts/release/installs/ways.ts";
+import { type Publication, startRegistry } from "../../scripts/release/installs/registry.ts";
+
+function publication(version: string): Publication {
+  return {
+    manifest: { name: "flemma", version, bin: { flemma: "bin/flemma" } },
+    archive: new TextEncoder().encode(`the archive of ${version}`),
+  };
+}
+
+Deno.test("the registry of the tries offers each version with the hash of its archive, the last one as latest", async () => {
+  await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")]);
+  const told = await (await fetch(`${registry.address}/flemma`)).json();
+  assert.deepEqual(told["dist-tags"], { latest: "1.1.0" });
+  assert.deepEqual(Object.keys(told.versions), ["1.0.0", "1.1.0"]);
+  const { tarball, integrity } = told.versions["1.0.0"].dist;
+  const archive = await (await fetch(tarball)).bytes();
+  assert.equal(new TextDecoder().decode(archive), "the archive of 1.0.0");
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-512", archive)).toBase64();
+  assert.equal(integrity, `sha512-${hash}`);
+});
+
+Deno.test("the registry of the tries passes other packages on with archives to be had from itself", async () => {
+  await using upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { origin, pathname } = new URL(request.url);
+    return pathname === "/other"
+      ? Response.json({ name: "other", dist: { tarball: `${origin}/other/-/other-1.0.0.tgz` } })
+      : new Response(null, { status: 404 });
+  });
+  const address = `http://127.0.0.1:${upstream.addr.port}`;
+  await using registry = startRegistry([publication("1.0.0")], address);
+  const told = await (await fetch(`${registry.address}/other`)).json();
+  assert.equal(told.dist.tarball, `${registry.address}/other/-/other-1.0.0.tgz`);
+  const missing = await fetch(`${registry.address}/missing`);
+  assert.equal(missing.status, 404);
+  await missing.body?.cancel();
+});
+
+Deno.test("the page of installing has a row for every way that is tried, and none failed when it was tried", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  const { rows } = tableIn(page);
+  const missing = WAYS.map(keyOf).filter((key) => !rows.some((row) => row.startsWith(key)));
+  assert.deepEqual(missing, []);
+  assert.deepEqual(rows.filter((row) => row.includes("**no**")), []);
+  assert.equal(rows.length, WAYS.length + 2);
+});
+
+Deno.test("a way that was tried gets a new row, the others keep theirs, and what failed is told in the table", () => {
+  const [first, second] = WAYS;
+  const earlier = [
+    `${keyOf(first!)} yes | yes |`,
+    `${keyOf(second!)} yes | yes |`,
+    "| gone | Node 1 | yes |",
+  ];
+  const found: Findings = new Map([["install", "exit code 1"], ["demo", null]]);
+  const table = tableOf(new Map([[second!, found]]), earlier);
+  assert.deepEqual(table.split("\n").slice(2), [
+    `${keyOf(first!)} yes | yes |`,
+    `${keyOf(second!)} **no** |  | yes |  |  |  |  |`,
+  ]);
+});
