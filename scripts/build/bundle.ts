@@ -24,7 +24,9 @@ const PIECES: readonly Piece[] = [
     roots: [
       "commands/document/check.ts",
       "commands/document/parse.ts",
+      "commands/conversation/many/status.ts",
       "commands/io/piped_document.ts",
+      "agent/review/login_rules.ts",
       "config/document/lua_limits.ts",
       "prompt/template/document_lua.ts",
     ],
@@ -49,10 +51,9 @@ const PIECES: readonly Piece[] = [
     roots: [
       "agent/open.ts",
       "agent/tools.ts",
-      "agent/review/login_rules.ts",
       "commands/document/approve.ts",
       "commands/document/reject.ts",
-      "commands/conversation/many/status.ts",
+      "commands/document/status/opened.ts",
     ],
     on: ["sandbox"],
   },

@@ -3,7 +3,7 @@
 import type { OpenCall } from "../../../agent/types.ts";
 import { visible } from "../../../base/visible.ts";
 import { openForReport, readForReport } from "../../document/open.ts";
-import { run as statusOf } from "../../document/status.ts";
+import { run as statusOf } from "../../document/status/status.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, worstExit } from "../../io/exit.ts";
 import { safeJson } from "../../io/safe_json.ts";
