@@ -19,18 +19,21 @@ interface Graph {
 /** The files of the command line behind the first one. Which modules stand in them follows from the graph. */
 const PIECES: readonly Piece[] = [
   { name: "main", roots: ["commands/main.ts", "commands/start/older_runtime.ts", "base/names.ts"] },
+  // What every command does that reads a document.
+  { name: "reading", roots: ["commands/document/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {
-    name: "reading",
+    name: "status",
+    roots: ["commands/conversation/many/status.ts", "agent/review/login_rules.ts"],
+    on: ["reading"],
+  },
+  {
+    name: "check",
     roots: [
       "commands/document/check.ts",
-      "commands/document/parse.ts",
-      "commands/conversation/many/status.ts",
-      "commands/io/piped_document.ts",
-      "agent/review/login_rules.ts",
       "config/document/lua_limits.ts",
       "prompt/template/document_lua.ts",
     ],
-    on: ["main"],
+    on: ["reading"],
   },
   { name: "layers", roots: ["config/sources/assemble.ts", "config/sources/yaml.ts"], on: ["reading"] },
   {
@@ -43,7 +46,7 @@ const PIECES: readonly Piece[] = [
       "prompt/template/include.ts",
       "prompt/template/run.ts",
     ],
-    on: ["layers"],
+    on: ["check", "layers"],
   },
   { name: "sandbox", roots: ["sandbox/mod.ts"], on: ["reading"] },
   {
@@ -53,9 +56,10 @@ const PIECES: readonly Piece[] = [
       "agent/tools.ts",
       "commands/document/approve.ts",
       "commands/document/reject.ts",
+      "commands/document/open.ts",
       "commands/document/status/opened.ts",
     ],
-    on: ["sandbox"],
+    on: ["status", "sandbox"],
   },
   { name: "rules", roots: ["tools/approval/rules/mod.ts"], on: ["session"] },
   {
@@ -68,7 +72,7 @@ const PIECES: readonly Piece[] = [
       "cycle/send/send.ts",
       "agent/review/cancel/hear.ts",
     ],
-    on: ["session"],
+    on: ["session", "check"],
   },
   {
     name: "anthropic",

@@ -4,7 +4,7 @@ import { openChat } from "../../../agent/open.ts";
 import { absolutePath, isInside, parentOf } from "../../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
 import { writeResult } from "../../../parser/edits/placement.ts";
-import { readForReport } from "../../document/open.ts";
+import { readForReport } from "../../document/read.ts";
 import { hostOptions } from "../../host.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, exitOf, worstExit } from "../../io/exit.ts";
