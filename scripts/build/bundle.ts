@@ -23,7 +23,7 @@ const PIECES: readonly Piece[] = [
   { name: "reading", roots: ["commands/document/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {
     name: "status",
-    roots: ["commands/conversation/many/status.ts", "agent/review/login_rules.ts"],
+    roots: ["commands/conversation/many/status.ts"],
     on: ["reading"],
   },
   {
@@ -35,7 +35,11 @@ const PIECES: readonly Piece[] = [
     ],
     on: ["reading"],
   },
-  { name: "layers", roots: ["config/sources/assemble.ts", "config/sources/yaml.ts"], on: ["reading"] },
+  {
+    name: "layers",
+    roots: ["config/sources/assemble.ts", "config/sources/yaml.ts", "agent/review/login_rules.ts"],
+    on: ["reading"],
+  },
   {
     name: "templates",
     roots: [
@@ -59,7 +63,7 @@ const PIECES: readonly Piece[] = [
       "commands/document/open.ts",
       "commands/document/status/opened.ts",
     ],
-    on: ["status", "sandbox"],
+    on: ["status", "layers", "sandbox"],
   },
   { name: "rules", roots: ["tools/approval/rules/mod.ts"], on: ["session"] },
   {

@@ -2,9 +2,13 @@
 // asks about all day. Its session would be loaded, composed and probed only to say that there is nothing to decide.
 
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
-import { loginRules } from "../../../agent/review/login_rules.ts";
 import { fileChangesOf } from "../../../agent/review/file_changes.ts";
 import { standing } from "../../../agent/views/standing.ts";
+import type { ProposedRule } from "../../../agent/types.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { isThere } from "../../../base/files.ts";
+import { sessionFolder } from "../../../base/folders.ts";
+import { type Outcome, success } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
 import { holderOf } from "../../../cycle/storage/lock.ts";
 import { readDocument } from "../../../cycle/storage/read.ts";
@@ -31,7 +35,7 @@ export async function quietStatus(invocation: Invocation): Promise<number | null
   const { realPath: path, bytes } = read.value;
   const chat = parse(bytes);
   const found = await standing(host.value, { path, named: absolutePath(environment, file), chat });
-  const rules = found === null ? null : await loginRules({ environment, document: path });
+  const rules = found === null ? null : await rulesOf(environment, path);
   if (found === null || rules === null || !rules.ok) return null;
   const { settings, notices, steps, blockers } = found;
   const changes = await fileChangesOf(environment, path);
@@ -57,4 +61,14 @@ export async function quietStatus(invocation: Invocation): Promise<number | null
   for (const notice of notices) messages.notice(notice);
   writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   return Exit.ok;
+}
+
+/** The rules of this login. Most people have none, and then nothing that reads them is loaded. */
+async function rulesOf(
+  environment: Environment,
+  document: string,
+): Promise<Outcome<readonly ProposedRule[]>> {
+  if (!isThere(sessionFolder(environment).path)) return success([]);
+  const { loginRules } = await import("../../../agent/review/login_rules.ts");
+  return await loginRules({ environment, document });
 }
