@@ -1,8 +1,8 @@
 // The program's own sentences inside results. They are read by models, so each says what happened and no more.
 // None holds a backtick or a line feed: fences and line counts of results must not depend on wording.
 
-/** What tools/run.ts says of a tool that gave nothing, was stopped, or is only a definition. */
-export { NO_RESULT, notExecutable, STOPPED as CANCELLED } from "../tools/run.ts";
+/** What is said of a tool that gave nothing, was stopped, or is only a definition. */
+export { NO_RESULT, notExecutable, STOPPED as CANCELLED } from "../tools/definition.ts";
 
 /** A policy denied the call. */
 export const DENIED = "This call was denied by policy and did not run.";

@@ -17,7 +17,7 @@ import {
 } from "./policy/sockets.ts";
 import { WHOLE_VIEW } from "./policy/view.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
-import { leftBehind, survivors } from "./process/left_behind.ts";
+import { leftRunning } from "./process/left_behind.ts";
 import { denoFolderForCommands } from "./protect/own_code.ts";
 import { traceProtected } from "./protect/protect.ts";
 import { recover } from "./protect/recover.ts";
@@ -168,10 +168,7 @@ export class RunSandbox implements Sandbox {
 
   /** What `recover` would end, in sentences. Changes nothing. */
   leftRunning(): string[] {
-    return leftBehind(this.#options.environment).filter((each) => survivors(each).length > 0)
-      .map(({ leader, owner }) =>
-        `process ${leader.pid}, a command of the run ${owner.pid} that was killed; the next advance ends it`
-      );
+    return leftRunning(this.#options.environment);
   }
 
   isPathWritable(path: string): boolean {

@@ -296,3 +296,14 @@ export interface Truncate {
   /** A number of bytes for people, e.g. `1.5KB`. */
   formatSize(bytes: number): string;
 }
+
+/** Error of a tool that answered with nothing, or with something that is no result. */
+export const NO_RESULT = "The tool ended without giving a result.";
+
+/** Error of a tool that was stopped by a person. */
+export const STOPPED = "The user stopped this tool before it was done.";
+
+/** Error of a tool that is only a definition. */
+export function notExecutable(name: string): string {
+  return `The tool ${name} cannot be executed by this program.`;
+}

@@ -26,6 +26,7 @@ export type {
   SourceStatus,
   ToolSource,
 } from "./registration/types.ts";
-export { NO_RESULT, notExecutable, runTool, STOPPED } from "./run.ts";
+export { NO_RESULT, notExecutable, STOPPED } from "./definition.ts";
+export { runTool } from "./run.ts";
 export { checkInput, completeInput, prepareValidator } from "./validate.ts";
 export { visible } from "../base/visible.ts";

@@ -3,22 +3,19 @@
 import { thrownText } from "../base/problem.ts";
 import { realPath } from "../sandbox/paths/real_path.ts";
 import type { FileTurn } from "../sandbox/types.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "./definition.ts";
+import {
+  type ExecutionContext,
+  type ExecutionResult,
+  NO_RESULT,
+  notExecutable,
+  STOPPED,
+  type ToolDefinition,
+  type ToolInput,
+} from "./definition.ts";
 import { isExecutable } from "./registry.ts";
-
-/** Error of a tool that answered with nothing, or with something that is no result. */
-export const NO_RESULT = "The tool ended without giving a result.";
-
-/** Error of a tool that was stopped by a person. */
-export const STOPPED = "The user stopped this tool before it was done.";
 
 /** Milliseconds a tool that watches the signal itself has for an orderly end. More than bash needs to kill a group. */
 const STOP_GRACE = 5000;
-
-/** Error of a tool that is only a definition. */
-export function notExecutable(name: string): string {
-  return `The tool ${name} cannot be executed by this program.`;
-}
 
 /**
  * Runs a tool: the first answer counts, be it returned, promised or given to the callback. When the context's

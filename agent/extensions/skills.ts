@@ -22,12 +22,20 @@ export interface SkillsSubject {
 
 /** All skills there are for a document, whatever becomes of them. Fails when what is trusted cannot be read. */
 export async function skillsOf(subject: SkillsSubject): Promise<Outcome<readonly JudgedSkill[]>> {
-  const { environment, document, settings: { skills } } = subject;
-  const choice = { ...skills, environment, folder: document === null ? environment.cwd : parentOf(document) };
   // Most people have none: then nothing that reads them is loaded.
-  if (!skills.enabled || !skillPlaces(choice).some(({ path }) => mayBeThere(path))) return success([]);
+  if (!mayHaveSkills(subject)) return success([]);
   const { findSkills } = await import("../../tools/skills/find.ts");
-  return await findSkills(choice);
+  return await findSkills(choiceOf(subject));
+}
+
+/** Whether there is a place where skills could lie. */
+export function mayHaveSkills(subject: SkillsSubject): boolean {
+  return subject.settings.skills.enabled &&
+    skillPlaces(choiceOf(subject)).some(({ path }) => mayBeThere(path));
+}
+
+function choiceOf({ environment, document, settings: { skills } }: SkillsSubject) {
+  return { ...skills, environment, folder: document === null ? environment.cwd : parentOf(document) };
 }
 
 /** A skill with everything that is wrong with it. */

@@ -4,7 +4,7 @@ import { type CheckedSkill, checkSkillsAt, checkSkillsOf } from "../../agent/ext
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
-import { settingsFor } from "../document/open.ts";
+import { settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";

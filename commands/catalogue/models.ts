@@ -4,7 +4,7 @@ import { visible } from "../../base/visible.ts";
 import { modelList, type ModelRow, refreshModels } from "../../agent/views/models.ts";
 import { nearest } from "../../base/names.ts";
 import { providerNames } from "../../providers/registry.ts";
-import { settingsFor } from "../document/open.ts";
+import { settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";

@@ -6,7 +6,7 @@ import { nearest } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
-import { readForReport, settingsFor } from "../document/open.ts";
+import { readForReport, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";

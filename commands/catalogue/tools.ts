@@ -5,7 +5,7 @@ import { type ToolView, toolViews } from "../../agent/views/tools.ts";
 import { nearest } from "../../base/names.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
-import { readSubject, settingsFor } from "../document/open.ts";
+import { readSubject, settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";

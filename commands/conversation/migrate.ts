@@ -4,7 +4,8 @@ import { migrate, type Migration, type OlderForm } from "../../parser/migrate.ts
 import type { Chat } from "../../parser/types.ts";
 import { visible } from "../../base/visible.ts";
 import type { Invocation } from "../invocation.ts";
-import { readForReport, withDocument } from "../document/open.ts";
+import { withDocument } from "../document/open.ts";
+import { readForReport } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";

@@ -8,7 +8,7 @@ import { failure, type Outcome, type Problem, success } from "../../base/problem
 import { operands } from "../../base/shell_word.ts";
 import { readDocument } from "../../cycle/storage/read.ts";
 import { drive } from "../document/drive.ts";
-import { settingsFor } from "../document/open.ts";
+import { settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";

@@ -4,7 +4,7 @@ import { blocksOf } from "../../agent/settings.ts";
 import { diagnose } from "../../agent/views/diagnose.ts";
 import { visible } from "../../base/visible.ts";
 import { diagnosticJson, diagnosticLine } from "../io/diagnostics.ts";
-import { readForReport, settingsFor } from "./open.ts";
+import { readForReport, settingsFor } from "./read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";

@@ -1,33 +1,23 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
-import type { DocumentPaths } from "../../agent/sandbox.ts";
-import {
-  blocksOf,
-  type SettingsSubject,
-  type SubjectSettings,
-  subjectSettings,
-} from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
-import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
-import { absolutePath } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import type { Outcome, Problem } from "../../base/problem.ts";
 import { InHand } from "../../cycle/storage/in_hand.ts";
 import { messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { checkText, knownPath, readDocument } from "../../cycle/storage/read.ts";
 import { parse } from "../../parser/mod.ts";
-import type { Chat } from "../../parser/types.ts";
 import { hostOptions } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
 import { FilterOutput } from "../io/filter_output.ts";
-import { type Input, passRestThrough } from "../io/streams.ts";
-import { numberOption, switchOption, textOption } from "../line/options.ts";
+import { passRestThrough } from "../io/streams.ts";
+import { numberOption, switchOption } from "../line/options.ts";
 import { asFragment } from "./fragment.ts";
+import { inputOf, labelOf, namedPath, nameOf, refusalOf, reportInput } from "./read.ts";
 
 /** The document that a command works on. */
 export interface OpenDocument {
@@ -53,12 +43,6 @@ export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive
 
 /** Everything that a session takes, for the commands that open one: those that only read go without. */
 const loadAgent = () => import("../../agent/open.ts");
-
-/** What the command line calls its document. */
-export function labelOf({ arguments: given }: Invocation): string {
-  const [file] = given.positionals;
-  return file === undefined || file === "-" ? textOption(given, "name") ?? "-" : file;
-}
 
 /**
  * Opens the document a command line names and runs `body` with it. In filter mode the whole document is written to
@@ -205,45 +189,6 @@ async function inMemory(
   return await chatInMemory(store.chat.bytes, { ...host.value, ...options, store });
 }
 
-/** The path a document from standard input is named by; null when it has none. */
-function nameOf({ arguments: given, environment }: Invocation): string | null {
-  const name = textOption(given, "name");
-  return name === undefined ? null : absolutePath(environment, name);
-}
-
-/** The same with links followed: the path it is known by. */
-async function namedPath({ arguments: given, environment }: Invocation): Promise<string | null> {
-  const name = textOption(given, "name");
-  return name === undefined ? null : await knownPath(environment, name);
-}
-
-/** All of standard input, or null after saying why it cannot be read. */
-function inputOf({ messages, input }: Invocation): Input | null {
-  try {
-    return input.read();
-  } catch (thrown) {
-    messages.say(`flemma: standard input cannot be read: ${thrownText(thrown)}.`);
-    return null;
-  }
-}
-
-/** Why standard input is no document; null when it is one. */
-function refusalOf({ bytes, complete }: Input): Problem | null {
-  if (complete) return checkText(bytes, null);
-  return {
-    code: "document-too-large",
-    message: "standard input: the document is larger than 1 GiB.",
-  };
-}
-
-/** The bytes of standard input for a report, or the exit code after saying what is wrong with them. */
-function reportInput(invocation: Invocation): Uint8Array | { readonly exit: number } {
-  const input = inputOf(invocation);
-  if (input === null) return { exit: Exit.failure };
-  const refused = refusalOf(input);
-  return refused === null ? input.bytes : { exit: refuse(invocation, refused) };
-}
-
 /** Opens a document only to look at it: no lock, nothing written, standard input when no file is named. */
 export async function openForReport(
   invocation: Invocation,
@@ -265,64 +210,4 @@ export async function openForReport(
   }
   if (!opened.ok) return { exit: refuse(invocation, opened.problem) };
   return { label: labelOf(invocation), file: file === "-" ? null : file ?? null, session: opened.value };
-}
-
-/** A document as a report reads it, nothing evaluated. */
-export interface ReadText {
-  readonly label: string;
-  /** The real path; null when the text has none. */
-  readonly path: string | null;
-  /** The absolute path it was named by, links kept. */
-  readonly named: string | null;
-  readonly chat: Chat;
-}
-
-/** Reads a document, from standard input when no file is named. */
-export async function readForReport(
-  invocation: Invocation,
-  file: string | undefined,
-): Promise<ReadText | { readonly exit: number }> {
-  const { environment } = invocation;
-  if (file !== undefined && file !== "-") {
-    const read = await readDocument(file, environment);
-    if (!read.ok) return { exit: refuse(invocation, read.problem) };
-    const { realPath, bytes } = read.value;
-    return { label: file, path: realPath, named: absolutePath(environment, file), chat: parse(bytes) };
-  }
-  const bytes = reportInput(invocation);
-  if ("exit" in bytes) return bytes;
-  const path = await namedPath(invocation);
-  return { label: labelOf(invocation), path, named: nameOf(invocation), chat: parse(bytes) };
-}
-
-/** The settings of a document under this command line. */
-export async function settingsFor(
-  invocation: Invocation,
-  subject: SettingsSubject,
-): Promise<Outcome<SubjectSettings>> {
-  const host = hostOptions(invocation);
-  return host.ok ? await subjectSettings(host.value, subject) : host;
-}
-
-/** The document whose policy is asked for, for its settings; no file names none. */
-export async function readSubject(
-  invocation: Invocation,
-  file: string | undefined,
-): Promise<SettingsSubject & DocumentPaths | { readonly exit: number }> {
-  if (file === undefined || file === "-") return { path: null, ...blocksOf(null) };
-  const read = await readForReport(invocation, file);
-  return "exit" in read ? read : { path: read.path, named: read.named, ...blocksOf(read.chat) };
-}
-
-/** The real path of the document whose policy is asked for; null when none is named. It must exist. */
-export function documentPath(environment: Environment, file: string | undefined): Outcome<string | null> {
-  if (file === undefined || file === "-") return success(null);
-  try {
-    return success(Deno.realPathSync(absolutePath(environment, file)));
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) {
-      return failure("document-missing", `There is no file ${file}.`);
-    }
-    return failure("document-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`);
-  }
 }

@@ -1,7 +1,7 @@
 // `flemma parse`: the document as JSON, nothing evaluated.
 
 import { toJson } from "../../parser/json.ts";
-import { readForReport } from "./open.ts";
+import { readForReport } from "./read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { safeJson } from "../io/safe_json.ts";

@@ -3,7 +3,7 @@
 import { type ExitStatus, fileChangeSentence, toolEnvironment } from "../../sandbox/mod.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
-import { readSubject, settingsFor } from "../document/open.ts";
+import { readSubject, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { refuse } from "../io/refuse.ts";

@@ -4,7 +4,7 @@ import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import { confinement } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "./confinement.ts";
-import { readSubject, settingsFor } from "../document/open.ts";
+import { readSubject, settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";

@@ -1,7 +1,7 @@
 // `flemma sandbox enable | disable | reset`: the switch of a session, stronger than what documents say.
 
 import { protectedPaths } from "../../agent/sandbox.ts";
-import { documentPath } from "../document/open.ts";
+import { documentPath } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import type { Invocation } from "../invocation.ts";
 import { add, reset } from "../settings/session.ts";

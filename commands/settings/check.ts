@@ -5,7 +5,7 @@ import { settingsFindings } from "../../agent/views/settings_findings.ts";
 import { visible } from "../../base/visible.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
 import type { Loaded } from "../../config/sources/find.ts";
-import { documentPath, readForReport, settingsFor } from "../document/open.ts";
+import { documentPath, readForReport, settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";

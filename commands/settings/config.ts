@@ -7,7 +7,7 @@ import type { Loaded } from "../../config/sources/find.ts";
 import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
 import { modelInForce } from "../../providers/models/find.ts";
 import { visible } from "../../base/visible.ts";
-import { documentPath, readForReport, settingsFor } from "../document/open.ts";
+import { documentPath, readForReport, settingsFor } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";

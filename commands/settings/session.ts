@@ -11,7 +11,7 @@ import { addToSession, readSession, resetSession } from "../../config/sources/se
 import { visible } from "../../base/visible.ts";
 import { dearModel } from "../../agent/views/settings_findings.ts";
 import { dayOf } from "../../providers/models/find.ts";
-import { documentPath } from "../document/open.ts";
+import { documentPath } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";

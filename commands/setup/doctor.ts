@@ -15,7 +15,7 @@ import { contextFill } from "../../agent/conversation/context_fill.ts";
 import { decidedBy } from "../../agent/views/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "../sandbox/confinement.ts";
-import { readSubject, settingsFor } from "../document/open.ts";
+import { readSubject, settingsFor } from "../document/read.ts";
 import type { SubjectSettings } from "../../agent/settings.ts";
 import { Exit } from "../io/exit.ts";
 import { editorStates } from "./editor.ts";

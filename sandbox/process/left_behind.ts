@@ -125,6 +125,14 @@ export function leftBehind(environment: Environment): Recorded[] {
   return records(environment).filter(({ owner, earlier }) => earlier || !isAlive(owner));
 }
 
+/** What such a run left running, in sentences. Changes nothing. */
+export function leftRunning(environment: Environment): string[] {
+  return leftBehind(environment).filter((each) => survivors(each).length > 0)
+    .map(({ leader, owner }) =>
+      `process ${leader.pid}, a command of the run ${owner.pid} that was killed; the next advance ends it`
+    );
+}
+
 /** The processes of a command's session, and those with its mark, that still run, whatever became of its leader. */
 export function survivors(recorded: Recorded): number[] {
   if (recorded.earlier) return [];

@@ -19,18 +19,27 @@ interface Graph {
 /** The files of the command line behind the first one. Which modules stand in them follows from the graph. */
 const PIECES: readonly Piece[] = [
   { name: "main", roots: ["commands/main.ts", "commands/start/older_runtime.ts", "base/names.ts"] },
+  // What every command does that reads a document.
+  { name: "reading", roots: ["commands/document/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {
-    name: "reading",
+    name: "status",
+    roots: ["commands/conversation/many/status.ts"],
+    on: ["reading"],
+  },
+  {
+    name: "check",
     roots: [
       "commands/document/check.ts",
-      "commands/document/parse.ts",
-      "commands/io/piped_document.ts",
       "config/document/lua_limits.ts",
       "prompt/template/document_lua.ts",
     ],
-    on: ["main"],
+    on: ["reading"],
   },
-  { name: "layers", roots: ["config/sources/assemble.ts", "config/sources/yaml.ts"], on: ["reading"] },
+  {
+    name: "layers",
+    roots: ["config/sources/assemble.ts", "config/sources/yaml.ts", "agent/review/login_rules.ts"],
+    on: ["reading"],
+  },
   {
     name: "templates",
     roots: [
@@ -41,7 +50,7 @@ const PIECES: readonly Piece[] = [
       "prompt/template/include.ts",
       "prompt/template/run.ts",
     ],
-    on: ["layers"],
+    on: ["check", "layers"],
   },
   { name: "sandbox", roots: ["sandbox/mod.ts"], on: ["reading"] },
   {
@@ -49,12 +58,12 @@ const PIECES: readonly Piece[] = [
     roots: [
       "agent/open.ts",
       "agent/tools.ts",
-      "agent/review/login_rules.ts",
       "commands/document/approve.ts",
       "commands/document/reject.ts",
-      "commands/conversation/many/status.ts",
+      "commands/document/open.ts",
+      "commands/document/status/opened.ts",
     ],
-    on: ["sandbox"],
+    on: ["status", "layers", "sandbox"],
   },
   { name: "rules", roots: ["tools/approval/rules/mod.ts"], on: ["session"] },
   {
@@ -67,7 +76,7 @@ const PIECES: readonly Piece[] = [
       "cycle/send/send.ts",
       "agent/review/cancel/hear.ts",
     ],
-    on: ["session"],
+    on: ["session", "check"],
   },
   {
     name: "anthropic",

@@ -10,13 +10,15 @@ const TWO = callsDocument([
 ]);
 
 const CLI = new URL("../../cli.ts", import.meta.url).href;
+const MAIN = new URL("../../commands/main.ts", import.meta.url).href;
 
 /** A program that prints the modules which the command line imports before it knows what is wanted. */
-const LOADED = `
+/** Prints the modules that come with the one at a path before anything of it runs. */
+const loadedWith = (path: string) => `
     const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", ${
-  JSON.stringify(CLI)
+  JSON.stringify(path)
 }] }).output();
-    const { modules } = JSON.parse(new TextDecoder().decode(stdout));
+    const { modules, roots } = JSON.parse(new TextDecoder().decode(stdout));
     const byName = new Map(modules.map((module) => [module.specifier, module]));
     const seen = new Set();
     const visit = (specifier) => {
@@ -26,7 +28,7 @@ const LOADED = `
         if (!isDynamic && code?.specifier) visit(code.specifier);
       }
     };
-    visit(${JSON.stringify(CLI)});
+    visit(roots[0]);
     console.log([...seen].join("\\n"));
   `;
 
@@ -279,16 +281,22 @@ Deno.test("sandbox run keeps a command in and gives its exit code; status tells 
     assert.match(off.stdout, /off[\s\S]*command line/);
   }));
 
-Deno.test("version and help need no document and load nothing of the rooms", () =>
+Deno.test("version and help need no document and load nothing of the rooms, and the version not even the commands", () =>
   withScene(async (place) => {
     const version = await place.run(["--version"]);
     assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
     const help = await place.run(["--help"]);
     assert.match(help.stdout, /flemma new notes\.chat/);
-    const graph = await place.spawn([Deno.execPath(), "eval", LOADED], {}).finished;
-    assert.equal(graph.code, 0, graph.stderr);
-    assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
-    assert.match(graph.stdout, /commands\/line\/version\.ts/);
+    const loaded = async (path: string) => {
+      const graph = await place.spawn([Deno.execPath(), "eval", loadedWith(path)], {}).finished;
+      assert.equal(graph.code, 0, graph.stderr);
+      assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
+      return graph.stdout;
+    };
+    assert.match(await loaded(MAIN), /commands\/line\/table\.ts/);
+    const first = await loaded(CLI);
+    assert.match(first, /commands\/line\/version\.ts/);
+    assert.doesNotMatch(first, /table\.ts|help\.ts|commands\/main\.ts/);
   }));
 
 Deno.test("new makes no document when its making cannot be noted", () =>

@@ -122,6 +122,7 @@ Deno.test("the program is a first file of less than 10 KB, which tells the versi
       "ajv.js",
       "ajv2020.js",
       "anthropic.js",
+      "check.js",
       "files.js",
       "ignore.js",
       "layers.js",
@@ -136,6 +137,7 @@ Deno.test("the program is a first file of less than 10 KB, which tells the versi
       "running.js",
       "sandbox.js",
       "session.js",
+      "status.js",
       "templates.js",
       "unbash.js",
       "yaml.js",
@@ -156,6 +158,17 @@ Deno.test("the program is a first file of less than 10 KB, which tells the versi
     }).output();
     assert.equal(code, 0);
     assert.match(new TextDecoder().decode(stdout), /^next: flemma advance a\.chat sends the conversation$/m);
+    // What the settings ask for may stand in a file that this command does not need otherwise.
+    await Deno.mkdir(`${folder}/asking/flemma`, { recursive: true });
+    await Deno.writeTextFile(`${folder}/asking/flemma/config.yaml`, "prefill: true\n");
+    const asking = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", `${folder}/flemma.js`, "status", "a.chat"],
+      cwd: folder,
+      env: { HOME: folder, XDG_CONFIG_HOME: `${folder}/asking` },
+      stdin: "null",
+      stdout: "piped",
+    }).output();
+    assert.equal(new TextDecoder().decode(asking.stdout), new TextDecoder().decode(stdout));
     // The package that checks inputs is a file of its own, which has to give its class when it is loaded.
     assert.match(await checkedCall(folder), /\(error\)[^]*\/text: must be string/);
   } finally {

@@ -6,7 +6,7 @@ import { createSandbox } from "../../sandbox/sandbox.ts";
 import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output_collector.ts";
-import { STOPPED } from "../../tools/run.ts";
+import { STOPPED } from "../../tools/definition.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 function bash(place: Scene, command: string, changes: ContextChanges = {}): Promise<string> {

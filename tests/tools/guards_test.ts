@@ -9,7 +9,7 @@ import type { Prepared, Sandbox } from "../../sandbox/types.ts";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { inOrder } from "../../tools/builtin/writable_target.ts";
 import { OverflowFile } from "../../tools/overflow/file.ts";
-import { STOPPED } from "../../tools/run.ts";
+import { STOPPED } from "../../tools/definition.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ExecutionResult, ToolDefinition } from "../../tools/definition.ts";
-import { NO_RESULT, notExecutable, runTool, STOPPED } from "../../tools/run.ts";
+import { NO_RESULT, notExecutable, STOPPED } from "../../tools/definition.ts";
+import { runTool } from "../../tools/run.ts";
 import { inScene } from "./scene.ts";
 
 type Execute = NonNullable<ToolDefinition["execute"]>;

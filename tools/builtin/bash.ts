@@ -12,7 +12,7 @@ import {
   type ToolInput,
 } from "../definition.ts";
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow/file.ts";
-import { STOPPED } from "../run.ts";
+import { STOPPED } from "../definition.ts";
 import { sandboxSentence } from "../files/sandbox_sentence.ts";
 import { characterStart, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";

@@ -9,7 +9,7 @@ import {
 } from "../definition.ts";
 import { unpackError } from "../files/failures.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
-import { STOPPED } from "../run.ts";
+import { STOPPED } from "../definition.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";

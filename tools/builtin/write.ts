@@ -8,7 +8,7 @@ import {
   type ToolInput,
 } from "../definition.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
-import { STOPPED } from "../run.ts";
+import { STOPPED } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";

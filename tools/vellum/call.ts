@@ -3,8 +3,8 @@
 import { isObject } from "../../base/is_object.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
+import { STOPPED } from "../definition.ts";
 import { takeFile } from "../overflow/attachments.ts";
-import { STOPPED } from "../run.ts";
 import type { FileDefinition } from "./read_definition.ts";
 import type { Final, HostProcess } from "./host_process.ts";
 import type { Hosts } from "./hosts.ts";

@@ -2,8 +2,8 @@
 
 import type { OpenCall } from "../../../agent/types.ts";
 import { visible } from "../../../base/visible.ts";
-import { openForReport, readForReport } from "../../document/open.ts";
-import { run as statusOf } from "../../document/status.ts";
+import { readForReport } from "../../document/read.ts";
+import { run as statusOf } from "../../document/status/status.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, worstExit } from "../../io/exit.ts";
 import { safeJson } from "../../io/safe_json.ts";
@@ -59,6 +59,7 @@ async function pendingIn(
     const { chat } = read;
     if (!chat.calls.some(({ id }) => chat.result(id)?.status === "pending")) return [];
   }
+  const { openForReport } = await import("../../document/open.ts");
   const opened = await openForReport(invocation);
   if ("exit" in opened) return opened;
   await using session = opened.session;

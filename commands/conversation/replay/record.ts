@@ -3,7 +3,7 @@
 import { thrownText } from "../../../base/problem.ts";
 import type { Expectation, ResultExpectation, ScriptedReply } from "../../../providers/replay/script.ts";
 import { secretMask } from "../../../render/secrets.ts";
-import { readForReport } from "../../document/open.ts";
+import { readForReport } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";

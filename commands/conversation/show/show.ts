@@ -7,7 +7,7 @@ import { screenLines } from "../../../render/terminal/screen.ts";
 import type { Conversation } from "../../../render/types.ts";
 import type { Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
-import { readForReport } from "../../document/open.ts";
+import { readForReport } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";

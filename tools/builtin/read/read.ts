@@ -14,7 +14,7 @@ import { Exchanged } from "../../files/failures.ts";
 import { inTime, onDisk } from "../../files/on_disk.ts";
 import type { ReadFile } from "../../files/read.ts";
 import type { LineSelection } from "../../files/text/line_selector.ts";
-import { STOPPED } from "../../run.ts";
+import { STOPPED } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { fileSentence, leading, nowhereSentence } from "../file_failures.ts";

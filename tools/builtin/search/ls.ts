@@ -7,7 +7,7 @@ import {
   type ToolDefinition,
   type ToolInput,
 } from "../../definition.ts";
-import { STOPPED } from "../../run.ts";
+import { STOPPED } from "../../definition.ts";
 import { formatSize, truncateHead } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { inTime, onDisk } from "../../files/on_disk.ts";

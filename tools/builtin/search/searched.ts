@@ -4,7 +4,7 @@ import { inTime } from "../../files/on_disk.ts";
 import type { Gaps, SearchOptions } from "../../files/search/search.ts";
 import { onOneLine } from "../../files/text/one_line.ts";
 import type { ExecutionContext, ExecutionResult, JsonSchema, ToolInput } from "../../definition.ts";
-import { STOPPED } from "../../run.ts";
+import { STOPPED } from "../../definition.ts";
 import { truncateHead } from "../../truncate.ts";
 import { fileSentence } from "../file_failures.ts";
 import { text } from "../schema.ts";

@@ -1,0 +1,82 @@
+// How a document stands of which a session would only find that nothing is to be decided. Nothing of what decides about calls
+// is loaded for it; whatever could make a difference is left to a session.
+
+import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
+import { liveCalls } from "../../cycle/plan/open_calls.ts";
+import { plan, type Step } from "../../cycle/plan/plan.ts";
+import { gatherPlanInputs, type Tools } from "../../cycle/plan/plan_inputs.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Chat, Diagnostic } from "../../parser/types.ts";
+import { mayHaveSkills } from "../extensions/skills.ts";
+import { blocksOf, type SettingsHost, subjectSettings } from "../settings.ts";
+
+/** What a session would say of such a document. */
+export interface Standing {
+  readonly settings: Settings;
+  /** What a person is told of the settings. */
+  readonly notices: readonly Problem[];
+  readonly blockers: readonly Diagnostic[];
+  /** What the next advance would do. */
+  readonly steps: readonly Step[];
+}
+
+/** A document in a file, as it was read. */
+export interface ReadChat {
+  /** The real path. */
+  readonly path: string;
+  /** The absolute path it was named by, links kept. */
+  readonly named: string;
+  readonly chat: Chat;
+}
+
+/**
+ * How a document stands; null where a session has to tell: a call without a final result, a first block, tools or skills
+ * that do not come with the program, commands that lived when a run ended, and whatever is wrong.
+ */
+export async function standing(host: SettingsHost, document: ReadChat): Promise<Standing | null> {
+  const { path, named, chat } = document;
+  const blocks = blocksOf(chat);
+  if (path !== named || blocks.frontmatter !== null || blocks.preamble !== null || !isSettled(chat)) {
+    return null;
+  }
+  const subject = await subjectSettings(host, { path, ...blocks });
+  if (!subject.ok) return null;
+  const { settings, loaded } = subject.value;
+  const skills = mayHaveSkills({ environment: host.environment, settings, document: path });
+  if (loaded.catalog.open || skills || bringsMore(settings)) return null;
+  const journal = await openJournal({ environment: host.environment, path });
+  if (!journal.ok || journal.value.exposure() !== null || journal.value.suspects() !== null) return null;
+  const blockers = conflictMarks(chat);
+  const sources = {
+    journal: journal.value,
+    settings,
+    tools: NO_TOOLS,
+    decide: () => Promise.reject(new Error("a call of a settled document is not decided about")),
+    checkInput: () => [],
+  };
+  const steps = blockers.length > 0 || chat.turns.length === 0
+    ? []
+    : plan(chat, await gatherPlanInputs(chat, sources, NOTHING_RUNS, true));
+  return { settings, notices: loaded.notices, blockers, steps };
+}
+
+/** Whether every call has its final result. */
+function isSettled(chat: Chat): boolean {
+  return liveCalls(chat).every(({ id }) => {
+    const result = chat.result(id);
+    return result !== undefined && (result.status === null || result.status === "error");
+  });
+}
+
+/** Whether settings bring in what only a session loads, and what may be wrong with that. */
+function bringsMore({ tools, mcp, trust, prefill }: Settings): boolean {
+  return tools.modules.length > 0 || tools.dirs.length > 0 || tools.mcporter.enabled ||
+    Object.keys(mcp.servers).length > 0 || trust.documents === "ask" || prefill;
+}
+
+const NOTHING_RUNS: ReadonlySet<string> = new Set();
+
+/** Nobody asks for the tools of calls that are done. */
+const NO_TOOLS: Tools = { get: () => undefined, has: () => false, closestMatch: () => null };
