@@ -1,5 +1,13 @@
 // Bytes as they lie in memory: joined, compared, and the order they put names in.
 
+/** Most bytes of a document, a question or a body: the runtime holds no longer text than this in one piece. */
+export const MOST_TEXT_BYTES = 2 ** 29 - 24;
+
+/** Whether something was thrown because a text would have become longer than that. */
+export function isTooLong(thrown: unknown): boolean {
+  return thrown instanceof RangeError && /string length/i.test(thrown.message);
+}
+
 /** All parts in one piece. A single part is answered as it is, not copied. */
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!;

@@ -1,5 +1,6 @@
 // What calls cost that run at the same time: ten beside one, with no limit on how many run.
 
+import { callsDocument } from "./ceilings/made.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 5;
@@ -29,13 +30,8 @@ const bench: Bench = {
 
 /** Runs so many calls of a fresh document to their ends. */
 async function advance(folder: string, count: number): Promise<void> {
-  const ids = Array.from({ length: count }, (_, n) => `call_${n}`);
-  const uses = ids.map((id) =>
-    `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{"command":"sleep 1"}\n\`\`\`\n`
-  );
-  const blocks = ids.map((id) => `**Tool Result:** \`${id}\`\n\n\`\`\`flemma:tool status=approved\n\`\`\`\n`);
-  const document = `@You:\nGo.\n\n@Assistant:\n${uses.join("\n")}\n@You:\n\n${blocks.join("\n")}`;
-  await Deno.writeTextFile(`${folder}/a.chat`, document);
+  const calls = Array.from({ length: count }, () => ({ name: "bash", input: { command: "sleep 1" } }));
+  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(calls, "approved"));
   await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { max_concurrent: 0 }\n");
   const cli = new URL("../cli.ts", import.meta.url).pathname;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

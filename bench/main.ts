@@ -12,6 +12,7 @@ import { record, thisMachine } from "./record/record.ts";
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
   calls: () => import("./calls.ts"),
+  ceilings: () => import("./ceilings/sizes.ts"),
   "many-calls": () => import("./many/calls.ts"),
   lsp: () => import("./lsp.ts"),
   files: () => import("./files.ts"),

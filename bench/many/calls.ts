@@ -1,5 +1,6 @@
 // What many calls of one reply cost: run to their ends, ten and five times as many beside the smaller number.
 
+import { callsDocument, sums } from "../ceilings/made.ts";
 import { type Bench, type Figure, interleaved } from "../harness.ts";
 
 const ROUNDS = 3;
@@ -30,12 +31,7 @@ const bench: Bench = {
 
 /** Places, approves and runs so many calls of a fresh document. */
 async function advance(folder: string, count: number): Promise<void> {
-  const uses = Array.from(
-    { length: count },
-    (_, n) =>
-      `**Tool Use:** \`calculator\` (\`call_${n}\`)\n\n\`\`\`json\n{"expression":"${n} + 1"}\n\`\`\`\n`,
-  );
-  await Deno.writeTextFile(`${folder}/a.chat`, `@You:\nGo.\n\n@Assistant:\n${uses.join("\n")}`);
+  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), "placed"));
   await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { auto_approve: [calculator] }\n");
   const cli = new URL("../cli.ts", import.meta.url).pathname;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -1,11 +1,8 @@
 // The three standard streams: reading all of the input, writing all of the output, and what the three are.
 
-import { concat } from "../../base/bytes.ts";
+import { concat, MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";
 import { Exit } from "./exit.ts";
-
-/** Bytes of standard input that are kept in memory; more is passed on as it comes. */
-const MAX_INPUT_BYTES = 1024 ** 3;
 
 /** Milliseconds between two tries on a stream that somebody set to non-blocking. */
 const RETRY_MILLISECONDS = 2;
@@ -51,7 +48,7 @@ export class StandardInput {
 function readInput(first: Uint8Array): Input {
   const pieces: Uint8Array[] = [first];
   let length = first.length;
-  while (length <= MAX_INPUT_BYTES) {
+  while (length <= MOST_TEXT_BYTES) {
     const piece = new Uint8Array(64 * 1024);
     const got = readPiece(piece);
     if (got === null) return { bytes: concat(pieces), complete: true };

@@ -1,7 +1,10 @@
 // What bounds the requests of a run: the window of the model, dollars, tokens. Looked at before each request.
 
+import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
+import { providerError } from "../../providers/http/errors.ts";
+import type { ProviderError } from "../../providers/types.ts";
 import type { Prices } from "../../providers/models/types.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
 import type { UsageRecord } from "../types.ts";
@@ -18,6 +21,29 @@ export interface Upcoming {
   readonly prices: Prices | null;
   /** Whether a person asks for this very request, which the window does not hold up then. */
   readonly byPerson: boolean;
+}
+
+/** Bytes that are left for what stands below a reply. */
+const END_BYTES = 1 << 20;
+
+/** Most bytes that a character of a text (a UTF-16 unit) takes. */
+const CHARACTER_BYTES = 3;
+
+/**
+ * Why no more of a reply is taken: the document would become one that cannot be opened again. Null while there is room.
+ *
+ * @param bytes of the document as it is
+ * @param waiting characters of the reply that are not in it yet
+ */
+export function outgrown(bytes: number, waiting: number): ProviderError | null {
+  if (bytes + CHARACTER_BYTES * waiting <= MOST_TEXT_BYTES - END_BYTES) return null;
+  return providerError(
+    "other",
+    "The document has grown to 512 MB, the most it may be, so the reply ends here.",
+    {
+      next: "Go on in a new document: flemma new",
+    },
+  );
 }
 
 /** The limits of one run, and what it has used of them. */

@@ -1,5 +1,6 @@
 // Everything before the network: evaluate the document, find key and address, build the exact request.
 
+import { isTooLong } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { quickHash } from "../../base/hash.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -98,6 +99,22 @@ export function dryRun(options: RequestOptions): Promise<Prepared> {
 }
 
 async function prepare(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
+  try {
+    return await assemble(options, secret);
+  } catch (thrown) {
+    if (!isTooLong(thrown)) throw thrown;
+    return { kind: "failed", problem: TOO_LARGE };
+  }
+}
+
+/** Documents and the files in them come to more than one body can hold. */
+const TOO_LARGE: Problem = {
+  code: "request-too-large",
+  message: "The request would be larger than 512 MB, the most that can be sent.",
+  next: "Attach less, or go on in a smaller document: flemma compact",
+};
+
+async function assemble(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
   const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);

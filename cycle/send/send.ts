@@ -32,7 +32,7 @@ import { mergeUsage, promptTokens } from "../../providers/usage.ts";
 import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "./reply.ts";
 import { ReplyCommits } from "./commits.ts";
 import { prepareRequest, type Sendable } from "./request.ts";
-import { RunLimits } from "./limits.ts";
+import { outgrown, RunLimits } from "./limits.ts";
 import { silentCut } from "./silent_cut.ts";
 import { concessionNotice } from "./thinking_notices.ts";
 import type { UsageLog } from "../usage/log.ts";
@@ -374,7 +374,8 @@ class Sending {
 
   #apply(effects: readonly Effect[]): "stop" | "more" {
     for (const effect of effects) {
-      this.#error = this.#effect(effect);
+      this.#error = this.#effect(effect) ??
+        outgrown(this.#options.store.chat.byteLength, this.#writer.waiting);
       if (this.#error !== null) return "stop";
     }
     if (this.#options.stream !== false) this.#commits.touch();

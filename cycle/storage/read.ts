@@ -1,5 +1,6 @@
 // Reading a document: what is refused, and in which words (cli section 9).
 
+import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import {
   failed,
@@ -14,9 +15,6 @@ import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
-
-/** Largest document, in bytes. */
-export const MAX_DOCUMENT_BYTES = 1024 ** 3;
 
 /** What tells cheaply that a file is not the one that was read. Times are milliseconds. */
 export interface Stamp {
@@ -41,8 +39,13 @@ export async function readDocument(path: string, environment: Environment): Prom
     const found = await Deno.stat(realPath);
     if (found.isDirectory) return failure("document-is-folder", `${path} is a folder, not a document.`);
     if (!found.isFile) return failure("document-not-a-file", `${path} is not a regular file.`);
-    if (found.size > MAX_DOCUMENT_BYTES) {
-      return failure("document-too-large", `${path} is larger than 1 GiB.`);
+    if (found.size > MOST_TEXT_BYTES) {
+      const next = "Move its older turns to a file of their own, or go on in a new document: flemma new";
+      return failure(
+        "document-too-large",
+        `${path} is larger than 512 MB, the most a document may be.`,
+        next,
+      );
     }
     using file = await Deno.open(realPath);
     const before = await file.stat();

@@ -34,6 +34,13 @@ const AGAIN: ErrorOptions = { retry: { after: null } };
 
 const KINDS: readonly Kind[] = [
   [
+    /invalid string length/i,
+    ({ host }) =>
+      providerError("other", `${host} sent more than 512 MB in one piece, which cannot be taken.`, {
+        next: "Ask for less at a time.",
+      }),
+  ],
+  [
     /proxy authentication required/i,
     ({ proxy }) =>
       proxy === null ? null : providerError("network", `${named(proxy)} asks for a name and a password.`, {

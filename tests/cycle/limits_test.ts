@@ -1,7 +1,7 @@
 // What keeps a request of a run from being made: dollars, tokens, the window of the model.
 
 import assert from "node:assert/strict";
-import { RunLimits, type Upcoming } from "../../cycle/send/limits.ts";
+import { outgrown, RunLimits, type Upcoming } from "../../cycle/send/limits.ts";
 import { expectedCost, expectedTokens, fillOf } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 
@@ -130,4 +130,20 @@ Deno.test("how full the window is goes by the last request, before the first one
     share: 0.1,
     estimated: false,
   });
+});
+
+Deno.test("a reply ends before its document is larger than one that can be opened, with what waits counted", () => {
+  const most = 2 ** 29 - 24 - (1 << 20);
+  const rows: readonly (readonly [number, number, boolean])[] = [
+    [100, 1000, false],
+    [most, 0, false],
+    [most + 1, 0, true],
+    [most - 3, 1, false],
+    [most - 2, 1, true],
+  ];
+  for (const [bytes, waiting, ends] of rows) {
+    assert.equal(outgrown(bytes, waiting) !== null, ends, `${bytes} and ${waiting}`);
+  }
+  assert.match(outgrown(most, 1)!.message, /grown to 512 MB/);
+  assert.match(outgrown(most, 1)!.next!, /flemma new/);
 });

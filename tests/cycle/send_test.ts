@@ -534,6 +534,40 @@ Deno.test("the dry run is the body that is sent, byte for byte, and shows no sec
   assert.match(run.requests[0]!.headers.get("user-agent") ?? "", /^flemma\//);
 });
 
+Deno.test("a request that no text can hold is told with what helps; any other fault stays one", async () => {
+  const asked = (thrown: () => never) =>
+    dryRun({
+      chat: parse(bytes("@You:\nhi\n")),
+      document: null,
+      settings: DEFAULT_SETTINGS,
+      environment: { cwd: "/", home: "/", variables: {} },
+      provider: { ...anthropic, buildRequest: thrown },
+      tools: [],
+    });
+  // What the runtime itself throws for a text that is too long.
+  const prepared = await asked(() => {
+    throw new Error("x".repeat(2 ** 30));
+  });
+  assert.ok(prepared.kind === "failed");
+  assert.equal(prepared.problem.code, "request-too-large");
+  assert.match(prepared.problem.message, /larger than 512 MB/);
+  assert.match(prepared.problem.next ?? "", /flemma compact/);
+  const fault = new RangeError("Invalid array length");
+  await assert.rejects(
+    asked(() => {
+      throw fault;
+    }),
+    fault,
+  );
+  const other = new TypeError("Invalid string length");
+  await assert.rejects(
+    asked(() => {
+      throw other;
+    }),
+    other,
+  );
+});
+
 Deno.test("warnings of a failed send are notices, those of a completed one are in its outcome", async () => {
   const settings = { ...DEFAULT_SETTINGS, model: "claude-sonet-4-6" };
   const failed = await send({ status: 500, body: "{}" }, { settings });

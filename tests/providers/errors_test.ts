@@ -90,3 +90,16 @@ Deno.test("a page in place of an answer leads to the address, and an error of th
   assert.match(next({ error: { message: "no such model" } }, 404), /^Check the name of the model/);
   assert.equal(next({ odd: 1 }, 404), "", "nobody said what is not there");
 });
+
+Deno.test("more in one piece than a text can be is told as that, and not asked for again", () => {
+  let thrown: unknown;
+  try {
+    "x".repeat(2 ** 30);
+  } catch (fault) {
+    thrown = fault;
+  }
+  const { message, next, retry } = transportError(thrown, { request: { url: "http://h:1/v1/messages" } });
+  assert.equal(message, "h:1 sent more than 512 MB in one piece, which cannot be taken.");
+  assert.match(next ?? "", /less/);
+  assert.equal(retry, undefined);
+});

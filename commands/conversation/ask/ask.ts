@@ -59,7 +59,7 @@ function readQuestion({ arguments: { positionals }, input, messages }: Invocatio
   }
   const { bytes, complete } = input.read();
   if (!complete) {
-    return failure("document-too-large", "standard input: more than 1 GiB cannot be asked about.");
+    return failure("document-too-large", "standard input: more than 512 MB cannot be asked about.");
   }
   const refused = checkText(bytes, null);
   if (refused !== null) return { ok: false, problem: refused };

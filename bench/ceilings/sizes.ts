@@ -1,0 +1,148 @@
+// How far it goes: documents and replies of up to 100 MB, thousands of calls, 1 GB of output.
+
+import { conversation } from "../conversation.ts";
+import type { Bench, Figure } from "../harness.ts";
+import { type Ceiling, growth } from "./figures.ts";
+import { callsDocument, replyStream, type Standing, sums } from "./made.ts";
+import { type Spent, spent } from "./run.ts";
+
+const MB = 1024 * 1024;
+/** A call that waits for a person is exit 3. */
+const WAITS = 3;
+
+const bench: Bench = {
+  name: "ceilings",
+  about: "one run each, time of the processor and peak of memory; growth beside the smallest of the same run",
+  async run(): Promise<readonly Figure[]> {
+    const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
+    await Deno.mkdir(`${folder}/home`);
+    try {
+      // One that nobody measures: the runtime keeps compiled code from it.
+      await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nGo.\n");
+      await answered(folder, 1);
+      return [
+        ...await replies(folder),
+        ...await documents(folder),
+        ...await calls(folder),
+        ...await waiting(folder),
+        ...await output(folder),
+      ];
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+};
+
+/** Runs something in each size. */
+async function each(
+  what: string,
+  sizes: readonly number[],
+  unit: string,
+  run: (size: number) => Promise<Spent>,
+  ceiling?: Ceiling,
+): Promise<Figure[]> {
+  const all: { name: string; spent: Spent }[] = [];
+  for (const size of sizes) all.push({ name: `${size} ${unit}`, spent: await run(size) });
+  return growth(what, all, ceiling);
+}
+
+/** Text that streams in. */
+function replies(folder: string): Promise<Figure[]> {
+  return each("reply", [10, 100], "MB", async (size) => {
+    await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nGo.\n");
+    const result = await answered(folder, size * MB);
+    const { size: written } = await Deno.stat(`${folder}/a.chat`);
+    if (written < size * MB) throw new Error(`the reply is not whole: ${written} bytes`);
+    return result;
+  }, { time: 12, memory: 350 });
+}
+
+/** Long conversations: looked at, checked, and sent. */
+async function documents(folder: string): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const write = (size: number) => {
+    const text = new TextDecoder().decode(conversation(size * MB));
+    // Without the first block, which names no model that is there.
+    return Deno.writeTextFile(`${folder}/a.chat`, text.slice(text.indexOf("@System:")));
+  };
+  const ways: readonly (readonly [string, () => Promise<Spent>])[] = [
+    ["status", () => spent(folder, ["status", "a.chat"])],
+    ["check", () => spent(folder, ["check", "a.chat"], {}, [0, 1])],
+    ["advance", () => answered(folder, 1)],
+  ];
+  for (const [what, run] of ways) {
+    figures.push(
+      ...await each(`${what} of a document`, [10, 50, 100], "MB", async (size) => {
+        await write(size);
+        return await run();
+      }, { time: 13 }),
+    );
+  }
+  return figures;
+}
+
+/** Calls of one reply, run to their ends. */
+function calls(folder: string): Promise<Figure[]> {
+  return each("calls", [1000, 10_000], "calls", async (count) => {
+    await withCalls(folder, count, "placed");
+    await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { auto_approve: [calculator] }\n");
+    const result = await spent(folder, ["advance", "a.chat", "--no-autopilot", "--config", "config.yaml"]);
+    const text = await Deno.readTextFile(`${folder}/a.chat`);
+    if (text.includes("status=")) throw new Error("the calls did not all run");
+    return result;
+  }, { time: 13 });
+}
+
+/** Calls that wait for a person. */
+async function waiting(folder: string): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const ways: readonly (readonly [string, readonly string[]])[] = [
+    ["status", ["status", "a.chat"]],
+    ["approve --all", ["approve", "a.chat", "--all"]],
+    ["approval show", ["approval", "show", "a.chat"]],
+  ];
+  for (const [what, args] of ways) {
+    figures.push(
+      ...await each(`${what} of what waits`, [100, 1000, 10_000], "calls", async (count) => {
+        await withCalls(folder, count, "pending");
+        return await spent(folder, args, {}, [0, WAITS]);
+      }, { time: 60 }),
+    );
+  }
+  return figures;
+}
+
+/** A command in the sandbox that says a lot; each in a document of its own, whose approvals nothing else has used. */
+function output(folder: string): Promise<Figure[]> {
+  return each("output of a command", [10, 1024], "MB", async (size) => {
+    const command = `head -c ${size * MB} /dev/zero | tr '\\0' 'x' | fold -w 99`;
+    const document = `output${size}.chat`;
+    await Deno.writeTextFile(
+      `${folder}/${document}`,
+      callsDocument([{ name: "bash", input: { command } }], "approved"),
+    );
+    return await spent(folder, ["advance", document, "--no-autopilot"]);
+  }, { memory: 350 });
+}
+
+async function withCalls(folder: string, count: number, standing: Standing): Promise<void> {
+  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), standing));
+}
+
+/** Advances the document with a server on loopback that answers with so many bytes. */
+async function answered(folder: string, bytes: number): Promise<Spent> {
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
+    await request.body?.cancel();
+    return new Response(replyStream(bytes), { headers: { "content-type": "text/event-stream" } });
+  });
+  try {
+    return await spent(folder, ["advance", "a.chat", "--quiet", "--no-autopilot"], {
+      ANTHROPIC_API_KEY: "none",
+      FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}`,
+    });
+  } finally {
+    await server.shutdown();
+  }
+}
+
+export default bench;
