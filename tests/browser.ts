@@ -13,7 +13,7 @@ const FLAGS = [
   "--no-first-run",
 ];
 
-/** Longest that a page may take. */
+/** Longest that a page may take, in milliseconds, unless its test says otherwise. */
 const PATIENCE = 300_000;
 
 /**
@@ -21,7 +21,7 @@ const PATIENCE = 300_000;
  *
  * @param script the text of the module
  */
-export async function inBrowser(script: string): Promise<unknown> {
+export async function inBrowser(script: string, patience: number = PATIENCE): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname } = new URL(request.url);
@@ -44,7 +44,7 @@ export async function inBrowser(script: string): Promise<unknown> {
     stdout: "null",
     stderr: "null",
   }).spawn();
-  const late = setTimeout(() => reject(new Error("the page told nothing in time")), PATIENCE);
+  const late = setTimeout(() => reject(new Error("the page told nothing in time")), patience);
   browser.status.then(({ code }) =>
     reject(new Error(`the browser ended with ${code} before the page told anything`))
   );

@@ -36,13 +36,8 @@ export async function record(measured: Measured, file: URL = FILE): Promise<void
   const before = await readRecord(file);
   const at = before.findIndex(({ bench }) => bench === measured.bench);
   const all = at < 0 ? [...before, measured] : before.with(at, measured);
-  const text = all.map((each) => {
-    const { rows, ...rest } = each;
-    // A figure a line, so that a diff shows which changed.
-    const lines = rows.map((row) => `    ${JSON.stringify(shortened(row))}`).join(",\n");
-    return `  ${JSON.stringify(rest).slice(0, -1)},"rows":[\n${lines}\n  ]}`;
-  });
-  await Deno.writeTextFile(file, `[\n${text.join(",\n")}\n]\n`);
+  const short = all.map((each) => ({ ...each, rows: each.rows.map(shortened) }));
+  await Deno.writeTextFile(file, `${JSON.stringify(short, null, 2)}\n`);
 }
 
 /** The machine that runs this. */

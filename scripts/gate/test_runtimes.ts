@@ -21,6 +21,9 @@ const RUNTIMES: Readonly<Record<string, { readonly name: string; readonly progra
   chromium: null,
 };
 
+/** Longest that all tests may take in a browser, on a machine that does much else, in milliseconds. */
+const LONGEST = 3_600_000;
+
 const names = Deno.args.length > 0 ? Deno.args : Object.keys(RUNTIMES);
 const unknown = names.find((name) => !Object.hasOwn(RUNTIMES, name));
 if (unknown !== undefined) {
@@ -86,7 +89,7 @@ const tell = (value) => fetch("/report", { method: "POST", body: JSON.stringify(
 import(url).then(${PROGRAM}).then(tell, (error) => tell(String(error)));`;
   return {
     version: (await said("chromium", ["--version"], root)).trim(),
-    report: await inBrowser(await bundleTests({ hasAssert: false })) as Report,
+    report: await inBrowser(await bundleTests({ hasAssert: false }), LONGEST) as Report,
     answer: await inBrowser(page),
   };
 }

@@ -29,7 +29,7 @@ function partOf({ bench, about, day, version, machine, rows }: Measured): string
   const { deno, system, processor, cores, load } = machine;
   const place = [processor, system].filter((words) => words !== "").join(", ");
   const busy = load > cores
-    ? ` The machine was busy: ${load} processes wanted to run at the same time, so milliseconds are far too high.`
+    ? ` The machine was busy: ${load} processes wanted to run at the same time, so milliseconds are far too high and ratios uncertain; on a quiet machine both are lower.`
     : "";
   return [
     `## ${bench}`,
