@@ -79,9 +79,14 @@ export async function makeFile(path: string, bytes: Uint8Array, mode: number): P
 export async function replaceSmallFile(
   path: string,
   bytes: Uint8Array,
-  { durable, mode }: { readonly durable: boolean; readonly mode?: number },
+  { durable, mode, begin = `${nameOf(path)}.` }: {
+    readonly durable: boolean;
+    readonly mode?: number;
+    /** How the name of its own begins. @default the name and a full stop */
+    readonly begin?: string;
+  },
 ): Promise<void> {
-  await throughTemporary(`${path}.`, 0o600, async (temporary, file) => {
+  await throughTemporary(`${folderPrefix(path)}${begin}`, 0o600, async (temporary, file) => {
     await writeAll(file, bytes);
     if (durable) await file.sync();
     if (mode !== undefined && Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
@@ -89,12 +94,15 @@ export async function replaceSmallFile(
   });
 }
 
-/** Writes a person's file anew, whole and durably: behind a link where there is one, its mode as it was. */
-export async function rewriteFile(path: string, text: string): Promise<void> {
+/**
+ * Writes a person's file anew, whole and durably: behind a link where there is one, its mode as it was. Where the file has another
+ * name each time, `begin` says how that of its temporary file begins, by which what a killed writer left is found.
+ */
+export async function rewriteFile(path: string, text: string, begin?: string): Promise<void> {
   const real = await Deno.realPath(path).catch(() => path);
   const mode = await Deno.stat(real).then(({ mode }) => mode, () => null);
   const bytes = new TextEncoder().encode(text);
-  await replaceSmallFile(real, bytes, { durable: true, mode: (mode ?? 0o644) & 0o777 });
+  await replaceSmallFile(real, bytes, { durable: true, mode: (mode ?? 0o644) & 0o777, begin });
 }
 
 /**

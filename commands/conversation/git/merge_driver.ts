@@ -25,7 +25,8 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const merged = mergeTurns(before.value, mine.value, other.value, Number(size) || USUAL_SIZE);
   try {
-    await rewriteFile(absolutePath(environment, ours), merged.text);
+    // Git gives its file another name each time.
+    await rewriteFile(absolutePath(environment, ours), merged.text, ".flemma-merge.");
   } catch (thrown) {
     return refuse(invocation, {
       code: "write-failed",
