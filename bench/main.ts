@@ -6,7 +6,7 @@ import { PAIRS } from "./pairs.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
-  calls: () => import("./calls.ts"),
+  calls: () => import("./many/at_once.ts"),
   ceilings: () => import("./ceilings/sizes.ts"),
   "many-calls": () => import("./many/calls.ts"),
   lsp: () => import("./lsp.ts"),
