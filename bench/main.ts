@@ -11,7 +11,7 @@ import { record, thisMachine } from "./record/record.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
-  calls: () => import("./calls.ts"),
+  calls: () => import("./many/at_once.ts"),
   ceilings: () => import("./ceilings/sizes.ts"),
   "many-calls": () => import("./many/calls.ts"),
   lsp: () => import("./lsp.ts"),

@@ -1,7 +1,7 @@
 // What calls cost that run at the same time: ten beside one, with no limit on how many run.
 
-import { callsDocument } from "./ceilings/made.ts";
-import { type Bench, type Figure, interleaved } from "./harness.ts";
+import { callsDocument } from "../ceilings/made.ts";
+import { type Bench, type Figure, interleaved } from "../harness.ts";
 
 const ROUNDS = 5;
 const ONE = "1 call";
@@ -33,7 +33,7 @@ async function advance(folder: string, count: number): Promise<void> {
   const calls = Array.from({ length: count }, () => ({ name: "bash", input: { command: "sleep 1" } }));
   await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(calls, "approved"));
   await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { max_concurrent: 0 }\n");
-  const cli = new URL("../cli.ts", import.meta.url).pathname;
+  const cli = new URL("../../cli.ts", import.meta.url).pathname;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", cli, "advance", "a.chat", "--no-autopilot", "--config", "config.yaml"],
     cwd: folder,
