@@ -25,5 +25,6 @@ export {
 } from "./edits/result_block.ts";
 export { applyEdits, diagnosticJson, type Edit, parse, toJson, update } from "./mod.ts";
 export { type Prose, proseOf } from "./prose.ts";
+export type * from "./json.ts";
 export type * from "./types.ts";
 export { editBetween, offsetAt, offsetAtUnits, type Position, positionAt, unitsAt } from "./utf16.ts";

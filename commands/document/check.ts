@@ -12,10 +12,16 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 
+/** What is found in one document. */
+interface Report {
+  readonly document: string;
+  readonly diagnostics: readonly ReturnType<typeof diagnosticJson>[];
+}
+
 export async function run(invocation: Invocation): Promise<number> {
   const { positionals } = invocation.arguments;
   const asJson = switchOption(invocation.arguments, "json") === true;
-  const reports: Record<string, unknown>[] = [];
+  const reports: Report[] = [];
   let exit: number = Exit.ok;
   for (const file of positionals.length === 0 ? [undefined] : positionals) {
     const opened = await readForReport(invocation, file);

@@ -18,8 +18,8 @@ export function lineOf({ line, start }: Finding): number {
   return line ?? start ?? 1;
 }
 
-/** The members as the JSON of reports spells them. */
-export function diagnosticJson(diagnostic: Finding): Record<string, unknown> {
+/** The members as the JSON of reports spells them; what is not known is absent in it. */
+export function diagnosticJson(diagnostic: Finding) {
   const { code, type, severity, message, start, end, line, startCol, endCol, id } = diagnostic;
   return { code, type, severity, message, start, end, line, start_col: startCol, end_col: endCol, id };
 }

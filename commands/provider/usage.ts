@@ -74,7 +74,7 @@ function byModel(records: readonly UsageRecord[]): readonly Row[] {
   return [...rows].map(([name, records]) => ({ name, records }));
 }
 
-function documentJson(document: string, records: readonly UsageRecord[]): unknown {
+function documentJson(document: string, records: readonly UsageRecord[]) {
   const models = byModel(records).map(({ records }) => {
     const [{ provider, model }] = records as [UsageRecord];
     return { provider, model, ...totalOf(records) };
@@ -82,7 +82,7 @@ function documentJson(document: string, records: readonly UsageRecord[]): unknow
   return { document, usage: usageJson(records), models, requests: records };
 }
 
-function allJson(rows: readonly Row[]): unknown {
+function allJson(rows: readonly Row[]) {
   const documents = rows.map(({ name, records }) => ({
     document: name === UNSAVED ? null : name,
     ...totalOf(records),

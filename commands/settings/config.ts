@@ -111,7 +111,7 @@ export function tellDiagnostics(
   }
 }
 
-function rowJson({ key, value, layers, excluded, hidden }: Row): Record<string, unknown> {
+function rowJson({ key, value, layers, excluded, hidden }: Row) {
   return {
     key,
     value: typeof value === "function" ? "(a function)" : value,

@@ -196,7 +196,7 @@ function editorWords(name: string, { folder, state }: { folder: string; state: s
   }
 }
 
-function jsonOf({ sandbox, ...rest }: Report): unknown {
+function jsonOf({ sandbox, ...rest }: Report) {
   if (sandbox === null) return { ...rest, sandbox: null };
   const { status, enabledBy, obstacle } = sandbox;
   return {

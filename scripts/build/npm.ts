@@ -38,6 +38,9 @@ const SYSTEMS = [
   "win32-x64",
 ];
 
+/** JSON Schemas for programs around this one: of settings files, and of what is printed. */
+const SCHEMAS = ["output.schema.json", "settings.schema.json"];
+
 const SUMMARY = "An agent loop on plain .chat files, for any editor";
 
 /**
@@ -56,6 +59,8 @@ export async function buildPackages(target: string): Promise<string[]> {
   for (const [index, name] of Object.keys(LIBRARIES).entries()) {
     await Deno.writeTextFile(`${folder}/lib/${name}.d.ts`, types[index]!);
   }
+  await Deno.mkdir(`${folder}/schemas`);
+  for (const name of SCHEMAS) await Deno.copyFile(`${ROOT}/docs/${name}`, `${folder}/schemas/${name}`);
   for (const name of ["flemma.bin", "flemma.cjs"]) {
     await Deno.copyFile(`${ROOT}/scripts/build/npm/${name}`, `${folder}/bin/${name}`);
     await Deno.chmod(`${folder}/bin/${name}`, 0o755);
@@ -87,6 +92,7 @@ export function packageManifest(): Record<string, unknown> {
       ".": library("mod"),
       "./parser": library("parser"),
       "./lezer": library("lezer"),
+      "./schemas/*": "./schemas/*",
       "./package.json": "./package.json",
     },
     engines: { node: ">=20", deno: ">=2.4.2" },

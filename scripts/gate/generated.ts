@@ -22,6 +22,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/messages.ts"),
     import("../generate/reliability.ts"),
     import("../generate/performance.ts"),
+    import("../generate/schemas.ts"),
   ]);
   const made = (await Promise.all(makers.map((maker) => maker.generate()))).flat();
   // One after the other: each ends the bundler that it started, which is one for all.

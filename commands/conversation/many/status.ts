@@ -24,13 +24,18 @@ export async function run(invocation: Invocation): Promise<number> {
   return worstExit(codes);
 }
 
+/** A call that waits for a person, as JSON has it. */
+type Waiting =
+  & { readonly document: string; readonly source: string }
+  & Pick<OpenCall, "id" | "number" | "name" | "line" | "preview">;
+
 /** One line for each call that waits for a person, over all documents. */
 async function showPending(invocation: Invocation): Promise<number> {
   const { arguments: given, messages } = invocation;
   const asJson = switchOption(given, "json") === true;
   const files = given.positionals.length === 0 ? ["-"] : given.positionals;
   const codes: number[] = [];
-  const all: Record<string, unknown>[] = [];
+  const all: Waiting[] = [];
   for (const document of files) {
     const waiting = await pendingIn(about(invocation, document), document);
     if ("exit" in waiting) codes.push(waiting.exit);
