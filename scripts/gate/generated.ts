@@ -13,15 +13,15 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/scan.ts"),
     import("../generate/lua.ts"),
     import("../generate/validators.ts"),
-    import("../generate/help.ts"),
+    import("../generate/pages/help.ts"),
     import("../generate/demo.ts"),
     import("../generate/editors.ts"),
     import("../generate/settings.ts"),
     import("../generate/models.ts"),
     import("../generate/protected.ts"),
-    import("../generate/messages.ts"),
-    import("../generate/reliability.ts"),
-    import("../generate/performance.ts"),
+    import("../generate/pages/messages.ts"),
+    import("../generate/pages/reliability.ts"),
+    import("../generate/pages/performance.ts"),
     import("../generate/schemas.ts"),
   ]);
   const made = (await Promise.all(makers.map((maker) => maker.generate()))).flat();
@@ -29,7 +29,7 @@ export async function generateAll(): Promise<Generated[]> {
   const bundlers = [
     import("../generate/tool_host.ts"),
     import("../generate/file_helper.ts"),
-    import("../generate/notices.ts"),
+    import("../generate/pages/notices.ts"),
   ];
   for (const maker of bundlers) made.push(...[await (await maker).generate()].flat());
   return made;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { rowsOf } from "../../bench/harness.ts";
 import { type Measured, readRecord, record } from "../../bench/record/record.ts";
-import { pageOf } from "../../scripts/generate/performance.ts";
+import { pageOf } from "../../scripts/generate/pages/performance.ts";
 
 const machine = { deno: "2.9.6", system: "linux x86_64", processor: "Some CPU", cores: 2, load: 1 };
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sentencesOf } from "../../scripts/generate/messages/collect.ts";
+import { sentencesOf } from "../../scripts/generate/pages/messages/collect.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
 /** Code, text and next step of each sentence in a piece of source. */

@@ -1,9 +1,9 @@
 // The page of every sentence that the program can print, read from the source: docs/messages.md.
 
-import { isThere } from "../../base/files.ts";
-import { ROOMS } from "../gate/layers.ts";
-import { ROOT } from "../gate/root.ts";
-import { walk } from "../mutate/walk.ts";
+import { isThere } from "../../../base/files.ts";
+import { ROOMS } from "../../gate/layers.ts";
+import { ROOT } from "../../gate/root.ts";
+import { walk } from "../../mutate/walk.ts";
 import { type Sentence, sentencesOf } from "./messages/collect.ts";
 
 /** What the sentences of a room without a code are about, in the order of the page. */
@@ -70,7 +70,7 @@ function rooms(): string[] {
   const there = Object.keys(ROOMS).filter((name) => !name.endsWith(".ts") && isThere(`${ROOT}/${name}`));
   const nameless = there.find((room) => TITLES[room] === undefined);
   if (nameless !== undefined) {
-    throw new Error(`give the room ${nameless} a title in scripts/generate/messages.ts`);
+    throw new Error(`give the room ${nameless} a title in scripts/generate/pages/messages.ts`);
   }
   return Object.keys(TITLES).filter((room) => there.includes(room));
 }

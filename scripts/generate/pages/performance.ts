@@ -1,7 +1,7 @@
 // Writes docs/performance.md from what the benches measured last.
 
-import { cellsOf, type Row } from "../../bench/harness.ts";
-import { type Measured, readRecord } from "../../bench/record/record.ts";
+import { cellsOf, type Row } from "../../../bench/harness.ts";
+import { type Measured, readRecord } from "../../../bench/record/record.ts";
 
 const HEAD = `# Performance
 

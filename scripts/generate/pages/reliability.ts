@@ -1,8 +1,8 @@
 // Writes docs/reliability.md from the list of faults with their tests and from what the campaigns recorded.
 
-import { CAMPAIGNS } from "../../tests/campaign/campaigns.ts";
-import { readRecord, totals } from "../../tests/campaign/record.ts";
-import { readReliability } from "../../tests/reliability.ts";
+import { CAMPAIGNS } from "../../../tests/campaign/campaigns.ts";
+import { readRecord, totals } from "../../../tests/campaign/record.ts";
+import { readReliability } from "../../../tests/reliability.ts";
 
 const HEAD = `# Reliability
 

@@ -1,9 +1,9 @@
 // The reference page of commands and the manual page, from the table that the program itself reads.
 
-import { optionForm, optionText, overview, synopsis } from "../../commands/line/help.ts";
-import { EXIT_CODES, VARIABLES } from "../../commands/line/manual.ts";
-import { COMMANDS } from "../../commands/line/table.ts";
-import type { Command } from "../../commands/line/spec.ts";
+import { optionForm, optionText, overview, synopsis } from "../../../commands/line/help.ts";
+import { EXIT_CODES, VARIABLES } from "../../../commands/line/manual.ts";
+import { COMMANDS } from "../../../commands/line/table.ts";
+import type { Command } from "../../../commands/line/spec.ts";
 
 export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([{ path: "docs/commands.md", text: page() }, {
