@@ -20,6 +20,15 @@ export function isThere(path: string): boolean {
   }
 }
 
+/** Whether something may stand at a path: what cannot even be looked at counts, since whoever opens it says why. */
+export function mayBeThere(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    return true;
+  }
+}
+
 /** Removes a file; nothing happens when there is none. */
 export async function removeIfThere(path: string): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 // From words to an exit code: finds the command, loads only it, and sees to it that no way out loses a document.
 
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
-import { isThere } from "../base/files.ts";
+import { mayBeThere } from "../base/files.ts";
 import { visible } from "../base/visible.ts";
 import { runtimeRefusal, thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
@@ -128,7 +128,7 @@ function isReport(given: Arguments): boolean {
  */
 async function startBeside(given: Arguments, file: string, environment: Environment): Promise<number> {
   const { command, positionals } = given;
-  const there = isThere(file);
+  const there = mayBeThere(file);
   const nothingThere = { message: `There is no file ${file}.`, command, positionals: ["-"] };
   const kind = inputKind();
   const input = new StandardInput();
@@ -258,7 +258,7 @@ export function readsInput(kind: "filter" | "report" | "none", positionals: read
 
 /** Whether a first word that is no command is meant as a file: it exists, or it looks like a path. */
 function looksLikeFile(word: string): boolean {
-  return looksLikePath(word) || isThere(word);
+  return looksLikePath(word) || mayBeThere(word);
 }
 
 function looksLikePath(word: string): boolean {

@@ -1,6 +1,6 @@
 // The first step of every run: it tells the version by itself, and loads the program for anything else.
 
-import { isThere } from "../../base/files.ts";
+import { mayBeThere } from "../../base/files.ts";
 import { runtimeRefusal, thrownText } from "../../base/problem.ts";
 import { Exit } from "../io/exit.ts";
 import { errorIsOutput, inputKind, passRestThrough, printPage, writeError } from "../io/streams.ts";
@@ -40,6 +40,6 @@ function notLoaded(words: readonly string[], thrown: unknown): number {
 
 /** Whether a document could come from standard input, as far as that can be told without knowing the options. */
 function mayBeFilter([first = "advance", ...others]: readonly string[]): boolean {
-  if (FILTERS.includes(first)) return !others.some(isThere);
-  return first.startsWith("-") && !others.some(isThere);
+  if (FILTERS.includes(first)) return !others.some(mayBeThere);
+  return first.startsWith("-") && !others.some(mayBeThere);
 }

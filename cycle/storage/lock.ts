@@ -5,7 +5,14 @@ import type { Environment } from "../../base/environment.ts";
 import type { LockPlace } from "../../config/settings.ts";
 import { quickHash } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import {
+  failure,
+  type Outcome,
+  type Problem,
+  runtimeRefusal,
+  success,
+  thrownText,
+} from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
@@ -165,6 +172,8 @@ async function lockFile(
       await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
     }
   } catch (thrown) {
+    const refused = runtimeRefusal(thrown);
+    if (refused !== null) return { ok: false, problem: refused };
     if (thrown instanceof Deno.errors.NotSupported) {
       return failure(
         "runtime-unsupported",

@@ -111,6 +111,8 @@ export async function ownership(path: string): Promise<Ownership> {
 
 /** The problem of a document that cannot be opened for writing, with what helps against this very reason. */
 export function unwritable(path: string, thrown: unknown, owned: Ownership): Problem {
+  const refused = runtimeRefusal(thrown);
+  if (refused !== null) return refused;
   const word = shellWord(path);
   const [reason, remedy] = hindrance(word, thrown, owned);
   return {

@@ -51,9 +51,9 @@ export async function asPackage(bundle: string, folder: string, node?: string): 
     await Deno.mkdir(`${packages}/${name}`, { recursive: true });
   }
   await copyFolder(bundle, `${packages}/flemma/lib`);
-  await Deno.copyFile(`${ROOT}/scripts/build/npm/flemma`, `${packages}/flemma/bin/flemma`);
+  await Deno.copyFile(`${ROOT}/scripts/build/npm/flemma.bin`, `${packages}/flemma/bin/flemma.bin`);
   await Deno.copyFile(Deno.execPath(), `${packages}/@deno/${system}/deno`);
-  await Deno.symlink("../flemma/bin/flemma", `${packages}/.bin/flemma`);
+  await Deno.symlink("../flemma/bin/flemma.bin", `${packages}/.bin/flemma`);
   return { program: [`${packages}/.bin/flemma`], path: await withoutRuntimes(`${folder}/bin`, node) };
 }
 

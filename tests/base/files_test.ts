@@ -3,6 +3,7 @@ import {
   createFile,
   isThere,
   makeFile,
+  mayBeThere,
   removeIfThere,
   type RenameWith,
   replaceSmallFile,
@@ -204,4 +205,15 @@ Deno.test("a person's file is written anew behind its link, with its mode, and a
     assert.equal(Deno.statSync(`${folder}/real`).mode! & 0o777, 0o640);
     await rewriteFile(`${folder}/fresh`, "new");
     assert.equal(Deno.statSync(`${folder}/fresh`).mode! & 0o777, 0o644);
+  }));
+
+Deno.test("what cannot be looked at may be there, one row a condition", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/file`, "");
+    await Deno.symlink("loop", `${folder}/loop`);
+    assert.equal(mayBeThere(`${folder}/file`), true);
+    assert.equal(mayBeThere(`${folder}/gone`), false);
+    assert.equal(mayBeThere(`${folder}/file/below`), false, "a part of the path is no folder");
+    assert.equal(mayBeThere(`${folder}/${"x".repeat(300)}`), true, "the system takes no such name");
+    assert.equal(mayBeThere(`${folder}/loop/below`), true, "its links lead nowhere");
   }));

@@ -168,3 +168,14 @@ Deno.test("reports work without the state folder, also where a file stands in it
       assert.doesNotMatch(stderr, /fault of the program|os error/, `${line}: exit ${code}\n${stderr}`);
     }
   }));
+
+Deno.test("a name that the system takes for no file's is told in a sentence by every kind of command", () =>
+  withScene(async (place) => {
+    const name = `${"x".repeat(300)}.chat`;
+    for (const command of ["advance", "approve", "status", "check", "undo"]) {
+      const { code, stderr, stdout } = await place.run([command, name]);
+      assert.ok(code === 1 || code === 2, command);
+      assert.match(stdout + stderr, /File name too long/, command);
+      assert.doesNotMatch(stdout + stderr, /Uncaught|fault of the program/, command);
+    }
+  }));

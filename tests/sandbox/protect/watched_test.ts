@@ -99,10 +99,10 @@ Deno.test("a change of mode or of what a link leads to counts, and so does conte
 
 Deno.test("home files are watched only where commands can write to the home", () =>
   inFolder(async (root) => {
-    plant(root, "project/", "home/.npmrc");
+    plant(root, "project/", "home/.tool-versions");
     const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~"] } });
-    await runInside(sandbox, "echo x > ~/.npmrc; echo x > ~/.gdbinit");
-    assert.deepEqual(changes(root, sandbox), ["made home/.gdbinit", "changed home/.npmrc"]);
+    await runInside(sandbox, "echo x > ~/.tool-versions; echo x > ~/.pdbrc");
+    assert.deepEqual(changes(root, sandbox), ["made home/.pdbrc", "changed home/.tool-versions"]);
   }));
 
 function git(folder: string, ...args: string[]): void {
