@@ -33,7 +33,7 @@ const bench: Bench = {
 async function advance(folder: string, count: number): Promise<void> {
   await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), "placed"));
   await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { auto_approve: [calculator] }\n");
-  const cli = new URL("../cli.ts", import.meta.url).pathname;
+  const cli = new URL("../../cli.ts", import.meta.url).pathname;
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", cli, "advance", "a.chat", "--no-autopilot", "--config", "config.yaml"],
     cwd: folder,

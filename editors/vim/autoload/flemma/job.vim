@@ -50,8 +50,14 @@ endfunction
 " Takes in what a job says. While the editor asks the person something (whether to write over a file, say) a change of the
 " screen would hide its question, so it is held until the answer.
 function! s:hear(job, taking) abort
+  if empty(a:job.held) && mode(1) !=# 'r?'
+    " Without a detour: in a loop Ctrl-C, which stops a run, would stop this as well, and what it says of its end were lost.
+    return a:taking()
+  endif
   call add(a:job.held, a:taking)
-  call s:take_in(a:job)
+  if len(a:job.held) == 1
+    call timer_start(50, {_ -> s:take_in(a:job)})
+  endif
 endfunction
 
 function! s:take_in(job) abort
