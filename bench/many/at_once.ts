@@ -2,6 +2,7 @@
 
 import { callsDocument } from "../ceilings/made.ts";
 import { type Bench, type Figure, interleaved } from "../harness.ts";
+import { advanced } from "./advanced.ts";
 
 const ROUNDS = 5;
 const ONE = "1 call";
@@ -31,19 +32,11 @@ const bench: Bench = {
 /** Runs so many calls of a fresh document to their ends. */
 async function advance(folder: string, count: number): Promise<void> {
   const calls = Array.from({ length: count }, () => ({ name: "bash", input: { command: "sleep 1" } }));
-  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(calls, "approved"));
-  await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { max_concurrent: 0 }\n");
-  const cli = new URL("../../cli.ts", import.meta.url).pathname;
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", cli, "advance", "a.chat", "--no-autopilot", "--config", "config.yaml"],
-    cwd: folder,
-    env: { XDG_STATE_HOME: `${folder}/state`, XDG_RUNTIME_DIR: `${folder}/run` },
-    stderr: "piped",
-  }).output();
-  const text = await Deno.readTextFile(`${folder}/a.chat`);
-  if (code !== 0 || text.split("(no output)").length !== count + 1) {
-    throw new Error(`the calls did not all run: ${new TextDecoder().decode(stderr)}\n${text}`);
-  }
+  await advanced(folder, {
+    document: callsDocument(calls, "approved"),
+    settings: "tools: { max_concurrent: 0 }\n",
+    isDone: (text) => text.split("(no output)").length === count + 1,
+  });
 }
 
 export default bench;

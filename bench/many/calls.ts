@@ -2,6 +2,7 @@
 
 import { callsDocument, sums } from "../ceilings/made.ts";
 import { type Bench, type Figure, interleaved } from "../harness.ts";
+import { advanced } from "./advanced.ts";
 
 const ROUNDS = 3;
 const COUNTS = [200, 2000, 10_000] as const;
@@ -31,19 +32,11 @@ const bench: Bench = {
 
 /** Places, approves and runs so many calls of a fresh document. */
 async function advance(folder: string, count: number): Promise<void> {
-  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), "placed"));
-  await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { auto_approve: [calculator] }\n");
-  const cli = new URL("../../cli.ts", import.meta.url).pathname;
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", cli, "advance", "a.chat", "--no-autopilot", "--config", "config.yaml"],
-    cwd: folder,
-    env: { XDG_STATE_HOME: `${folder}/state`, XDG_RUNTIME_DIR: `${folder}/run` },
-    stderr: "piped",
-  }).output();
-  const text = await Deno.readTextFile(`${folder}/a.chat`);
-  if (code !== 0 || !text.includes(`\n${count}\n\`\`\``) || text.includes("status=")) {
-    throw new Error(`the calls did not all run: ${new TextDecoder().decode(stderr).slice(-2000)}`);
-  }
+  await advanced(folder, {
+    document: callsDocument(sums(count), "placed"),
+    settings: "tools: { auto_approve: [calculator] }\n",
+    isDone: (text) => text.includes(`\n${count}\n\`\`\``) && !text.includes("status="),
+  });
 }
 
 export default bench;
