@@ -9,7 +9,7 @@ import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cancelled, Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/plan.ts";
-import { callNumber, handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
+import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
@@ -216,19 +216,22 @@ export class Session implements ChatSession {
   async show(target: CallTarget): Promise<Outcome<ShownCall>> {
     const found = await this.#one(target);
     if (!found.ok) return found;
-    const { call, runtime } = found.value;
-    const [{ shownCall }, explained] = await Promise.all([
-      import("./review/shown_call.ts"),
-      this.explain(call.id),
-    ]);
+    const shown = await this.#shown(await this.explain(found.value.call.id), found.value.runtime);
+    return shown.ok ? success(shown.value[0]!) : shown;
+  }
+
+  async showOpen(): Promise<Outcome<readonly ShownCall[]>> {
+    const explained = await this.explain();
+    return await this.#shown(explained, this.#runtime);
+  }
+
+  async #shown(
+    explained: Outcome<readonly ExplainedCall[]>,
+    { written: files, ruled: subject, sandbox }: Runtime,
+  ): Promise<Outcome<readonly ShownCall[]>> {
     if (!explained.ok) return explained;
-    const { written: files, ruled: subject, sandbox } = runtime;
-    const number = callNumber(this.chat, call.id) ?? 0;
-    const { status = null, content: body = "" } = this.chat.result(call.id) ?? {};
-    const [why] = explained.value;
-    return success(
-      await shownCall({ call, number, explained: why!, files, subject, sandbox, status, body }),
-    );
+    const { shownCalls } = await import("./review/shown_call.ts");
+    return success(await shownCalls(this.chat, explained.value, { files, subject, sandbox }));
   }
 
   async proposeRule(target: CallTarget, written?: WrittenRule): Promise<Outcome<ProposedRule>> {

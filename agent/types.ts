@@ -321,6 +321,12 @@ export interface ChatSession extends AsyncDisposable {
    */
   show(target: CallTarget): Promise<Outcome<ShownCall>>;
   /**
+   * The same for all calls without a final result, in one look at the document.
+   *
+   * @returns the calls in document order. Fails like `explain`.
+   */
+  showOpen(): Promise<Outcome<readonly ShownCall[]>>;
+  /**
    * The rule that approves a call like this one again: of a command its very words, of a path that path, else the tool.
    *
    * @param target the call

@@ -3,7 +3,8 @@
 import { sha256 } from "../../base/hash.ts";
 import { folderOfDocument } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
-import type { Call, Status } from "../../parser/types.ts";
+import { callNumbers } from "../../cycle/plan/targets.ts";
+import type { Call, Chat, Status } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { commandFolder, type RuleSubject } from "../../tools/approval/rules_of.ts";
@@ -11,15 +12,20 @@ import { checkInput } from "../../tools/validate.ts";
 import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
 import type { FileChangeShown, WrittenFiles } from "./written_files.ts";
 
-/** What a call is shown from. */
-export interface ShownCallSources {
+/** What the calls of a document are shown from, beside the document. */
+export interface ShowSources {
+  readonly files: WrittenFiles;
+  /** Whose tools and settings hold for them. */
+  readonly subject: RuleSubject;
+  readonly sandbox: RunSandbox;
+}
+
+/** What one of them is shown from. */
+interface CallSources extends Omit<ShowSources, "sandbox"> {
   readonly call: Call;
   readonly number: number;
   readonly explained: ExplainedCall;
-  readonly files: WrittenFiles;
-  /** Whose tools and settings hold for it. */
-  readonly subject: RuleSubject;
-  readonly sandbox: RunSandbox;
+  readonly wall: Wall;
   /** What the block of the call says; null where there is none, or where it holds a result. */
   readonly status: Status | null;
   /** The text in the block; empty where there is none. */
@@ -27,7 +33,7 @@ export interface ShownCallSources {
 }
 
 /** What is known of a call before it is shown. */
-interface Known extends ShownCallSources {
+interface Known extends CallSources {
   readonly definition: ToolDefinition | undefined;
   /** What it would do to a file. */
   readonly change: FileChangeShown | null;
@@ -35,9 +41,30 @@ interface Known extends ShownCallSources {
   readonly problems: readonly string[];
 }
 
-/** Shows a call. */
-export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
-  const { call, number, explained, files, subject, status, body } = sources;
+/** Where a call would run. */
+type Wall = Pick<ShownCall, "sandboxed" | "wall">;
+
+/** Shows calls of a document of which it is known why they are decided as they are; in the same order. */
+export async function shownCalls(
+  chat: Chat,
+  explained: readonly ExplainedCall[],
+  { sandbox, ...sources }: ShowSources,
+): Promise<readonly ShownCall[]> {
+  const numbers = callNumbers(chat);
+  // The same for all of them: to ask for each would look at the folders of the machine each time.
+  const wall = await wallOf(sandbox);
+  const shown: ShownCall[] = [];
+  for (const each of explained) {
+    const call = chat.call(each.id)!;
+    const { status = null, content: body = "" } = chat.result(call.id) ?? {};
+    const number = numbers.get(call.id) ?? 0;
+    shown.push(await shownCall({ ...sources, call, number, explained: each, wall, status, body }));
+  }
+  return shown;
+}
+
+async function shownCall(sources: CallSources): Promise<ShownCall> {
+  const { call, number, explained, wall, files, subject, status, body } = sources;
   const definition = subject.tools.get(call.name);
   const known: Known = {
     ...sources,
@@ -45,15 +72,13 @@ export async function shownCall(sources: ShownCallSources): Promise<ShownCall> {
     change: await files.change(call),
     problems: definition === undefined ? [] : await checkInput(definition, call.input),
   };
-  const { sandboxed, wall } = await wallOf(sources.sandbox);
   const shown = {
     id: call.id,
     tool: visible(call.name),
     parts: partsOf(known),
     warnings: warningsOf(known),
     folder: visible(folderOf(known)),
-    sandboxed,
-    wall,
+    ...wall,
     explained,
   };
   // Where it stands may change without its meaning; what its block says is part of it.
@@ -144,7 +169,7 @@ function hides(input: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-async function wallOf(sandbox: RunSandbox): Promise<{ readonly sandboxed: boolean; readonly wall: string }> {
+async function wallOf(sandbox: RunSandbox): Promise<Wall> {
   if (!sandbox.enabled) return { sandboxed: false, wall: "outside the sandbox: it is switched off" };
   const available = await sandbox.available();
   if (!available.ok) {

@@ -1,7 +1,7 @@
 // The calls of a document without a final result, as whoever decides about them has to see them.
 
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
-import { callNumber } from "../../cycle/plan/targets.ts";
+import { callNumbers } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import type { OpenCall } from "../types.ts";
@@ -18,13 +18,14 @@ export interface CallSources {
 /** The open calls in document order. */
 export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenCall[]> {
   const found: OpenCall[] = [];
+  const numbers = callNumbers(chat);
   for (const call of liveCalls(chat)) {
     const result = chat.result(call.id);
     const status = result === undefined ? "open" : result.status;
     if (status === null || status === "error") continue;
     found.push({
       id: call.id,
-      number: callNumber(chat, call.id) ?? found.length + 1,
+      number: numbers.get(call.id)!,
       name: call.name,
       status: sources.isRunning(call.id) ? "running" : status,
       line: (result?.header ?? call.place).start,

@@ -25,7 +25,8 @@ export async function explainCalls(
 ): Promise<Outcome<readonly ExplainedCall[]>> {
   const named = targets.length === 0 ? null : resolveAll(chat, targets);
   if (named !== null && !named.ok) return failed(named.problem);
-  const isMeant = (id: string) => named === null ? isOpen(chat, id) : named.value.ids.includes(id);
+  const meant = named === null ? null : new Set(named.value.ids);
+  const isMeant = (id: string) => meant === null ? isOpen(chat, id) : meant.has(id);
   const found: ExplainedCall[] = [];
   for (const call of liveCalls(chat)) {
     if (isMeant(call.id)) found.push(await explainCall(call, sources));

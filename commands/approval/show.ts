@@ -1,7 +1,7 @@
 // `flemma approval show`: calls in full, with the change that one would make to a file, to read before deciding.
 
-import type { ShownCall, ShownPart } from "../../agent/types.ts";
-import type { Problem } from "../../base/problem.ts";
+import type { ChatSession, ShownCall, ShownPart } from "../../agent/types.ts";
+import { type Outcome, success } from "../../base/problem.ts";
 import { openForReport } from "../document/open.ts";
 import { targetsOf } from "../document/targets.ts";
 import type { Invocation } from "../invocation.ts";
@@ -9,24 +9,16 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { numberOption, switchOption } from "../line/options.ts";
+import { type Arguments, numberOption, switchOption } from "../line/options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given } = invocation;
   const opened = await openForReport(invocation);
   if ("exit" in opened) return opened.exit;
   await using session = opened.session;
-  const words = given.positionals.slice(1);
-  const named = words.length > 0 || numberOption(given, "line") !== undefined;
-  const targets = named ? targetsOf(words, given) : (await session.calls()).map(({ id }) => id);
-  const calls: ShownCall[] = [];
-  let problem: Problem | null = null;
-  for (const target of targets) {
-    const shown = await session.show(target);
-    if (shown.ok) calls.push(shown.value);
-    else problem ??= shown.problem;
-  }
-  if (problem !== null) return refuse(invocation, problem);
+  const shown = await shownCalls(session, given);
+  if (!shown.ok) return refuse(invocation, shown.problem);
+  const calls = shown.value;
   const texts = calls.map((call) => textOf(call));
   if (switchOption(given, "json") === true) {
     writeOutput(`${safeJson(calls.map((call, at) => ({ ...call, text: texts[at] })))}\n`);
@@ -35,6 +27,19 @@ export async function run(invocation: Invocation): Promise<number> {
   const printed = texts.map((lines) => `${lines.join("\n")}\n`);
   writeOutput(printed.length === 0 ? "No call is open.\n" : printed.join("\n"));
   return Exit.ok;
+}
+
+/** The calls that are named, one after the other; without any, those that are open. */
+async function shownCalls(session: ChatSession, given: Arguments): Promise<Outcome<readonly ShownCall[]>> {
+  const words = given.positionals.slice(1);
+  if (words.length === 0 && numberOption(given, "line") === undefined) return await session.showOpen();
+  const calls: ShownCall[] = [];
+  for (const target of targetsOf(words, given)) {
+    const shown = await session.show(target);
+    if (!shown.ok) return shown;
+    calls.push(shown.value);
+  }
+  return success(calls);
 }
 
 /** A call as lines: what it is, what to know before deciding, all of its input. Everything in it is safe to show. */

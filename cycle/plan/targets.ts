@@ -147,11 +147,12 @@ function numberedIds(chat: Chat): readonly string[] {
   return calls.length > 0 ? calls : chat.results.map(({ id }) => id);
 }
 
-/** The number of a call, counted over the whole document whatever became of the others; null for what is none. */
-export function callNumber(chat: Chat, id: string): number | null {
-  // Of several calls with one id the last is meant.
-  const at = numberedIds(chat).lastIndexOf(id);
-  return at === -1 ? null : at + 1;
+/**
+ * The numbers of all calls by their ids, counted over the whole document whatever became of the others. Of several calls with
+ * one id the last is meant.
+ */
+export function callNumbers(chat: Chat): ReadonlyMap<string, number> {
+  return new Map(numberedIds(chat).map((id, at) => [id, at + 1]));
 }
 
 /** Ids that hands type without looking twice. */
@@ -164,7 +165,7 @@ export function handyName(chat: Chat, id: string): string {
 
 /** The same for several, in one look at the document. */
 export function handyNames(chat: Chat, ids: readonly string[]): string[] {
-  const numbers = new Map(numberedIds(chat).map((id, at) => [id, at + 1]));
+  const numbers = callNumbers(chat);
   const known = new Set([...numbers.keys(), ...chat.results.map(({ id }) => id)]);
   return ids.map((id) => {
     const number = numbers.get(id);
@@ -184,7 +185,7 @@ function pendingIds(chat: Chat): string[] {
 
 function whatIsPending(chat: Chat): string {
   const ids = pendingIds(chat);
-  return ids.length === 0
-    ? "Nothing is pending."
-    : `Pending: ${listed(ids.map((id) => `${callNumber(chat, id) ?? "-"} ${id}`))}`;
+  if (ids.length === 0) return "Nothing is pending.";
+  const numbers = callNumbers(chat);
+  return `Pending: ${listed(ids.map((id) => `${numbers.get(id) ?? "-"} ${id}`))}`;
 }
