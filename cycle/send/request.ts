@@ -15,8 +15,8 @@ import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
-import { preserve, ThinkingLog } from "./thinking_log.ts";
-import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking_notices.ts";
+import { preserve, ThinkingLog } from "./thinking/log.ts";
+import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking/notices.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../refusals.ts";
 import type { ThinkingMemory } from "../thinking_memory.ts";
@@ -65,15 +65,16 @@ export type Prepared =
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
 
-/** The same for whoever sends it. */
-export type Sendable =
-  | Exclude<Prepared, { kind: "ready" }>
-  | Extract<Prepared, { kind: "ready" }> & {
-    /** What is to be remembered of its thinking; null where a provider does not look at that. */
-    readonly log: ThinkingLog | null;
-    /** Whether a request without that may be made in its place, and would be another one. */
-    readonly mayConcede: (concession: Concession) => boolean;
-  };
+/** A request ready to go, for whoever sends it. */
+export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
+  /** What is to be remembered of its thinking; null where a provider does not look at that. */
+  readonly log: ThinkingLog | null;
+  /** Whether a request without that may be made in its place, and would be another one. */
+  readonly mayConcede: (concession: Concession) => boolean;
+};
+
+/** The same, or what stands in its way. */
+export type Sendable = Exclude<Prepared, { kind: "ready" }> | ReadyRequest;
 
 /** Stands for the secret wherever a request is shown. */
 export const HIDDEN_SECRET = "[hidden]";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { startReplay } from "../../providers/replay/server.ts";
-import { changeNotice } from "../../cycle/send/thinking_notices.ts";
+import { changeNotice } from "../../cycle/send/thinking/notices.ts";
 import { called, converse, thought } from "./conversation.ts";
 
 const FOUR = ["a", "b", "c", "d", "e", "f"].map((word) => thought(word));

@@ -1,6 +1,6 @@
 // What a person is told about thinking of earlier replies that is not used any more, and about a cache that is lost.
 
-import { failure, type Problem } from "../../base/problem.ts";
+import { failure, type Problem } from "../../../base/problem.ts";
 import type {
   Concession,
   DroppedThinking,
@@ -8,8 +8,8 @@ import type {
   PrefixPiece,
   ProviderError,
   ThinkingPart,
-} from "../../providers/types.ts";
-import type { Prices } from "../../providers/models/types.ts";
+} from "../../../providers/types.ts";
+import type { Prices } from "../../../providers/models/types.ts";
 import { roughTokens } from "./preserved.ts";
 import type { Judgement } from "./preserved.ts";
 

@@ -1,10 +1,10 @@
 // The signed thinking of one request and its reply: what is left out, what came, and what is remembered of both.
 
-import { thrownText } from "../../base/problem.ts";
-import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../providers/types.ts";
-import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../thinking_memory.ts";
+import { thrownText } from "../../../base/problem.ts";
+import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../../providers/types.ts";
+import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../../thinking_memory.ts";
 import { type Digests, digestsOf, judge, type Judgement, keyOf, sentEntry, textOf } from "./preserved.ts";
-import { droppedNotices } from "./thinking_notices.ts";
+import { droppedNotices } from "./notices.ts";
 
 /** What was found out about earlier thinking before a request. */
 export interface Preserved {

@@ -5,9 +5,9 @@
 // is left out from the first such block on, the whole of an open loop of calls with it, and stays out for good: putting
 // it back would spoil the thinking that was made without it. What nothing is known of goes out, and the provider decides.
 
-import { quickHash } from "../../base/hash.ts";
-import type { Outline, PrefixPiece, ThinkingPart } from "../../providers/types.ts";
-import type { ThinkingEntry, ThinkingState } from "../thinking_memory.ts";
+import { quickHash } from "../../../base/hash.ts";
+import type { Outline, PrefixPiece, ThinkingPart } from "../../../providers/types.ts";
+import type { ThinkingEntry, ThinkingState } from "../../thinking_memory.ts";
 
 /** An outline in digests. */
 export interface Digests {

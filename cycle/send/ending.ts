@@ -1,0 +1,151 @@
+// How a reply ended: what stands below it in the document, and what the caller is told of it. Pure.
+
+import { own } from "../../base/is_object.ts";
+import { providerError } from "../../providers/http/errors.ts";
+import type { Exchange } from "../../providers/http/post.ts";
+import type { Effect, Provider, ProviderError, Usage } from "../../providers/types.ts";
+import type { SendOutcome } from "../types.ts";
+import { REPLY_STOPPED, type ReplyEnd } from "./reply.ts";
+
+/** How often a reply that the provider paused is sent back to it. */
+export const MOST_RESUMES = 20;
+
+/** The event by which a provider closes a reply. */
+export type StopEffect = Extract<Effect, { kind: "stop" }>;
+
+/** What came of one request. */
+export interface Received {
+  readonly exchange: Exchange;
+  /** Null while the provider has not closed the reply. */
+  readonly stop: StopEffect | null;
+  /** What the stream told of as an error, or what could not be taken in. */
+  readonly error: ProviderError | null;
+  /** Whether anything of the reply is written. */
+  readonly begun: boolean;
+}
+
+/** What is known besides of a request that has ended. */
+export interface EndingFacts {
+  readonly provider: Provider;
+  readonly usage: Usage | null;
+  /** What the person is told of a reply that is complete. */
+  readonly warnings: readonly string[];
+  /** What else there is to say about an error. */
+  readonly tried: string | null;
+  /** Whether a reply that the provider paused may be sent back to it. */
+  readonly mayResume: boolean;
+}
+
+/** What becomes of a reply that has ended. */
+export interface Ending {
+  readonly reply: ReplyEnd;
+  readonly outcome: SendOutcome;
+  /** Why it is not complete; null when it is, or when the person stopped it. */
+  readonly error: ProviderError | null;
+}
+
+/** Decides how a reply ended. */
+export function endingOf(
+  { exchange, stop, error, begun }: Received,
+  { provider, usage, warnings, tried, mayResume }: EndingFacts,
+): Ending {
+  if (exchange.kind === "cancelled") {
+    return {
+      reply: { kind: "interrupted", message: REPLY_STOPPED },
+      outcome: { kind: "cancelled" },
+      error: null,
+    };
+  }
+  if (error !== null || stop === null) {
+    const found = error ?? failureOf(exchange, provider, begun);
+    return interrupted(tried === null ? found : { ...found, details: [...found.details, tried] });
+  }
+  if (stop.outcome === "blocked") return interrupted(blockedError(stop, provider.display, begun));
+  const resumes = stop.outcome === "paused" && begun && mayResume;
+  const isCut = stop.outcome === "truncated" || stop.outcome === "paused";
+  return {
+    reply: { kind: resumes ? "paused" : "completed" },
+    outcome: {
+      kind: "completed",
+      reply: !begun ? "empty" : isCut ? "cut" : "whole",
+      usage,
+      warnings: resumes ? warnings : [...warnings, ...replyWarnings(stop, begun)],
+    },
+    error: null,
+  };
+}
+
+/** The error of an exchange that brought no closing event. */
+export function failureOf(
+  exchange: Exclude<Exchange, { kind: "cancelled" }>,
+  provider: Provider,
+  begun: boolean,
+): ProviderError {
+  if (exchange.kind === "failed") return exchange.error;
+  if (exchange.kind === "body") {
+    const { text, headers, status } = exchange;
+    if (text.trim() === "" && status < 400) return endedEarly();
+    return provider.readError(decodeBody(text), headers, status >= 400 ? status : undefined);
+  }
+  // Lines that are no SSE may be an error body under the wrong type; they count only without a reply.
+  const stray = begun ? "" : exchange.lines.join("\n");
+  return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
+}
+
+function interrupted(error: ProviderError): Ending {
+  return {
+    reply: { kind: "interrupted", message: error.message },
+    outcome: { kind: "failed", problem: error },
+    error,
+  };
+}
+
+function replyWarnings(stop: StopEffect, begun: boolean): readonly string[] {
+  const warnings: string[] = [];
+  if (stop.outcome === "truncated") {
+    warnings.push(`The reply was cut${own(CUTS, stop.reason ?? "") ?? ` (${stop.reason}).`}`);
+  }
+  if (stop.outcome === "paused" && begun) {
+    warnings.push(`The reply was cut: the provider paused it ${MOST_RESUMES} times and more.`);
+  }
+  if (!begun) warnings.push("The request was completed, but the reply has no content.");
+  return warnings;
+}
+
+/** Why a reply ended before it was complete, and what helps. */
+const CUTS: Readonly<Record<string, string>> = {
+  max_tokens: ": the model reached its output limit (max_tokens).",
+  model_context_window_exceeded:
+    ": the conversation fills all that the model can take in at once. Go on in a new " +
+    "document, or take out what is not needed any more.",
+};
+
+/** A reply that the provider or the model itself broke off. The same request would be refused again. */
+function blockedError(
+  stop: StopEffect,
+  provider: string,
+  begun: boolean,
+): ProviderError {
+  const details = stop.details === undefined ? "" : `: ${stop.details}`;
+  const message = `Response blocked by ${provider} (${stop.reason ?? "no reason given"}${details})`;
+  const first = begun ? "Delete what came of the reply, then put" : "Put";
+  const next =
+    `${first} your message in other words, or ask another model (--model NAME): the same request will be ` +
+    "refused again.";
+  return providerError("blocked", message, { next });
+}
+
+function endedEarly(): ProviderError {
+  return providerError("network", "The connection ended before the reply was complete.", {
+    retry: { after: null },
+  });
+}
+
+/** Decoded JSON, or the text itself when it is none. */
+function decodeBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,52 @@
+// What a send is made with.
+
+import type { Environment } from "../../base/environment.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import type { RequestLimiter } from "../../providers/http/limiter.ts";
+import type { Clock } from "../../providers/http/patience.ts";
+import type { CredentialResolver } from "../../providers/keys/types.ts";
+import type { OfferedTool, Provider } from "../../providers/types.ts";
+import type { ThinkingMemory } from "../thinking_memory.ts";
+import type { DocumentStore, Emit, FileMemory, ReplyMemory } from "../types.ts";
+import type { UsageLog } from "../usage/log.ts";
+import type { RunLimits } from "./limits.ts";
+
+/** What sends of one document are made with. */
+export interface SendOptions {
+  readonly store: DocumentStore;
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly provider: Provider;
+  /** The tools to offer, asked at each send. */
+  readonly tools: () => readonly OfferedTool[];
+  readonly emit: Emit;
+  readonly fetch?: typeof fetch;
+  /** False writes the reply once, at its end (`--no-stream`). */
+  readonly stream?: boolean;
+  /** Milliseconds between commits while streaming. */
+  readonly commitInterval?: number;
+  readonly templatedTools?: readonly string[];
+  readonly resolvers?: readonly CredentialResolver[];
+  /** What the document's first block said; evaluated once for all sends of a run. */
+  readonly frontmatter?: EvaluatedFrontmatter;
+  /** Where it is remembered what other files were like; left out, their changes are not told. */
+  readonly files?: FileMemory;
+  /** Where it is remembered that a reply has not ended; left out, it is not. */
+  readonly replies?: ReplyMemory;
+  /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
+  readonly thinking?: ThinkingMemory;
+  /** Where it is remembered what requests used; left out, it is not. */
+  readonly usage?: UsageLog;
+  /** What the requests of a run may use, and what they have used. @default those of the settings, for all sends together */
+  readonly limits?: RunLimits;
+  /** Whether a request that may succeed later is made again, as long as nothing of a reply came. @default true */
+  readonly retry?: boolean;
+  /** How many requests the provider gets at a time. @default one that is shared with nobody */
+  readonly limiter?: RequestLimiter;
+  /** @default the time of this machine */
+  readonly clock?: Clock;
+}
+
+/** The same with what holds where nothing was said. */
+export type TimedOptions = SendOptions & { readonly clock: Clock; readonly limits: RunLimits };

@@ -1,0 +1,88 @@
+// Tells that a request has ended, notes what it used, and counts that against the limits of the run.
+
+import { thrownText } from "../../base/problem.ts";
+import { roughTokens } from "../../providers/request/count.ts";
+import { resolveParameters } from "../../providers/request/parameters.ts";
+import type { ProviderError, Usage } from "../../providers/types.ts";
+import type { SendOutcome, UsageRecord } from "../types.ts";
+import { recordOf } from "../usage/record.ts";
+import type { TimedOptions } from "./options.ts";
+import type { ReadyRequest } from "./request.ts";
+
+/** A request that has ended. */
+export interface EndedRequest {
+  readonly prepared: Pick<ReadyRequest, "request" | "model" | "warnings">;
+  /** When it began: by the clock in milliseconds, and the date. */
+  readonly begun: { readonly at: number; readonly date: Date };
+  /** What it used by the word of the provider; null when that said nothing. */
+  readonly usage: Usage | null;
+  readonly outcome: SendOutcome;
+  /** What the provider or the connection is to blame for. */
+  readonly error: ProviderError | null;
+  /** What of the reply is not in the document although it came, as sentences. */
+  readonly losses: readonly string[];
+}
+
+/** Tells how a request ended; of one that is not completed its warnings too, which then have no other way out. */
+export async function reportEnd(ended: EndedRequest, options: TimedOptions): Promise<void> {
+  const { prepared, outcome, error, losses } = ended;
+  const { emit, limits, usage } = options;
+  const record = recordEnded(ended, options);
+  if (record !== null) await keep(record, { usage, emit });
+  const filling = record === null ? null : limits.take({ rough: roughTokens(prepared.request), record });
+  if (filling !== null) emit({ event: "notice", code: "context-filling", message: filling });
+  const used = record === null ? {} : { record };
+  if (outcome.kind === "completed") {
+    emit({ event: "request:finished", status: "completed", usage: outcome.usage, ...used });
+    return;
+  }
+  for (const message of [...prepared.warnings, ...losses]) {
+    emit({ event: "notice", code: "request-warning", message });
+  }
+  emit({
+    event: "request:finished",
+    status: statusOf(outcome),
+    usage: null,
+    ...used,
+    ...(error === null ? {} : { error }),
+  });
+}
+
+/** What a request used by the word of the provider; null when it said nothing. */
+function recordEnded(
+  { prepared, begun, usage, outcome }: EndedRequest,
+  { store, provider, settings, clock }: TimedOptions,
+): UsageRecord | null {
+  if (usage === null) return null;
+  return recordOf({
+    begun: begun.date,
+    seconds: (clock.now() - begun.at) / 1000,
+    document: store.path,
+    provider: provider.name,
+    model: prepared.model,
+    ended: statusOf(outcome),
+    usage,
+  }, {
+    settings,
+    outputIncludesThoughts: provider.outputIncludesThoughts,
+    retention: resolveParameters(settings, provider.name).cacheRetention,
+  });
+}
+
+function statusOf({ kind }: SendOutcome) {
+  return kind === "completed" || kind === "cancelled" ? kind : "errored";
+}
+
+/** A reply that was paid for is not given up because its price cannot be noted; that it cannot is told. */
+async function keep(
+  record: UsageRecord,
+  { usage, emit }: Pick<TimedOptions, "usage" | "emit">,
+): Promise<void> {
+  try {
+    await usage?.record(record);
+  } catch (thrown) {
+    const message = `What this request used cannot be kept: ${thrownText(thrown)}. ` +
+      "Make room, or name a writable state folder with XDG_STATE_HOME.";
+    emit({ event: "notice", code: "state-unwritable", message });
+  }
+}

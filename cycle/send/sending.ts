@@ -1,0 +1,271 @@
+// One request and its reply, which comes into the document as it streams.
+
+import { quickHash } from "../../base/hash.ts";
+import { thrownText } from "../../base/problem.ts";
+import { openTurn } from "../../parser/edits/turn.ts";
+import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import { type Network, reachable } from "../../providers/http/network.ts";
+import { type Exchange, post } from "../../providers/http/post.ts";
+import { otherModel } from "../../providers/models/warnings.ts";
+import { resolveParameters } from "../../providers/request/parameters.ts";
+import type {
+  Concession,
+  Effect,
+  OfferedTool,
+  ProviderError,
+  StreamReader,
+  Usage,
+} from "../../providers/types.ts";
+import { mergeUsage, promptTokens } from "../../providers/usage.ts";
+import type { SendOutcome } from "../types.ts";
+import { ReplyCommits } from "./commits.ts";
+import { endingOf, failureOf, type StopEffect } from "./ending.ts";
+import { outgrown } from "./limits.ts";
+import type { TimedOptions } from "./options.ts";
+import { ReplyWriter } from "./reply.ts";
+import { reportEnd } from "./report.ts";
+import type { ReadyRequest } from "./request.ts";
+import { silentCut } from "./silent_cut.ts";
+import { concessionNotice } from "./thinking/notices.ts";
+import { UnfinishedCalls } from "./unfinished_calls.ts";
+
+/** Characters of a reply that may wait to be written before no more is read. */
+const MOST_WAITING = 1 << 18;
+
+/** Whether a request may be made once more: without what the provider refused, or to go on with a reply it paused. */
+export interface MayAgain {
+  readonly concede: boolean;
+  readonly resume: boolean;
+}
+
+/** What one request is made with. */
+export interface SendingParts {
+  readonly prepared: ReadyRequest;
+  readonly tools: readonly OfferedTool[];
+  readonly may: MayAgain;
+  /** Null where the caller makes the requests. */
+  readonly network: Network | null;
+}
+
+/** How one try of a request ended. */
+export type AttemptEnd =
+  | SendOutcome
+  /** The provider did not take the request as it was, and may take it without something. */
+  | { readonly kind: "refused"; readonly concession: Concession; readonly warnings: readonly string[] }
+  /** The provider wants the reply back as it is, to go on with it. */
+  | { readonly kind: "paused"; readonly warnings: readonly string[] };
+
+/** One request and its reply. */
+export class Sending {
+  readonly #options: TimedOptions;
+  readonly #prepared: SendingParts["prepared"];
+  readonly #network: SendingParts["network"];
+  readonly #begun: { readonly at: number; readonly date: Date };
+  readonly #reader: StreamReader;
+  readonly #writer: ReplyWriter;
+  readonly #commits: ReplyCommits;
+  readonly #unfinished: UnfinishedCalls;
+  #usage: Usage | null = null;
+  #stop: StopEffect | null = null;
+  /** What the reader told of the reply. */
+  readonly #notices: string[] = [];
+  /** What has to be remembered of the reply. */
+  readonly #notes = new Map<string, string>();
+  /** The first line of the stream that could not be read, and how many there were. */
+  #lost: { readonly line: string; count: number } | null = null;
+  #error: ProviderError | null = null;
+  readonly #may: MayAgain;
+  /** Whether any content came: the provider has begun to answer, and to charge for it. */
+  #came = false;
+  /** The server leaves out what does not fit its window, and says nothing. */
+  #trims = false;
+
+  constructor(options: TimedOptions, { prepared, tools, may, network }: SendingParts) {
+    this.#may = may;
+    this.#options = options;
+    this.#prepared = prepared;
+    this.#network = network;
+    this.#begun = { at: options.clock.now(), date: options.clock.date() };
+    this.#reader = options.provider.reader(tools);
+    const { chat } = options.store;
+    this.#unfinished = new UnfinishedCalls(options);
+    this.#writer = new ReplyWriter(
+      openTurn(chat, "Assistant"),
+      chat.eol,
+      (id) => chat.call(id) !== undefined || chat.result(id) !== undefined,
+    );
+    this.#commits = new ReplyCommits(
+      options.store,
+      () => this.#writer.take(),
+      { interval: options.commitInterval, before: () => this.#unfinished.note(this.#writer.calls) },
+    );
+  }
+
+  /** Makes the request; what comes of the reply goes to the document on the way. */
+  async exchange(signal: AbortSignal): Promise<Exchange> {
+    const { settings, provider, emit } = this.#options;
+    const { request, model } = this.#prepared;
+    const network = this.#network;
+    const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
+    emit({ event: "request:sending", provider: provider.name, model });
+    return await post({
+      request,
+      timeout,
+      connectTimeout,
+      signal,
+      fetch: network?.fetch ?? this.#options.fetch,
+      proxy: network?.proxy ?? null,
+      reach: network === null ? undefined : reachable,
+      onEvent: (data, headers, source) => this.#event(data, headers, source),
+      room: () => this.#room(),
+      onUnreadable: (data) => this.#unreadable(data),
+      onDone: () => this.#apply(this.#reader.done?.() ?? []),
+    });
+  }
+
+  /** What is waited for when the reply comes faster than it can be written; undefined when it does not. */
+  #room(): Promise<void> | undefined {
+    const waits = this.#options.stream !== false && this.#writer.waiting > MOST_WAITING;
+    return waits ? this.#commits.catchUp() : undefined;
+  }
+
+  /** Why nothing at all came of the reply; null when something did, or the person stopped it. */
+  nothingCame(exchange: Exchange): ProviderError | null {
+    if (exchange.kind === "cancelled" || this.#came || this.#stop !== null) return null;
+    return this.#error ?? this.#failure(exchange);
+  }
+
+  /** Ends the reply in the document; `tried` is what else there is to say about an error. */
+  async end(exchange: Exchange, tried: string | null = null): Promise<AttemptEnd> {
+    if (this.#writer.begun) {
+      this.#notices.push(...await this.#prepared.log?.finish(this.#options.thinking) ?? []);
+      await this.#keepNotes();
+    }
+    const ending = endingOf(
+      { exchange, stop: this.#stop, error: this.#error, begun: this.#writer.begun },
+      {
+        provider: this.#options.provider,
+        usage: this.#usage,
+        warnings: [...this.#prepared.warnings, ...this.#losses(), ...this.#cut()],
+        tried,
+        mayResume: this.#may.resume,
+      },
+    );
+    const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
+    // A document that could not take the end does not say how the reply ended.
+    if (problem === null) await this.#unfinished.end();
+    const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
+    await reportEnd({
+      prepared: this.#prepared,
+      begun: this.#begun,
+      usage: this.#usage,
+      outcome,
+      error: problem === null ? ending.error : null,
+      losses: this.#losses(),
+    }, this.#options);
+    return outcome.kind === "completed" && ending.reply.kind === "paused"
+      ? { kind: "paused", warnings: outcome.warnings }
+      : outcome;
+  }
+
+  #event(data: object, headers: Headers, source: string): "stop" | "more" {
+    return this.#apply(this.#reader.event(data, headers, source));
+  }
+
+  #apply(effects: readonly Effect[]): "stop" | "more" {
+    for (const effect of effects) {
+      this.#error = this.#effect(effect) ??
+        outgrown(this.#options.store.chat.byteLength, this.#writer.waiting);
+      if (this.#error !== null) return "stop";
+    }
+    if (this.#options.stream !== false) this.#commits.touch();
+    return this.#reader.closed ? "stop" : "more";
+  }
+
+  /** A line that was lost: what is open is no longer whole, and the person is told, once for all of them. */
+  #unreadable(data: string): void {
+    this.#reader.damaged();
+    this.#lost ??= { line: data, count: 0 };
+    this.#lost.count++;
+  }
+
+  /** What the provider refused of a request that brought nothing, where another try can do without. */
+  refused(exchange: Exchange): Extract<AttemptEnd, { kind: "refused" }> | null {
+    if (!this.#may.concede) return null;
+    if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
+    const error = this.#error ?? this.#failure(exchange);
+    const concession = this.#options.provider.concession?.(error) ?? null;
+    if (concession === null || !this.#prepared.mayConcede(concession)) return null;
+    const notice = concessionNotice(concession, error, this.#options.provider.display);
+    return { kind: "refused", concession, warnings: [...this.#prepared.warnings, notice] };
+  }
+
+  /** Nothing but the quality of later replies depends on them, so that a state folder that takes nothing stops nothing. */
+  async #keepNotes(): Promise<void> {
+    const { thinking } = this.#options;
+    const known = thinking?.thinking.notes;
+    const news = [...this.#notes].filter(([key, value]) => known?.get(key) !== value)
+      .map(([key, value]) => ({ kind: "note" as const, key, value }));
+    if (news.length === 0) return;
+    try {
+      await thinking?.recordThinking(news);
+    } catch (thrown) {
+      this.#notices.push(`What the provider said of its reply cannot be kept: ${thrownText(thrown)}.`);
+    }
+  }
+
+  #effect(effect: Effect): ProviderError | null {
+    this.#prepared.log?.note(effect);
+    if (effect.kind === "error") return effect.error;
+    if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
+    else if (effect.kind === "stop") this.#stop = effect;
+    else if (effect.kind === "trims") this.#trims = true;
+    else if (effect.kind === "note") {
+      this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
+    } else if (effect.kind === "notice") this.#notices.push(effect.message);
+    else if (effect.kind === "answering") {
+      const other = otherModel(this.#options.provider.name, this.#prepared.model, effect.model);
+      if (other !== null) this.#notices.push(other);
+    } else if (effect.kind !== "dropped") {
+      // A reply that thinks or writes a call has begun, whatever of it is in the document yet.
+      this.#came = true;
+      if (effect.kind === "progress") {
+        const { block, name, characters } = effect;
+        this.#options.emit({ event: "reply:progress", block, name, characters });
+      }
+    }
+    const error = this.#writer.apply(effect);
+    if (effect.kind === "thinking" && !isBlank(effect.content)) {
+      this.#options.emit({ event: "thinking", text: trimBlank(effect.content) });
+    }
+    if (effect.kind === "text") this.#tell(effect.text);
+    return error;
+  }
+
+  /** Passes on a text that was taken in, with the line on which it begins. */
+  #tell(text: string): void {
+    const before = this.#writer.lines - (text.split("\n").length - 1);
+    this.#options.emit({ event: "text", text, line: this.#commits.line + Math.max(0, before) });
+  }
+
+  /** What of the request the server left out without a word. */
+  #cut(): readonly string[] {
+    const read = this.#usage === null ? null : promptTokens(this.#usage);
+    const cut = this.#trims ? silentCut(this.#prepared.request.body, read) : null;
+    return cut === null ? [] : [cut];
+  }
+
+  /** What of the reply is not in the document although it came. */
+  #losses(): readonly string[] {
+    if (this.#lost === null) return this.#notices;
+    const { line, count } = this.#lost;
+    const shown = JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
+    const lines = count === 1 ? "A line of the stream was" : `${count} lines of the stream were`;
+    return [...this.#notices, `${lines} no JSON (${shown}), so something of the reply may be missing.`];
+  }
+
+  /** The error of an exchange that brought no closing event. */
+  #failure(exchange: Exclude<Exchange, { kind: "cancelled" }>): ProviderError {
+    return failureOf(exchange, this.#options.provider, this.#writer.begun);
+  }
+}
