@@ -8,7 +8,7 @@ import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cancelled, Cycle } from "../cycle/mod.ts";
-import type { Step } from "../cycle/plan/plan.ts";
+import type { Step } from "../cycle/plan/types.ts";
 import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";

@@ -5,7 +5,7 @@ import type { Outcome, Problem } from "../base/problem.ts";
 import type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";
-import type { Step } from "../cycle/plan/plan.ts";
+import type { Step } from "../cycle/plan/types.ts";
 import type { TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared } from "../cycle/send/request.ts";

@@ -12,13 +12,12 @@ import {
   mayPress,
   mayStart,
   next,
+  phaseOf,
   RESTING,
-  stepOf,
 } from "./plan/course.ts";
 import { conclude } from "./press_outcome.ts";
 import { REPLY_STOPS, stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "./plan/go_on.ts";
-import { decisionsIn, stepEdits } from "./execute/step_edits.ts";
 import {
   changedSince,
   gatherPlanInputs,
@@ -29,7 +28,11 @@ import {
   type Tools,
 } from "./plan/plan_inputs.ts";
 import { markApproved, markRejected } from "./execute/status_edits.ts";
-import { callsToCheck, HARMLESS, plan, type PlanInputs, planOne, type Rest, type Step } from "./plan/plan.ts";
+import { HARMLESS } from "./plan/harmless.ts";
+import { planOne } from "./plan/one_call.ts";
+import { plan } from "./plan/plan.ts";
+import { callsToCheck } from "./plan/questions.ts";
+import type { PlanInputs, Rest, Step } from "./plan/types.ts";
 import {
   alreadyRunning,
   blockedBy,
@@ -45,6 +48,8 @@ import { Runs } from "./execute/runs.ts";
 import { firstLine, survey } from "./plan/open_calls.ts";
 import { repeats } from "./plan/repeats.ts";
 import { Announcements } from "./execute/announcements.ts";
+import { Background } from "./execute/background.ts";
+import { takeSteps } from "./execute/take_steps.ts";
 import type {
   AutopilotState,
   CompletedReply,
@@ -107,8 +112,7 @@ export class Cycle {
   #waiting = new AbortController();
   /** Calls whose tools asked for the person since the last press. */
   #yielded: string[] = [];
-  readonly #background = new Set<Promise<void>>();
-  #fault: { readonly thrown: unknown } | null = null;
+  readonly #background = new Background();
 
   constructor(parts: CycleParts) {
     this.#parts = parts;
@@ -121,7 +125,7 @@ export class Cycle {
       preview: parts.preview,
       emit: parts.emit,
       mayStart: () => mayStart(this.#course),
-      spawn: (work) => this.#spawn(work),
+      spawn: (work) => this.#background.spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
     parts.signal?.addEventListener("abort", () => this.cancelAll(), { once: true });
@@ -229,7 +233,7 @@ export class Cycle {
       return { what: "request" };
     }
     const [call] = this.#runs.calls;
-    if (call === undefined && stepOf(course) === null) return null;
+    if (call === undefined && phaseOf(course) === null) return null;
     if (call !== undefined) this.#runs.cancel(call.id);
     this.#cancelled(call === undefined ? [] : [call.id]);
     return call === undefined ? { what: "press" } : { what: "call", id: call.id, tool: call.name };
@@ -249,9 +253,8 @@ export class Cycle {
   }
 
   /** Settles when no call or request runs and no step is left to do. Rejects with a fault of the program. */
-  async quiet(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background);
-    if (this.#fault !== null) throw this.#fault.thrown;
+  quiet(): Promise<void> {
+    return this.#background.quiet();
   }
 
   /** One press, which has begun. True when the next one is due at once. */
@@ -262,7 +265,7 @@ export class Cycle {
     } finally {
       if (end?.do !== "send") this.#move({ kind: "settle" });
     }
-    if (end?.do === "send") this.#spawn(this.#send(byPerson));
+    if (end?.do === "send") this.#background.spawn(this.#send(byPerson));
     return end?.do === "rest" && this.#course.at === "resting" ? this.#rest(end.at, end.ids) : false;
   }
 
@@ -285,7 +288,8 @@ export class Cycle {
     const end = steps.at(-1);
     const nothingNew = end?.do === "send" || (end?.do === "rest" && end.at === "answered");
     if (course.mustFindWork && nothingNew) return this.#fail(reusedIds());
-    if (!await this.#write(steps) || !await this.#forgetInterrupted(inputs)) return null;
+    if (!await this.#write(steps)) return null;
+    await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
     // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
     if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
@@ -315,7 +319,7 @@ export class Cycle {
   #follow(mustFindWork = false): void {
     this.#move({ kind: "follow", mustFindWork });
     if (!this.#starting) return;
-    this.#spawn((async () => {
+    this.#background.spawn((async () => {
       while (await this.#press(false)) this.#move({ kind: "follow", mustFindWork: false });
     })());
   }
@@ -344,37 +348,20 @@ export class Cycle {
     }
   }
 
-  /** Takes the steps that change the text: approvals and lost bodies into the journal, then one commit. */
+  /** Takes the steps that change the text, and tells of them. True when the document shows them. */
   async #write(steps: readonly Step[]): Promise<boolean> {
-    const { settings } = this.#parts;
-    const problem = await this.#writer.recordDecisions(decisionsIn(steps, this.#chat)) ??
-      await this.#keepBodies(steps) ??
-      await this.#writer.commit((chat) => success(stepEdits(chat, steps, settings.tools)));
+    const { store, settings } = this.#parts;
+    const problem = await takeSteps(steps, { store, writer: this.#writer, settings: settings.tools });
     if (problem !== null) return this.#failed(problem);
     this.#announcements.steps(steps);
     return true;
   }
 
-  async #keepBodies(steps: readonly Step[]): Promise<Problem | null> {
-    for (const step of steps) {
-      if (step.do !== "resolve") continue;
-      const { id, text } = step;
-      const body = this.#chat.result(id)?.content ?? "";
-      if (body === "" || body === text) continue;
-      const why = `The text in the block of ${id} gave way to an error result`;
-      const problem = await this.#writer.keepBody(id, body, why);
-      if (problem !== null) return problem;
-    }
-    return null;
-  }
-
   /** Starts that an earlier run did not end are dealt with once the document shows it. */
-  async #forgetInterrupted(inputs: PlanInputs): Promise<boolean> {
-    for (const id of inputs.interrupted.keys()) {
-      if (this.#chat.call(id) === undefined) continue;
-      await this.#writer.recordEnd(id);
+  async #forgetInterrupted({ interrupted }: PlanInputs): Promise<void> {
+    for (const id of interrupted.keys()) {
+      if (this.#chat.call(id) !== undefined) await this.#writer.recordEnd(id);
     }
-    return true;
   }
 
   /** Starts an approved call; a tool that answers at once is waited for, which frees its slot (5.3). */
@@ -594,16 +581,6 @@ export class Cycle {
 
   #busy(): Problem | null {
     if (mayPress(this.#course)) return null;
-    return stepOf(this.#course) === "sending" ? busySending() : busyStarting();
-  }
-
-  /** Keeps background work in sight of `quiet`; what it throws is a fault of the program and comes out there. */
-  #spawn(work: Promise<void>): void {
-    const watched: Promise<void> = work
-      .catch((thrown: unknown) => {
-        this.#fault ??= { thrown };
-      })
-      .finally(() => this.#background.delete(watched));
-    this.#background.add(watched);
+    return phaseOf(this.#course) === "sending" ? busySending() : busyStarting();
   }
 }

@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Authority } from "../../config/document/authority.ts";
 import type { Settings } from "../../config/settings.ts";
-import { HARMLESS } from "../../cycle/plan/plan.ts";
+import { HARMLESS } from "../../cycle/plan/harmless.ts";
 import type { Emit, Journal } from "../../cycle/types.ts";
 import type { Call } from "../../parser/types.ts";
 import { reachesFurther } from "../../sandbox/mod.ts";

@@ -3,7 +3,8 @@
 
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
-import { plan, type Step } from "../../cycle/plan/plan.ts";
+import { plan } from "../../cycle/plan/plan.ts";
+import type { Step } from "../../cycle/plan/types.ts";
 import { gatherPlanInputs, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { Problem } from "../../base/problem.ts";

@@ -1,7 +1,7 @@
 // Tells what steps did to calls, and where to look: events, each once.
 
 import type { Call, Chat } from "../../parser/types.ts";
-import type { Step } from "../plan/plan.ts";
+import type { Step } from "../plan/types.ts";
 import { firstLine } from "../plan/open_calls.ts";
 import type { DocumentStore, Emit } from "../types.ts";
 

@@ -4,7 +4,7 @@ import { stopped } from "../stop.ts";
 import type { Stop } from "../types.ts";
 
 /** The part of a press that something else has to wait for. */
-export type Step = "starting" | "sending";
+export type Phase = "starting" | "sending";
 
 export type Course =
   /** No press is being taken. Calls may run; when the last of them ends, the next press may be due. */
@@ -17,8 +17,8 @@ export type Course =
   }
   /** A request runs; aborting `request` ends it. No call runs meanwhile. */
   | { readonly at: "sending"; readonly request: AbortController }
-  /** Nothing more may start, but the step under way is not over, so nobody can press yet. */
-  | { readonly at: "ending"; readonly step: Step; readonly end: Stop }
+  /** Nothing more may start, but the phase under way is not over, so nobody can press yet. */
+  | { readonly at: "ending"; readonly phase: Phase; readonly end: Stop }
   /** Nothing more may start until somebody presses. Calls that run come to their end. */
   | { readonly at: "over"; readonly end: Stop };
 
@@ -48,11 +48,11 @@ export function next(course: Course, event: CourseEvent): Course {
     case "follow":
       return course.at === "resting" ? { at: "starting", mustFindWork: event.mustFindWork } : course;
     case "settle":
-      return stepOf(course) === "starting" ? afterStep(course) : course;
+      return phaseOf(course) === "starting" ? afterPhase(course) : course;
     case "send":
       return course.at === "starting" ? { at: "sending", request: event.request } : course;
     case "replied":
-      return stepOf(course) === "sending" ? afterStep(course) : course;
+      return phaseOf(course) === "sending" ? afterPhase(course) : course;
     case "stop":
       return ended(course, event.stop);
     case "cancel":
@@ -62,7 +62,7 @@ export function next(course: Course, event: CourseEvent): Course {
 
 /** Whether a person's press is taken now. */
 export function mayPress(course: Course): boolean {
-  return stepOf(course) === null;
+  return phaseOf(course) === null;
 }
 
 /** Whether calls may be started. */
@@ -70,9 +70,9 @@ export function mayStart(course: Course): boolean {
   return course.at !== "ending" && course.at !== "over";
 }
 
-/** The step that is under way; null when a press would be taken. */
-export function stepOf(course: Course): Step | null {
-  if (course.at === "ending") return course.step;
+/** The phase that is under way; null when a press would be taken. */
+export function phaseOf(course: Course): Phase | null {
+  if (course.at === "ending") return course.phase;
   return course.at === "starting" || course.at === "sending" ? course.at : null;
 }
 
@@ -81,7 +81,7 @@ export function endOf(course: Course): Stop | null {
   return course.at === "ending" || course.at === "over" ? course.end : null;
 }
 
-function afterStep(course: Course): Course {
+function afterPhase(course: Course): Course {
   return course.at === "ending" ? { at: "over", end: course.end } : RESTING;
 }
 
@@ -89,8 +89,8 @@ function afterStep(course: Course): Course {
 function ended(course: Course, end: Stop): Course {
   const before = endOf(course);
   const merged = before === null || before.reason === "cancelled" ? joined(before, end) : before;
-  const step = stepOf(course);
-  return step === null ? { at: "over", end: merged } : { at: "ending", step, end: merged };
+  const phase = phaseOf(course);
+  return phase === null ? { at: "over", end: merged } : { at: "ending", phase, end: merged };
 }
 
 function joined(before: Stop | null, end: Stop): Stop {

@@ -1,130 +1,14 @@
 // What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
 
-import type { Problem } from "../../base/problem.ts";
-import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
+import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import { invalidInput } from "../final_block.ts";
-import {
-  abortedMessage,
-  cannotRun,
-  type Resolution,
-  resolutionText,
-  type ToolKind,
-  unrunnable,
-} from "./resolution.ts";
 import { DENIED, INTERRUPTED, putOff, sourceMissing } from "../sentences.ts";
+import { HARMLESS } from "./harmless.ts";
 import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
-
-/** The calls that run now; a set of ids is one. */
-export interface RunningCalls {
-  readonly size: number;
-  has(id: string): boolean;
-}
-
-/** Everything a plan depends on besides the document. Maps go by call id. */
-export interface PlanInputs {
-  /** Answers of the approval chain for the calls named by `questions`. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
-  /** Problems of inputs that their tool's schema refuses. */
-  readonly invalid: ReadonlyMap<string, readonly string[]>;
-  /** Approvals whose call was changed afterwards, and who had given them (S5). */
-  readonly changed: ReadonlyMap<string, "policy" | "person">;
-  /** Calls that a run of the program which ended early had started, with their tools. */
-  readonly interrupted: ReadonlyMap<string, string>;
-  /** Where the results of interrupted calls are that ran to their end and could not be written. */
-  readonly kept: ReadonlyMap<string, string>;
-  readonly running: RunningCalls;
-  readonly toolKind: (name: string) => ToolKind;
-  readonly closestTool: (name: string) => string | null;
-  /** Whether of a reply with a call of that tool only this call runs. @default no tool is like that */
-  readonly runsAlone?: (name: string) => boolean;
-  /** The source that may have a tool which is `unasked`. @default its name is not told */
-  readonly unaskedSource?: (name: string) => string | null;
-  /** Calls that may run at once; 0 = no limit. */
-  readonly maxConcurrent: number;
-  /** Whether the model goes on from a turn of its own. */
-  readonly prefill: boolean;
-  /** False when the autopilot advances: what a person was told already is not said again. */
-  readonly byPerson: boolean;
-}
-
-/** Where an advance ends when it does not send. */
-export type Rest =
-  /** Approved calls were met; `ids` are those left for want of a free slot. */
-  | "ran"
-  /** Only error results were written. */
-  | "resolved"
-  /** Empty pending blocks wait for a person. */
-  | "pending"
-  /** Approved blocks with a body of their own. */
-  | "protected"
-  /** Nothing to do until the running tools are done. */
-  | "running"
-  /** The model spoke last, so there is nothing it could answer. */
-  | "last-word"
-  /** The model answered, and the person has written nothing since. */
-  | "answered";
-
-/** One thing that an advance does, in the order in which it is done. */
-export type Step =
-  /** Insert a placeholder. */
-  | {
-    readonly do: "place";
-    readonly id: string;
-    readonly status: "pending" | "approved";
-    readonly verdict: Verdict;
-  }
-  /** Write an error result, over the block or as a new one. */
-  | {
-    readonly do: "resolve";
-    readonly id: string;
-    readonly because: Resolution;
-    readonly text: string;
-    readonly verdict?: Verdict;
-  }
-  /** Take the status off a block the person filled. */
-  | { readonly do: "strip"; readonly id: string }
-  /** Approved before, for the person again. */
-  | { readonly do: "demote"; readonly id: string; readonly source: string }
-  /** A changed call that policy approves again: bind the approval to the new text. */
-  | { readonly do: "confirm"; readonly id: string; readonly verdict: Verdict }
-  | { readonly do: "run"; readonly id: string }
-  | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
-  /** The last step of a plan is one of these two. */
-  | { readonly do: "rest"; readonly at: Rest; readonly ids: readonly string[] }
-  | { readonly do: "send" };
-
-/** Tools that change nothing: after a crash they simply run again (cli 4.5). */
-export const HARMLESS: ReadonlySet<string> = new Set([
-  "read",
-  "find",
-  "grep",
-  "ls",
-  "calculator",
-  "calculator_async",
-]);
-
-/** Calls whose input has to be checked before a plan is made: those that may run now or once a person agrees. */
-export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
-  return liveCalls(chat).filter((call) => {
-    if (running.has(call.id)) return false;
-    const result = chat.result(call.id);
-    if (result === undefined) return abortedMessage(call) === null;
-    return (result.status === "approved" || result.status === "pending") && result.content === "";
-  });
-}
-
-/** Calls the approval chain has to be asked about: nobody is asked about what cannot run. */
-export function questions(
-  chat: Chat,
-  inputs: Pick<PlanInputs, "invalid" | "changed" | "running" | "toolKind">,
-): Call[] {
-  return callsToCheck(chat, inputs.running).filter((call) =>
-    !inputs.invalid.has(call.id) && !cannotRun(inputs.toolKind(call.name)) &&
-    (chat.result(call.id) === undefined || inputs.changed.get(call.id) === "policy")
-  );
-}
+import { abortedMessage, resolutionText, unrunnable } from "./resolution.ts";
+import type { PlanInputs, Rest, Step } from "./types.ts";
 
 /**
  * The steps of one advance in the order to take them. Pure: the same document and inputs give the same steps,
@@ -134,36 +18,6 @@ export function plan(chat: Chat, inputs: PlanInputs): Step[] {
   const planner = new Planner(chat, inputs);
   for (const call of liveCalls(chat)) planner.consider(call);
   return planner.steps();
-}
-
-/** What to do when a person has one call executed, or why that cannot be. */
-export type OneStep =
-  | Extract<Step, { do: "run" | "resolve" }>
-  | { readonly do: "refuse"; readonly problem: Problem };
-
-/**
- * The step for one call executed by hand (5.4): rejected and denied blocks become their error results, an input
- * that the schema refuses gives an error result, and everything else runs, whatever stands in its block.
- */
-export function planOne(
-  call: Call,
-  result: Result | undefined,
-  inputs: Pick<PlanInputs, "toolKind" | "closestTool" | "unaskedSource"> & {
-    readonly inputProblems: readonly string[];
-  },
-): OneStep {
-  const resolution = result === undefined ? null : resolutionText(call, result);
-  if (resolution !== null && resolution.because !== "aborted") {
-    return { do: "resolve", id: call.id, ...resolution };
-  }
-  if (inputs.toolKind(call.name) === "unasked") {
-    const message = sourceMissing(call.name, inputs.unaskedSource?.(call.name) ?? null);
-    return { do: "refuse", problem: { code: "tool-source-missing", message } };
-  }
-  const refusal = unrunnable(call.name, inputs);
-  if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
-  if (inputs.inputProblems.length === 0) return { do: "run", id: call.id };
-  return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(inputs.inputProblems) };
 }
 
 /** Collects the steps of one plan by kind, because their order is fixed whatever the order of the calls. */

@@ -6,7 +6,8 @@ import type { Verdict } from "../../tools/approval/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
 import { callHash } from "../call_hash.ts";
-import { callsToCheck, type PlanInputs, questions, type RunningCalls } from "./plan.ts";
+import { callsToCheck, questions } from "./questions.ts";
+import type { PlanInputs, RunningCalls } from "./types.ts";
 import type { ToolKind } from "./resolution.ts";
 import type { Journal } from "../types.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { Announcements } from "../../cycle/execute/announcements.ts";
-import type { Step } from "../../cycle/plan/plan.ts";
+import type { Step } from "../../cycle/plan/types.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { block, chatAnswered, chatWith, TextStore } from "./harness.ts";
 

@@ -9,8 +9,8 @@ import {
   mayPress,
   mayStart,
   next,
+  phaseOf,
   RESTING,
-  stepOf,
 } from "../../cycle/plan/course.ts";
 import { stopped } from "../../cycle/stop.ts";
 
@@ -24,10 +24,10 @@ const STATES = {
   starting: { at: "starting", mustFindWork: false },
   answering: { at: "starting", mustFindWork: true },
   sending: { at: "sending", request },
-  "ending the start": { at: "ending", step: "starting", end: cancelled("a") },
-  "ending the request": { at: "ending", step: "sending", end: cancelled("a") },
-  "failing at the start": { at: "ending", step: "starting", end: failed },
-  "failing at the request": { at: "ending", step: "sending", end: failed },
+  "ending the start": { at: "ending", phase: "starting", end: cancelled("a") },
+  "ending the request": { at: "ending", phase: "sending", end: cancelled("a") },
+  "failing at the start": { at: "ending", phase: "starting", end: failed },
+  "failing at the request": { at: "ending", phase: "sending", end: failed },
   cancelled: { at: "over", end: cancelled("a") },
   failed: { at: "over", end: failed },
 } satisfies Record<string, Course>;
@@ -43,7 +43,7 @@ const EVENTS = {
 } satisfies Record<string, CourseEvent>;
 
 const both = cancelled("a", "b");
-const ending = (step: "starting" | "sending", end: typeof failed) => ({ at: "ending", step, end });
+const ending = (phase: "starting" | "sending", end: typeof failed) => ({ at: "ending", phase, end });
 const over = (end: typeof failed) => ({ at: "over", end });
 
 /** What each event leads to; one that is not listed changes nothing. */
@@ -93,7 +93,7 @@ for (const [name, state] of Object.entries(STATES)) {
 }
 
 Deno.test("whatever happens in whatever order, the course stays in its table, and what may be done follows from it", () => {
-  const shape = (course: Course) => course.at === "ending" ? `ending ${course.step}` : course.at;
+  const shape = (course: Course) => course.at === "ending" ? `ending ${course.phase}` : course.at;
   const known = new Set(Object.values(STATES).map((state) => shape(state)));
   fc.assert(
     fc.property(
@@ -108,7 +108,7 @@ Deno.test("whatever happens in whatever order, the course stays in its table, an
           if (!mayPress(before)) assert.equal(next(before, { kind: "press" }), before);
           if (endOf(before) !== null && endOf(course) === null) assert.equal(event.kind, "press");
           assert.equal(mayStart(course), endOf(course) === null);
-          assert.equal(mayPress(course), stepOf(course) === null);
+          assert.equal(mayPress(course), phaseOf(course) === null);
         }
       },
     ),

@@ -1,7 +1,9 @@
 // The plan as a table: a document and inputs on one side, the steps on the other. Nothing is done here.
 
 import assert from "node:assert/strict";
-import { plan, type PlanInputs, planOne, type Step } from "../../cycle/plan/plan.ts";
+import { planOne } from "../../cycle/plan/one_call.ts";
+import { plan } from "../../cycle/plan/plan.ts";
+import type { PlanInputs, Step } from "../../cycle/plan/types.ts";
 import type { ToolKind } from "../../cycle/plan/resolution.ts";
 import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/sentences.ts";
 import { parse } from "../../parser/mod.ts";

@@ -5,7 +5,7 @@ import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/views/decided_by.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { Settings } from "../../../config/settings.ts";
-import type { Rest, Step } from "../../../cycle/plan/plan.ts";
+import type { Rest, Step } from "../../../cycle/plan/types.ts";
 import { handyNames } from "../../../cycle/plan/targets.ts";
 import type { Holder } from "../../../cycle/storage/lock.ts";
 import type { UsageRecord } from "../../../cycle/types.ts";

@@ -1,0 +1,40 @@
+// Takes the steps of a plan that change the text, so that nothing of what they replace is lost.
+
+import { type Problem, success } from "../../base/problem.ts";
+import type { ToolSettings } from "../../config/settings.ts";
+import type { Step } from "../plan/types.ts";
+import type { DocumentStore } from "../types.ts";
+import { decisionsIn, stepEdits } from "./step_edits.ts";
+import type { Writer } from "./writer.ts";
+
+/** What steps are taken with. */
+export interface TakingParts {
+  readonly store: DocumentStore;
+  readonly writer: Writer;
+  readonly settings: ToolSettings;
+}
+
+/**
+ * Brings decisions and the bodies that give way into the journal, then all edits into the document by one commit.
+ *
+ * @returns what kept it from being done; null when the document shows the steps
+ */
+export async function takeSteps(steps: readonly Step[], parts: TakingParts): Promise<Problem | null> {
+  const { store, writer, settings } = parts;
+  return await writer.recordDecisions(decisionsIn(steps, store.chat)) ??
+    await keepBodies(steps, parts) ??
+    await writer.commit((chat) => success(stepEdits(chat, steps, settings)));
+}
+
+async function keepBodies(steps: readonly Step[], { store, writer }: TakingParts): Promise<Problem | null> {
+  for (const step of steps) {
+    if (step.do !== "resolve") continue;
+    const { id, text } = step;
+    const body = store.chat.result(id)?.content ?? "";
+    if (body === "" || body === text) continue;
+    const why = `The text in the block of ${id} gave way to an error result`;
+    const problem = await writer.keepBody(id, body, why);
+    if (problem !== null) return problem;
+  }
+  return null;
+}

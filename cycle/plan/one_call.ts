@@ -1,0 +1,38 @@
+// What becomes of one call that a person has executed, whatever stands in its block (tool-cycle 5.4).
+
+import type { Problem } from "../../base/problem.ts";
+import type { Call, Result } from "../../parser/types.ts";
+import { invalidInput } from "../final_block.ts";
+import { sourceMissing } from "../sentences.ts";
+import { resolutionText, unrunnable } from "./resolution.ts";
+import type { PlanInputs, Step } from "./types.ts";
+
+/** What to do when a person has one call executed, or why that cannot be. */
+export type OneStep =
+  | Extract<Step, { do: "run" | "resolve" }>
+  | { readonly do: "refuse"; readonly problem: Problem };
+
+/**
+ * The step for one call executed by hand (5.4): rejected and denied blocks become their error results, an input
+ * that the schema refuses gives an error result, and everything else runs, whatever stands in its block.
+ */
+export function planOne(
+  call: Call,
+  result: Result | undefined,
+  inputs: Pick<PlanInputs, "toolKind" | "closestTool" | "unaskedSource"> & {
+    readonly inputProblems: readonly string[];
+  },
+): OneStep {
+  const resolution = result === undefined ? null : resolutionText(call, result);
+  if (resolution !== null && resolution.because !== "aborted") {
+    return { do: "resolve", id: call.id, ...resolution };
+  }
+  if (inputs.toolKind(call.name) === "unasked") {
+    const message = sourceMissing(call.name, inputs.unaskedSource?.(call.name) ?? null);
+    return { do: "refuse", problem: { code: "tool-source-missing", message } };
+  }
+  const refusal = unrunnable(call.name, inputs);
+  if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
+  if (inputs.inputProblems.length === 0) return { do: "run", id: call.id };
+  return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(inputs.inputProblems) };
+}

@@ -1,0 +1,27 @@
+// Which calls have to be looked at before a plan is made: whose input is checked, and about whom the approval chain is asked.
+
+import type { Call, Chat } from "../../parser/types.ts";
+import { liveCalls } from "./open_calls.ts";
+import { abortedMessage, cannotRun } from "./resolution.ts";
+import type { PlanInputs, RunningCalls } from "./types.ts";
+
+/** Calls whose input has to be checked before a plan is made: those that may run now or once a person agrees. */
+export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
+  return liveCalls(chat).filter((call) => {
+    if (running.has(call.id)) return false;
+    const result = chat.result(call.id);
+    if (result === undefined) return abortedMessage(call) === null;
+    return (result.status === "approved" || result.status === "pending") && result.content === "";
+  });
+}
+
+/** Calls the approval chain has to be asked about: nobody is asked about what cannot run. */
+export function questions(
+  chat: Chat,
+  inputs: Pick<PlanInputs, "invalid" | "changed" | "running" | "toolKind">,
+): Call[] {
+  return callsToCheck(chat, inputs.running).filter((call) =>
+    !inputs.invalid.has(call.id) && !cannotRun(inputs.toolKind(call.name)) &&
+    (chat.result(call.id) === undefined || inputs.changed.get(call.id) === "policy")
+  );
+}

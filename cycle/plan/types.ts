@@ -1,0 +1,83 @@
+// What a plan is made from, and the steps it consists of.
+
+import type { Verdict } from "../../tools/approval/types.ts";
+import type { Resolution, ToolKind } from "./resolution.ts";
+
+/** The calls that run now; a set of ids is one. */
+export interface RunningCalls {
+  readonly size: number;
+  has(id: string): boolean;
+}
+
+/** Everything a plan depends on besides the document. Maps go by call id. */
+export interface PlanInputs {
+  /** Answers of the approval chain for the calls named by `questions`. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Problems of inputs that their tool's schema refuses. */
+  readonly invalid: ReadonlyMap<string, readonly string[]>;
+  /** Approvals whose call was changed afterwards, and who had given them (S5). */
+  readonly changed: ReadonlyMap<string, "policy" | "person">;
+  /** Calls that a run of the program which ended early had started, with their tools. */
+  readonly interrupted: ReadonlyMap<string, string>;
+  /** Where the results of interrupted calls are that ran to their end and could not be written. */
+  readonly kept: ReadonlyMap<string, string>;
+  readonly running: RunningCalls;
+  readonly toolKind: (name: string) => ToolKind;
+  readonly closestTool: (name: string) => string | null;
+  /** Whether of a reply with a call of that tool only this call runs. @default no tool is like that */
+  readonly runsAlone?: (name: string) => boolean;
+  /** The source that may have a tool which is `unasked`. @default its name is not told */
+  readonly unaskedSource?: (name: string) => string | null;
+  /** Calls that may run at once; 0 = no limit. */
+  readonly maxConcurrent: number;
+  /** Whether the model goes on from a turn of its own. */
+  readonly prefill: boolean;
+  /** False when the autopilot advances: what a person was told already is not said again. */
+  readonly byPerson: boolean;
+}
+
+/** Where an advance ends when it does not send. */
+export type Rest =
+  /** Approved calls were met; `ids` are those left for want of a free slot. */
+  | "ran"
+  /** Only error results were written. */
+  | "resolved"
+  /** Empty pending blocks wait for a person. */
+  | "pending"
+  /** Approved blocks with a body of their own. */
+  | "protected"
+  /** Nothing to do until the running tools are done. */
+  | "running"
+  /** The model spoke last, so there is nothing it could answer. */
+  | "last-word"
+  /** The model answered, and the person has written nothing since. */
+  | "answered";
+
+/** One thing that an advance does, in the order in which it is done. */
+export type Step =
+  /** Insert a placeholder. */
+  | {
+    readonly do: "place";
+    readonly id: string;
+    readonly status: "pending" | "approved";
+    readonly verdict: Verdict;
+  }
+  /** Write an error result, over the block or as a new one. */
+  | {
+    readonly do: "resolve";
+    readonly id: string;
+    readonly because: Resolution;
+    readonly text: string;
+    readonly verdict?: Verdict;
+  }
+  /** Take the status off a block the person filled. */
+  | { readonly do: "strip"; readonly id: string }
+  /** Approved before, for the person again. */
+  | { readonly do: "demote"; readonly id: string; readonly source: string }
+  /** A changed call that policy approves again: bind the approval to the new text. */
+  | { readonly do: "confirm"; readonly id: string; readonly verdict: Verdict }
+  | { readonly do: "run"; readonly id: string }
+  | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
+  /** The last step of a plan is one of these two. */
+  | { readonly do: "rest"; readonly at: Rest; readonly ids: readonly string[] }
+  | { readonly do: "send" };
