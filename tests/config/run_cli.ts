@@ -1,6 +1,6 @@
 // The program with the commands about settings, for tests that run it as a process.
 
-import { SETTINGS_COMMANDS } from "../../commands/line/settings_table.ts";
+import { SETTINGS_COMMANDS } from "../../commands/line/rows/settings.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
 import type { Command } from "../../commands/line/spec.ts";
 

@@ -27,10 +27,8 @@ const TITLES: Readonly<Record<string, string>> = {
 const NO_WORDS: readonly string[] = [
   "commands/line/help.ts",
   "commands/line/manual.ts",
-  "commands/line/option_groups.ts",
-  "commands/line/settings_table.ts",
-  "commands/line/table.ts",
   "commands/line/rows/",
+  "commands/line/table.ts",
   "base/media.ts",
   "config/schema/parameters.ts",
   "config/schema/schema.ts",

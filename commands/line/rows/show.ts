@@ -1,6 +1,7 @@
-// The row of the table of commands that shows a conversation.
+// The command that shows a conversation.
 
 import type { Command } from "../spec.ts";
+import { HELP } from "./options.ts";
 
 /** It reads a document and prints it for people. */
 export const SHOW_COMMAND: Command = {
@@ -41,7 +42,7 @@ export const SHOW_COMMAND: Command = {
       value: "PATH",
       help: "The path that a piped document is known by.",
     },
-    { name: "help", short: "h", help: "Show this help." },
+    HELP,
   ],
   example: "flemma show notes.chat --html -o notes.html",
 };

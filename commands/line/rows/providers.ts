@@ -1,17 +1,7 @@
-// The commands about providers: keys, tokens and money, as rows of the table of commands.
+// The commands about providers: keys, tokens and money.
 
-import { MODEL } from "./option_groups.ts";
-import type { Command, Option } from "./spec.ts";
-
-const HELP: Option = { name: "help", short: "h", help: "Show this help." };
-const QUIET: Option = { name: "quiet", short: "q", help: "Print nothing but failures." };
-const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
-const CONFIG: readonly Option[] = [
-  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
-  { name: "no-config", help: "Read no settings file." },
-];
-
-const NAME: Option = { name: "name", value: "PATH", help: "With -: the path the document is known by." };
+import type { Command } from "../spec.ts";
+import { CONFIG, HELP, JSON_REPORT, MODEL, NAME_OF_INPUT, QUIET } from "./options.ts";
 
 export const PROVIDER_COMMANDS: readonly Command[] = [
   {
@@ -37,7 +27,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
       "The provider is asked to count, which takes the key and costs nothing. A server that does not count gets a rough number.",
     kind: "report",
     arity: [0, 1],
-    options: [...MODEL, JSON_REPORT, NAME, ...CONFIG, HELP],
+    options: [...MODEL, JSON_REPORT, NAME_OF_INPUT, ...CONFIG, HELP],
     example: "flemma estimate notes.chat",
   },
   {

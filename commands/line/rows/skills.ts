@@ -1,13 +1,7 @@
-// The commands about what adds to the tools, as rows of the table of commands.
+// The commands about skills.
 
-import type { Command, Option } from "../spec.ts";
-
-const HELP: Option = { name: "help", short: "h", help: "Show this help." };
-const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
-const CONFIG: readonly Option[] = [
-  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
-  { name: "no-config", help: "Read no settings file." },
-];
+import type { Command } from "../spec.ts";
+import { CONFIG, HELP, JSON_REPORT } from "./options.ts";
 
 export const SKILL_COMMANDS: readonly Command[] = [
   {

@@ -1,11 +1,21 @@
-// The rows of the table of commands that serve editors.
+// The commands that serve other programs: editors, shells, and whatever saves a document.
 
-import type { Command, Option } from "./spec.ts";
-
-const HELP: Option = { name: "help", short: "h", help: "Show this help." };
+import type { Command } from "../spec.ts";
+import {
+  APPROVE,
+  AUTOPILOT,
+  CONFIG,
+  HELP,
+  MESSAGES,
+  MODEL,
+  QUIET_RUN,
+  RETRY,
+  SANDBOX,
+  STREAM,
+} from "./options.ts";
 
 /** Runs documents when they are saved, from any editor. */
-export const WATCH: (options: readonly Option[]) => Command = (options) => ({
+export const WATCH: Command = {
   name: "watch",
   usage: "FILE…",
   summary: "advance documents whenever they are saved",
@@ -14,9 +24,21 @@ export const WATCH: (options: readonly Option[]) => Command = (options) => ({
     "writes starts nothing. Saving the same text again tries again what failed. Ctrl-C cancels what runs and ends.",
   kind: "none",
   arity: [1, Infinity],
-  options,
+  options: [
+    ...AUTOPILOT,
+    SANDBOX,
+    ...MODEL,
+    APPROVE,
+    STREAM,
+    RETRY,
+    { name: "json", help: "Print each event as a line of JSON, with the document it is about." },
+    ...CONFIG,
+    MESSAGES,
+    QUIET_RUN,
+    HELP,
+  ],
   example: "flemma watch notes.chat plan.chat",
-});
+};
 
 /** They speak with a program, not with a person. */
 export const SERVING_COMMANDS: readonly Command[] = [

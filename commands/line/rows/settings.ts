@@ -1,15 +1,25 @@
-// The commands about settings, trust and session, as rows of the table of commands.
+// The commands about settings, trust and session.
 
-import { APPROVE, AUTOPILOT, MODEL, SANDBOX } from "./option_groups.ts";
-import type { Command, Option } from "./spec.ts";
+import type { Command, Option } from "../spec.ts";
+import {
+  APPROVE,
+  AUTOPILOT,
+  CONFIG,
+  HELP,
+  JSON_REPORT,
+  LINE,
+  MODEL,
+  NAME_OF_INPUT,
+  QUIET,
+  SANDBOX,
+} from "./options.ts";
 
-const HELP: Option = { name: "help", short: "h", help: "Show this help." };
-const QUIET: Option = { name: "quiet", short: "q", help: "Print nothing but failures." };
-const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
-const CONFIG: readonly Option[] = [
-  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
-  { name: "no-config", help: "Read no settings file." },
-];
+/** Of a command that only reports. */
+const NAME_OF_PIPED: Option = {
+  name: "name",
+  value: "PATH",
+  help: "The path a piped document is known by. That file is not touched.",
+};
 
 /** What a run with these options would go by. */
 const LAYER: readonly Option[] = [...AUTOPILOT, SANDBOX, ...MODEL, APPROVE];
@@ -56,11 +66,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     takesTarget: true,
     options: [
       JSON_REPORT,
-      {
-        name: "name",
-        value: "PATH",
-        help: "The path a piped document is known by. That file is not touched.",
-      },
+      NAME_OF_PIPED,
       SANDBOX,
       APPROVE,
       ...CONFIG,
@@ -78,13 +84,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     arity: [0, Infinity],
     takesTarget: true,
     options: [
-      { name: "line", value: "N", type: "count", help: "The call at or nearest to this line." },
+      LINE,
       JSON_REPORT,
-      {
-        name: "name",
-        value: "PATH",
-        help: "The path a piped document is known by. That file is not touched.",
-      },
+      NAME_OF_PIPED,
       ...CONFIG,
       HELP,
     ],
@@ -195,7 +197,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     arity: [0, 1],
     options: [
       { name: "show", help: "Only tell what would hold." },
-      { name: "name", value: "PATH", help: "With -: the path the document is known by." },
+      NAME_OF_INPUT,
       { name: "list", help: "Show what is trusted." },
       { name: "revoke", value: "PATH", help: "Do not trust PATH any more." },
       ...CONFIG,
@@ -244,19 +246,3 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     example: "flemma session reset",
   },
 ];
-
-/** The sandbox until logout. */
-export const SANDBOX_SWITCHES: readonly Command[] = (["enable", "disable", "reset"] as const).map((
-  word,
-): Command => ({
-  name: `sandbox ${word}`,
-  usage: "[FILE]",
-  summary: word === "reset"
-    ? "let the settings decide about the sandbox again"
-    : `switch the sandbox ${word === "enable" ? "on" : "off"} until logout`,
-  details: word === "enable" ? "Refuses when no backend works." : undefined,
-  kind: "none",
-  arity: [0, 1],
-  options: [QUIET, ...CONFIG, HELP],
-  example: `flemma sandbox ${word} notes.chat`,
-}));

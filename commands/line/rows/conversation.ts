@@ -1,26 +1,18 @@
-// The commands that begin conversations and carry them on, as rows of the table of commands.
+// The commands that begin conversations and carry them on.
 
-import { APPROVE, AUTOPILOT, LIMITS, MODEL, SANDBOX } from "../option_groups.ts";
 import type { Command, Option } from "../spec.ts";
-
-const HELP: Option = { name: "help", short: "h", help: "Show this help." };
-const CONFIG: readonly Option[] = [
-  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
-  { name: "no-config", help: "Read no settings file." },
-];
-const QUIET: Option = {
-  name: "quiet",
-  short: "q",
-  help: "Print nothing but failures and what waits for you.",
-};
-
-const WAIT: Option = {
-  name: "wait",
-  value: "SECONDS",
-  type: "seconds",
-  default: "0",
-  help: "Wait this long for another run that has the document.",
-};
+import {
+  APPROVE,
+  AUTOPILOT,
+  CONFIG,
+  HELP,
+  JSON_REPORT,
+  LIMITS,
+  MODEL,
+  QUIET_RUN,
+  SANDBOX,
+  WAIT,
+} from "./options.ts";
 
 const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, ...MODEL, APPROVE];
 
@@ -40,7 +32,7 @@ export const NEW: Command = {
     { name: "bare", help: "Begin with the question alone." },
     ...RUN,
     ...CONFIG,
-    QUIET,
+    QUIET_RUN,
     HELP,
   ],
   example: 'flemma new notes.chat -m "What is in this folder?" --go',
@@ -66,7 +58,7 @@ export const ASK: Command = {
     ...RUN,
     WAIT,
     ...CONFIG,
-    QUIET,
+    QUIET_RUN,
     HELP,
   ],
   example: 'flemma ask --last "shorter"',
@@ -93,12 +85,12 @@ export const COMPACT: Command = {
     { name: "instructions", value: "TEXT", help: "What else the summary shall heed." },
     { name: "results-only", help: "Ask no model: shorten long results, and keep all of them in files." },
     { name: "dry-run", help: "Only tell what would be summed up, and what kept." },
-    { name: "json", help: "Print one JSON value." },
+    JSON_REPORT,
     ...LIMITS,
     ...MODEL,
     WAIT,
     ...CONFIG,
-    QUIET,
+    QUIET_RUN,
     HELP,
   ],
   example: "flemma compact notes.chat --dry-run",
@@ -116,9 +108,9 @@ export const FORK: Command = {
   options: [
     { name: "line", value: "N", type: "count", help: "Up to the end of the message at this line." },
     { name: "turn", value: "N", type: "count", help: "Up to the end of your Nth message, to ask it anew." },
-    { name: "json", help: "Print one JSON value." },
+    JSON_REPORT,
     ...CONFIG,
-    QUIET,
+    QUIET_RUN,
     HELP,
   ],
   example: "flemma fork notes.chat --turn 3",
