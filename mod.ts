@@ -20,7 +20,7 @@
 import { liveEnvironment, systemFor } from "./base/environment.ts";
 import type { Outcome } from "./base/problem.ts";
 import { loadSettings as load } from "./config/load.ts";
-import { DEFAULT_SETTINGS } from "./config/settings.ts";
+import { DEFAULT_SETTINGS } from "./config/defaults.ts";
 import type { LoadedSettings, SettingsOptions } from "./config/sources/find.ts";
 import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./sandbox/api.ts";
 import { backends } from "./sandbox/mod.ts";
@@ -28,36 +28,36 @@ import { backends } from "./sandbox/mod.ts";
 export * from "./agent/mod.ts";
 export { type Environment, processEnvironment } from "./base/environment.ts";
 export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
-export {
-  type ApprovalPreset,
-  type AutoApprove,
-  type AutoApproveFunction,
-  type ContextSettings,
-  DEFAULT_SETTINGS,
-  type DocumentApproval,
-  type FrontmatterLimits,
-  type HookSettings,
-  type LockPlace,
-  type McporterSettings,
-  type McpServer,
-  type ModelSetting,
-  type NetworkList,
-  type Parameters,
-  type PricingSettings,
-  type ProviderParameters,
-  type ProviderSettings,
-  type ResolverFile,
-  type ResourceLimits,
-  type RunSettings,
-  type RwPath,
-  type SandboxSettings,
-  type Settings,
-  type SkillSettings,
-  type Thinking,
-  type ThinkingLevel,
-  type ToolSettings,
-  type TrustSettings,
+export { DEFAULT_SETTINGS } from "./config/defaults.ts";
+export type {
+  ContextSettings,
+  FrontmatterLimits,
+  HookSettings,
+  LockPlace,
+  PricingSettings,
+  RunSettings,
+  Settings,
+  TrustSettings,
 } from "./config/settings.ts";
+export type { McpServer, SkillSettings } from "./config/settings/extensions.ts";
+export type {
+  ModelSetting,
+  Parameters,
+  ProviderParameters,
+  ProviderSettings,
+  Thinking,
+  ThinkingLevel,
+} from "./config/settings/model.ts";
+export type { NetworkList, ResourceLimits, RwPath, SandboxSettings } from "./config/settings/sandbox.ts";
+export type {
+  ApprovalPreset,
+  AutoApprove,
+  AutoApproveFunction,
+  DocumentApproval,
+  McporterSettings,
+  ResolverFile,
+  ToolSettings,
+} from "./config/settings/tools.ts";
 export type { SettingsOptions } from "./config/sources/find.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";

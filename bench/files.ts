@@ -2,7 +2,7 @@
 // other in pairs.
 
 import { inFolder, plant, projectSandbox } from "../tests/sandbox/fixture.ts";
-import { DEFAULT_SETTINGS } from "../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import type { DiskAccess, ToolInput } from "../tools/definition.ts";

@@ -5,7 +5,8 @@
 
 import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
-import { DEFAULT_SETTINGS, type Settings } from "../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import type { Settings } from "../config/settings.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { attach, type Base, fileFinding, namedText } from "./attach.ts";

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { type Outcome, type Problem, success } from "../base/problem.ts";
-import type { SandboxSettings } from "../config/settings.ts";
+import type { SandboxSettings } from "../config/settings/sandbox.ts";
 import { registerBuiltinBackends } from "./backends/builtin.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { createSandbox, type RunSandbox } from "./sandbox.ts";

@@ -2,7 +2,7 @@
 
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { BackendEntry } from "./backends/registry.ts";
-import type { ResourceLimits } from "../config/settings.ts";
+import type { ResourceLimits } from "../config/settings/sandbox.ts";
 import { exists } from "./process/host.ts";
 import type { DroppedEntry } from "./policy/policy.ts";
 import type { RunSandbox } from "./sandbox.ts";

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
-import type { ResourceLimits } from "../config/settings.ts";
+import type { ResourceLimits } from "../config/settings/sandbox.ts";
 
 /** Real paths that decide whether what lies below them is seen under a policy. */
 export interface PathView {

@@ -1,7 +1,7 @@
 // Why a call is decided as it is: what each resolver said, what rules made of its parts, where the rule stands.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
-import type { ToolSettings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";

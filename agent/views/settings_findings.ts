@@ -3,7 +3,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
-import { DEFAULT_RW_PATHS, type Settings } from "../../config/settings.ts";
+import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Day } from "../../providers/models/types.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";

@@ -11,17 +11,13 @@ import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
 import { rulesInForce } from "./rules.ts";
-import type { Presets } from "../settings.ts";
+import type { Presets } from "../settings/tools.ts";
 import { ownServers } from "./references.ts";
 import { PROVIDER_TABLES } from "../schema/schema.ts";
-import {
-  type AutoApprove,
-  DEFAULT_SETTINGS,
-  type DocumentApproval,
-  ownKeyVariable,
-  type Settings,
-  type ToolSettings,
-} from "../settings.ts";
+import { DEFAULT_SETTINGS } from "../defaults.ts";
+import type { Settings } from "../settings.ts";
+import { ownKeyVariable } from "../settings/model.ts";
+import type { AutoApprove, DocumentApproval, ToolSettings } from "../settings/tools.ts";
 import type { Group, Key } from "../schema/define.ts";
 
 export interface Effective {

@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { sameItem } from "../schema/check.ts";
 import type { Layer, Operation } from "../types.ts";
-import type { Presets } from "../settings.ts";
+import type { Presets } from "../settings/tools.ts";
 
 /** The log of one layer, with its operations by key. */
 export class LayerLog {

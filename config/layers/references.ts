@@ -9,7 +9,7 @@ import { readRule } from "../rules/read_rule.ts";
 import { nearest } from "../../base/names.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
 import { allPresets } from "./presets.ts";
-import type { ApprovalPreset } from "../settings.ts";
+import type { ApprovalPreset } from "../settings/tools.ts";
 import { profileOf } from "./resolve.ts";
 
 /** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */

@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { mismatches } from "./check.ts";
 import { isModulePath } from "./module_path.ts";
-import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../settings.ts";
+import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../defaults.ts";
 import { BOOLEAN, group, hostKey, key, natural, policyKey, STRING, STRINGS, type Type } from "./define.ts";
 import {
   HIDDEN_WORDS,

@@ -1,6 +1,6 @@
 // What the steps of a plan stand for: the text changes, and the decisions that are recorded before.
 
-import type { ToolSettings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import {
   finalLines,
   placeholderLines,

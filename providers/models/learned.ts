@@ -5,7 +5,8 @@ import { replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
 import { parentOf } from "../../base/paths.ts";
-import type { ModelSetting, Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { ModelSetting } from "../../config/settings/model.ts";
 
 /** A provider's list. */
 export interface LearnedModels {

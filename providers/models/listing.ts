@@ -1,7 +1,7 @@
 // The lists of models that providers give: how they are asked for, and what they say (providers-2026-11, 1.1).
 
 import { isObject } from "../../base/is_object.ts";
-import type { ModelSetting } from "../../config/settings.ts";
+import type { ModelSetting } from "../../config/settings/model.ts";
 
 /** A list to be asked for. */
 export interface ListRequest {

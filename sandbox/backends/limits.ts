@@ -1,6 +1,6 @@
 // Limits on what one command may use, as words before it (sandbox 12.3).
 
-import type { ResourceLimits } from "../../config/settings.ts";
+import type { ResourceLimits } from "../../config/settings/sandbox.ts";
 
 /** The options of `prlimit` by the limit they set. */
 const OPTIONS: readonly (readonly [keyof ResourceLimits, string])[] = [

@@ -1,6 +1,6 @@
 // What a person hides stays hidden, whatever a document makes writable (12.1, S12).
 
-import type { SandboxSettings } from "../../config/settings.ts";
+import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { isVisible, resolvePolicy } from "./policy.ts";
 import { realPath } from "../paths/real_path.ts";

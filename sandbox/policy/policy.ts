@@ -2,13 +2,8 @@
 
 import { isSeen, WHOLE_VIEW } from "./view.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import {
-  DEFAULT_PROTECT,
-  DEFAULT_RW_PATHS,
-  type ResourceLimits,
-  type RwPath,
-  type SandboxSettings,
-} from "../../config/settings.ts";
+import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../../config/defaults.ts";
+import type { ResourceLimits, RwPath, SandboxSettings } from "../../config/settings/sandbox.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";

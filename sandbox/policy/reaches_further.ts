@@ -1,6 +1,6 @@
 // Whether one document's sandbox settings reach further than the person's own (S15).
 
-import type { SandboxSettings } from "../../config/settings.ts";
+import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import type { PathContext } from "../paths/expand.ts";
 import { resolvePolicy } from "./policy.ts";
 import { isInside } from "../../base/paths.ts";

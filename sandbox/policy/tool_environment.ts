@@ -1,6 +1,6 @@
 // The variables a tool's child processes see: the caller's, without secrets and without prompts that wait (S7).
 
-import type { ToolSettings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import { isCredential } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
 

@@ -3,7 +3,7 @@
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, isInside, parentOf } from "../../base/paths.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
-import type { SandboxSettings } from "../../config/settings.ts";
+import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
 import { realPath } from "../paths/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";

@@ -4,7 +4,7 @@ import { draftLayer } from "../../config/layers/draft.ts";
 import { effectiveSettings } from "../../config/layers/effective.ts";
 import { allRows } from "../../config/layers/explain.ts";
 import { MOVED, SCHEMA } from "../../config/schema/schema.ts";
-import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Key, Node } from "../../config/schema/define.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 

@@ -1,7 +1,8 @@
 // A conversation over a real socket with a model that a script plays: each send is a run of its own, with memory on disk.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

@@ -1,6 +1,8 @@
 // A cycle on a document in memory, with a journal in memory, the fake tools of the vectors and a counted send.
 
-import { DEFAULT_SETTINGS, type Settings, type ToolSettings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Problem } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/cycle.ts";
 import type { Approval, CycleEvent, DocumentStore, Growth, Journal, SendOutcome } from "../../cycle/types.ts";

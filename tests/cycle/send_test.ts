@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
 import { createSend, dryRun } from "../../cycle/send/send.ts";
 import { openFile } from "../../cycle/storage/file_store.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

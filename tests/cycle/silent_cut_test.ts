@@ -1,7 +1,8 @@
 // A server that leaves out the beginning of a conversation and says nothing is told of.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { silentCut } from "../../cycle/send/silent_cut.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dearModel } from "../../agent/views/settings_findings.ts";
-import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent } from "../../cycle/types.ts";

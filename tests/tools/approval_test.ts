@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { loadSettings } from "../../config/load.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
@@ -212,10 +214,10 @@ Deno.test("the oldest names of built-in resolvers still find them", () => {
   assert.ok(!approval.has("urn:flemma:approval:catch-all"));
 });
 
-function settingsOf(overrides: Partial<import("../../config/settings.ts").ToolSettings>) {
+function settingsOf(overrides: Partial<ToolSettings>) {
   return { ...DEFAULTS, ...overrides };
 }
-const { DEFAULT_SETTINGS } = await import("../../config/settings.ts");
+
 const DEFAULTS = DEFAULT_SETTINGS.tools;
 
 Deno.test("a guard that throws keeps the sandbox and the catch-all from approving", async () => {

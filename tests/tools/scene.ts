@@ -1,6 +1,7 @@
 // A folder with a document in it, and contexts for tools that work there.
 
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
 import { success } from "../../base/problem.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { isInside } from "../../base/paths.ts";

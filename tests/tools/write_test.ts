@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createSandbox } from "../../sandbox/sandbox.ts";
-import { DEFAULT_SETTINGS } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { replaceFile } from "../../tools/files/replace.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 // The resolvers that approve by circumstance: the sandbox, and the catch-all.
 
-import type { ToolSettings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ResolverDefinition } from "./types.ts";
 

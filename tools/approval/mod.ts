@@ -1,6 +1,6 @@
 // Approval: who decides whether a tool call runs, waits for a person, or is blocked.
 
-import type { ToolSettings } from "../../config/settings.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import {
   catchAllResolver,

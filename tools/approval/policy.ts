@@ -1,8 +1,8 @@
 // Who speaks about `auto_approve`: the person's layers, the document, and the names approved for one run.
 
 import { isModulePath } from "../../config/schema/module_path.ts";
-import type { AutoApprove, ToolSettings } from "../../config/settings.ts";
-import type { Presets } from "../../config/settings.ts";
+import type { AutoApprove, ToolSettings } from "../../config/settings/tools.ts";
+import type { Presets } from "../../config/settings/tools.ts";
 import { expandFor, presetsOf, type ToolFacts } from "./presets.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 

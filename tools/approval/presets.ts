@@ -1,8 +1,8 @@
 // Presets as approval sees them: what is in force, and what a list that uses them comes to.
 
 import { BUILTIN_PRESETS, type ExpandedList, expandList } from "../../config/layers/presets.ts";
-import type { Presets } from "../../config/settings.ts";
-import type { ToolSettings } from "../../config/settings.ts";
+import type { Presets } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 
 export { type ExpandedList, expandList };
 

@@ -1,6 +1,7 @@
 // The tools that come with the program.
 
-import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { ToolDefinition } from "../definition.ts";
 import { bashTool } from "./bash.ts";
 import { calculatorAsyncTool, calculatorTool } from "./calculator/calculator.ts";

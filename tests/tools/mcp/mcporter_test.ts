@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { success } from "../../../base/problem.ts";
-import { DEFAULT_SETTINGS } from "../../../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
 import type { Sandbox } from "../../../sandbox/types.ts";
 import type { Registration } from "../../../tools/definition.ts";
 import { mcporterSource } from "../../../tools/mcp/mcporter/source.ts";

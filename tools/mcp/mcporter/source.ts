@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import { nameFilter } from "../../../config/rules/name_filter.ts";
-import type { McporterSettings } from "../../../config/settings.ts";
+import type { McporterSettings } from "../../../config/settings/tools.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../../definition.ts";
 import type { RegisterTool, ToolSource } from "../../registration/types.ts";
 import { resultOf } from "../result.ts";

@@ -1,0 +1,107 @@
+// What holds when no layer says anything.
+
+import type { Settings } from "./settings.ts";
+
+/** The writable paths of a policy nobody touched. Missing ones are left out without a word (sandbox 7.2). */
+export const DEFAULT_RW_PATHS: readonly string[] = [
+  "urn:flemma:cwd",
+  "urn:flemma:buffer:path",
+  "/tmp",
+  "${TMPDIR:-/tmp}",
+  "${XDG_CACHE_HOME:-~/.cache}",
+  "${XDG_DATA_HOME:-~/.local/share}",
+];
+
+/** The shipped lists of paths that stay read-only inside writable ones. */
+export const DEFAULT_PROTECT: readonly string[] = ["$git", "$project", "$shell", "$data"];
+
+/** What holds when no layer says anything. */
+export const DEFAULT_SETTINGS: Settings = {
+  provider: "anthropic",
+  model: null,
+  prefill: false,
+  files: { names: true },
+  templating: { enabled: true },
+  parameters: {
+    max_tokens: "50%",
+    temperature: null,
+    timeout: 300,
+    connect_timeout: 30,
+    cache_retention: "short",
+    thinking: { level: "high", foreign: "preserve" },
+    anthropic: {},
+  },
+  providers: {},
+  secrets: { gcloud: { path: "gcloud" } },
+  tools: {
+    require_approval: true,
+    auto_approve: ["$default"],
+    excluded: [],
+    denied: [],
+    untrusted_servers: [],
+    approved: [],
+    rules: [],
+    document: null,
+    offered: null,
+    left_out: [],
+    modules: [],
+    dirs: [],
+    override: [],
+    file_timeout: 120,
+    allowed_categories: null,
+    mcporter: {
+      enabled: false,
+      path: "mcporter",
+      timeout: 60,
+      startup: { concurrency: 4 },
+      include: [],
+      exclude: [],
+    },
+    auto_approve_risk: "low",
+    auto_approve_sandboxed: true,
+    resolvers: [],
+    presets: {},
+    approval_profile: "founding",
+    approval_strict: false,
+    autopilot: { enabled: true, max_turns: 100, max_repeats: 3 },
+    max_concurrent: 2,
+    default_timeout: 30,
+    status_style: "fence",
+    cursor_after_result: "result",
+    truncate: {
+      max_lines: 2000,
+      max_bytes: 51200,
+      max_file_size: 64 * 1024 * 1024,
+      output_path_format: "${TMPDIR:-/tmp}/flemma_{{ source }}_{{ path }}_{{ id }}.txt",
+    },
+    env: { block: [], pass: [], keys: [] },
+    named: {},
+  },
+  sandbox: {
+    enabled: true,
+    backend: "auto",
+    policy: {
+      rw_paths: DEFAULT_RW_PATHS,
+      network: true,
+      allow_privileged: false,
+      sockets: [],
+      block_unix_sockets: false,
+      deny_read: [],
+      protect: DEFAULT_PROTECT,
+      limits: null,
+    },
+    backends: { bwrap: { path: "bwrap", extra_args: [] } },
+  },
+  mcp: { servers: {} },
+  skills: { enabled: true, names: ["*"], excluded: [], dirs: [] },
+  new: { system: null },
+  ask: { dir: null },
+  context: { warn_at: 0.8, stop_at: 0.95, compact_model: null, prune_over: 4096 },
+  run: { max_cost: null, max_tokens: null },
+  hooks: { on_pending: null, on_done: null, on_error: null },
+  frontmatter: { max_steps: 10_000_000, max_seconds: 2, max_memory_mb: 64 },
+  undo: { keep: 200 },
+  lock: { place: "state" },
+  trust: { documents: "unsandboxed" },
+  ui: { pricing: { enabled: true, high_cost_threshold: 30 } },
+};
