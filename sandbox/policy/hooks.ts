@@ -178,34 +178,39 @@ export interface Watched {
   readonly obeyedBy: string;
 }
 
-/** Watched in every folder of the work. What `$project` holds in the folders that are worked in is watched below them. */
-export const WATCHED_IN_PROJECT: readonly Watched[] = [
+/** What a tool obeys in a folder of the work as in the home. */
+const WATCHED_IN_BOTH: readonly Watched[] = [
   { path: ".npmrc", obeyedBy: "npm and pnpm" },
-  { path: ".pnpmfile.cjs", obeyedBy: "pnpm" },
   { path: ".yarnrc", obeyedBy: "yarn" },
   { path: ".yarnrc.yml", obeyedBy: "yarn" },
-  { path: "bunfig.toml", obeyedBy: "bun" },
-  { path: ".pre-commit-config.yaml", obeyedBy: "pre-commit" },
-  { path: "lefthook.yml", obeyedBy: "lefthook" },
-  { path: ".lefthook.yml", obeyedBy: "lefthook" },
   { path: ".tool-versions", obeyedBy: "asdf and mise" },
-  { path: "rust-toolchain", obeyedBy: "cargo and rustup" },
-  { path: "rust-toolchain.toml", obeyedBy: "cargo and rustup" },
-  { path: ".cargo/config", obeyedBy: "cargo" },
   { path: ".cargo/config.toml", obeyedBy: "cargo" },
-  { path: ".bazelrc", obeyedBy: "bazel" },
   { path: ".gdbinit", obeyedBy: "gdb" },
   { path: ".lldbinit", obeyedBy: "lldb" },
   { path: ".pdbrc", obeyedBy: "the debugger of Python" },
   { path: ".irbrc", obeyedBy: "irb" },
-  { path: ".pryrc", obeyedBy: "pry" },
-  { path: ".dir-locals.el", obeyedBy: "Emacs" },
-  { path: ".mcp.json", obeyedBy: "agents" },
   { path: ".agents", obeyedBy: "agents" },
   { path: ".claude", obeyedBy: "Claude Code" },
   { path: ".codex", obeyedBy: "Codex" },
   { path: ".gemini", obeyedBy: "Gemini" },
   { path: ".cursor", obeyedBy: "Cursor" },
+];
+
+/** Watched in every folder of the work. What `$project` holds in the folders that are worked in is watched below them. */
+export const WATCHED_IN_PROJECT: readonly Watched[] = [
+  ...WATCHED_IN_BOTH,
+  { path: ".pnpmfile.cjs", obeyedBy: "pnpm" },
+  { path: "bunfig.toml", obeyedBy: "bun" },
+  { path: ".pre-commit-config.yaml", obeyedBy: "pre-commit" },
+  { path: "lefthook.yml", obeyedBy: "lefthook" },
+  { path: ".lefthook.yml", obeyedBy: "lefthook" },
+  { path: "rust-toolchain", obeyedBy: "cargo and rustup" },
+  { path: "rust-toolchain.toml", obeyedBy: "cargo and rustup" },
+  { path: ".cargo/config", obeyedBy: "cargo" },
+  { path: ".bazelrc", obeyedBy: "bazel" },
+  { path: ".pryrc", obeyedBy: "pry" },
+  { path: ".dir-locals.el", obeyedBy: "Emacs" },
+  { path: ".mcp.json", obeyedBy: "agents" },
   { path: ".windsurf", obeyedBy: "Windsurf" },
   { path: ".aider.conf.yml", obeyedBy: "aider" },
   { path: ".devcontainer", obeyedBy: "development containers" },
@@ -214,23 +219,10 @@ export const WATCHED_IN_PROJECT: readonly Watched[] = [
   { path: "*.sublime-project", obeyedBy: "Sublime Text" },
 ];
 
-/** Watched in the home folder. */
+/** Watched in the home folder. Of these `$shell` holds most; where a policy leaves that word out only this list tells of them. */
 export const WATCHED_IN_HOME: readonly Watched[] = [
-  { path: ".npmrc", obeyedBy: "npm and pnpm" },
-  { path: ".yarnrc", obeyedBy: "yarn" },
-  { path: ".yarnrc.yml", obeyedBy: "yarn" },
-  { path: ".tool-versions", obeyedBy: "asdf and mise" },
-  { path: ".cargo/config.toml", obeyedBy: "cargo" },
+  ...WATCHED_IN_BOTH,
   { path: ".config/pip", obeyedBy: "pip" },
   { path: ".config/gdb", obeyedBy: "gdb" },
-  { path: ".gdbinit", obeyedBy: "gdb" },
-  { path: ".lldbinit", obeyedBy: "lldb" },
-  { path: ".pdbrc", obeyedBy: "the debugger of Python" },
-  { path: ".irbrc", obeyedBy: "irb" },
   { path: ".Rprofile", obeyedBy: "R" },
-  { path: ".agents", obeyedBy: "agents" },
-  { path: ".claude", obeyedBy: "Claude Code" },
-  { path: ".codex", obeyedBy: "Codex" },
-  { path: ".gemini", obeyedBy: "Gemini" },
-  { path: ".cursor", obeyedBy: "Cursor" },
 ];

@@ -105,6 +105,21 @@ Deno.test("home files are watched only where commands can write to the home", ()
     assert.deepEqual(changes(root, sandbox), ["made home/.pdbrc", "changed home/.tool-versions"]);
   }));
 
+Deno.test("what $shell holds in the home is told of as changed where a policy does not hold it, and put back where it does", () =>
+  inFolder(async (root) => {
+    plant(root, "project/", "home/.npmrc");
+    const rw_paths = ["urn:flemma:cwd", "~"];
+    const shell = "echo x > ~/.npmrc; mkdir -p ~/.config/pip; echo x > ~/.config/pip/pip.conf";
+    const held = projectSandbox(root, { policy: { rw_paths } });
+    await runInside(held, shell);
+    assert.deepEqual(changes(root, held), []);
+    assert.ok(held.notices().some(({ code }) => code === "protected-path-appeared"));
+    const left = projectSandbox(root, { policy: { rw_paths, protect: ["$git", "$project", "$data"] } });
+    await runInside(left, shell);
+    assert.deepEqual(changes(root, left), ["made home/.config/pip/pip.conf", "changed home/.npmrc"]);
+    assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
+  }));
+
 function git(folder: string, ...args: string[]): void {
   const { success, stderr } = new Deno.Command("git", {
     args: ["-c", "user.name=a", "-c", "user.email=a@example.org", ...args],
