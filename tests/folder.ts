@@ -8,6 +8,22 @@ export async function freshFolder(prefix: string): Promise<string> {
   return await Deno.makeTempDir({ dir: await Deno.realPath("/var/tmp"), prefix });
 }
 
+/** Tries to take a folder away in which a process that was told to end may still write its last. */
+const TRIES = 500;
+
+/** Takes away a folder of programs that may not all be over. */
+export async function removeFolder(folder: string): Promise<void> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      const filled = error instanceof Error && "code" in error && error.code === "ENOTEMPTY";
+      if (!filled || tries === TRIES) throw error;
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  }
+}
+
 /**
  * Writes a program that can be run at once. Another process writes it: tests run beside each other in threads of one process,
  * and a child that one of them starts just then would hold the file open for writing, whereupon nobody can run it.

@@ -60,8 +60,8 @@ export function matches(shown: readonly string[], printed: readonly string[]): b
   return new RegExp(`^${pattern}$`).test(printed[0]!) && matches(rest, printed.slice(1));
 }
 
-/** Sentences about every example below `root` that does not do what its page says. */
-export async function checkExamples(root: string): Promise<string[]> {
+/** Sentences about every example below `root` that does not do what its page says; `program` are the words that start it. */
+export async function checkExamples(root: string, program: readonly string[]): Promise<string[]> {
   const pages = ["README.md"];
   for (const folder of ["docs", "docs/editors"]) {
     for await (const { name } of Deno.readDir(`${root}/${folder}`)) {
@@ -69,7 +69,7 @@ export async function checkExamples(root: string): Promise<string[]> {
     }
   }
   const faults: string[] = [];
-  for (const page of pages.sort()) faults.push(...await checkPage(root, page));
+  for (const page of pages.sort()) faults.push(...await checkPage(root, page, program));
   return faults;
 }
 
@@ -82,7 +82,7 @@ async function modelOf(root: string, text: string): Promise<Replay | null> {
   return await startReplay(script.value);
 }
 
-async function checkPage(root: string, page: string): Promise<string[]> {
+async function checkPage(root: string, page: string, program: readonly string[]): Promise<string[]> {
   const text = await Deno.readTextFile(`${root}/${page}`);
   const fences = fencesOf(text);
   if (!fences.some((fence) => fence.info === "console")) return [];
@@ -93,7 +93,7 @@ async function checkPage(root: string, page: string): Promise<string[]> {
     for (const part of ["bin", "home", "place"]) await Deno.mkdir(`${folder}/${part}`);
     await Deno.writeTextFile(
       `${folder}/bin/flemma`,
-      `#!/bin/sh\nexec "${Deno.execPath()}" run -A --quiet "${root}/cli.ts" "$@"\n`,
+      `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(" ")} "$@"\n`,
       { mode: 0o755 },
     );
     // Programs on a page import the library by its name, as those of its users do.

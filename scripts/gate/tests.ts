@@ -27,8 +27,12 @@ export function summaryOf(tail: string, code: number): Counts {
   return { passed: Number(summary?.[1] ?? 0), failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 
-/** Runs the tests that the arguments of `deno test` name; all when there are none. */
-export async function runTests(args: readonly string[]): Promise<Counts> {
+/**
+ * Runs the tests that the arguments of `deno test` name; all when there are none.
+ *
+ * @param program the words that start the program in tests of its processes; without them its sources
+ */
+export async function runTests(args: readonly string[], program?: readonly string[]): Promise<Counts> {
   const missing = await missingBubblewrap();
   if (missing !== null) {
     print(`The tests need bubblewrap (the program bwrap), because they run real commands in a real sandbox.`);
@@ -38,7 +42,10 @@ export async function runTests(args: readonly string[]): Promise<Counts> {
     );
     return { passed: 0, failed: 1 };
   }
-  return await denoTest(["--parallel", ...args]);
+  const env: Record<string, string> = program === undefined
+    ? {}
+    : { FLEMMA_TEST_PROGRAM: JSON.stringify(program) };
+  return await denoTest(["--parallel", ...args], env);
 }
 
 /** Runs the examples in the documentation of modules, and in the pages that are no consoles. */
@@ -46,11 +53,11 @@ export function runDocTests(paths: readonly string[]): Promise<Counts> {
   return denoTest(["--doc", ...paths]);
 }
 
-async function denoTest(args: readonly string[]): Promise<Counts> {
+async function denoTest(args: readonly string[], env: Record<string, string> = {}): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", ...args],
     cwd: ROOT,
-    env: { NO_COLOR: "1", DENO_JOBS: Deno.env.get("DENO_JOBS") ?? "2" },
+    env: { NO_COLOR: "1", DENO_JOBS: Deno.env.get("DENO_JOBS") ?? "2", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",

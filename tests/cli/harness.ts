@@ -1,6 +1,6 @@
 // Runs the program as a real process in a place of its own: folder, home, state, settings.
 
-import { freshFolder } from "../folder.ts";
+import { freshFolder, removeFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 
 /** The words that start the program from its sources. */
@@ -137,7 +137,7 @@ export async function withScene(body: (place: Scene) => Promise<void>): Promise<
     }
     await body(new Scene(folder));
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

@@ -1,5 +1,6 @@
 // A small world of files for one test: a home, a project, a place for sessions, and the program run in it.
 
+import { PROGRAM } from "../cli/harness.ts";
 import { freshFolder } from "../folder.ts";
 
 export interface World {
@@ -11,8 +12,6 @@ export interface World {
   run(...words: string[]): Promise<{ code: number; out: string; err: string }>;
   environment(): { cwd: string; home: string; variables: Record<string, string> };
 }
-
-const PROGRAM = new URL("./run_cli.ts", import.meta.url).pathname;
 
 /** Makes the world, runs the test in it and takes it away. Paths are real ones. */
 export async function inWorld(test: (world: World) => Promise<void>): Promise<void> {
@@ -31,8 +30,9 @@ export async function inWorld(test: (world: World) => Promise<void>): Promise<vo
       await Deno.writeTextFile(path, text);
     },
     async run(...words) {
-      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--quiet", "--no-check", PROGRAM, ...words],
+      const [program = "", ...start] = PROGRAM;
+      const { code, stdout, stderr } = await new Deno.Command(program, {
+        args: [...start, ...words],
         cwd: project,
         clearEnv: true,
         env: { ...variables, DENO_DIR: denoFolder(), NO_COLOR: "1" },

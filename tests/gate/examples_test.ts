@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PROGRAM } from "../cli/harness.ts";
 import { checkExamples, examplesOf, fencesOf, matches } from "../../scripts/gate/examples.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
@@ -21,5 +22,5 @@ Deno.test("an ellipsis stands for any text or any lines, everything else must ag
 });
 
 Deno.test("every example of README and docs does what its page says", async () => {
-  assert.deepEqual(await checkExamples(ROOT), []);
+  assert.deepEqual(await checkExamples(ROOT, PROGRAM), []);
 });

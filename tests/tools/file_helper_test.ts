@@ -12,12 +12,11 @@ import { askedFor, withHelper } from "./helper_scene.ts";
 function inProject(
   changes: Parameters<typeof projectSandbox>[1],
   body: (root: string, tools: Parameters<Parameters<typeof withHelper>[2]>[0]) => Promise<void>,
-  options?: Parameters<typeof withHelper>[3],
 ): Promise<void> {
   return inFolder(async (root) => {
     plant(root, "project/notes.chat", "project/a.txt", "outside/file");
     const sandbox = projectSandbox(root, changes);
-    await withHelper(sandbox, `${root}/project/notes.chat`, (tools) => body(root, tools), options);
+    await withHelper(sandbox, `${root}/project/notes.chat`, (tools) => body(root, tools));
   });
 }
 
@@ -205,7 +204,8 @@ Deno.test("beside a command, a helper whose mount of the document was lost is no
   }));
 
 Deno.test("a helper that does not answer is ended when the call's time is over or the person stops it, and another one takes over", () =>
-  inProject({}, async (_, { sandbox, run, output }) => {
+  inProject({}, async (_, { sandbox, run, output, callsMayTake }) => {
+    callsMayTake(0.3);
     const { companion } = sandbox;
     const silent = () => companion.call(sandbox, ["/bin/sleep", "600"], {});
     for (const cause of ["time", "stop"] as const) {
@@ -228,8 +228,9 @@ Deno.test("a helper that does not answer is ended when the call's time is over o
       sandbox.companion = companion;
       await sandbox.endCompanion();
     }
+    callsMayTake(30);
     assert.equal(await output("read", { path: "a.txt" }), "text of project/a.txt");
-  }, { timeout: 0.3 }));
+  }));
 
 Deno.test("a helper that answers with what is no frame, or ends at once, is told of in one sentence", () =>
   inProject({}, async (_, { sandbox, error }) => {

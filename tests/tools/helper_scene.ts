@@ -19,6 +19,8 @@ export interface Tools {
   run(name: string, input: Record<string, unknown>, signal?: AbortSignal): Promise<ExecutionResult>;
   output(name: string, input: Record<string, unknown>): Promise<string>;
   error(name: string, input: Record<string, unknown>): Promise<string>;
+  /** How long calls may take from now on; thirty seconds at first. */
+  callsMayTake(seconds: number): void;
 }
 
 /** Has tools work on files through a helper behind this sandbox, which is ended afterwards. */
@@ -26,10 +28,9 @@ export async function withHelper(
   sandbox: RunSandbox,
   document: string,
   body: (tools: Tools) => Promise<void>,
-  { timeout = 30 }: { readonly timeout?: number } = {},
 ): Promise<void> {
   const disk = new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) });
-  const settings = { tools: { ...DEFAULT_SETTINGS.tools, default_timeout: timeout } };
+  let seconds = 30;
   let calls = 0;
   const run: Tools["run"] = (name, input, signal = new AbortController().signal) => {
     const definition = tools.get(name);
@@ -38,7 +39,7 @@ export async function withHelper(
       definition,
       toolId: `call_${++calls}`,
       document,
-      settings,
+      settings: { tools: { ...DEFAULT_SETTINGS.tools, default_timeout: seconds } },
       environment: sandbox.host.environment,
       sandbox,
       signal,
@@ -61,6 +62,7 @@ export async function withHelper(
         assert.ok(!success, String(output));
         return error ?? "";
       },
+      callsMayTake: (given) => seconds = given,
     });
   } finally {
     await sandbox.endCompanion();
