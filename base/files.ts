@@ -3,6 +3,7 @@
 
 import { sameBytes } from "./bytes.ts";
 import { cutName, nameOf } from "./paths.ts";
+import { EXCHANGE, NO_REPLACE, renameBy, type RenameWith } from "./system/libc.ts";
 
 /** Whether an error says that there is nothing at a path, be it that a file stands where one of its folders should be. */
 export function isMissing(thrown: unknown): boolean {
@@ -265,40 +266,8 @@ export async function readOrNull(path: string): Promise<Uint8Array | null> {
 /** What of a file tells it from another one. */
 export type FileNumber = Pick<Deno.FileInfo, "dev" | "ino">;
 
-/** Flags of the system call `renameat2`. */
-const NO_REPLACE = 1;
-const EXCHANGE = 2;
-/** The working folder, which absolute paths do not ask for. */
-const HERE = -100;
 /** Exchanges after which the newest file of somebody who renames all the time is simply put on the path. */
 const MOST_EXCHANGES = 8;
-
-/** Renames in a way that plain `rename` has not; false where it could not, for whatever reason. */
-export type RenameWith = (from: string, to: string, flags: number) => boolean;
-
-let renameWith: RenameWith | undefined;
-
-/**
- * The system's own call, which this runtime has no function for. Where foreign functions are not allowed nobody is asked for
- * them, and where the system has no such call, or the file system does not know it, nothing is done.
- */
-function systemRename(): RenameWith {
-  if (renameWith !== undefined) return renameWith;
-  const never: RenameWith = () => false;
-  if (Deno.build.os !== "linux" || Deno.permissions.querySync({ name: "ffi" }).state !== "granted") {
-    return renameWith = never;
-  }
-  try {
-    const { symbols } = Deno.dlopen("libc.so.6", {
-      renameat2: { parameters: ["i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
-    });
-    const name = (path: string) => new TextEncoder().encode(`${path}\0`);
-    return renameWith = (from, to, flags) => symbols.renameat2(HERE, name(from), HERE, name(to), flags) === 0;
-  } catch {
-    // Another C library, or an older one.
-    return renameWith = never;
-  }
-}
 
 /**
  * Puts the file `temporary` in place of the file `old`, which stands at `path`; null wants nothing to stand there. False when
@@ -316,7 +285,7 @@ export function takePlace(
   old: FileNumber | null,
   options: { readonly rename?: RenameWith; readonly between?: () => void } = {},
 ): boolean {
-  const { rename = systemRename(), between = () => {} } = options;
+  const { rename = renameBy, between = () => {} } = options;
   between();
   if (old === null) return takeFreePlace(temporary, path, rename);
   const own = Deno.lstatSync(temporary);

@@ -2,7 +2,7 @@
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";
-import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
+import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/system/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
 import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text_fault.ts";

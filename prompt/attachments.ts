@@ -10,7 +10,7 @@ import { attachmentsFolder } from "../base/folders.ts";
 import { isSha256, sha256 } from "../base/hash.ts";
 import { isImage, typeOfSignature } from "../base/media.ts";
 import { thrownText } from "../base/problem.ts";
-import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/reading.ts";
+import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/system/reading.ts";
 import type { Diagnostic, Result } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 

@@ -1,7 +1,7 @@
 // Which files an evaluation may read, and which it read, by the hash of the very bytes it got (chat-format 9.4).
 
 import { sha256 } from "../base/hash.ts";
-import { isSystemPath } from "../base/reading.ts";
+import { isSystemPath } from "../base/system/reading.ts";
 import type { FileRead } from "./types.ts";
 
 /** Answers whether the policy lets a document take in the file at an absolute path (sandbox 12.1). */

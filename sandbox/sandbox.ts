@@ -2,7 +2,7 @@
 
 import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
-import { isSystemPath } from "../base/reading.ts";
+import { isSystemPath } from "../base/system/reading.ts";
 import type { BackendEntry } from "./backends/registry.ts";
 import { FsSnapshot } from "./paths/fs_snapshot.ts";
 import { realPath, traceLinks } from "./paths/real_path.ts";

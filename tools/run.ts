@@ -1,6 +1,7 @@
 // Runs one tool and makes one answer out of the ways a tool may give it (tools 1). Never rejects.
 
 import { thrownText } from "../base/problem.ts";
+import { after } from "../base/system/timer.ts";
 import { realPath } from "../sandbox/paths/real_path.ts";
 import type { FileTurn } from "../sandbox/types.ts";
 import {
@@ -74,9 +75,9 @@ function firstAnswer(
 ): Promise<ExecutionResult> {
   return new Promise((resolve) => {
     let cancel: (() => void) | null = null;
-    let grace: ReturnType<typeof setTimeout> | undefined;
+    let endGrace: (() => void) | undefined;
     const settle = (result: ExecutionResult): void => {
-      clearTimeout(grace);
+      endGrace?.();
       context.signal.removeEventListener("abort", stop);
       resolve(result);
     };
@@ -86,7 +87,7 @@ function firstAnswer(
     };
     const stop = (): void => {
       if (cancel === null) {
-        grace ??= setTimeout(() => settle({ success: false, error: STOPPED }), STOP_GRACE);
+        endGrace ??= after(STOP_GRACE, () => settle({ success: false, error: STOPPED }));
         return;
       }
       try {

@@ -1,5 +1,6 @@
 // Waits for sources of tools, and says so when that takes long (tools 5).
 
+import { after } from "../../base/system/timer.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 
@@ -30,7 +31,7 @@ export async function waitForTool(
 }
 
 async function telling(wait: Promise<void>, tools: ToolRegistry, emit: Emit): Promise<void> {
-  const timer = setTimeout(() => {
+  const endPatience = after(PATIENCE, () => {
     const names = tools.sources().filter(({ state }) => state === "pending").map(({ name }) => name);
     if (names.length === 0) return;
     emit({
@@ -38,10 +39,10 @@ async function telling(wait: Promise<void>, tools: ToolRegistry, emit: Emit): Pr
       code: "tools-waiting",
       message: `Waiting for the tools of ${names.join(", ")}.`,
     });
-  }, PATIENCE);
+  });
   try {
     await wait;
   } finally {
-    clearTimeout(timer);
+    endPatience();
   }
 }

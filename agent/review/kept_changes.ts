@@ -11,7 +11,7 @@ import { isObject } from "../../base/is_object.ts";
 import { concat, sameBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
-import { readJudged } from "../../base/reading.ts";
+import { readJudged } from "../../base/system/reading.ts";
 import { documentKey, timestamp } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { ReplacedFile } from "../../tools/definition.ts";

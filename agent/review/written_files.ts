@@ -3,7 +3,7 @@
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
-import { isSystemPath, readJudgedSync } from "../../base/reading.ts";
+import { isSystemPath, readJudgedSync } from "../../base/system/reading.ts";
 import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call } from "../../parser/types.ts";

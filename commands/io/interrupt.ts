@@ -1,6 +1,7 @@
 // Ctrl-C and every signal that ends a process: once asks the run to end in order, twice ends it at once (cli 4.6).
 
 import { thrownText } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import { Exit } from "./exit.ts";
 
 /** Every signal whose default is to end a process and that a program may take. */
@@ -29,7 +30,7 @@ export class Interrupts {
   readonly #lastWords: LastWords;
   readonly #listeners: readonly (readonly [Deno.Signal, () => void])[];
   #last = -Infinity;
-  #grace: ReturnType<typeof setTimeout> | undefined;
+  #endGrace: (() => void) | undefined;
 
   constructor(lastWords: LastWords) {
     this.#lastWords = lastWords;
@@ -49,7 +50,7 @@ export class Interrupts {
   }
 
   dispose(): void {
-    clearTimeout(this.#grace);
+    this.#endGrace?.();
     for (const [name, listener] of this.#listeners) Deno.removeSignalListener(name, listener);
     globalThis.removeEventListener("unhandledrejection", this.#broken);
     globalThis.removeEventListener("error", this.#broken);
@@ -61,7 +62,7 @@ export class Interrupts {
     this.#last = now;
     // A person who pressed Ctrl-C watches and can press it again; nobody does that with the others.
     if (name !== "SIGINT") {
-      this.#grace ??= setTimeout(() => this.#end(Exit.interrupted), TERMINATE_GRACE_MILLISECONDS);
+      this.#endGrace ??= after(TERMINATE_GRACE_MILLISECONDS, () => this.#end(Exit.interrupted));
     }
     this.#controller.abort();
   }

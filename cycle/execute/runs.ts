@@ -1,6 +1,7 @@
 // The calls that run now: started, delivered once, or cancelled (tool-cycle 5.2, 5.5).
 
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
 import type { Call } from "../../parser/types.ts";
@@ -129,9 +130,9 @@ export class Runs implements RunningCalls {
   #cancel(run: Run): string {
     this.#parts.spawn(this.#writeAtOnce(run));
     const stopped = new Promise<void>((resolve) => {
-      const patience = setTimeout(() => this.#deliver(run, null).finally(resolve), STOP_PATIENCE);
+      const endPatience = after(STOP_PATIENCE, () => void this.#deliver(run, null).finally(resolve));
       run.stopped = () => {
-        clearTimeout(patience);
+        endPatience();
         resolve();
       };
     });

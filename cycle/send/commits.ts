@@ -1,6 +1,7 @@
 // Brings a growing reply to the document while it streams: at most one write per interval, in order.
 
 import type { Problem } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import type { DocumentStore } from "../types.ts";
 
 /** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
@@ -25,7 +26,8 @@ export class ReplyCommits {
   /** Bytes of the line end that the next piece takes away. */
   #provisional = 0;
   #begun = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Gives up the next write; undefined while none is to come. */
+  #rest: (() => void) | undefined;
   #last = -Infinity;
   /** Milliseconds that the last write took. */
   #took = 0;
@@ -57,19 +59,19 @@ export class ReplyCommits {
 
   /** Says that there may be new text; it is written once the interval has passed. */
   touch(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#rest !== undefined) return;
     const between = Math.max(this.#interval, REST_AFTER_WRITE * this.#took);
     const wait = Math.max(0, this.#last + between - performance.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    this.#rest = after(wait, () => {
+      this.#rest = undefined;
       this.#enqueue(() => this.#add(this.#take(), false));
-    }, wait);
+    });
   }
 
   /** Writes at once what there is by now; settles when it is written. */
   async catchUp(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#rest?.();
+    this.#rest = undefined;
     this.#enqueue(() => this.#add(this.#take(), false));
     await this.#queue;
   }
@@ -80,8 +82,8 @@ export class ReplyCommits {
    * it should be whole.
    */
   async finish(rest: (answered: boolean) => readonly string[]): Promise<Problem | null> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#rest?.();
+    this.#rest = undefined;
     this.#enqueue(() => this.#add(rest(beginsMessage(this.#store.behind)), true));
     await this.#queue;
     return this.#problem;

@@ -3,7 +3,7 @@
 import type { Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
-import { type JudgeFile, readJudgedSync } from "../../base/reading.ts";
+import { type JudgeFile, readJudgedSync } from "../../base/system/reading.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../file_log.ts";
 import { GeneratedPrompts } from "./personality.ts";

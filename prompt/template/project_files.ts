@@ -2,7 +2,7 @@
 
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
-import type { JudgeFile } from "../../base/reading.ts";
+import type { JudgeFile } from "../../base/system/reading.ts";
 import { textOf } from "../attach.ts";
 
 /** Reads a whole file. Throws when it may not or cannot be read, or with what `judge` has against it. */

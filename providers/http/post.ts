@@ -4,6 +4,7 @@
 // until the model starts. Whether the host takes connections is therefore asked beside it (`network.ts`). Once
 // it does, only silence counts: a reply may take as long as it likes while something of it arrives.
 
+import { after } from "../../base/system/timer.ts";
 import { providerError } from "./errors.ts";
 import type { Proxy } from "./proxy.ts";
 import { transportError } from "./transport_error.ts";
@@ -41,9 +42,6 @@ export type Exchange =
   | { readonly kind: "body"; readonly headers: Headers; readonly status: number; readonly text: string }
   | { readonly kind: "failed"; readonly error: ProviderError }
   | { readonly kind: "cancelled" };
-
-/** Seconds that a timer can count; a longer one would fire at once. */
-const LONGEST_TIMER = 2_147_483;
 
 /** Bytes of a body that is no stream; more than that is no message for a person. */
 const BODY_LIMIT = 1 << 20;
@@ -212,14 +210,18 @@ async function readBody(response: Response, limits: Limits): Promise<string> {
 class Limits {
   readonly #controller = new AbortController();
   readonly #options: PostOptions;
-  #idle: ReturnType<typeof setTimeout> | undefined;
-  #connect: ReturnType<typeof setTimeout> | undefined;
+  /** When something came last, and whether it is not to be counted at the moment. */
+  #heard = 0;
+  #unheard = false;
+  #endSilence = (): void => {};
+  #endConnecting = (): void => {};
   #expired: ProviderError | null = null;
 
   constructor(options: PostOptions) {
     this.#options = options;
     this.#watchConnection();
-    this.#watchSilence();
+    this.#heard = performance.now();
+    this.#watchSilence(options.timeout);
     options.signal.addEventListener("abort", this.#cancel, { once: true });
     if (options.signal.aborted) this.#cancel();
   }
@@ -230,16 +232,16 @@ class Limits {
 
   /** Says that something came from the host, which is therefore connected and not silent. */
   arrived(): void {
-    clearTimeout(this.#connect);
-    clearTimeout(this.#idle);
-    this.#watchSilence();
+    this.#endConnecting();
+    this.#heard = performance.now();
   }
 
   /** Waits for something here: while nobody listens, nothing is the server's silence. */
   async unheard(here: Promise<void>): Promise<void> {
-    clearTimeout(this.#idle);
+    this.#unheard = true;
     await here;
-    this.#watchSilence();
+    this.#unheard = false;
+    this.#heard = performance.now();
   }
 
   /** The error of the limit that was passed, if one was. */
@@ -248,8 +250,8 @@ class Limits {
   }
 
   clear(): void {
-    clearTimeout(this.#connect);
-    clearTimeout(this.#idle);
+    this.#endConnecting();
+    this.#endSilence();
     this.#options.signal.removeEventListener("abort", this.#cancel);
     // Also ends the question whether the host can be reached.
     this.#controller.abort();
@@ -257,34 +259,39 @@ class Limits {
 
   readonly #cancel = (): void => this.#controller.abort();
 
-  #watchSilence(): void {
+  /** Looks again after so many seconds: each piece of a reply puts the end off, and there may be a million of them. */
+  #watchSilence(seconds: number): void {
     const { timeout, request } = this.#options;
-    this.#idle = this.#after(
-      timeout,
-      `Nothing came from ${hostOf(request.url)} for ${timeout} s, so the reply was given up.`,
-      "Raise the parameter timeout if the model needs longer.",
-    );
+    if (timeout <= 0) return;
+    this.#endSilence = after(seconds * 1000, () => {
+      const silent = this.#unheard ? 0 : (performance.now() - this.#heard) / 1000;
+      if (silent < timeout) return this.#watchSilence(timeout - silent);
+      this.#expire(
+        `Nothing came from ${hostOf(request.url)} for ${timeout} s, so the reply was given up.`,
+        "Raise the parameter timeout if the model needs longer.",
+      );
+    });
   }
 
   #watchConnection(): void {
     const { connectTimeout, reach, request, proxy = null } = this.#options;
     if (reach === undefined) return;
     const who = proxy === null ? hostOf(request.url) : `The proxy ${proxy.host} (from ${proxy.variable})`;
-    this.#connect = this.#after(
-      connectTimeout,
-      `${who} took no connection within ${connectTimeout} s.`,
-      "Check the connection; the parameter connect_timeout sets the limit.",
-    );
+    if (connectTimeout > 0) {
+      this.#endConnecting = after(connectTimeout * 1000, () => {
+        this.#expire(
+          `${who} took no connection within ${connectTimeout} s.`,
+          "Check the connection; the parameter connect_timeout sets the limit.",
+        );
+      });
+    }
     // Reached, or not to be told: then the request itself says what is wrong, and silence is the limit.
-    reach(proxy?.url ?? request.url, this.#controller.signal).then(() => clearTimeout(this.#connect));
+    reach(proxy?.url ?? request.url, this.#controller.signal).then(() => this.#endConnecting());
   }
 
-  #after(seconds: number, message: string, next: string): ReturnType<typeof setTimeout> | undefined {
-    if (seconds <= 0) return undefined;
-    return setTimeout(() => {
-      this.#expired ??= providerError("timeout", message, { next });
-      this.#controller.abort();
-    }, Math.min(seconds, LONGEST_TIMER) * 1000);
+  #expire(message: string, next: string): void {
+    this.#expired ??= providerError("timeout", message, { next });
+    this.#controller.abort();
   }
 }
 

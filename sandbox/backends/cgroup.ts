@@ -1,5 +1,6 @@
 // A group of processes with a limit on their number, for the superuser, whom the usual limit does not bind (12.3).
 
+import { after } from "../../base/system/timer.ts";
 import type { PrivateFiles } from "../process/private_files.ts";
 
 export interface ProcessGroup {
@@ -47,7 +48,7 @@ export async function removeGroup(folder: string): Promise<void> {
       return;
     } catch (thrown) {
       if (thrown instanceof Deno.errors.NotFound || wait > LAST_TRY) return;
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      await new Promise<void>((resolve) => after(wait, resolve));
     }
   }
 }

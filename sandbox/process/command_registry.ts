@@ -5,6 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { isInside } from "../../base/paths.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 
 /** Milliseconds between two looks at something that another process holds. */
 const POLL = 20;
@@ -128,11 +129,11 @@ function livingFolder(environment: Environment): string {
 export function pause(signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      clearTimeout(timer);
+      takeBack();
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, POLL);
+    const takeBack = after(POLL, done);
     signal?.addEventListener("abort", done, { once: true });
   });
 }

@@ -1,5 +1,6 @@
 // Ending a command with everything that came of it: its process group, and descendants that left the group.
 
+import { after } from "../../base/system/timer.ts";
 import { marked } from "./marks.ts";
 import { type ProcessEntry, processEntry, processTable } from "./process_table.ts";
 
@@ -28,13 +29,13 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
   if (!family.meet() || !family.signal("SIGTERM")) return;
   const deadline = performance.now() + GRACE;
   for (let pause = FIRST_LOOK; performance.now() < deadline; pause = Math.min(2 * pause, LAST_LOOK)) {
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await new Promise<void>((resolve) => after(pause, resolve));
     if (!family.meet()) return;
   }
   // Whoever forks all the time may have a child that no look has met.
   for (let round = 0; round < ROUNDS && family.meet(); round++) {
     family.signal("SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, FIRST_LOOK));
+    await new Promise<void>((resolve) => after(FIRST_LOOK, resolve));
   }
 }
 

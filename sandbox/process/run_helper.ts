@@ -1,6 +1,7 @@
 // Running a small helper program to its end, whatever it does, within a time limit.
 
 import { type Outcome, success } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import { type ExitStatus, spawn, type SpawnOptions } from "./spawn.ts";
 
 /** Characters of output that are kept; a helper that floods is still read to its end. */
@@ -24,10 +25,10 @@ export async function runBriefly(
   if (!started.ok) return started;
   const running = started.value;
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const inTime = after(limit, () => {
     timedOut = true;
     running.kill();
-  }, limit);
+  });
   try {
     const output = Promise.all([readText(running.stdout), readText(running.stderr)]);
     const status = await running.status;
@@ -36,7 +37,7 @@ export async function runBriefly(
     const [stdout, stderr] = await output;
     return success({ ...status, stdout, stderr, timedOut });
   } finally {
-    clearTimeout(timer);
+    inTime();
   }
 }
 

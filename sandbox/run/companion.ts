@@ -1,6 +1,7 @@
 // A process of this program's own behind the wall of commands: started once, kept as long as its wall would be the same.
 
 import { type Outcome, success } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import { spawn } from "../process/spawn.ts";
 import type { BackendPreparation, Companion, SetupFailure } from "../types.ts";
 
@@ -74,12 +75,12 @@ export class CompanionKeeper {
     this.#kept = null;
     if (kept === null) return;
     const { input, ended, kill } = kept.companion;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise((done) => timer = setTimeout(done, GRACE));
+    let inTime = (): void => {};
+    const late = new Promise<void>((done) => inTime = after(GRACE, done));
     // One that is gone has no input any more.
     await input.close().catch(() => {});
     await Promise.race([ended, late]);
-    clearTimeout(timer);
+    inTime();
     await kill();
   }
 }

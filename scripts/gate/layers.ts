@@ -35,6 +35,24 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
  * row is flat: it has no folders.
  */
 export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  base: [
+    ["files.ts", "folders.ts"],
+    ["system"],
+    ["paths.ts"],
+    ["environment.ts", "text_fault.ts"],
+    [
+      "bytes.ts",
+      "hash.ts",
+      "is_object.ts",
+      "json_text.ts",
+      "media.ts",
+      "names.ts",
+      "problem.ts",
+      "shell_word.ts",
+      "visible.ts",
+      "width.ts",
+    ],
+  ],
   parser: [
     ["library.ts", "lezer"],
     ["mod.ts"],

@@ -5,12 +5,12 @@ import {
   makeFile,
   mayBeThere,
   removeIfThere,
-  type RenameWith,
   replaceSmallFile,
   rewriteFile,
   takePlace,
   writeAll,
 } from "../../base/files.ts";
+import type { RenameWith } from "../../base/system/libc.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -9,7 +9,7 @@ import {
   systemDevices,
   TimeOver,
   within,
-} from "../../base/reading.ts";
+} from "../../base/system/reading.ts";
 
 Deno.test("what lies below /proc, /sys and /dev is the system's, and what only sounds like it is not", () => {
   for (const path of ["/proc", "/proc/self/environ", "/sys/kernel", "/dev/shm/x"]) {
@@ -123,7 +123,7 @@ Deno.test("a process ends although a file it has given up on still does not answ
     const pipe = `${folder}/pipe`;
     assert.ok(new Deno.Command("mkfifo", { args: [pipe] }).outputSync().success);
     const program = `
-      import { within } from ${JSON.stringify(new URL("../../base/reading.ts", import.meta.url).href)};
+      import { within } from ${JSON.stringify(new URL("../../base/system/reading.ts", import.meta.url).href)};
       await within(0.01, Deno.open(${JSON.stringify(pipe)})).catch((thrown) => console.log(thrown.message));
       Deno.exit(7);`;
     const { code, stdout } = new Deno.Command(Deno.execPath(), { args: ["eval", program] }).outputSync();

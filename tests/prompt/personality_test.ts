@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { projectFiles } from "../../prompt/template/project_files.ts";
-import { readJudgedSync } from "../../base/reading.ts";
+import { readJudgedSync } from "../../base/system/reading.ts";
 import { scene, userText } from "./scene.ts";
 
 type Files = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;

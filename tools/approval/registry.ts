@@ -3,6 +3,7 @@
 import { own } from "../../base/is_object.ts";
 import { byBytes } from "../../base/bytes.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import type {
   ApprovalContext,
   ChainLink,
@@ -284,14 +285,14 @@ function canonical(name: string): string {
 
 async function withPatience<T>(answer: T | PromiseLike<T>): Promise<T> {
   if (typeof answer !== "object" || answer === null) return answer;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let inTime = (): void => {};
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} seconds`)), PATIENCE);
+    inTime = after(PATIENCE, () => reject(new Error(`no answer within ${PATIENCE / 1000} seconds`)));
   });
   try {
     return await Promise.race([answer, late]);
   } finally {
-    clearTimeout(timer);
+    inTime();
   }
 }
 

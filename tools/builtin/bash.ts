@@ -1,6 +1,7 @@
 // The tool that runs a shell command inside the sandbox (tools 8.1).
 
 import type { Problem } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
@@ -213,12 +214,12 @@ async function watch(
 function firstOf(running: Running, seconds: number, signal: AbortSignal): Promise<End["reason"]> {
   return new Promise((resolve) => {
     const settle = (reason: End["reason"]): void => {
-      clearTimeout(timer);
+      inTime();
       signal.removeEventListener("abort", onAbort);
       resolve(reason);
     };
     const onAbort = (): void => settle("cancel");
-    const timer = setTimeout(() => settle("timeout"), seconds * 1000);
+    const inTime = after(seconds * 1000, () => settle("timeout"));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     running.status.then(() => settle("exit"));
@@ -227,10 +228,10 @@ function firstOf(running: Running, seconds: number, signal: AbortSignal): Promis
 
 /** Waits for the end of both pipes, but not for a child that keeps one open. */
 async function drained(...pipes: readonly PipeReader[]): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, DRAIN));
+  let inTime = (): void => {};
+  const limit = new Promise<void>((resolve) => inTime = after(DRAIN, resolve));
   await Promise.race([Promise.all(pipes.map((pipe) => pipe.ended)), limit]);
-  clearTimeout(timer);
+  inTime();
 }
 
 /** Reads one pipe until it ends or is stopped. */

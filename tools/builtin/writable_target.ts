@@ -1,6 +1,6 @@
 // Which file a call may write, and in which order calls write (tools 8.3, sandbox 8).
 
-import { isSystemPath } from "../../base/reading.ts";
+import { isSystemPath } from "../../base/system/reading.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";

@@ -2,7 +2,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
-import { systemDevicesNow } from "../../base/reading.ts";
+import { systemDevicesNow } from "../../base/system/reading.ts";
+import { after } from "../../base/system/timer.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
 import type { Companion, Sandbox } from "../../sandbox/types.ts";
 import type { DiskAccess } from "../definition.ts";
@@ -170,11 +171,11 @@ class Connection {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const asked: Asked = { resolve, reject, overwriting: false };
     this.#asked.set(id, asked);
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let endGrace = (): void => {};
     const stop = (): void => {
       this.#send(frameOf({ cancel: id }));
       // What hangs in the system does not hear of it.
-      timer = setTimeout(() => asked.overwriting || this.companion.kill(), GRACE);
+      endGrace = after(GRACE, () => asked.overwriting || this.companion.kill());
     };
     signal.addEventListener("abort", stop, { once: true });
     this.#send(frameOf({ id, operation, request }));
@@ -185,7 +186,7 @@ class Connection {
       // Its own word for being stopped says less.
       throw signal.aborted && !(thrown instanceof Lost && asked.overwriting) ? signal.reason : thrown;
     } finally {
-      clearTimeout(timer);
+      endGrace();
       signal.removeEventListener("abort", stop);
       this.#asked.delete(id);
     }

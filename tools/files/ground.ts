@@ -1,6 +1,6 @@
 // Holding a folder while something is done in it: what takes its place between the look and the act leads nowhere else.
 
-import { isSystemFile } from "../../base/reading.ts";
+import { isSystemFile } from "../../base/system/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import { Exchanged } from "./failures.ts";
 

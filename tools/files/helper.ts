@@ -1,7 +1,7 @@
 // The helper of a run: a process behind the wall of commands that does the tools' work on files, asked over its standard input.
 // It is bundled into helper.generated.ts, so that every way to ship the program brings it along.
 
-import { isSystemPath } from "../../base/reading.ts";
+import { isSystemPath } from "../../base/system/reading.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
 import { packError } from "./failures.ts";
 import { type Disk, heldGround } from "./ground.ts";

@@ -2,7 +2,7 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
-import { isSystemPath } from "../../base/reading.ts";
+import { isSystemPath } from "../../base/system/reading.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
 import type { Disk } from "./ground.ts";
 import { onOneLine } from "./text/one_line.ts";

@@ -4,7 +4,7 @@ import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { nameOf } from "../../base/paths.ts";
 import { type Outcome, success, thrownText } from "../../base/problem.ts";
-import { readJudged } from "../../base/reading.ts";
+import { readJudged } from "../../base/system/reading.ts";
 import { faultWords, textFault } from "../../base/text_fault.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 import { isTrusted } from "../../config/sources/trust.ts";

@@ -5,6 +5,7 @@ import type { Environment } from "../../../base/environment.ts";
 import { removeIfThere, replaceSmallFile, writeAll } from "../../../base/files.ts";
 import { stateFolder } from "../../../base/folders.ts";
 import { parentOf } from "../../../base/paths.ts";
+import { after } from "../../../base/system/timer.ts";
 import {
   ANSWERED,
   ASKED,
@@ -47,7 +48,7 @@ export interface ListenParts {
 export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   let place: Awaited<ReturnType<typeof tell>> | null = await tell(parts);
   let looking = Promise.resolve();
-  let timer: ReturnType<typeof setTimeout>;
+  let rest: () => void;
   const lookOnce = async () => {
     if (place === null || await look(place.folder, parts)) return;
     // Somebody removed the state, as one may; who asks later finds this run again.
@@ -57,13 +58,13 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   };
   // One look after the other: under load they would pile up.
   const later = () => {
-    timer = setTimeout(() => looking = lookOnce().then(later, parts.deaf), LOOK_EVERY);
+    rest = after(LOOK_EVERY, () => looking = lookOnce().then(later, parts.deaf));
   };
   later();
   return async () => {
-    clearTimeout(timer);
+    rest();
     await looking;
-    clearTimeout(timer);
+    rest();
     if (place === null) return;
     await forget(place.folder);
     place.file.close();

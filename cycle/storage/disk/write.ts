@@ -6,6 +6,7 @@ import { type Content, contentOf } from "./content.ts";
 import type { Extension } from "./extension.ts";
 import { readAllSync, removeIfThere, takePlace, temporaryPrefix, writeAll } from "../../../base/files.ts";
 import { parentOf } from "../../../base/paths.ts";
+import { mayHaveAttributes } from "../../../base/system/libc.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
 
 /** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
@@ -190,9 +191,12 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
   if (old.mode !== null) await Deno.chmod(to, old.mode & 0o7777);
 }
 
-/** The runtime knows no extended attributes; coreutils does. Best effort: not every system or folder has them. */
+/**
+ * The runtime knows no extended attributes; coreutils does. Best effort: not every system or folder has them, and nearly no
+ * document, for which starting a program would be half of what a write takes.
+ */
 async function copyExtendedAttributes(from: string, to: string): Promise<void> {
-  if (Deno.build.os !== "linux") return;
+  if (Deno.build.os !== "linux" || !mayHaveAttributes(from)) return;
   const options = ["--attributes-only", "--preserve=xattr", "--", from, to];
   try {
     const child = new Deno.Command("/bin/cp", {

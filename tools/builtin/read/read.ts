@@ -1,7 +1,7 @@
 // The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
 
 import { isAttachable } from "../../../base/media.ts";
-import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
+import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
 import {
   CODING_ASSISTANT,
   type ExecutionContext,

@@ -1,6 +1,6 @@
 // Where the paths of a call lead, for tools that look into folders.
 
-import { isSystemFile, isSystemPath } from "../../../base/reading.ts";
+import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
 import { resolvePath } from "../../../base/paths.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
 import type { ExecutionContext } from "../../definition.ts";

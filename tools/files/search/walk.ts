@@ -2,7 +2,7 @@
 
 import { byBytes } from "../../../base/bytes.ts";
 import { nameOf, parentOf } from "../../../base/paths.ts";
-import { isSystemPath } from "../../../base/reading.ts";
+import { isSystemPath } from "../../../base/system/reading.ts";
 import type { Disk } from "../ground.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 

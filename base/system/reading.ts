@@ -2,7 +2,8 @@
 // system makes up, about processes, the kernel and devices, is never read or written by this program itself for a document
 // or a model (S7): it holds the variables of every program, and some of it never ends.
 
-import { isInside } from "./paths.ts";
+import { after } from "./timer.ts";
+import { isInside } from "../paths.ts";
 
 const SYSTEM_FOLDERS: readonly string[] = ["/proc", "/sys", "/dev"];
 
@@ -122,10 +123,10 @@ export class TimeOver extends Error {
  * ends with the process.
  */
 export async function within<T>(seconds: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let inTime = (): void => {};
   let stop = (): void => {};
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeOver(seconds)), Math.min(seconds * 1000, 2 ** 31 - 1));
+    inTime = after(seconds * 1000, () => reject(new TimeOver(seconds)));
     stop = () => reject(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop, { once: true });
@@ -133,7 +134,7 @@ export async function within<T>(seconds: number, work: Promise<T>, signal?: Abor
   try {
     return await Promise.race([work, over]);
   } finally {
-    clearTimeout(timer);
+    inTime();
     signal?.removeEventListener("abort", stop);
   }
 }

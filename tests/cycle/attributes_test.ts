@@ -1,0 +1,43 @@
+// What a file has beside its bytes goes on to the file that takes its place, and costs nothing where there is none.
+
+import assert from "node:assert/strict";
+import { mayHaveAttributes } from "../../base/system/libc.ts";
+import { contentOf } from "../../cycle/storage/disk/content.ts";
+import { replaceFile } from "../../cycle/storage/disk/write.ts";
+import { stampOf } from "../../cycle/storage/read.ts";
+
+/** Gives a file an extended attribute; false where its file system takes none. */
+function mark(path: string): boolean {
+  const library = Deno.dlopen("libc.so.6", {
+    setxattr: { parameters: ["buffer", "buffer", "buffer", "usize", "i32"], result: "i32" },
+  });
+  const text = (value: string) => new TextEncoder().encode(`${value}\0`);
+  const done = library.symbols.setxattr(text(path), text("user.note"), text("x"), 1n, 0) === 0;
+  library.close();
+  return done;
+}
+
+Deno.test({
+  name: "a document that is replaced keeps its extended attributes, where the file system has any",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const path = `${folder}/a.chat`;
+    const [before, after] = ["@You:\nold\n", "@You:\nnew\n"].map((text) => new TextEncoder().encode(text));
+    try {
+      await Deno.writeFile(path, before!);
+      assert.equal(mayHaveAttributes(path), false);
+      const marked = mark(path);
+      assert.equal(mayHaveAttributes(path), marked);
+      const known = { content: contentOf(before!), stamp: stampOf(await Deno.stat(path)) };
+      const replaced = await replaceFile(path, contentOf(after!), known);
+      replaced?.old.close();
+      assert.deepEqual(await Deno.readFile(path), after);
+      assert.equal(mayHaveAttributes(path), marked);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+    // What cannot be looked at may have some: then the program that copies them says so.
+    assert.equal(mayHaveAttributes(path), true);
+  },
+});
