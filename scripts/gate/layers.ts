@@ -31,8 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The floors inside a room, from the top: its own files and its folders by name. What stands on one floor may use what
- * stands on lower ones, and a folder its own files; two that share a floor know nothing of each other. A room without a
- * row is flat: it has no folders.
+ * stands on lower ones, and a folder its own files; two that share a floor know nothing of each other.
  */
 export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   base: [

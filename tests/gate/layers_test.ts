@@ -68,13 +68,13 @@ Deno.test("a file or folder on no floor is a fault, whether or not anything uses
   ]);
 });
 
-Deno.test("a folder or file that is no room is a fault, and so is a folder in a room without floors", () => {
+Deno.test("a folder or file that is no room is a fault, and so is a folder without a floor", () => {
   assert.deepEqual(
     faults({ "helpers/a.ts": [], "other.ts": [], "base/problem.ts": [], "base/novel/a.ts": [] }),
     [
       "helpers is no room: add it to ROOMS",
       "other.ts is no room: add it to ROOMS",
-      "base has floors from its first folder on: add base to FLOORS",
+      "base/novel/a.ts stands on no floor of base: add novel to FLOORS",
     ],
   );
 });
