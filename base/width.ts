@@ -46,7 +46,7 @@ function fitting(text: string, width: number): string {
 }
 
 /** Stands for what was cut away. */
-export const ELLIPSIS = "…";
+const ELLIPSIS = "…";
 
 /**
  * Text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string

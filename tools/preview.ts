@@ -7,7 +7,7 @@ import { visible } from "../base/visible.ts";
 import { cutToWidth, displayWidth } from "../base/width.ts";
 
 /** Cells of a preview when nobody says how wide the text area is. */
-export const DEFAULT_WIDTH = 80;
+const DEFAULT_WIDTH = 80;
 
 const NEWLINE = "↵";
 /** Lines of a result that go into its preview. */

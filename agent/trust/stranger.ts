@@ -13,7 +13,7 @@ import { type Verdict, withChain } from "../../tools/approval/mod.ts";
 import { isAgreed } from "./agreement.ts";
 
 /** Name of the source in verdicts that this rule lowered. */
-export const WITHOUT_AGREEMENT = "urn:flemma:approval:trust";
+const WITHOUT_AGREEMENT = "urn:flemma:approval:trust";
 
 export type Decide = (
   call: Pick<Call, "id" | "name" | "input">,

@@ -10,7 +10,7 @@ import type { DocumentGuard } from "./guard.ts";
 import { type Decide, type Distrust, overlaid } from "./stranger.ts";
 
 /** Name of the source in verdicts about approvals that a command could have written. */
-export const UNCONFIRMED = "urn:flemma:approval:unconfirmed";
+const UNCONFIRMED = "urn:flemma:approval:unconfirmed";
 
 /** The journal of a guarded document: an approval that a command could have written is judged anew. */
 export function vouchedJournal(journal: Journal, guard: DocumentGuard): Journal {

@@ -14,7 +14,7 @@ export function diagnosticLine(label: string, diagnostic: Finding): string {
 }
 
 /** The line to go to, 1-based. */
-export function lineOf({ line, start }: Finding): number {
+function lineOf({ line, start }: Finding): number {
   return line ?? start ?? 1;
 }
 

@@ -38,7 +38,7 @@ export function mentionsSettings(value: unknown): boolean {
 }
 
 /** The first member of a table whose name means settings. */
-export function nameInside(table: Readonly<Record<string, unknown>>): string | null {
+function nameInside(table: Readonly<Record<string, unknown>>): string | null {
   return Object.keys(table).find((name) => settingsWord(name) !== null) ?? null;
 }
 

@@ -56,7 +56,7 @@ const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
 const ACCUMULATING: ReadonlySet<string> = new Set(["tools.rules"]);
 
 /** The layers in the order that holds for a key, weakest first. */
-export function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
+function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   if (!SESSION_FIRST.has(key)) return logs;
   const rank = (log: LayerLog) => "DGPMRC".indexOf(log.layer);
   return [...logs].sort((a, b) => rank(a) - rank(b));

@@ -23,7 +23,7 @@ export interface RuleFault {
 type Decision = Rule["decision"];
 const DECISIONS: readonly Decision[] = ["approve", "ask", "deny"];
 /** The members a rule may have. */
-export const RULE_MEMBERS: readonly string[] = [
+const RULE_MEMBERS: readonly string[] = [
   ...DECISIONS,
   "command",
   "path",

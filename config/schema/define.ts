@@ -99,7 +99,7 @@ const ALL: readonly Layer[] = ["G", "P", "R", "M", "C"];
 /** Programs, files to load, places to write: the person only (P is judged apart). */
 const HOST: readonly Layer[] = ["G", "P", "C"];
 
-export const SINCE = "0.1.0";
+const SINCE = "0.1.0";
 
 export const BOOLEAN: Type = { is: "boolean" };
 export const STRING: Type = { is: "string" };

@@ -16,7 +16,7 @@ import {
 
 const LEVELS = ["minimal", "low", "medium", "high", "max"];
 
-export const DEFAULT_THINKING = { level: "high", foreign: "preserve" } as const;
+const DEFAULT_THINKING = { level: "high", foreign: "preserve" } as const;
 
 function isLevel(level: unknown): boolean {
   return level === false || (typeof level === "number" && level >= 0) ||

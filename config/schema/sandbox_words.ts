@@ -10,7 +10,7 @@ export const HIDDEN_WORDS = ["$secrets"] as const;
 export const PROTECT_WORDS = ["$git", "$project", "$shell", "$data"] as const;
 
 /** Groups of sockets by the name that `sockets` may list. */
-export const SOCKET_GROUP_NAMES = [
+const SOCKET_GROUP_NAMES = [
   "docker",
   "podman",
   "containerd",
@@ -36,7 +36,6 @@ export const SOCKET_GROUP_NAMES = [
   "terminal",
 ] as const;
 
-export type ProtectWord = typeof PROTECT_WORDS[number];
 export type SocketGroupName = typeof SOCKET_GROUP_NAMES[number];
 
 const URNS = ["urn:flemma:cwd", "urn:flemma:buffer:path"];

@@ -275,7 +275,7 @@ function layerWords(layer: Layer): string {
 }
 
 /** The real path of a file, or the path itself when there is no such file yet. */
-export async function realPath(path: string): Promise<string> {
+async function realPath(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch (thrown) {

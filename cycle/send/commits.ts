@@ -5,7 +5,7 @@ import { after } from "../../base/system/timer.ts";
 import type { DocumentStore } from "../types.ts";
 
 /** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
-export const COMMIT_INTERVAL = 150;
+const COMMIT_INTERVAL = 150;
 
 /** So many times as long as a write took is waited before the next: in a large document it costs its length. */
 const REST_AFTER_WRITE = 4;

@@ -43,7 +43,7 @@ export interface UsageTotal extends Usage {
   readonly unpriced: number;
 }
 
-export const NO_TOTAL: UsageTotal = {
+const NO_TOTAL: UsageTotal = {
   requests: 0,
   input: 0,
   output: 0,

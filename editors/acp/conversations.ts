@@ -22,7 +22,7 @@ export function idOf(path: string): string {
 }
 
 /** The real path behind a name; null for what is no name. */
-export function pathOfId(id: string): string | null {
+function pathOfId(id: string): string | null {
   try {
     const text = atob(id.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));

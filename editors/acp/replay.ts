@@ -38,7 +38,7 @@ async function* replyOf(session: ChatSession, turn: Turn): AsyncGenerator<Sessio
 }
 
 /** What became of a call. */
-export function statusOf(result: Result | undefined): ToolCallStatus {
+function statusOf(result: Result | undefined): ToolCallStatus {
   if (result === undefined) return "pending";
   if (result.status === null) return "completed";
   return result.status === "error" ? "failed" : "pending";

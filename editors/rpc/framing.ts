@@ -6,7 +6,7 @@ export type Frame =
   | { readonly kind: "fault"; readonly message: string };
 
 /** Larger messages are passed over: nobody writes such a document, and holding them would be the end of the program. */
-export const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /** A header is a few words; more without a blank line is no header. */
 const LONGEST_HEADER = 8192;

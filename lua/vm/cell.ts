@@ -33,7 +33,7 @@ export interface SyntaxFault {
 }
 
 /** Chunks whose name begins so are ours and never shown. */
-export const OWN_CHUNK = "cell";
+const OWN_CHUNK = "cell";
 
 /** Where Lua says an error is: the name of a chunk, which is a word and perhaps a number, and a line. */
 const PLACE = /^(?:cell|frontmatter|message|include)(?: \d+)?:(\d+): /;

@@ -29,7 +29,7 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /** ASCII letters and digits. The underscore is not a word character (chat-format, preamble). */
-export function isWord(byte: number | undefined): boolean {
+function isWord(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }

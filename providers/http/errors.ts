@@ -24,7 +24,7 @@ export function extractError(body: unknown): ErrorText | null {
 }
 
 /** `TYPE — MESSAGE`, or the message alone. */
-export function errorSentence(text: ErrorText): string {
+function errorSentence(text: ErrorText): string {
   return text.type === null ? text.message : `${text.type} — ${text.message}`;
 }
 

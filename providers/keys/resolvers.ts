@@ -6,12 +6,12 @@ import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 import { type Keyring, NO_KEY, systemKeyring } from "./keyring.ts";
 
 /** The kind of key that a provider takes. */
-export function kindOf({ provider }: CredentialQuery): KeyKind {
+function kindOf({ provider }: CredentialQuery): KeyKind {
   return provider.keyKind ?? "api_key";
 }
 
 /** The first line of what a command says: password stores keep more below it. */
-export const commandResolver: CredentialResolver = {
+const commandResolver: CredentialResolver = {
   name: "key_command",
   async resolve({ provider, environment, settings }) {
     const command = settings?.providers[provider.name]?.key_command ?? null;
@@ -45,7 +45,7 @@ export function keyringResolver(
 const TOKEN_SECONDS = 3330;
 
 /** Lets gcloud make a token: from a service account where one is known, else for whoever is logged in. */
-export function gcloudResolver(
+function gcloudResolver(
   find: (environment: Environment) => Keyring | null = systemKeyring,
 ): CredentialResolver {
   return {

@@ -102,8 +102,8 @@ function broken(word: Word, width: number): readonly Word[] {
 }
 
 /** What stands before each line of a block of text, and before the rest of a line that is too wide. */
-export const GUTTER = "│ ";
-export const REST = "┆ ";
+const GUTTER = "│ ";
+const REST = "┆ ";
 
 /** How much of a block is shown. */
 export interface Fold {

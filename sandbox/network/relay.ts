@@ -1,7 +1,7 @@
 // The little program that runs beside a command without network and carries its connections to the proxy (12.2).
 
 /** The port it listens on; the command has a loopback of its own, so nothing else can hold it. */
-export const RELAY_PORT = 3128;
+const RELAY_PORT = 3128;
 
 /** Where the parts lie inside the sandbox: in its private device folder, which hides nothing of the host. */
 const PLACE = "/dev/flemma";

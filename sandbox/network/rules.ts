@@ -57,7 +57,7 @@ function parseHostRule(entry: string): HostRule | null {
 }
 
 /** Lower case without a final dot; null for what is no name. A name of digits and dots alone is no name either. */
-export function normalName(host: string): string | null {
+function normalName(host: string): string | null {
   const name = host.toLowerCase().replace(/\.$/, "");
   const labels = name.split(".");
   const fits = name.length <= 253 &&

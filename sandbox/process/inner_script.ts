@@ -13,10 +13,10 @@ export type Gate = "" | "empty" | "piped";
 export const WAIT = `read -r _ || exit 125; exec </dev/null; `;
 
 /** Begins what the script says when the command cannot start; the rest of the line is the cause. */
-export const NOT_SET_UP = "flemma: the sandbox was not set up: ";
+const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 
 /** Exit code of the script where it did not become the command. */
-export const NOT_STARTED = 125;
+const NOT_STARTED = 125;
 
 /**
  * Words: what has to be mounted, one a line; the gate; the command. A path can become a link between the look and the

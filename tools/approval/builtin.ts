@@ -69,7 +69,7 @@ export type RiskOf = (tool: string) => "low" | "medium" | "high" | undefined;
  * What keeps a tool file from being approved by its risk, as the end of a sentence; null when nothing does. The document's
  * word about the tool counts as for the sandbox (approval section 6).
  */
-export function riskObstacle(
+function riskObstacle(
   tool: string,
   risk: NonNullable<ReturnType<RiskOf>>,
   settings: ToolSettings,

@@ -22,7 +22,7 @@ import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 
 /** Seconds a command may ask for at most, unless `tools.bash.max_timeout` says otherwise. */
-export const MAX_TIMEOUT = 600;
+const MAX_TIMEOUT = 600;
 /** Seconds that a timer can count; a longer one would fire at once. */
 const LONGEST_TIMER = 2 ** 31 / 1000 - 1;
 /** Milliseconds for which output is still read after the shell ended. */

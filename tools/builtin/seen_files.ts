@@ -5,7 +5,7 @@ import { MOST_SEEN } from "../files/change.ts";
 import type { SeenFile, SeenFiles } from "../definition.ts";
 
 /** What a file holds now; null when it cannot be read, is none, or is too large to be remembered. */
-export async function seenNow(real: string): Promise<SeenFile | null> {
+async function seenNow(real: string): Promise<SeenFile | null> {
   try {
     const { isFile, size, mtime } = await Deno.stat(real);
     if (!isFile || size > MOST_SEEN) return null;

@@ -21,7 +21,7 @@ export interface FileHelperOptions {
 }
 
 /** Word that makes the compiled program the helper. */
-export const HELPER_WORD = "--file-helper";
+const HELPER_WORD = "--file-helper";
 
 /** Milliseconds in which work that was cancelled has to answer; then the helper is ended. */
 const GRACE = 500;

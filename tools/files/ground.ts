@@ -59,7 +59,7 @@ export const heldGround: Ground = {
 };
 
 /** For a process whose working folder belongs to others: whole paths, of which it is seen afterwards that they still lead there. */
-export const namedGround: Ground = {
+const namedGround: Ground = {
   within(folder, work) {
     look(folder);
     const done = work((name) => inFolder(folder, name), () => look(folder));

@@ -56,7 +56,7 @@ export async function discoverFiles(folders: readonly ToolFolder[]): Promise<Dis
 }
 
 /** What the names in one folder come to. Pure. */
-export function sort(names: readonly string[], { path, removes }: ToolFolder): Discovered {
+function sort(names: readonly string[], { path, removes }: ToolFolder): Discovered {
   const warnings: string[] = [];
   const removed: string[] = [];
   const candidates = new Map<string, string[]>();

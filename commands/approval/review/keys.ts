@@ -10,7 +10,7 @@ export type Key = string;
 export const INTERRUPT: Key = "ctrl-c";
 export const END: Key = "ctrl-d";
 /** What is no single key. */
-export const NONE: Key = "none";
+const NONE: Key = "none";
 
 const NAMED: Readonly<Record<string, Key>> = {
   "\x03": INTERRUPT,

@@ -12,10 +12,10 @@ import { writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 
 /** The line of the attributes. */
-export const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
+const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 
 /** Keys of git's configuration with their values. */
-export const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
+const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ["diff.flemma.textconv", "flemma show --plain"],
   ["diff.flemma.xfuncname", "^((System|You|Assistant):|Call of .*)$"],
   ["merge.flemma.name", "conversations, message by message"],

@@ -47,7 +47,7 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** Each reply with what its request must hold: the person's last words and the results of the calls before it. */
-export function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
+function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
   const replies: ScriptedReply[] = [];
   let results: Record<string, ResultExpectation> = {};
   let said: string | null = null;

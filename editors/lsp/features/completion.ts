@@ -201,7 +201,7 @@ async function models(document: OpenDocument): Promise<Offer[]> {
 }
 
 /** Whether something that came with a request is a list of texts. */
-export function isTexts(value: unknown): value is readonly string[] {
+function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 

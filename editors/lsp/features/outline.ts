@@ -111,7 +111,7 @@ export function selectionRanges(
 }
 
 /** What stands for a message in a list: its role and its first words. */
-export function turnName({ role, segments }: Turn): string {
+function turnName({ role, segments }: Turn): string {
   const text = segments.find((segment) => segment.kind === "text" && segment.value.trim() !== "");
   const words = text?.kind === "text" ? text.value.trim().split("\n", 1)[0]! : "";
   return visible(`@${role}: ${words.slice(0, NAME_LENGTH)}`).trimEnd();
