@@ -1,4 +1,4 @@
-// Folders and programs of their own for tests that run programs.
+// Folders and programs of their own for tests that run programs, and what of these a machine allows.
 
 /**
  * A fresh, empty, real folder. It lies outside of `/tmp`, which every sandbox makes writable: there, what is refused and
@@ -6,6 +6,17 @@
  */
 export async function freshFolder(prefix: string): Promise<string> {
   return await Deno.makeTempDir({ dir: await Deno.realPath("/var/tmp"), prefix });
+}
+
+/** Whether a small file system can be mounted in a namespace of its own here. */
+export async function mayMount(): Promise<boolean> {
+  try {
+    const args = ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"];
+    return (await new Deno.Command("unshare", { args, stderr: "null" }).output()).success;
+  } catch {
+    // No such program.
+    return false;
+  }
 }
 
 /** Tries to take a folder away in which a process that was told to end may still write its last. */
@@ -33,4 +44,10 @@ export function writeProgram(path: string, text: string): void {
   const { success, stderr } = new Deno.Command("/bin/sh", { args: ["-c", script, "sh", path, text] })
     .outputSync();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
+}
+
+/** Where Deno keeps what it fetched and compiled, for programs that are started without the variables of these tests. */
+export function denoFolder(): string {
+  const { DENO_DIR, XDG_CACHE_HOME, HOME } = Deno.env.toObject();
+  return DENO_DIR ?? `${XDG_CACHE_HOME ?? `${HOME}/.cache`}/deno`;
 }

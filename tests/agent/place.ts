@@ -88,6 +88,19 @@ export async function withModel(
   await body(replayProvider(replay), replay);
 }
 
+/** A network on which requests hang until they are given up; `asked` settles when the first is made. */
+export function hangingFetch(): { readonly fetch: typeof fetch; readonly asked: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    asked: promise,
+    fetch: (_address, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+        resolve();
+      }),
+  };
+}
+
 export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }

@@ -10,6 +10,7 @@ import {
   bytesOf,
   codeOf,
   ECHO,
+  hangingFetch,
   inPlace,
   textOf,
   waiting,
@@ -91,17 +92,12 @@ Deno.test("send refuses while calls have no result, and else sends and runs noth
 
 Deno.test("one thing at a time: a request keeps everything else out, and cancel ends it", async () => {
   await inPlace(async (place) => {
-    const asked = Promise.withResolvers<void>();
-    const hanging: typeof fetch = (_address, init) =>
-      new Promise((_, reject) => {
-        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
-        asked.resolve();
-      });
+    const { fetch, asked } = hangingFetch();
     await withModel([], async (provider) => {
-      const session = await place.memory("@You:\nHi\n", { provider, fetch: hanging });
+      const session = await place.memory("@You:\nHi\n", { provider, fetch });
       assert.equal(session.cancel(), false);
       const sending = session.send();
-      await asked.promise;
+      await asked;
       for (const each of [session.send(), session.advance(), session.execute("a")]) {
         const { reason, problem } = await each;
         assert.deepEqual([reason, problem?.code], ["failed", "busy"]);
@@ -535,16 +531,11 @@ Deno.test("a run keeps its own calls in hand although the first block changed be
 
 Deno.test("disposing ends a request that hangs", async () => {
   await inPlace(async (place) => {
-    const asked = Promise.withResolvers<void>();
-    const hanging: typeof fetch = (_address, init) =>
-      new Promise((_, reject) => {
-        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
-        asked.resolve();
-      });
+    const { fetch, asked } = hangingFetch();
     await withModel([], async (provider) => {
-      const session = await place.memory("@You:\nHi\n", { provider, fetch: hanging });
+      const session = await place.memory("@You:\nHi\n", { provider, fetch });
       const sending = session.send();
-      await asked.promise;
+      await asked;
       await session[Symbol.asyncDispose]();
       assert.equal((await sending).reason, "cancelled");
     });

@@ -1,6 +1,6 @@
 // Runs the program as a real process in a place of its own: folder, home, state, settings.
 
-import { freshFolder, removeFolder } from "../folder.ts";
+import { denoFolder, freshFolder, removeFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 
 /** The words that start the program from its sources. */
@@ -172,11 +172,4 @@ async function feed(stream: WritableStream<Uint8Array>, data: string | Uint8Arra
   } catch {
     // The program may end, or be ended, before it read everything; its own output is what tests look at.
   }
-}
-
-/** Children have a home of their own, but need not fetch packages anew. */
-function denoFolder(): string {
-  const given = Deno.env.get("DENO_DIR");
-  if (given !== undefined) return given;
-  return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
 }

@@ -2,6 +2,7 @@
 // as strict as the real one accepts.
 
 import assert from "node:assert/strict";
+import { mayMount } from "../folder.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { callsDocument, type Finished, type Scene, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
@@ -153,16 +154,6 @@ Deno.test({
       )
     ),
 });
-
-async function mayMount(): Promise<boolean> {
-  try {
-    const args = ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"];
-    return (await new Deno.Command("unshare", { args, stderr: "null" }).output()).success;
-  } catch {
-    // No such program.
-    return false;
-  }
-}
 
 Deno.test("advance and send stop where the last word is the model's, without a request, and --continue goes on", () =>
   withScene(async (place) => {

@@ -1,7 +1,7 @@
 // A small world of files for one test: a home, a project, a place for sessions, and the program run in it.
 
 import { PROGRAM } from "../cli/harness.ts";
-import { freshFolder } from "../folder.ts";
+import { denoFolder, freshFolder } from "../folder.ts";
 
 export interface World {
   readonly folder: string;
@@ -49,8 +49,4 @@ export async function inWorld(test: (world: World) => Promise<void>): Promise<vo
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-function denoFolder(): string {
-  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
 }

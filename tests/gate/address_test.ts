@@ -5,7 +5,7 @@ import { bundleProgram } from "../../scripts/build/bundle.ts";
 import { versioned } from "../../scripts/build/versioned.ts";
 import { ROOMS } from "../../scripts/gate/layers.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
-import { freshFolder } from "../folder.ts";
+import { denoFolder, freshFolder } from "../folder.ts";
 
 interface Finished {
   readonly code: number;
@@ -42,9 +42,7 @@ async function withAddress(body: (place: Place) => Promise<void>): Promise<void>
   const { port } = server.addr as Deno.NetAddr;
   try {
     for (const name of ["home", "cache", "work"]) await Deno.mkdir(`${folder}/${name}`);
-    const cache = Deno.env.get("DENO_DIR") ??
-      `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
-    await Deno.symlink(`${cache}/npm`, `${folder}/cache/npm`);
+    await Deno.symlink(`${denoFolder()}/npm`, `${folder}/cache/npm`);
     await Deno.writeTextFile(`${folder}/work/a.chat`, "@You:\nHello\n");
     await body(Object.assign(place, {
       folder,

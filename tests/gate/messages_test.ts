@@ -1,3 +1,4 @@
+import { denoFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 import { sentencesOf } from "../../scripts/generate/pages/messages/collect.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -111,7 +112,3 @@ Deno.test("what the program prints when it is used wrongly stands in docs/messag
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-function denoFolder(): string {
-  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
-}

@@ -29,6 +29,30 @@ export function plant(folder: string, ...names: string[]): void {
   }
 }
 
+/** Whether something stands at a path, a link that leads nowhere too. */
+export function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+const DEFAULTS = ["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"];
+
+/** Runs git in a folder, as somebody, with nobody's configuration; answers what it prints. */
+export function git(folder: string, ...args: string[]): string {
+  const { stdout, stderr, success } = new Deno.Command("git", {
+    args: [...IDENTITY, ...DEFAULTS, ...args],
+    cwd: folder,
+    env: { GIT_CONFIG_NOSYSTEM: "1", HOME: "/nonexistent" },
+  }).outputSync();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
 /** Writes an executable shell script. */
 export function script(path: string, ...lines: string[]): string {
   writeProgram(path, ["#!/bin/sh", ...lines, ""].join("\n"));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type Prepared, type RunSandbox, spawn } from "../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+import { exists, inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
 
 async function prepare(sandbox: RunSandbox, shell: string): Promise<Prepared> {
   await requireBubblewrap(sandbox);
@@ -22,15 +22,6 @@ async function run(prepared: Prepared, sandbox: RunSandbox): Promise<{ code: num
   ]);
   assert.equal((await prepared.setupFailure(err, signal))?.message, undefined);
   return { code, err };
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 Deno.test("a folder that one command turns into a link gives another command nothing outside", () =>

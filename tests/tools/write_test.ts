@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { mayMount } from "../folder.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { replaceFile } from "../../tools/files/replace.ts";
@@ -236,16 +237,6 @@ Deno.test({
       assert.equal(text, "a refused, old\nb refused, old\n", new TextDecoder().decode(stderr));
     }),
 });
-
-/** Whether a small file system can be mounted in a namespace of its own. */
-async function mayMount(): Promise<boolean> {
-  try {
-    const args = ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"];
-    return (await new Deno.Command("unshare", { args, stderr: "null" }).output()).success;
-  } catch {
-    return false;
-  }
-}
 
 Deno.test("8.3, fault 46: writes to one path happen in the order of the calls", () =>
   inScene(async (place) => {

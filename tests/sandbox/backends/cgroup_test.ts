@@ -3,16 +3,7 @@
 import assert from "node:assert/strict";
 import { makeProcessGroup, removeGroup, removeLeftGroups } from "../../../sandbox/backends/cgroup.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { exists, inFolder, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
 
 Deno.test("a group that is busy at first is removed as soon as it is not", () =>
   inFolder(async (root) => {

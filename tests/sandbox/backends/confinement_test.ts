@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { createSandbox, spawn } from "../../../sandbox/mod.ts";
 import { prepareBwrap } from "../../../sandbox/backends/prepare.ts";
 import {
+  exists,
+  git,
   inFolder,
   plant,
   projectSandbox,
@@ -17,22 +19,6 @@ import {
 
 function read(path: string): string {
   return Deno.readTextFileSync(path);
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function git(folder: string, ...args: string[]): void {
-  const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-  const { success, stderr } = new Deno.Command("git", { args: [...identity, ...args], cwd: folder })
-    .outputSync();
-  assert.ok(success, new TextDecoder().decode(stderr));
 }
 
 Deno.test("a command writes beside the document and nowhere outside the policy", () =>

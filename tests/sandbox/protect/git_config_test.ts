@@ -3,26 +3,7 @@
 import assert from "node:assert/strict";
 import { gitSettings, pathsInConfig } from "../../../sandbox/protect/git_config.ts";
 import { indexEntries, readIndex } from "../../../sandbox/protect/git_index.ts";
-import { inFolder, plant } from "../fixture.ts";
-
-/** Runs git as it is on the machine, with nobody's configuration. */
-function git(folder: string, ...args: string[]): string {
-  const { stdout, stderr, success } = new Deno.Command("git", {
-    args: [
-      "-c",
-      "user.name=a",
-      "-c",
-      "user.email=a@example.org",
-      "-c",
-      "protocol.file.allow=always",
-      ...args,
-    ],
-    cwd: folder,
-    env: { GIT_CONFIG_NOSYSTEM: "1", HOME: "/nonexistent" },
-  }).outputSync();
-  assert.ok(success, new TextDecoder().decode(stderr));
-  return new TextDecoder().decode(stdout);
-}
+import { git, inFolder, plant } from "../fixture.ts";
 
 const SPELLINGS = [
   "[core]\n\thooksPath = hooks\n",

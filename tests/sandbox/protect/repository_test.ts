@@ -2,18 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createSandbox, isInside, type RunSandbox } from "../../../sandbox/mod.ts";
-import { inFolder, plant, runInside, settings, world } from "../fixture.ts";
-
-const IDENTITY = [
-  ...["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"],
-  ...["-c", "protocol.file.allow=always"],
-];
-
-function git(folder: string, ...args: string[]): void {
-  const { success, stderr } = new Deno.Command("git", { args: [...IDENTITY, ...args], cwd: folder })
-    .outputSync();
-  assert.ok(success, new TextDecoder().decode(stderr));
-}
+import { git, IDENTITY, inFolder, plant, runInside, settings, world } from "../fixture.ts";
 
 function repository(folder: string): void {
   plant(folder, "file");
@@ -111,9 +100,7 @@ for (const [name, { make, writable = [], hooks, commits }] of Object.entries(SHA
       const sandbox = sandboxOver(root, writable);
       const status = await runInside(sandbox, "echo new > new && git status --porcelain");
       assert.equal(status.out, "?? new\n", status.err);
-      const commit = `git add new && git ${
-        IDENTITY.slice(0, 4).join(" ")
-      } commit -qm two && git log --format=%s`;
+      const commit = `git add new && git ${IDENTITY.join(" ")} commit -qm two && git log --format=%s`;
       const { out, err } = await runInside(sandbox, commit);
       assert.equal(out, commits ? "two\none\n" : "", err);
       if (!commits) assert.match(err, /Read-only file system/);

@@ -5,7 +5,7 @@ import { obeyedBy } from "../../../sandbox/protect/watched.ts";
 import { notChanged, TrackedHeld } from "../../../sandbox/protect/tracked.ts";
 import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { git, inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
@@ -119,14 +119,6 @@ Deno.test("what $shell holds in the home is told of as changed where a policy do
     assert.deepEqual(changes(root, left), ["made home/.config/pip/pip.conf", "changed home/.npmrc"]);
     assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
   }));
-
-function git(folder: string, ...args: string[]): void {
-  const { success, stderr } = new Deno.Command("git", {
-    args: ["-c", "user.name=a", "-c", "user.email=a@example.org", ...args],
-    cwd: folder,
-  }).outputSync();
-  assert.ok(success, new TextDecoder().decode(stderr));
-}
 
 Deno.test("a held file that git keeps and could not check out is named after the command, and only then", () =>
   inFolder(async (root) => {

@@ -6,7 +6,7 @@ import type { ChatSession } from "../../../agent/types.ts";
 import { type Environment, environmentAt } from "../../../base/environment.ts";
 import type { McpServer } from "../../../config/settings/extensions.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
-import { freshFolder } from "../../folder.ts";
+import { denoFolder, freshFolder } from "../../folder.ts";
 
 /** Servers that nobody here wrote. */
 export const EVERYTHING = "npm:@modelcontextprotocol/server-everything@2026.8.31";
@@ -154,9 +154,4 @@ function resultIn(text: string, at: number): string {
     text,
   );
   return found?.[1] ?? "";
-}
-
-function denoFolder(): string {
-  return Deno.env.get("DENO_DIR") ??
-    `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
 }
