@@ -108,10 +108,14 @@ export async function replaceSmallFile(
  * Writes a person's file anew, whole and durably: behind a link where there is one, its mode as it was. Where the file has another
  * name each time, `begin` says how that of its temporary file begins, by which what a killed writer left is found.
  */
-export async function rewriteFile(path: string, text: string, begin?: string): Promise<void> {
+export async function rewriteFile(
+  path: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  begin?: string,
+): Promise<void> {
   const real = await Deno.realPath(path).catch(() => path);
   const mode = await Deno.stat(real).then(({ mode }) => mode, () => null);
-  const bytes = new TextEncoder().encode(text);
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   await replaceSmallFile(real, bytes, { durable: true, mode: (mode ?? 0o644) & 0o777, begin });
 }
 

@@ -14,3 +14,8 @@ export function operands(...words: readonly string[]): string {
   const quoted = words.map(shellWord);
   return (first < 0 ? quoted : quoted.toSpliced(first, 0, "--")).join(" ");
 }
+
+/** An option with its value, which may begin like one itself: behind `--` it would be no option any more. */
+export function option(name: string, value: string): string {
+  return value.startsWith("-") ? `${name}=${shellWord(value)}` : `${name} ${shellWord(value)}`;
+}

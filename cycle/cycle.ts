@@ -3,6 +3,7 @@
 import { type Problem, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
+import type { Verdict } from "../tools/approval/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
 import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./plan/autopilot.ts";
 import {
@@ -38,6 +39,7 @@ import {
   blockedBy,
   busySending,
   busyStarting,
+  deniedByPolicy,
   goesInCircles,
   lastWord,
   noMessages,
@@ -46,6 +48,7 @@ import {
 } from "./refusals.ts";
 import { Runs } from "./execute/runs.ts";
 import { firstLine, survey } from "./plan/open_calls.ts";
+import { DENIED } from "./sentences.ts";
 import { repeats } from "./plan/repeats.ts";
 import { Announcements } from "./execute/announcements.ts";
 import { Background } from "./execute/background.ts";
@@ -375,7 +378,21 @@ export class Cycle {
     }
     // Somebody may have edited the call since the plan was made; the next press decides on the new text.
     if (await changedSince(this.#parts.journal, call) !== null) return;
-    await this.#start(call);
+    const denial = await this.#denialOf(call);
+    if (denial === null) return await this.#start(call);
+    const text = denial.forModel ?? DENIED;
+    await this.#write([{ do: "resolve", id, because: "denied", text, verdict: denial }]);
+  }
+
+  /**
+   * What policy says of a call that it did not approve itself; null unless it denies it. A denial holds whoever wrote the word
+   * approved: it may have come with the document, or stand there from before the rule.
+   */
+  async #denialOf(call: Call): Promise<Verdict | null> {
+    const approval = this.#parts.journal.approval(call.id);
+    if (approval?.by === "policy" && approval.asked !== true) return null;
+    const verdict = await this.#parts.decide(call);
+    return verdict.decision === "deny" ? verdict : null;
   }
 
   async #start(call: Call): Promise<void> {
@@ -405,11 +422,15 @@ export class Cycle {
       unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
       inputProblems: await inputProblems(call, this.#parts),
     });
+    const verdict = step.do === "run" ? await this.#parts.decide(call) : null;
     if (!this.#starting) return null;
-    if (step.do === "refuse") {
-      this.#announcements.notice(step.problem.code, step.problem.message, call.id);
-      return step.problem;
-    }
+    const refusal = verdict?.decision === "deny"
+      ? deniedByPolicy(call, verdict)
+      : step.do === "refuse"
+      ? step.problem
+      : null;
+    if (refusal !== null) this.#announcements.notice(refusal.code, refusal.message, call.id);
+    if (refusal !== null || step.do === "refuse") return refusal;
     this.#react({ kind: "executed-one" });
     if (step.do === "run") await this.#start(call);
     else await this.#write([step]);

@@ -1,7 +1,8 @@
 // Why the cycle does not do what it was asked to, each with what to do next.
 
 import type { Problem } from "../base/problem.ts";
-import type { Chat, Diagnostic } from "../parser/types.ts";
+import type { Call, Chat, Diagnostic } from "../parser/types.ts";
+import type { Verdict } from "../tools/approval/types.ts";
 
 export function unknownCall(id: string): Problem {
   return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
@@ -12,6 +13,15 @@ export function alreadyRunning(id: string): Problem {
     code: "already-running",
     message: `The call ${id} is running.`,
     next: "Wait until it is done, or cancel it.",
+  };
+}
+
+/** Policy denies the call, which is more than a person's hand on it: what was denied on purpose does not run by a slip. */
+export function deniedByPolicy({ id }: Pick<Call, "id">, { detail }: Pick<Verdict, "detail">): Problem {
+  return {
+    code: "denied-by-policy",
+    message: `The call ${id} is denied, so it did not run${detail === undefined ? "" : `: ${detail}`}.`,
+    next: "See who says so with flemma approval explain; to run it, take that out of the settings.",
   };
 }
 

@@ -77,6 +77,20 @@ Deno.test("only the answer goes to standard output, and what was piped in goes a
     assert.match(gone.stderr, /is gone\.\n.*leave out --last/);
   }));
 
+Deno.test("the way on that is printed for a file of one's own goes on in that file, whatever its name", () =>
+  withModel([say("One."), say("Two."), say("Three."), say("Four.")], async (run, _replay, place) => {
+    for (const name of ["my talk.chat", "-x.chat"]) {
+      const first = await run(["ask", `--file=${name}`, "one"]);
+      const [, way = ""] = /Go on with: flemma ask (.+) TEXT/.exec(first.stderr) ?? [];
+      const words = [...way.matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, plain]) =>
+        quoted ?? plain ?? ""
+      );
+      const second = await run(["ask", ...words, "two"]);
+      assert.equal(second.code, 0, second.stderr);
+      assert.match(place.read(name), /@You:\ntwo\n/);
+    }
+  }));
+
 Deno.test("a call that waits ends it with exit code 3 and the document's name, and no answer", () =>
   withModel([call("c1", "ls")], async (run, _replay, place) => {
     place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");

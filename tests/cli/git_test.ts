@@ -62,6 +62,27 @@ Deno.test("set up, git shows messages, calls and results, each hunk under its me
     assert.equal(place.read(".git/config").trim(), before.trim());
   }));
 
+Deno.test("attributes that are there already keep every byte and their line ends, and a link is not written through", () =>
+  withRepository(async (place) => {
+    const there = Uint8Array.from("caf\xe9.txt text\r\n*.png binary\r\n", (each) => each.charCodeAt(0));
+    const file = place.path(".gitattributes");
+    Deno.writeFileSync(file, there);
+    for (let twice = 0; twice < 2; twice++) {
+      assert.equal((await place.run(["git", "setup", "--write"])).code, 0);
+    }
+    const added = new TextEncoder().encode("*.chat diff=flemma merge=flemma\r\n");
+    assert.deepEqual(Deno.readFileSync(file), Uint8Array.from([...there, ...added]));
+    assert.equal((await place.run(["git", "setup", "--undo"])).code, 0);
+    assert.deepEqual(Deno.readFileSync(file), there);
+    Deno.removeSync(file);
+    place.write("elsewhere", "mine\n");
+    Deno.symlinkSync("elsewhere", file);
+    const refused = await place.run(["git", "setup", "--write"]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /is a link, and git reads no attributes through a link/);
+    assert.equal(place.read("elsewhere"), "mine\n");
+  }));
+
 Deno.test("git merges two branches of a conversation, also after a rename and across each other", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);

@@ -75,6 +75,39 @@ Deno.test("without a sandbox nothing runs but by the person's word, whoever swit
     assert.equal(bare.code, 0, bare.stderr);
   }));
 
+Deno.test("a document that makes the sandbox wider is played only once the person agreed to that", () =>
+  withExamples(async (place) => {
+    const beside = `${place.folder}/beside`;
+    Deno.mkdirSync(beside);
+    const block =
+      `\`\`\`yaml\nflemma:\n  sandbox:\n    policy:\n      rw_paths: ["urn:flemma:cwd", "${beside}"]\n\`\`\`\n\n`;
+    const command = `sh total.sh prices.txt; touch ${beside}/made`;
+    place.write(
+      "total/total.chat",
+      block + place.read("total/total.chat").replace("sh total.sh prices.txt", command),
+    );
+    const run = () => place.run(["replay", "run", "total/total.chat"]);
+    const refused = await run();
+    assert.equal(refused.code, 1, refused.stderr);
+    assert.match(
+      refused.stderr,
+      /Nothing was played\. This document makes .*beside writable.* flemma trust /,
+    );
+    assert.equal(place.exists("../beside/made"), false);
+    assert.equal((await place.run(["trust", "total/total.chat"])).code, 0);
+    const agreed = await run();
+    assert.match(agreed.stderr, /3 as recorded/);
+    assert.equal(place.exists("../beside/made"), true);
+  }));
+
+Deno.test("a call that policy denies is not played, whatever the document says of it", () =>
+  withExamples(async (place) => {
+    place.write("deny.yaml", 'tools:\n  rules:\n    - { deny: bash, command: ["sh total.sh **"] }\n');
+    const { code, stderr } = await place.run(["replay", "run", "total/total.chat", "--config", "deny.yaml"]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /is denied, so it did not run: .*deny\.yaml:3/);
+  }));
+
 Deno.test("a call that was refused does not run, and the conversation goes on behind it", () =>
   withScene(async (place) => {
     const call = (id: string, command: string) =>

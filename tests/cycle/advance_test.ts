@@ -2,12 +2,20 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { callHash } from "../../cycle/call_hash.ts";
 import { DENIED } from "../../cycle/sentences.ts";
 import { parse } from "../../parser/mod.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
 
 const HEADER = { status_style: "header" as const };
 const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100, max_repeats: 3 } };
+
+const DENIAL = {
+  decision: "deny",
+  source: "rules",
+  detail: "no pushing",
+  forModel: "Pushing is done by hand.",
+} as const;
 
 function cursors(built: Bench): number[] {
   return built.events.flatMap((event) => event.event === "cursor" ? [event.line] : []);
@@ -240,6 +248,43 @@ Deno.test("executing a call that is unknown, running or of no tool changes nothi
   assert.equal((await built.cycle.executeOne("zz")).problem?.code, "unknown-call");
   assert.equal((await built.cycle.executeOne("a")).problem?.code, "unknown-tool");
   assert.deepEqual([built.store.text, built.notices()], [text, ["unknown-tool"]]);
+});
+
+Deno.test("a denial holds against a person's hand: execute says who denies and changes nothing", async () => {
+  for (const given of [[], [block("a", "pending")], [block("a", "approved")], [block("a", "", "x")]]) {
+    const text = given.length === 0
+      ? chatWith(["a", "echo"])
+      : chatAnswered(chatWith(["a", "echo"]), ...given);
+    const built = bench({ text, tools: OFF, decide: () => Promise.resolve(DENIAL) });
+    const stop = await built.cycle.executeOne("a");
+    assert.deepEqual([stop.reason, stop.problem?.code], ["failed", "denied-by-policy"]);
+    assert.match(stop.problem?.message ?? "", /so it did not run: no pushing\./);
+    assert.deepEqual([built.ran, built.store.text], [[], text]);
+  }
+});
+
+Deno.test("the word approved runs nothing that is denied, unless policy itself wrote it for this text", async () => {
+  const text = chatAnswered(chatWith(["a", "echo"]), block("a", "approved"));
+  const decide = () => Promise.resolve(DENIAL);
+  const byHand = bench({ text, tools: OFF, decide });
+  await byHand.cycle.advance();
+  assert.deepEqual(byHand.ran, []);
+  assert.match(byHand.store.text, /`a` \(error\)\n\n```\nPushing is done by hand\.\n```/);
+  assert.ok(byHand.events.some(({ event }) => event === "approval:denied"));
+  const byPerson = bench({ text, tools: OFF, decide });
+  assert.equal(await byPerson.cycle.approve("a"), null);
+  await byPerson.cycle.advance();
+  assert.deepEqual(byPerson.ran, []);
+  // Decided and about to run: nobody is asked twice about thousands of calls.
+  const byPolicy = bench({ text, tools: OFF, decide });
+  const [call] = byPolicy.store.chat.calls;
+  byPolicy.journal.approvals.set("a", { by: "policy", hash: await callHash(call!) });
+  await byPolicy.cycle.advance();
+  assert.deepEqual(byPolicy.ran, ["a"]);
+  const asked = bench({ text, tools: OFF, decide });
+  asked.journal.approvals.set("a", { by: "policy", hash: await callHash(call!), asked: true });
+  await asked.cycle.advance();
+  assert.deepEqual(asked.ran, []);
 });
 
 Deno.test("executing one call does not take up the others", async () => {

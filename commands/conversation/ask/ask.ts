@@ -13,7 +13,7 @@ import { lastReply } from "../../../agent/conversation/last_reply.ts";
 import { nextNeed } from "../../../agent/views/next_need.ts";
 import { isThere } from "../../../base/files.ts";
 import { failure, type Outcome, type Problem, success } from "../../../base/problem.ts";
-import { operands } from "../../../base/shell_word.ts";
+import { option } from "../../../base/shell_word.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { checkText } from "../../../cycle/storage/read.ts";
 import type { Stop } from "../../../cycle/types.ts";
@@ -217,7 +217,7 @@ async function answer(
       );
     } else if (!streams && reply !== "") writeOutput(`${reply}\n`);
     if (!replied) return false;
-    const more = textOption(given, "file") === undefined ? "--last" : operands("--file", file);
+    const more = textOption(given, "file") === undefined ? "--last" : option("--file", file);
     messages.note(
       `flemma: ${stop.reason === "cut" ? "The reply is not complete. " : ""}The conversation is ${file}. ` +
         `Go on with: flemma ask ${more} TEXT`,

@@ -5,7 +5,7 @@ import { readOrNull, replaceSmallFile } from "../../../base/files.ts";
 import { configFolder, stateFolder } from "../../../base/folders.ts";
 import { expandHome } from "../../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
-import { operands } from "../../../base/shell_word.ts";
+import { option } from "../../../base/shell_word.ts";
 
 /** The folder of documents where nobody names another, and the file in it that says which one was asked in last. */
 const folderOf = (environment: Environment): string => `${stateFolder(environment)}/asks`;
@@ -39,7 +39,7 @@ export async function keepLast(environment: Environment, path: string): Promise<
     return {
       code: "state-unwritable",
       message: `flemma ask --last will not find this conversation: ${thrownText(thrown)}.`,
-      next: `Go on in it with: flemma ask --file ${operands(path)} …`,
+      next: `Go on in it with: flemma ask ${option("--file", path)} …`,
     };
   }
 }

@@ -1,7 +1,7 @@
 // `flemma git setup`: what git has to be told so that it shows and merges conversations message by message.
 
 import type { Environment } from "../../../base/environment.ts";
-import { rewriteFile } from "../../../base/files.ts";
+import { isMissing, readOrNull, rewriteFile } from "../../../base/files.ts";
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
 import { operands, shellWord } from "../../../base/shell_word.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -89,23 +89,23 @@ async function takeBack(git: Git, path: string): Promise<Outcome<void>> {
   return await changeLines(path, (lines) => lines.filter((line) => line !== ATTRIBUTES));
 }
 
-/** Changes whole lines of a file; one that would be left empty goes. */
+/** Changes whole lines of a file, whatever bytes its others hold; one that would be left empty goes. */
 async function changeLines(
   path: string,
   change: (lines: readonly string[]) => readonly string[],
 ): Promise<Outcome<void>> {
   try {
-    const text = await Deno.readTextFile(path).catch((thrown) => {
-      if (thrown instanceof Deno.errors.NotFound) return "";
-      throw thrown;
-    });
-    const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+    // A character for each byte: names of files have any encoding.
+    const text = Array.from(await readOrNull(path) ?? [], (byte) => String.fromCharCode(byte)).join("");
+    const eol = text.includes("\r\n") ? "\r\n" : "\n";
+    const lines = text === "" ? [] : (text.endsWith(eol) ? text.slice(0, -eol.length) : text).split(eol);
     const changed = change(lines);
     if (changed.length === lines.length) return success(undefined);
     if (changed.length === 0) await Deno.remove(path);
     else {
       await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
-      await rewriteFile(path, `${changed.join("\n")}\n`);
+      const whole = `${changed.join(eol)}${eol}`;
+      await rewriteFile(path, Uint8Array.from(whole, (character) => character.charCodeAt(0)));
     }
     return success(undefined);
   } catch (thrown) {
@@ -132,7 +132,7 @@ class Git {
     const { home, variables } = this.#environment;
     if (!this.#global) {
       const top = await this.run("rev-parse", "--show-toplevel");
-      if (top.ok) return success(`${top.value}/.gitattributes`);
+      if (top.ok) return readByGit(`${top.value}/.gitattributes`);
       return failure(
         "git-repository",
         `This is no git repository: ${top.problem.message}`,
@@ -164,6 +164,25 @@ class Git {
       }
       throw thrown;
     }
+  }
+}
+
+/** The path, unless what lies there is nothing that git would read. */
+function readByGit(path: string): Outcome<string> {
+  if (!isLink(path)) return success(path);
+  return failure(
+    "git-attributes",
+    `${path} is a link, and git reads no attributes through a link.`,
+    "Put a file in its place, or use --global for all of yours.",
+  );
+}
+
+function isLink(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSymlink;
+  } catch (thrown) {
+    if (isMissing(thrown)) return false;
+    throw thrown;
   }
 }
 

@@ -3,6 +3,7 @@
 import { openChat } from "../../../agent/open.ts";
 import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
 import type { SettingsHost } from "../../../agent/settings.ts";
+import { absolutePath } from "../../../base/paths.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
 import type { Chat } from "../../../parser/types.ts";
@@ -67,10 +68,14 @@ async function inCopy(
   // What this run remembers goes away with it: nothing of the person's is written.
   const variables = { ...host.environment.variables, XDG_STATE_HOME: state, XDG_RUNTIME_DIR: `${state}/run` };
   await Deno.mkdir(`${state}/run`, { recursive: true, mode: 0o700 });
+  const { configPath = host.environment.variables.FLEMMA_CONFIG || undefined, ...named } = host.settings ??
+    {};
   const environment = { ...host.environment, cwd: folder, variables };
   // Each step is taken by itself: what comes next is what the document has next.
-  const overrides = withoutAutopilot(host.settings?.overrides ?? {});
-  const settings = { ...host.settings, overrides };
+  const overrides = withoutAutopilot(named.overrides ?? {});
+  // A settings file is named from where the person is, and the copy lies elsewhere.
+  const from = configPath === undefined ? {} : { configPath: absolutePath(host.environment, configPath) };
+  const settings = { ...named, ...from, overrides };
   const provider = replayProvider(replay);
   const opened = await openChat(path, { ...host, settings, environment, provider, signal });
   if (!opened.ok) return opened;

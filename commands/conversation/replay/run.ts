@@ -64,6 +64,8 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   const folder = folderOf(invocation, path);
   if (!folder.ok) return none(folder.problem);
   const bare = switchOption(given, "sandbox") === false;
+  const distrusted = bare ? null : await distrust(file, host.value);
+  if (distrusted !== null) return none(distrusted);
   const played = await play(parse(bytes), {
     host: host.value,
     folder: folder.value,
@@ -78,6 +80,21 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
     return { file, played: played.value.map((each) => ({ ...each, differs: [] })), problem: null };
   }
   return { file, played: played.value, problem: null };
+}
+
+/**
+ * Why the wall around the tools is not the person's own: the document widens it, and they have not agreed. The copy is played by
+ * hand, so to speak, and there nobody would ask.
+ */
+async function distrust(file: string, host: Parameters<typeof openChat>[1]): Promise<Problem | null> {
+  const opened = await openChat(file, { ...host, readOnly: true });
+  if (!opened.ok) return opened.problem;
+  await using session = opened.value;
+  // One that has none at all is refused anyway.
+  const [doubt] = session.sandbox.enabled ? session.doubts : [];
+  return doubt === undefined
+    ? null
+    : { code: "document-not-trusted", message: `Nothing was played. ${doubt}` };
 }
 
 /** What is copied: the folder of the document, or one around it that the person names. */

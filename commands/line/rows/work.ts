@@ -137,7 +137,8 @@ export const WORK_COMMANDS: readonly Command[] = [
     usage: "[FILE] TARGET",
     summary: "run or resolve one call now",
     details:
-      "A rejected or denied call gets its answer; any other runs now and its result replaces what stands there.",
+      "A rejected or denied call gets its answer; any other runs now and its result replaces what stands there, " +
+      "unless policy denies it.",
     kind: "filter",
     arity: [0, 2],
     takesTarget: true,
