@@ -43,7 +43,7 @@ import type {
 import type { Cancellable } from "./review/cancel/answer.ts";
 import { distrusts } from "./trust/stranger.ts";
 import { openCalls } from "./views/calls.ts";
-import { decidedBy } from "./views/decided_by.ts";
+import { decidedBy } from "./review/decided_by.ts";
 import { explainCalls } from "./views/explain.ts";
 
 /** A document that is open, and how it is closed. */

@@ -23,6 +23,7 @@ import { processTools, ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
+import { decidedBy } from "./review/decided_by.ts";
 import type { KeptChanges } from "./review/kept_changes.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import { NO_SERVERS, openServers, type ToolServers } from "./extensions/mcp.ts";
@@ -116,6 +117,14 @@ export type Judge = (
   options?: { readonly explain?: boolean | "waiting" },
 ) => ReturnType<CycleParts["decide"]>;
 
+/** Who should have decided and could not, and what follows: behind a broken guard the sandbox approves nothing. */
+function faultSentence(resolver: string, why: string): string {
+  const who = decidedBy(resolver);
+  const whose = who === resolver ? `The resolver ${resolver}` : who[0]!.toUpperCase() + who.slice(1);
+  return `${whose} did not decide about a call: ${why.replace(/\.$/, "")}. ` +
+    "Neither the sandbox nor require_approval approves it for that reason.";
+}
+
 /** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */
 export function judgeOf(
   subject: ToolsSubject,
@@ -129,8 +138,7 @@ export function judgeOf(
     tools,
     rules,
     onFault: ({ resolver, message }) => {
-      const told = `The resolver ${resolver} failed: ${message}`;
-      emit({ event: "notice", code: "resolver-fault", message: told });
+      emit({ event: "notice", code: "resolver-fault", message: faultSentence(resolver, message) });
     },
   });
   for (const { name, ...definition } of [...processApproval.getAll(), ...resolvers.map(bound)]) {

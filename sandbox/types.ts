@@ -125,6 +125,8 @@ export interface Backend {
 export interface SetupFailure extends Problem {
   /** Always the same. */
   readonly code: "sandbox-setup-failed";
+  /** The cause alone, as the end of a sentence, where the backend knows it. */
+  readonly cause?: string;
   /** A word for what failed, where a backend may know another way: `proc` or `seccomp`. */
   readonly part?: string;
   /** Everything the backend said. */

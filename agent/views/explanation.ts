@@ -1,7 +1,7 @@
 // Why calls are decided as they are, as text for people and as JSON.
 
 import type { ExplainedCall } from "../types.ts";
-import { decidedBy } from "./decided_by.ts";
+import { decidedBy } from "../review/decided_by.ts";
 
 /** What JSON has of the reasons of a decision, beside the call and the decision. */
 export function reasonJson({ rule, chain, commands, path, profile, detail }: ExplainedCall) {

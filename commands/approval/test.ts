@@ -11,7 +11,7 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { listOption, switchOption, textOption } from "../line/options.ts";
-import { decidedBy } from "../../agent/views/decided_by.ts";
+import { decidedBy } from "../../agent/review/decided_by.ts";
 import { explanationJson } from "../../agent/views/explanation.ts";
 
 type Decision = ExplainedCall["decision"];

@@ -1,6 +1,6 @@
 // `flemma tools list` and `flemma tools show`: the tools of a document, and one of them whole.
 
-import { decidedBy } from "../../agent/views/decided_by.ts";
+import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type ToolView, toolViews } from "../../agent/views/tools.ts";
 import { nearest } from "../../base/names.ts";
 import type { Outcome } from "../../base/problem.ts";

@@ -1,7 +1,7 @@
 // Lets a cycle run for a command: shows what happens, and turns how it ended into an exit code and a next step.
 
 import { listed } from "../../base/names.ts";
-import { decidedBy } from "../../agent/views/decided_by.ts";
+import { decidedBy } from "../../agent/review/decided_by.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";

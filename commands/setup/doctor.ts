@@ -12,7 +12,7 @@ import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { visible } from "../../base/visible.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";
-import { decidedBy } from "../../agent/views/decided_by.ts";
+import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "../sandbox/confinement.ts";
 import { readSubject, settingsFor } from "../document/read.ts";

@@ -2,6 +2,7 @@
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Verdict } from "./judge.ts";
+import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**
@@ -43,7 +44,7 @@ async function firstWorking(
     const verdict = await guarded(entry, judge);
     if (verdict.kind === "works") return success(entry);
     if (verdict.kind === "unknown") unknown ??= verdict.problem;
-    reasons.push({ ...verdict.problem, message: `${entry.name}: ${verdict.problem.message}` });
+    reasons.push({ ...verdict.problem, message: `${entry.name}: ${whyOf(verdict.problem)}` });
   }
   if (unknown !== null) return { ok: false, problem: { ...unknown, code: "backend-setup" } };
   const telling = reasons.filter(({ code }) => !UNTOLD.has(code));
@@ -51,6 +52,11 @@ async function firstWorking(
   const why = told.length === 0 ? "no backend is registered." : told.map(({ message }) => message).join(" ");
   const next = told.find(({ next }) => next !== undefined)?.next;
   return failure("backend-unavailable", `No sandbox works here: ${why}`, next);
+}
+
+/** Why one backend does not serve: of a set-up that failed the cause alone, because no command was meant to run. */
+function whyOf(problem: Problem & Pick<SetupFailure, "cause">): string {
+  return problem.cause ?? problem.message;
 }
 
 async function guarded(

@@ -1,6 +1,7 @@
 // What the words of a sandbox that could not be set up mean, and what helps (sandbox 6.3).
 
 import type { SetupFailure } from "../types.ts";
+import type { Machine } from "./machine.ts";
 
 /** How to get bubblewrap; also the remedy when it is missing altogether. */
 export const INSTALL_BUBBLEWRAP =
@@ -11,12 +12,49 @@ const ALLOW_IN_CONTAINER =
   "(docker: --security-opt seccomp=FILE --security-opt systempaths=unconfined), or say that the container is the " +
   "sandbox: sandbox.backends.container.trusted: true.";
 
+const LEAVE_CHROOT =
+  "Start flemma outside of the chroot: inside the kernel makes none, whatever its settings say.";
+
+/** What a remedy depends on. */
+export interface Surroundings {
+  /** Whether this machine looks like a container. */
+  readonly container: boolean;
+  readonly machine: Pick<Machine, "settings" | "chroot">;
+}
+
 interface Cause {
   readonly pattern: RegExp;
   /** Completes the sentence "The sandbox could not be set up: …". */
-  cause(match: RegExpExecArray): string;
-  remedy(container: boolean): string;
+  cause(match: RegExpExecArray, around: Surroundings): string;
+  remedy(around: Surroundings): string;
   readonly part?: string;
+}
+
+/** Settings of the kernel hold for all of the machine; a container can only read them. */
+function setting(assignment: string, { container }: Surroundings): string {
+  return `sysctl ${assignment} (as root${container ? ", on the machine around the container" : ""})`;
+}
+
+function isRestrictedByAppArmor({ machine: { settings } }: Surroundings): boolean {
+  return settings["kernel/apparmor_restrict_unprivileged_userns"] === "1";
+}
+
+function appArmorRemedy(around: Surroundings): string {
+  return "Add an AppArmor profile that allows userns for bwrap, or permit them to every program: " +
+    `${setting("kernel.apparmor_restrict_unprivileged_userns=0", around)}.`;
+}
+
+/** A setting is named only where it is the one that forbids. */
+function namespacesRemedy(around: Surroundings): string {
+  const { container, machine: { settings, chroot } } = around;
+  if (chroot) return LEAVE_CHROOT;
+  if (settings["kernel/unprivileged_userns_clone"] === "0") {
+    return `Permit them: ${setting("kernel.unprivileged_userns_clone=1", around)}.`;
+  }
+  if (isRestrictedByAppArmor(around)) return appArmorRemedy(around);
+  if (container) return ALLOW_IN_CONTAINER;
+  return "No setting of the kernel forbids them, so it is what this program was started in. " +
+    `A chroot: ${LEAVE_CHROOT} A container: ${ALLOW_IN_CONTAINER}`;
 }
 
 /** First match wins. Patterns are looked for anywhere in what the backend wrote. */
@@ -32,22 +70,36 @@ const CAUSES: readonly Cause[] = [
     remedy: () => INSTALL_BUBBLEWRAP,
   },
   {
-    pattern: /No permissions to creat\w+ .*namespace/,
-    cause: () => "user namespaces are not permitted",
-    remedy: (container) =>
-      container ? ALLOW_IN_CONTAINER : "Permit them: sysctl kernel.unprivileged_userns_clone=1 (as root).",
+    pattern:
+      /No permissions to creat\w+ .*namespace|Creating new namespace failed: (?:Operation not permitted|Permission denied)/,
+    cause: (_, { machine: { chroot } }) =>
+      chroot ? "in a chroot there are no user namespaces" : "user namespaces are not permitted",
+    remedy: namespacesRemedy,
+  },
+  {
+    pattern: /Creating new namespace failed, likely because the kernel does not support/,
+    cause: () => "this kernel has no user namespaces",
+    remedy: () => "Start a kernel that was built with CONFIG_USER_NS.",
   },
   {
     pattern: /setting up uid map: Permission denied/,
-    cause: () => "AppArmor restricts user namespaces",
-    remedy: () =>
-      "Permit them with sysctl kernel.apparmor_restrict_unprivileged_userns=0 (as root), or add an AppArmor " +
-      "profile that allows userns for bwrap.",
+    cause: (_, around) =>
+      isRestrictedByAppArmor(around)
+        ? "AppArmor restricts user namespaces"
+        : "a user namespace gets no users",
+    remedy: (around) =>
+      isRestrictedByAppArmor(around)
+        ? appArmorRemedy(around)
+        : around.container
+        ? ALLOW_IN_CONTAINER
+        : "Look into the log of the kernel for what refused it to bwrap: journalctl -k (as root).",
   },
   {
     pattern: /max_\S*namespaces exceeded|\bENOSPC\b/,
     cause: () => "the number or the depth of namespaces is limited",
-    remedy: () => "Raise sysctl user.max_user_namespaces (as root), or nest fewer sandboxes.",
+    remedy: (around) =>
+      `Nest fewer sandboxes, or raise the limits: ${setting("user.max_user_namespaces=10000", around)}, ` +
+      "and those of mnt, pid, net, ipc and uts.",
   },
   {
     pattern: /Can't mount proc on [^\n]*: (?:Operation not permitted|Permission denied)/,
@@ -63,7 +115,7 @@ const CAUSES: readonly Cause[] = [
   {
     pattern: /loopback: Failed RTM_NEWADDR/,
     cause: () => "a network namespace of its own is refused",
-    remedy: (container) =>
+    remedy: ({ container }) =>
       `Set sandbox.policy.network to true.${container ? ` Or: ${ALLOW_IN_CONTAINER}` : ""}`,
   },
   {
@@ -105,12 +157,13 @@ const CAUSES: readonly Cause[] = [
  * Names cause and remedy of a set-up that failed. `stderr` is everything the backend wrote; a text that no row
  * knows is given back by its first line.
  */
-export function classifySetupFailure(stderr: string, container: boolean): SetupFailure {
-  const [cause, next, part] = explain(stderr, container);
-  const hint = container ? " This looks like a container." : "";
+export function classifySetupFailure(stderr: string, around: Surroundings): SetupFailure {
+  const [cause, next, part] = explain(stderr, around);
+  const hint = around.container && !around.machine.chroot ? " This looks like a container." : "";
   return {
     code: "sandbox-setup-failed",
     message: `The sandbox could not be set up, so the command did not run: ${cause}.${hint}`,
+    cause: `${cause}.${hint}`,
     next,
     said: stderr,
     forModel:
@@ -119,14 +172,14 @@ export function classifySetupFailure(stderr: string, container: boolean): SetupF
   };
 }
 
-function explain(stderr: string, container: boolean): [cause: string, remedy: string, part?: string] {
+function explain(stderr: string, around: Surroundings): [cause: string, remedy: string, part?: string] {
   for (const { pattern, cause, remedy, part } of CAUSES) {
     const match = pattern.exec(stderr);
-    if (match) return [cause(match), remedy(container), part];
+    if (match) return [cause(match, around), remedy(around), part];
   }
   const first = stderr.split("\n").find((line) => line.trim() !== "")?.trim();
   return [
     first === undefined ? "the backend ended without a word" : `the backend said "${first}"`,
-    "Look at flemma doctor, which tries the sandbox without a command.",
+    "See whether it works by itself: bwrap --unshare-all --ro-bind / / true",
   ];
 }

@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
-import type { Host } from "../types.ts";
+import type { Host, SetupFailure } from "../types.ts";
 import { type Machine, readMachine } from "./machine.ts";
 
 /** What the verdict rests on: boot, user, program and settings of the kernel. */
@@ -39,14 +39,14 @@ export async function keptVerdict(
 export async function keepVerdict(
   backend: string,
   programOf: ProgramOf,
-  problem: Problem,
+  problem: Problem & Pick<SetupFailure, "cause">,
   host: Host,
 ): Promise<void> {
   const folder = makeRuntimeFolder(host.environment);
   const ground = groundOf(await programOf());
   if (folder === null || ground === null) return;
-  const { code, message, next } = problem;
-  const text = JSON.stringify({ ground: JSON.stringify(ground), problem: { code, message, next } });
+  const { code, message, cause, next } = problem;
+  const text = JSON.stringify({ ground: JSON.stringify(ground), problem: { code, message, cause, next } });
   const file = fileOf(folder, backend);
   const draft = `${file}.${crypto.randomUUID()}`;
   try {

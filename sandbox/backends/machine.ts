@@ -6,6 +6,8 @@ export interface Machine {
   readonly settings: Readonly<Record<string, string | null>>;
   /** Whether this kernel has user namespaces at all. */
   readonly userNamespaces: boolean;
+  /** Whether this program was started in a chroot, as far as it can tell: the kernel makes no user namespaces there. */
+  readonly chroot: boolean;
 }
 
 /** How many namespaces of each kind a user may have. */
@@ -24,7 +26,36 @@ export function readMachine(): Machine {
   return {
     settings: Object.fromEntries(SETTINGS.map((name) => [name, readSetting(name)])),
     userNamespaces: isThere("/proc/self/ns/user"),
+    chroot: isChroot(rootsNow()),
   };
+}
+
+/** What tells a chroot: the mounts that can be reached, and whose root is whose. */
+export interface Roots {
+  /** `/proc/self/mountinfo`; null where it cannot be read. */
+  readonly mounts: string | null;
+  /** Device and number of the folder `/`, and of the root of process 1; null where that may not be looked at. */
+  readonly own: string | null;
+  readonly first: string | null;
+}
+
+/** A root that is no mount is one, and so is a root that is not that of process 1. */
+export function isChroot({ mounts, own, first }: Roots): boolean {
+  const mounted = mounts?.split("\n").some((line) => line.split(" ")[4] === "/") ?? true;
+  return !mounted || (own !== null && first !== null && own !== first);
+}
+
+function rootsNow(): Roots {
+  return { mounts: readText("/proc/self/mountinfo"), own: folderId("/"), first: folderId("/proc/1/root/") };
+}
+
+function folderId(path: string): string | null {
+  try {
+    const { dev, ino } = Deno.statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return null; // Of another user's process; the mounts tell by themselves most of the time.
+  }
 }
 
 /** Only these two errors are a refusal; every other one may be gone at the next try. */
@@ -64,11 +95,16 @@ export function isOfMachine(said: string, machine: Machine): boolean {
   return CAUSES.some(({ pattern, holds }) => pattern.test(last) && (holds?.(machine) ?? true));
 }
 
+/** Kernels differ in what they have; a missing setting is as good a mark as a value. */
 function readSetting(name: string): string | null {
+  return readText(`/proc/sys/${name}`)?.trim() ?? null;
+}
+
+function readText(path: string): string | null {
   try {
-    return Deno.readTextFileSync(`/proc/sys/${name}`).trim();
+    return Deno.readTextFileSync(path);
   } catch {
-    return null; // Kernels differ in what they have; a missing setting is as good a mark as a value.
+    return null;
   }
 }
 

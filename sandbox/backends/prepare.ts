@@ -4,6 +4,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../../
 import { bwrapArguments, bwrapSettings } from "./bwrap.ts";
 import { makeProcessGroup } from "./cgroup.ts";
 import { classifySetupFailure } from "./failures.ts";
+import { readMachine } from "./machine.ts";
 import { limitOptions } from "./limits.ts";
 import { mountArguments } from "./mounts.ts";
 import { startProxy } from "../network/proxy.ts";
@@ -113,11 +114,13 @@ function assemble(
     setupFailure: (stderr, signal) => {
       const report = readReport(status);
       const said = notSetUp(stderr);
-      if (report.ran && said !== null) return Promise.resolve(classifySetupFailure(said, host.container));
+      const classified = (text: string) =>
+        Promise.resolve(classifySetupFailure(text, { container: host.container, machine: readMachine() }));
+      if (report.ran && said !== null) return classified(said);
       if (report.ran || signal) return Promise.resolve(null);
       // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
       if (signal === undefined && report.started && stderr.trim() === "") return Promise.resolve(null);
-      return Promise.resolve(classifySetupFailure(stderr, host.container));
+      return classified(stderr);
     },
     dispose: async () => {
       for (const path of policy.masked) await removeLeftover(path);

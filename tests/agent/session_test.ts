@@ -446,7 +446,14 @@ Deno.test("resolvers of the host decide by their priority, and a broken one open
       emit: (event) => events.push(event),
     });
     assert.equal((await broken.calls())[0]?.verdict.decision, "require_approval");
-    assert.ok(events.some((event) => event.event === "notice" && event.code === "resolver-fault"));
+    const [fault] = events.flatMap((event) =>
+      event.event === "notice" && event.code === "resolver-fault" ? [event.message] : []
+    );
+    assert.equal(
+      fault,
+      "The resolver broken did not decide about a call: no answer. " +
+        "Neither the sandbox nor require_approval approves it for that reason.",
+    );
   });
 });
 

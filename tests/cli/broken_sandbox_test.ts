@@ -11,7 +11,11 @@ const FAILURES: readonly (readonly [printed: string, cause: RegExp, ofMachine: b
     /user namespaces are not permitted/,
     true,
   ],
-  ["bwrap: setting up uid map: Permission denied", /AppArmor restricts user namespaces/, true],
+  [
+    "bwrap: setting up uid map: Permission denied",
+    /AppArmor restricts user namespaces|a user namespace gets no users/,
+    true,
+  ],
   [
     "bwrap: Creating new namespace failed: max_user_namespaces exceeded",
     /number or the depth of namespaces/,
@@ -90,3 +94,35 @@ for (const [line, cause, ofMachine] of FAILURES) {
     });
   });
 }
+
+/** Enters a folder that shows all that stands in the root, each mounted where it is. */
+const CHROOT = `
+root=$PWD/root; mkdir $root
+for folder in /*; do
+  if [ -L $folder ]; then cp -P $folder $root$folder
+  elif [ -d $folder ]; then mkdir $root$folder; mount --rbind $folder $root$folder; fi
+done
+exec chroot $root sh -c 'cd "$0"; exec "$@"' "$PWD" "$@"`;
+
+Deno.test("in a real chroot the advice is to leave it, and what was found there does not hold outside", async () => {
+  await withScene(async (place) => {
+    place.write("chroot.sh", CHROOT);
+    place.settings("sandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n");
+    place.write("open.chat", withBash(""));
+    const inside = `unshare -rm sh chroot.sh ${place.program.join(" ")}`;
+    const status = await place.shell(`${inside} sandbox status`);
+    assert.equal(status.code, 1, status.stderr);
+    assert.match(status.stdout, /No sandbox works here: bwrap: in a chroot there are no user namespaces\.\n/);
+    assert.match(status.stdout, /Start flemma outside of the chroot/);
+    assert.doesNotMatch(status.stdout, /sysctl|docker/);
+    const waiting = await place.shell(
+      `rmdir root/* 2>/dev/null; rm -r root; ${inside} advance --no-autopilot open.chat`,
+    );
+    assert.equal(waiting.code, 3, waiting.stderr);
+    assert.match(place.read("open.chat"), /status=pending/);
+
+    place.write("open.chat", withBash(""));
+    await place.run(["advance", "--no-autopilot", "open.chat"]);
+    assert.equal(place.read("runs.txt"), "ran\n");
+  });
+});

@@ -1,7 +1,7 @@
 // A call as lines of a terminal: everything of it, wrapped where it is too wide, with marks that it cannot write itself.
 
 import { explanationLines, nameOf } from "../../../agent/views/explanation.ts";
-import { decidedBy } from "../../../agent/views/decided_by.ts";
+import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { ShownCall, ShownPart } from "../../../agent/types.ts";
 import { visible } from "../../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../../base/width.ts";

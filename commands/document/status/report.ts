@@ -2,7 +2,7 @@
 
 import { listed } from "../../../base/names.ts";
 import { operands } from "../../../base/shell_word.ts";
-import { decidedBy } from "../../../agent/views/decided_by.ts";
+import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { Settings } from "../../../config/settings.ts";
 import type { Rest, Step } from "../../../cycle/plan/types.ts";

@@ -2,7 +2,7 @@
 
 import type { Hover } from "vscode-languageserver-types";
 import type { ShownCall } from "../../../agent/types.ts";
-import { decidedBy } from "../../../agent/views/decided_by.ts";
+import { decidedBy } from "../../../agent/review/decided_by.ts";
 import { visible } from "../../../base/visible.ts";
 import { fenceFor } from "../../../parser/edits/result_block.ts";
 import type { Call } from "../../../parser/types.ts";

@@ -1,10 +1,20 @@
 // Each way bubblewrap fails to come up is told by its cause, with what helps.
 
 import assert from "node:assert/strict";
-import { classifySetupFailure } from "../../../sandbox/backends/failures.ts";
+import { classifySetupFailure, type Surroundings } from "../../../sandbox/backends/failures.ts";
 
-/** What the backend said; what the sentence and the remedy must hold. */
-const ROWS: [stderr: string, cause: RegExp, remedy: RegExp][] = [
+/** A machine on which nothing of its own forbids namespaces. */
+const OPEN: Surroundings = { container: false, machine: { settings: {}, chroot: false } };
+
+function withSetting(name: string, value: string, container = false): Surroundings {
+  return { container, machine: { settings: { [name]: value }, chroot: false } };
+}
+
+const CLONE_OFF = withSetting("kernel/unprivileged_userns_clone", "0");
+const APPARMOR = withSetting("kernel/apparmor_restrict_unprivileged_userns", "1");
+
+/** What the backend said; what the sentence and the remedy must hold; around what. */
+const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: Surroundings][] = [
   ["flemma: 1: exec: /opt/bwrap: not found", /not installed/, /package bubblewrap.*backends\.bwrap\.path/],
   ["sh: line 1: exec: /opt/bwrap: No such file or directory", /not installed/, /package bubblewrap/],
   ["spawn bwrap ENOENT", /not installed/, /package bubblewrap/],
@@ -14,16 +24,27 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp][] = [
     "bwrap: No permissions to create a new namespace, likely because the kernel does not allow it.",
     /user namespaces are not permitted/,
     /kernel\.unprivileged_userns_clone=1/,
+    CLONE_OFF,
   ],
   [
     "bwrap: No permissions to creating new namespace, likely because the kernel does not allow it.",
     /user namespaces are not permitted/,
     /kernel\.unprivileged_userns_clone=1/,
+    CLONE_OFF,
   ],
   [
     "bwrap: setting up uid map: Permission denied",
     /AppArmor/,
-    /kernel\.apparmor_restrict_unprivileged_userns=0.*profile/,
+    /profile.*kernel\.apparmor_restrict_unprivileged_userns=0/,
+    APPARMOR,
+  ],
+  ["bwrap: setting up uid map: Permission denied", /gets no users/, /journalctl -k/],
+  ["bwrap: No permissions to create new namespace", /not permitted/, /profile.*apparmor/, APPARMOR],
+  ["bwrap: Creating new namespace failed: Operation not permitted", /not permitted/, /chroot.*container/],
+  [
+    "bwrap: Creating new namespace failed, likely because the kernel does not support user namespaces.",
+    /no user namespaces/,
+    /CONFIG_USER_NS/,
   ],
   [
     "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
@@ -45,13 +66,14 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp][] = [
     /rw_paths/,
   ],
   ["bwrap: execvp zsh: No such file or directory", /program zsh cannot be started/, /tools\.bash\.shell/],
-  ["\nbwrap: Something new\nmore", /"bwrap: Something new"/, /flemma doctor/],
-  ["", /without a word/, /flemma doctor/],
+  ["\nbwrap: Something new\nmore", /"bwrap: Something new"/, /bwrap --unshare-all/],
+  ["", /without a word/, /bwrap --unshare-all/],
 ];
 
-for (const [stderr, cause, remedy] of ROWS) {
-  Deno.test(`a set-up that fails with "${stderr.trim().split("\n")[0]}" is explained`, () => {
-    const problem = classifySetupFailure(stderr, false);
+for (const [stderr, cause, remedy, around = OPEN] of ROWS) {
+  const told = Object.entries(around.machine.settings).map((each) => each.join("=")).join("");
+  Deno.test(`a set-up that fails with "${stderr.trim().split("\n")[0]}" is explained ${told}`.trim(), () => {
+    const problem = classifySetupFailure(stderr, around);
     assert.equal(problem.code, "sandbox-setup-failed");
     assert.match(problem.message, cause);
     assert.match(problem.next ?? "", remedy);
@@ -61,9 +83,32 @@ for (const [stderr, cause, remedy] of ROWS) {
   });
 }
 
+const REFUSED = "bwrap: No permissions to create a new namespace, …";
+
 Deno.test("inside a container the sentence says so and the remedy is one for containers", () => {
-  const problem = classifySetupFailure("bwrap: No permissions to create a new namespace, …", true);
+  const problem = classifySetupFailure(REFUSED, { ...OPEN, container: true });
   assert.match(problem.message, /looks like a container/);
   assert.match(problem.next ?? "", /seccomp/);
-  assert.doesNotMatch(problem.next ?? "", /sysctl/);
+  assert.doesNotMatch(problem.next ?? "", /sysctl|chroot/);
+});
+
+Deno.test("in a chroot no setting and no container is advised, because neither helps there", () => {
+  for (const container of [false, true]) {
+    const settings = { "kernel/unprivileged_userns_clone": "0" };
+    const problem = classifySetupFailure(REFUSED, { container, machine: { settings, chroot: true } });
+    assert.match(problem.cause ?? "", /in a chroot there are no user namespaces/);
+    assert.match(problem.next ?? "", /outside of the chroot/);
+    assert.doesNotMatch(`${problem.message} ${problem.next}`, /sysctl|container|not permitted/);
+  }
+});
+
+Deno.test("a setting of the kernel is advised only where it is the one that forbids, and of a container outside of it", () => {
+  assert.doesNotMatch(classifySetupFailure(REFUSED, OPEN).next ?? "", /sysctl/);
+  const permitted = withSetting("kernel/unprivileged_userns_clone", "1");
+  assert.doesNotMatch(classifySetupFailure(REFUSED, permitted).next ?? "", /sysctl/);
+  const inside = withSetting("kernel/unprivileged_userns_clone", "0", true);
+  assert.match(
+    classifySetupFailure(REFUSED, inside).next ?? "",
+    /sysctl .*on the machine around the container/,
+  );
 });

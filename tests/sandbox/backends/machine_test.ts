@@ -1,9 +1,13 @@
 // When `auto` may run bare: only where the machine itself has no sandbox to give (safety S16). One row a condition.
 
 import assert from "node:assert/strict";
-import { isOfMachine, type Machine, readMachine } from "../../../sandbox/backends/machine.ts";
+import { isChroot, isOfMachine, type Machine, readMachine } from "../../../sandbox/backends/machine.ts";
 
-const MACHINE: Machine = { settings: { "user/max_user_namespaces": "15000" }, userNamespaces: true };
+const MACHINE: Machine = {
+  settings: { "user/max_user_namespaces": "15000" },
+  userNamespaces: true,
+  chroot: false,
+};
 const ZERO: Machine = { ...MACHINE, settings: { "user/max_net_namespaces": "0" } };
 const NONE: Machine = { ...MACHINE, userNamespaces: false };
 
@@ -82,3 +86,23 @@ Deno.test("the settings of this kernel are read as they are", { ignore: Deno.bui
   assert.equal(machine.settings["user/max_user_namespaces"], limit);
   assert.equal(machine.userNamespaces, true);
 });
+
+const MOUNTED = "21 1 8:1 / / rw - ext4 /dev/sda rw\n22 21 0:5 / /proc rw - proc proc rw\n";
+
+const CHROOTS: [what: string, roots: Parameters<typeof isChroot>[0], chroot: boolean][] = [
+  ["a root that is a mount and that of process 1", { mounts: MOUNTED, own: "1:2", first: "1:2" }, false],
+  [
+    "a root that is no mount",
+    { mounts: "22 21 0:5 / /proc rw - proc proc rw\n", own: null, first: null },
+    true,
+  ],
+  ["a root that is not that of process 1", { mounts: MOUNTED, own: "1:9", first: "1:2" }, true],
+  ["a root of process 1 that may not be looked at", { mounts: MOUNTED, own: "1:2", first: null }, false],
+  ["mounts that cannot be read", { mounts: null, own: "1:2", first: "1:2" }, false],
+];
+
+for (const [what, roots, chroot] of CHROOTS) {
+  Deno.test(`${what} is ${chroot ? "" : "not "}taken for a chroot`, () => {
+    assert.equal(isChroot(roots), chroot);
+  });
+}
