@@ -21,3 +21,4 @@ export type {
 export { newChat } from "./conversation/new_chat.ts";
 export { chatInMemory, openChat } from "./open.ts";
 export type * from "./types.ts";
+export type { EditEvent, MessageEvent, RunEvent, StoppedEvent } from "./views/run_event.ts";

@@ -13,6 +13,7 @@
  */
 
 export { unescapeTurn } from "./edits/escape.ts";
+export type { LineChange } from "./edits/line_change.ts";
 export { insertBlocks, type Insertion, writeResult } from "./edits/placement.ts";
 export {
   type FinalBlock,

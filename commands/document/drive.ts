@@ -2,6 +2,7 @@
 
 import { listed } from "../../base/names.ts";
 import { decidedBy } from "../../agent/review/decided_by.ts";
+import type { RunEvent } from "../../agent/views/run_event.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
@@ -18,7 +19,7 @@ import { advised, compactAdvice } from "../line/advice.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import { type DocumentOptions, type OpenDocument, withDocument } from "./open.ts";
 import { labelOf } from "./read.ts";
-import { type EventSink, openEvents, type RunEvent } from "./events.ts";
+import { type EventSink, openEvents } from "./events.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import type { Interrupts } from "../io/interrupt.ts";
 import type { Invocation } from "../invocation.ts";

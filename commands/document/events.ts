@@ -1,39 +1,15 @@
 // What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere (cli section 5).
 
-import type { CycleEvent, Stop } from "../../cycle/types.ts";
+import type { RunEvent } from "../../agent/views/run_event.ts";
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import type { LineChange } from "../../parser/edits/line_change.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { descriptorPath, writeOutput, writeTo } from "../io/streams.ts";
 
-/** The last line of every event stream. */
-export interface StoppedEvent {
-  readonly event: "stopped";
-  readonly reason: Stop["reason"];
-  readonly ids: readonly string[];
-  /** Where a person should go on. */
-  readonly line: number | null;
-  readonly exit: number;
-  readonly problem?: Stop["problem"];
-}
-
-/** A word for a person, on its way past whoever listens to events. */
-interface MessageEvent {
-  readonly event: "message";
-  readonly level: "note" | "error";
-  readonly text: string;
-}
-
-/** The text of a filter changed: all of them in order make what comes out of what went in (`--edits`). */
-export type EditEvent = { readonly event: "edit" } & LineChange;
-
-/** Everything that an event stream tells. */
-export type RunEvent = CycleEvent | StoppedEvent | MessageEvent | EditEvent;
-
+/** Takes events. */
 export interface EventSink {
   /** Never throws: who runs tools and takes replies in must not lose them because nobody listens. */
   write(event: RunEvent): void;

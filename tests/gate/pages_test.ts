@@ -66,7 +66,7 @@ Deno.test("every link from page to page leads to a file and a heading that are t
 Deno.test("every event of a run, and every reason why it stops, stands on the page about events", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/events.md`);
   const types = await Deno.readTextFile(`${ROOT}/cycle/types.ts`) +
-    await Deno.readTextFile(`${ROOT}/commands/document/events.ts`);
+    await Deno.readTextFile(`${ROOT}/agent/views/run_event.ts`);
   const events = new Set([...types.matchAll(/\bevent: "([a-z:]+)"/g)].map(([, name]) => name!));
   assert.ok(events.size >= 16);
   assert.deepEqual([...events].filter((name) => !page.includes(`| \`${name}\` |`)), []);

@@ -47,4 +47,4 @@ export const REPORTS: Readonly<Record<string, Report>> = {
 };
 
 /** What the lines of an event stream are: a type, by its module. */
-export const EVENTS = { module: "commands/document/events.ts", type: "RunEvent" };
+export const EVENTS = { module: "agent/views/run_event.ts", type: "RunEvent" };
