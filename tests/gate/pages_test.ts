@@ -70,8 +70,26 @@ Deno.test("every event of a run, and every reason why it stops, stands on the pa
   const events = new Set([...types.matchAll(/\bevent: "([a-z:]+)"/g)].map(([, name]) => name!));
   assert.ok(events.size >= 16);
   assert.deepEqual([...events].filter((name) => !page.includes(`| \`${name}\` |`)), []);
+  const shown = [...page.matchAll(/^\{"event":"([a-z:]+)"/gm)].map(([, name]) => name!);
+  assert.deepEqual([...events].filter((name) => !shown.includes(name)), [], "no example shows it");
   const [, union] = /export type StopReason =([\s\S]*?);\n\n/.exec(types)!;
   const reasons = [...union!.matchAll(/"([a-z-]+)"/g)].map(([, name]) => name!);
   assert.ok(reasons.length >= 12);
   assert.deepEqual(reasons.filter((name) => !page.includes(`\`${name}\``)), []);
+});
+
+Deno.test("the page about events names every member that an event always has", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/events.md`);
+  const { $defs } = JSON.parse(await Deno.readTextFile(`${ROOT}/docs/output.schema.json`));
+  const open = (schema: { $ref?: string }) =>
+    schema.$ref === undefined ? schema : $defs[schema.$ref.split("/").at(-1)!];
+  const kinds = (open($defs.event).anyOf as { $ref?: string }[]).map(open);
+  assert.ok(kinds.length >= 20);
+  const missing = kinds.flatMap(({ properties, required }) => {
+    const name: string = properties.event.const;
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`)) ?? "";
+    return required.filter((member: string) => member !== "event" && !row.includes(`\`${member}\``))
+      .map((member: string) => `${name}: ${member}`);
+  });
+  assert.deepEqual(missing, []);
 });
