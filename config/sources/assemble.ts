@@ -1,212 +1,209 @@
 // Puts the layers of a run together: each file parsed and checked, the project weighed, session and flags on top.
 
 import { isMissing } from "../../base/files.ts";
-import { BUILTIN_CATALOG } from "../schema/catalog.ts";
+import { parentOf } from "../../base/paths.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
-import { parentOf } from "../../base/paths.ts";
 import { originOf } from "../layers/explain.ts";
 import type { LayerLog } from "../layers/log.ts";
-import type { Loaded, LoadOptions, Sources } from "./find.ts";
-import { Places } from "./places.ts";
-import { bringsTools } from "../layers/references.ts";
-import { unreadKeys } from "../layers/unread.ts";
+import { writeTree } from "../layers/write_tree.ts";
+import { BUILTIN_CATALOG, type Catalog } from "../schema/catalog.ts";
 import { sameItem } from "../schema/check.ts";
-import { modulePath, modulesIn } from "../schema/module_path.ts";
+import { modulesIn } from "../schema/module_path.ts";
 import type { Layer } from "../types.ts";
-import { operands } from "../../base/shell_word.ts";
-import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { commandLineLayer } from "./command_line.ts";
+import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { withImports } from "./imports.ts";
 import { mcpShare } from "./mcp_file.ts";
+import type { Places } from "./places.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session_overrides.ts";
-import { parseSource, type SourceTree } from "./yaml.ts";
-import { writeTree } from "../layers/write_tree.ts";
-import { switchTo } from "../layers/switch_preset.ts";
+import { readSettingsFile } from "./settings_file.ts";
 import { isTrusted } from "./trust.ts";
 
 /** Reads everything that was found. See `loadSettings` for the failures. */
 export async function assemble(options: LoadOptions, sources: Sources): Promise<Outcome<Loaded>> {
-  let catalog = options.catalog ?? BUILTIN_CATALOG;
-  const { environment } = options;
-  const lines: string[] = [];
-  const warnings: string[] = [];
-  const notices: Problem[] = sources.unread.map(({ path, read }) => ({
-    code: "config-unread",
-    message: `${path} is not read, because ${read} is.`,
-    next: `Keep one of the two: rm ${operands(path)}`,
-  }));
-  const logs: LayerLog[] = [];
-  const places = new Map<Layer, { readonly path: string; readonly places: Places }>();
+  const assembly = new Assembly(options, sources);
+  const problem = await assembly.addGlobal() ?? await assembly.addProject() ?? await assembly.addSession() ??
+    assembly.addCommandLine();
+  return problem === null ? await assembly.loaded() : { ok: false, problem };
+}
 
-  const readFile = async (
-    layer: "G" | "P",
-    source: { path: string; text: string },
-  ): Promise<LayerLog | null> => {
-    const parsed = await parseSource(source.text);
-    if (!parsed.ok) {
-      lines.push(...parsed.problem.map(({ place, message }) => `${source.path}:${place}: ${message}`));
+/** The layers that have been read so far. They are added from the weakest on; what keeps one from it is answered. */
+class Assembly {
+  readonly #options: LoadOptions;
+  readonly #sources: Sources;
+  /** Everything there is to be named; open from a file on that brings tools. */
+  #catalog: Catalog;
+  /** What is wrong, a line each. */
+  readonly #errors: string[] = [];
+  readonly #warnings: string[] = [];
+  readonly #notices: Problem[];
+  readonly #logs: LayerLog[] = [];
+  readonly #places = new Map<Layer, { readonly path: string; readonly places: Places }>();
+  /** Tools that a project denies which is not trusted. */
+  #denied: readonly string[] = [];
+  /** Servers that a project names and nobody has agreed to. */
+  #untrusted: readonly string[] = [];
+
+  constructor(options: LoadOptions, sources: Sources) {
+    this.#options = options;
+    this.#sources = sources;
+    this.#catalog = options.catalog ?? BUILTIN_CATALOG;
+    this.#notices = sources.unread.map(({ path, read }) => ({
+      code: "config-unread",
+      message: `${path} is not read, because ${read} is.`,
+      next: `Keep one of the two: rm ${operands(path)}`,
+    }));
+  }
+
+  async addGlobal(): Promise<null> {
+    const { global } = this.#sources;
+    const log = global === null ? null : await this.#readFile("G", global);
+    if (log !== null) this.#logs.push(log);
+    return null;
+  }
+
+  /** The project's settings speak after its list of servers, in one layer. */
+  async addProject(): Promise<Problem | null> {
+    const served = await this.#readServers();
+    if (!served.ok) return served.problem;
+    const { project } = this.#sources;
+    const written = project === null ? null : await this.#readFile("P", project);
+    if (project === null || written === null) {
+      if (served.value !== null) this.#logs.push(served.value);
       return null;
     }
-    const inFile = new Places(parsed.value, catalog);
-    places.set(layer, { path: source.path, places: inFile });
-    const module = (path: string) => modulePath(path, parentOf(source.path), environment.home);
-    const write = () => {
-      const draft = draftLayer({ layer, others: logs, catalog, module });
-      return { draft, faults: [...writeTree(draft, rootOf(parsed.value), { catalog }), ...draft.finish()] };
-    };
-    let { draft, faults } = write();
-    if (!catalog.open && bringsTools(draft.log)) {
-      // Names that only a source may have stand anywhere in the file, before the source too.
-      catalog = { ...catalog, open: true };
-      ({ draft, faults } = write());
-    }
-    for (const { key, module } of await missingModules(draft.log)) {
-      faults.push({
-        code: "config_invalid_value",
-        severity: "error",
-        key,
-        message: `"${key}" names the module ${module}, which does not exist`,
-        written: key.split("."),
-      });
-    }
-    faults.push(...unreadKeys(draft.log));
-    const located = faults.map((fault) => ({ fault, place: inFile.of(fault) }))
-      .sort((a, b) => comparePlaces(a.place, b.place));
-    for (const { fault, place } of located) {
-      const line = `${source.path}:${place}: ${fault.message}`;
-      if (fault.severity === "error") lines.push(line);
-      else warnings.push(line);
-      if (fault.severity === "warning" && /"\$/.test(fault.message)) {
-        notices.push({ code: "config-unknown-preset", message: `${line}.` });
-      }
-    }
-    if (!isMapping(parsed.value)) lines.push(`${source.path}:1:1: expected a mapping of settings`);
-    return draft.log;
-  };
+    const share = await weigh(this.#options, project, written, this.#logs, this.#catalog);
+    if (!share.ok) return share.problem;
+    const { log, denied, notice } = share.value;
+    for (const operation of log.operations) served.value?.push(operation);
+    this.#logs.push(served.value ?? log);
+    this.#denied = denied;
+    if (notice !== null) this.#notices.push(notice);
+    return null;
+  }
 
-  if (sources.global !== null) {
-    const log = await readFile("G", sources.global);
-    if (log !== null) logs.push(log);
-  }
-  let served: LayerLog | null = null;
-  let untrusted: readonly string[] = [];
-  if (sources.mcp !== null) {
-    const share = await mcpShare(environment, await realPath(sources.mcp.path), sources.mcp, logs);
-    if (!share.ok) return share;
-    notices.push(...share.value.notices);
-    untrusted = share.value.untrusted;
-    const draft = draftLayer({ layer: "P", others: logs, catalog });
-    for (const { message } of writeTree(draft, { mcp: { servers: share.value.servers } }, { catalog })) {
-      lines.push(`${sources.mcp.path}: ${message}`);
-    }
-    if (draft.log.operations.length > 0) served = draft.log;
-  }
-  let denied: readonly string[] = [];
-  if (sources.project !== null) {
-    const log = await readFile("P", sources.project);
-    if (log !== null) {
-      const share = await weigh(options, sources.project, log, logs, catalog);
-      if (!share.ok) return share;
-      // The project's settings speak after its list of servers.
-      for (const operation of share.value.log.operations) served?.push(operation);
-      logs.push(served ?? share.value.log);
-      served = null;
-      denied = share.value.denied;
-      if (share.value.notice !== null) notices.push(share.value.notice);
-    }
-  }
-  if (served !== null) logs.push(served);
-  if (sources.session) {
-    const document = options.document === undefined || options.document === null
-      ? null
-      : await realPath(options.document);
-    const session = await readSession(environment, document, options.now ?? new Date());
-    if (!session.ok) return session;
-    for (const { path, operations } of session.value) {
-      const draft = draftLayer({ layer: "R", others: logs, catalog });
+  async addSession(): Promise<Problem | null> {
+    if (!this.#sources.session) return null;
+    const { environment, document = null, now = new Date() } = this.#options;
+    const session = await readSession(environment, document === null ? null : await realPath(document), now);
+    if (!session.ok) return session.problem;
+    for (const { path: file, operations } of session.value) {
+      const draft = draftLayer({ layer: "R", others: this.#logs, catalog: this.#catalog });
       const faults = operations.flatMap(({ op, path, value }) => [...draft.apply(op, path, value)]);
-      const ignored = [...faults, ...draft.warnings];
-      for (const fault of ignored) {
-        notices.push({
+      for (const { message } of [...faults, ...draft.warnings]) {
+        this.#notices.push({
           code: "session-ignored",
-          message: `${path}: ${fault.message}; it has no effect.`,
+          message: `${file}: ${message}; it has no effect.`,
           next: "Remove it: flemma session reset",
         });
       }
-      if (draft.operations.length > 0) logs.push(draft.log);
+      if (draft.operations.length > 0) this.#logs.push(draft.log);
     }
+    return null;
   }
-  const module = (path: string) => modulePath(path, environment.cwd, environment.home);
-  const line = draftLayer({ layer: "C", others: logs, catalog, module });
-  if (options.preset !== undefined) {
-    const switched = switchTo(line, options.preset, logs);
-    if (!switched.ok) return switched;
-  }
-  const given = [...writeTree(line, options.overrides ?? {}, { catalog })];
-  const approve = options.approve ?? [];
-  if (approve.length > 0) {
-    const policy = line.read(["tools", "auto_approve"]);
-    // A function stays in charge; the names are still approved by the resolver for this run.
-    if (policy.ok && typeof policy.value !== "function") {
-      given.push(...line.apply("append", ["tools", "auto_approve"], [...approve]));
-    }
-  }
-  given.push(...line.finish());
-  for (const { message } of given.filter((fault) => fault.severity === "warning")) {
-    notices.push({ code: "option-ignored", message: `command line: ${message}.` });
-  }
-  lines.push(
-    ...given.filter((fault) => fault.severity === "error").map((fault) => `command line: ${fault.message}`),
-  );
-  if (line.operations.length > 0) logs.push(line.log);
 
-  const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved: approve });
-  for (const fault of effective.faults) {
-    const file = places.get(fault.layer);
-    const place = file === undefined ? layerWords(fault.layer) : `${file.path}:${file.places.of(fault)}`;
-    lines.push(`${place}: ${fault.message}`);
+  addCommandLine(): Problem | null {
+    const layer = commandLineLayer(this.#options, { logs: this.#logs, catalog: this.#catalog });
+    if (!layer.ok) return layer.problem;
+    const { log, errors, notices } = layer.value;
+    this.#notices.push(...notices);
+    this.#errors.push(...errors);
+    if (log.operations.length > 0) this.#logs.push(log);
+    return null;
   }
-  if (lines.length > 0) {
-    return failure(
-      "config-invalid",
-      lines.join("\n"),
-      "Correct the settings; nothing of them is in force until all are right.",
-    );
+
+  /** What all layers come to; a failure where anything in them is wrong. */
+  async loaded(): Promise<Outcome<Loaded>> {
+    const { environment, approve = [] } = this.#options;
+    const [logs, catalog] = [this.#logs, this.#catalog];
+    const { settings, faults } = effectiveSettings(logs, {
+      catalog,
+      denied: this.#denied,
+      untrusted: this.#untrusted,
+      approved: approve,
+    });
+    for (const fault of faults) {
+      const file = this.#places.get(fault.layer);
+      const place = file === undefined ? layerWords(fault.layer) : `${file.path}:${file.places.of(fault)}`;
+      this.#errors.push(`${place}: ${fault.message}`);
+    }
+    if (this.#errors.length > 0) {
+      return failure(
+        "config-invalid",
+        this.#errors.join("\n"),
+        "Correct the settings; nothing of them is in force until all are right.",
+      );
+    }
+    const { global, project, mcp } = this.#sources;
+    const { auto_approve, resolvers, modules } = settings.tools;
+    return success({
+      settings,
+      files: [global, project, mcp].flatMap((source) => (source === null ? [] : [source.path])),
+      code: await withImports(
+        [...modulesIn(auto_approve), ...modulesIn(resolvers), ...modules],
+        environment.home,
+      ),
+      project: project === null ? null : parentOf(parentOf(project.path)),
+      notices: this.#notices,
+      warnings: this.#warnings,
+      logs,
+      catalog,
+      origin: (key) => originOf(logs, catalog, key),
+      placeOf: (key, item) => this.#placeOf(key, item),
+    });
   }
-  return success({
-    settings: effective.settings,
-    files: [sources.global, sources.project, sources.mcp].flatMap((
-      source,
-    ) => (source === null ? [] : [source.path])),
-    code: await withImports(
-      [
-        ...modulesIn(effective.settings.tools.auto_approve),
-        ...modulesIn(effective.settings.tools.resolvers),
-        ...effective.settings.tools.modules,
-      ],
-      environment.home,
-    ),
-    project: sources.project === null ? null : parentOf(parentOf(sources.project.path)),
-    notices,
-    warnings,
-    logs,
-    catalog,
-    origin: (key) => originOf(logs, catalog, key),
-    placeOf: (key, item) => {
-      const says = (layer: Layer) =>
-        item === undefined ||
-        logs.some((log) =>
-          log.layer === layer &&
-          log.on(key).some(({ value }) => [value].flat().some((each) => sameItem(each, item)))
-        );
-      for (const [layer, { path, places: inFile }] of [...places].reverse()) {
-        const place = says(layer) ? inFile.ofKey(key, item) : null;
-        if (place !== null) return `${path}:${place}`;
-      }
-      return null;
-    },
-  });
+
+  /** Reads a settings file; null when it is no such thing, which is then among what is wrong. */
+  async #readFile(
+    layer: "G" | "P",
+    source: { readonly path: string; readonly text: string },
+  ): Promise<LayerLog | null> {
+    const below = { logs: this.#logs, catalog: this.#catalog, home: this.#options.environment.home };
+    const { read, catalog, errors, warnings, notices } = await readSettingsFile(layer, source, below);
+    this.#catalog = catalog;
+    this.#errors.push(...errors);
+    this.#warnings.push(...warnings);
+    this.#notices.push(...notices);
+    if (read === null) return null;
+    this.#places.set(layer, { path: source.path, places: read.places });
+    return read.log;
+  }
+
+  /** The layer of servers that a project brings; null when it brings none. */
+  async #readServers(): Promise<Outcome<LayerLog | null>> {
+    const { mcp } = this.#sources;
+    if (mcp === null) return success(null);
+    const share = await mcpShare(this.#options.environment, await realPath(mcp.path), mcp, this.#logs);
+    if (!share.ok) return share;
+    const { notices, untrusted, servers } = share.value;
+    this.#notices.push(...notices);
+    this.#untrusted = untrusted;
+    const catalog = this.#catalog;
+    const draft = draftLayer({ layer: "P", others: this.#logs, catalog });
+    for (const { message } of writeTree(draft, { mcp: { servers } }, { catalog })) {
+      this.#errors.push(`${mcp.path}: ${message}`);
+    }
+    return success(draft.log.operations.length > 0 ? draft.log : null);
+  }
+
+  /** Where the strongest settings file that says something of a key, or of an item of its list, does so. */
+  #placeOf(key: string, item: unknown): string | null {
+    const says = (layer: Layer) =>
+      item === undefined ||
+      this.#logs.some((log) =>
+        log.layer === layer &&
+        log.on(key).some(({ value }) => [value].flat().some((each) => sameItem(each, item)))
+      );
+    for (const [layer, { path, places }] of [...this.#places].reverse()) {
+      const place = says(layer) ? places.ofKey(key, item) : null;
+      if (place !== null) return `${path}:${place}`;
+    }
+    return null;
+  }
 }
 
 /** How much of a project's file counts (5.3). */
@@ -215,7 +212,7 @@ async function weigh(
   source: { readonly path: string; readonly text: string },
   log: LayerLog,
   below: readonly LayerLog[],
-  catalog: NonNullable<LoadOptions["catalog"]>,
+  catalog: Catalog,
 ): Promise<Outcome<{ log: LayerLog; denied: readonly string[]; notice: Problem | null }>> {
   const { environment } = options;
   const root = source.path.slice(0, -"/.flemma/config.yaml".length);
@@ -239,35 +236,6 @@ async function weigh(
       next: `Read the file; if you agree: flemma trust ${source.path}`,
     };
   return success({ log: draft.log, denied: share.denied, notice });
-}
-
-/** Modules that decide about approval and are not there: found out at start, not at the first question. */
-async function missingModules(log: LayerLog): Promise<{ key: string; module: string }[]> {
-  const missing: { key: string; module: string }[] = [];
-  for (const key of ["tools.auto_approve", "tools.resolvers", "tools.modules"]) {
-    for (const { op, value } of log.on(key)) {
-      for (const module of op === "remove" ? [] : modulesIn(value)) {
-        if (!(await Deno.stat(module).then((info) => info.isFile, () => false))) {
-          missing.push({ key, module });
-        }
-      }
-    }
-  }
-  return missing;
-}
-
-function rootOf(tree: SourceTree): unknown {
-  return isMapping(tree) ? tree.value ?? {} : {};
-}
-
-function isMapping({ value }: SourceTree): boolean {
-  return value === null || value === undefined || (typeof value === "object" && !Array.isArray(value));
-}
-
-function comparePlaces(a: string, b: string): number {
-  const [aLine, aColumn] = a.split(":").map(Number) as [number, number];
-  const [bLine, bColumn] = b.split(":").map(Number) as [number, number];
-  return aLine - bLine || aColumn - bColumn;
 }
 
 function layerWords(layer: Layer): string {

@@ -24,24 +24,30 @@ export interface BrokenLine {
 /** A parsed file, or the lines that say where it is broken. */
 export type Parsed = Outcome<SourceTree, readonly BrokenLine[]>;
 
+type Yaml = typeof import("npm:yaml@2.9.1");
+type YamlDocument = ReturnType<Yaml["parseDocument"]>;
+type Lines = InstanceType<Yaml["LineCounter"]>;
+
+/** A mistake, and where in the text it begins. */
+interface Mistake {
+  readonly at: number;
+  readonly message: string;
+}
+
+const TOO_DEEP: Mistake = {
+  at: 0,
+  message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves`,
+};
+
 /** YAML 1.2 core; JSON is part of it. No tags, no merge keys, at most 100 aliases, no key twice. */
 export async function parseSource(text: string): Promise<Parsed> {
-  const { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import(
-    "npm:yaml@2.9.1"
-  );
-  const lines = new LineCounter();
-  const at = (offset: number) => lines.linePos(offset);
-  const broken = (found: readonly { at: number; message: string }[]): Parsed =>
-    failed(found.map(({ at: offset, message }) => ({
-      place: `${at(offset).line}:${at(offset).col}`,
-      line: at(offset).line,
-      message,
-    })));
-  const tooDeep = { at: 0, message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves` };
-  let document: ReturnType<typeof parseDocument>;
+  const yaml: Yaml = await import("npm:yaml@2.9.1");
+  const lines = new yaml.LineCounter();
+  const broken = (found: readonly Mistake[]): Parsed => failed(found.map((each) => brokenLine(each, lines)));
+  let document: YamlDocument;
   let value: unknown;
   try {
-    document = parseDocument(text, {
+    document = yaml.parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
       // Checked here instead: the library compares every key with every other.
@@ -50,65 +56,89 @@ export async function parseSource(text: string): Promise<Parsed> {
       merge: false,
       resolveKnownTags: false,
     });
-    const found: { at: number; message: string }[] = [];
-    for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
-      if (code === "RESOURCE_EXHAUSTION") found.push({ ...tooDeep, at: pos[0] });
-      else if (code === "MULTIPLE_DOCS") {
-        found.push({ at: pos[0], message: "Only one YAML document may stand here" });
-      } else if (code !== "TAG_RESOLVE_FAILED") {
-        // A tag without meaning is told below, once.
-        found.push({ at: pos[0], message: message.split("\n", 1)[0]! });
-      }
-    }
-    visit(document, (_, node) => {
-      // A tag could make a value of another type than the one that is read here.
-      if (isNode(node) && "tag" in node && node.tag) {
-        found.push({ at: node.range?.[0] ?? 0, message: `The tag ${node.tag} has no meaning in settings` });
-      }
-      if (isMap(node)) {
-        const known = new Set<string>();
-        for (const { key } of node.items) {
-          if (!isScalar(key)) continue;
-          // Keys that are no text become text, so `1` and `"1"` are the same.
-          const name = String(key.value);
-          if (known.has(name)) {
-            found.push({
-              at: key.range?.[0] ?? 0,
-              message: `The key ${JSON.stringify(name.slice(0, 80))} stands twice`,
-            });
-          }
-          known.add(name);
-        }
-      }
-    });
+    const found = [...complaints(document), ...refused(document, yaml)];
     if (found.length > 0) return broken(found);
     value = document.toJS({ maxAliasCount: 100 });
   } catch (thrown) {
-    if (thrown instanceof RangeError) return broken([tooDeep]);
+    if (thrown instanceof RangeError) return broken([TOO_DEEP]);
     return broken([{ at: 0, message: thrown instanceof Error ? thrown.message : String(thrown) }]);
   }
-  if (isTooDeep(value)) return broken([tooDeep]);
-  const place = ({ written = [], atKey, item }: Fault): string => {
+  return isTooDeep(value) ? broken([TOO_DEEP]) : success(new YamlTree(value, document, lines, yaml));
+}
+
+function brokenLine({ at, message }: Mistake, lines: Lines): BrokenLine {
+  const { line, col } = lines.linePos(at);
+  return { place: `${line}:${col}`, line, message };
+}
+
+/** What the library finds wrong. */
+function complaints(document: YamlDocument): Mistake[] {
+  return [...document.errors, ...document.warnings].flatMap(({ code, pos: [at], message }) => {
+    if (code === "RESOURCE_EXHAUSTION") return [{ ...TOO_DEEP, at }];
+    if (code === "MULTIPLE_DOCS") return [{ at, message: "Only one YAML document may stand here" }];
+    // A tag without meaning is refused below, once.
+    return code === "TAG_RESOLVE_FAILED" ? [] : [{ at, message: message.split("\n", 1)[0]! }];
+  });
+}
+
+/** What is YAML and yet has no place in settings: tags, and keys that stand twice. */
+function refused(document: YamlDocument, { isMap, isNode, isScalar, visit }: Yaml): Mistake[] {
+  const found: Mistake[] = [];
+  visit(document, (_, node) => {
+    // A tag could make a value of another type than the one that is read here.
+    if (isNode(node) && "tag" in node && node.tag) {
+      found.push({ at: node.range?.[0] ?? 0, message: `The tag ${node.tag} has no meaning in settings` });
+    }
+    if (!isMap(node)) return;
+    const known = new Set<string>();
+    for (const { key } of node.items) {
+      if (!isScalar(key)) continue;
+      // Keys that are no text become text, so `1` and `"1"` are the same.
+      const name = String(key.value);
+      if (known.has(name)) {
+        const message = `The key ${JSON.stringify(name.slice(0, 80))} stands twice`;
+        found.push({ at: key.range?.[0] ?? 0, message });
+      }
+      known.add(name);
+    }
+  });
+  return found;
+}
+
+/** The tree of a text that is right, with its positions. */
+class YamlTree implements SourceTree {
+  readonly value: unknown;
+  readonly #document: YamlDocument;
+  readonly #lines: Lines;
+  readonly #yaml: Yaml;
+
+  constructor(value: unknown, document: YamlDocument, lines: Lines, yaml: Yaml) {
+    this.value = value;
+    this.#document = document;
+    this.#lines = lines;
+    this.#yaml = yaml;
+  }
+
+  place({ written = [], atKey, item }: Fault): string {
+    const { isNode } = this.#yaml;
     // The deepest written key that the file has: short forms and dotted names hold no further ones.
     for (let depth = written.length; depth > 0; depth--) {
-      const keys = written.slice(0, depth);
-      const parent = depth > 1 ? document.getIn(keys.slice(0, -1), true) : document.contents;
-      const pair = isMap(parent)
-        ? parent.items.find((item) => (isScalar(item.key) ? item.key.value : item.key) === keys.at(-1))
-        : undefined;
+      const pair = this.#pair(written.slice(0, depth));
       if (pair === undefined) continue;
-      const exact = item === undefined ? undefined : holding(pair.value, item);
+      const exact = item === undefined ? undefined : this.#holding(pair.value, item);
       const node = exact !== undefined
         ? exact
         : atKey && depth === written.length
         ? pair.key
         : pair.value ?? pair.key;
-      const position = at(isNode(node) ? node.range?.[0] ?? 0 : 0);
-      return `${position.line}:${position.col}`;
+      const { line, col } = this.#lines.linePos(isNode(node) ? node.range?.[0] ?? 0 : 0);
+      return `${line}:${col}`;
     }
     return "1:1";
-  };
-  const keys = (): string[][] => {
+  }
+
+  keys(): string[][] {
+    const { isMap, isScalar } = this.#yaml;
     const found: string[][] = [];
     const collect = (node: unknown, above: readonly string[]): void => {
       if (!isMap(node)) return;
@@ -118,20 +148,29 @@ export async function parseSource(text: string): Promise<Parsed> {
         collect(value, written);
       }
     };
-    collect(document.contents, []);
+    collect(this.#document.contents, []);
     return found;
-  };
-  return success({ value, place, keys });
+  }
+
+  /** The key and value that stand below these keys. */
+  #pair(keys: readonly string[]) {
+    const { isMap, isScalar } = this.#yaml;
+    const parent = keys.length > 1 ? this.#document.getIn(keys.slice(0, -1), true) : this.#document.contents;
+    return isMap(parent)
+      ? parent.items.find(({ key }) => (isScalar(key) ? key.value : key) === keys.at(-1))
+      : undefined;
+  }
 
   /** The scalar or table below a node that is this item. */
-  function holding(node: unknown, item: unknown): unknown {
+  #holding(node: unknown, item: unknown): unknown {
+    const { isMap, isScalar, isSeq } = this.#yaml;
     if (isScalar(node)) return node.value === item ? node : undefined;
     if (isMap(node)) {
-      if (isObject(item) && JSON.stringify(node.toJS(document)) === JSON.stringify(item)) return node;
-      return node.items.map((pair) => holding(pair.value, item)).find((found) => found !== undefined);
+      if (isObject(item) && JSON.stringify(node.toJS(this.#document)) === JSON.stringify(item)) return node;
+      return node.items.map((pair) => this.#holding(pair.value, item)).find((found) => found !== undefined);
     }
     if (isSeq(node)) {
-      return node.items.map((inner) => holding(inner, item)).find((found) => found !== undefined);
+      return node.items.map((inner) => this.#holding(inner, item)).find((found) => found !== undefined);
     }
     return undefined;
   }
