@@ -48,67 +48,17 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
     const path = key.split(".");
     return valueOf(logs, path, nodeAt(path) as Key) as T;
   };
-  const parameters = DEFAULT_SETTINGS.parameters;
-  const general = Object.fromEntries(
-    Object.keys(parameters).filter((name) => PROVIDER_TABLES[name] === undefined)
-      .map((name) => [name, get(`parameters.${name}`)]),
-  );
-  const tables = Object.fromEntries(
-    Object.keys(PROVIDER_TABLES).map((name) => [name, writtenBelow(logs, ["parameters", name])] as const)
-      .filter(([name, table]) => name === "anthropic" || Object.keys(table).length > 0),
-  );
-  const named = Object.fromEntries(
-    Object.entries(writtenBelow(logs, ["tools"])).filter(([name, value]) =>
-      isObject(value) && !NOT_A_TOOL.has(name)
-    ),
-  );
-  const { tools, sandbox } = DEFAULT_SETTINGS;
+  const { sandbox } = DEFAULT_SETTINGS;
   const settings: Settings = {
     provider: model.provider ?? get("provider"),
     model: model.model,
     prefill: get("prefill"),
     files: { names: get("files.names") },
     templating: { enabled: get("templating.enabled") },
-    parameters: { ...general, ...tables } as unknown as Settings["parameters"],
+    parameters: parametersOf(logs, get),
     providers: writtenBelow(logs, ["providers"]) as Settings["providers"],
     secrets: { gcloud: { path: get("secrets.gcloud.path") } },
-    tools: {
-      require_approval: get("tools.require_approval"),
-      auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
-      resolvers: get("tools.resolvers"),
-      ...approvalOf(logs, options),
-      untrusted_servers: options.untrusted ?? [],
-      presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
-      approval_profile: profileOf(logs),
-      approval_strict: get("tools.approval_strict"),
-      autopilot: membersOf(tools.autopilot, "tools.autopilot", get),
-      max_concurrent: get("tools.max_concurrent"),
-      default_timeout: get("tools.default_timeout"),
-      status_style: get("tools.status_style"),
-      cursor_after_result: get("tools.cursor_after_result"),
-      truncate: membersOf(tools.truncate, "tools.truncate", get),
-      env: {
-        block: get("tools.env.block"),
-        pass: get("tools.env.pass"),
-        keys: ownServers(logs).map(ownKeyVariable),
-      },
-      ...offerOf(logs, options.catalog),
-      modules: get("tools.modules"),
-      dirs: get("tools.dirs"),
-      override: get("tools.override"),
-      file_timeout: get("tools.file_timeout"),
-      allowed_categories: get("tools.allowed_categories"),
-      mcporter: {
-        enabled: get("tools.mcporter.enabled"),
-        path: get("tools.mcporter.path"),
-        timeout: get("tools.mcporter.timeout"),
-        startup: { concurrency: get("tools.mcporter.startup.concurrency") },
-        include: get("tools.mcporter.include"),
-        exclude: get("tools.mcporter.exclude"),
-      },
-      auto_approve_risk: get("tools.auto_approve_risk"),
-      named: named as Settings["tools"]["named"],
-    },
+    tools: toolsOf(logs, get, options),
     sandbox: {
       enabled: get("sandbox.enabled"),
       backend: get("sandbox.backend"),
@@ -134,6 +84,68 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
   return { settings, faults: model.faults };
 }
 
+/** The value of a key, of the type that its schema gives it. */
+type Get = <T>(key: string) => T;
+
+/** The general parameters, and the tables of providers that somebody wrote. */
+function parametersOf(logs: readonly LayerLog[], get: Get): Settings["parameters"] {
+  const general = Object.fromEntries(
+    Object.keys(DEFAULT_SETTINGS.parameters).filter((name) => PROVIDER_TABLES[name] === undefined)
+      .map((name) => [name, get(`parameters.${name}`)]),
+  );
+  const tables = Object.fromEntries(
+    Object.keys(PROVIDER_TABLES).map((name) => [name, writtenBelow(logs, ["parameters", name])] as const)
+      .filter(([name, table]) => name === "anthropic" || Object.keys(table).length > 0),
+  );
+  return { ...general, ...tables } as unknown as Settings["parameters"];
+}
+
+function toolsOf(logs: readonly LayerLog[], get: Get, options: EffectiveOptions): ToolSettings {
+  const { tools } = DEFAULT_SETTINGS;
+  const named = Object.fromEntries(
+    Object.entries(writtenBelow(logs, ["tools"])).filter(([name, value]) =>
+      isObject(value) && !NOT_A_TOOL.has(name)
+    ),
+  );
+  return {
+    require_approval: get("tools.require_approval"),
+    auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
+    resolvers: get("tools.resolvers"),
+    ...approvalOf(logs, options),
+    untrusted_servers: options.untrusted ?? [],
+    presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
+    approval_profile: profileOf(logs),
+    approval_strict: get("tools.approval_strict"),
+    autopilot: membersOf(tools.autopilot, "tools.autopilot", get),
+    max_concurrent: get("tools.max_concurrent"),
+    default_timeout: get("tools.default_timeout"),
+    status_style: get("tools.status_style"),
+    cursor_after_result: get("tools.cursor_after_result"),
+    truncate: membersOf(tools.truncate, "tools.truncate", get),
+    env: {
+      block: get("tools.env.block"),
+      pass: get("tools.env.pass"),
+      keys: ownServers(logs).map(ownKeyVariable),
+    },
+    ...offerOf(logs, options.catalog),
+    modules: get("tools.modules"),
+    dirs: get("tools.dirs"),
+    override: get("tools.override"),
+    file_timeout: get("tools.file_timeout"),
+    allowed_categories: get("tools.allowed_categories"),
+    mcporter: {
+      enabled: get("tools.mcporter.enabled"),
+      path: get("tools.mcporter.path"),
+      timeout: get("tools.mcporter.timeout"),
+      startup: { concurrency: get("tools.mcporter.startup.concurrency") },
+      include: get("tools.mcporter.include"),
+      exclude: get("tools.mcporter.exclude"),
+    },
+    auto_approve_risk: get("tools.auto_approve_risk"),
+    named: named as ToolSettings["named"],
+  };
+}
+
 /** The list of tools as layers made it, or that none of them touched it. */
 function offerOf(logs: readonly LayerLog[], catalog: Catalog): Pick<ToolSettings, "offered" | "left_out"> {
   if (!logs.some((log) => log.on("tools").length > 0)) return { offered: null, left_out: [] };
@@ -141,16 +153,16 @@ function offerOf(logs: readonly LayerLog[], catalog: Catalog): Pick<ToolSettings
   return { offered, left_out: leftOut };
 }
 
-function membersOf<T extends object>(like: T, key: string, get: (key: string) => unknown): T {
+function membersOf<T extends object>(like: T, key: string, get: Get): T {
   return Object.fromEntries(Object.keys(like).map((name) => [name, get(`${key}.${name}`)])) as T;
 }
 
 /** The list of skills, with what was taken out of it. */
-function skillsOf(logs: readonly LayerLog[], get: (key: string) => unknown): Settings["skills"] {
+function skillsOf(logs: readonly LayerLog[], get: Get): Settings["skills"] {
   const key = (nodeAt(["skills"]) as Group).list!;
   const list = resolveList(logs, "skills", listStart(logs, "skills", key), listPresets(logs, "skills"));
   return {
-    enabled: get("skills.enabled") as boolean,
+    enabled: get("skills.enabled"),
     names: list.value as readonly string[],
     excluded: list.excluded,
     dirs: get("skills.dirs") as readonly string[],

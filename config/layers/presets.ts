@@ -43,32 +43,17 @@ export function allPresets(logs: readonly LayerLog[], profile: "founding" | "v0.
   return { ...BUILTIN_PRESETS[profile], ...writtenPresets(logs) };
 }
 
-/** Reads a preset in any of its forms, or says what is wrong with it. */
-export function readPreset(
-  path: readonly string[],
-  value: unknown,
-): { readonly preset: ApprovalPreset } | { readonly faults: readonly Fault[] } {
+/** A preset that was read, or what is wrong with it. */
+type ReadPreset = { readonly preset: ApprovalPreset } | { readonly faults: readonly Fault[] };
+
+/** Reads a preset in any of its forms. */
+export function readPreset(path: readonly string[], value: unknown): ReadPreset {
   const key = path.join(".");
   const name = path.at(-1)!;
-  const wrong = (where: string, message: string): Fault => ({
-    code: "config_invalid_value",
-    severity: "error",
-    key: where,
-    message,
-  });
   if (!name.startsWith("$")) {
-    return {
-      faults: [{
-        ...wrong(
-          path.slice(0, -1).join("."),
-          `"${
-            path.slice(0, -1).join(".")
-          }" holds the name "${name}", which must begin with $; did you mean "$${name}"?`,
-        ),
-        suggestion: `$${name}`,
-        atKey: true,
-      }],
-    };
+    const above = path.slice(0, -1).join(".");
+    const message = `"${above}" holds the name "${name}", which must begin with $; did you mean "$${name}"?`;
+    return { faults: [{ ...wrong(above, message), suggestion: `$${name}`, atKey: true }] };
   }
   if (typeof value === "string") {
     const line = readModeline(value);
@@ -82,6 +67,14 @@ export function readPreset(
   if (!isObject(table)) {
     return { faults: [wrong(key, `"${key}" expects a line or a table, found ${kindOf(value)}`)] };
   }
+  return readTable(key, table);
+}
+
+function wrong(key: string, message: string): Fault {
+  return { code: "config_invalid_value", severity: "error", key, message };
+}
+
+function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadPreset {
   const faults: Fault[] = [];
   const names = (member: string): readonly string[] => {
     const list = table[member];

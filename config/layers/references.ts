@@ -9,7 +9,7 @@ import { readRule } from "../rules/read_rule.ts";
 import { nearest } from "../../base/names.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
 import { allPresets } from "./presets.ts";
-import type { ApprovalPreset } from "../settings/tools.ts";
+import type { ApprovalPreset, Presets } from "../settings/tools.ts";
 import { profileOf } from "./resolve.ts";
 
 /** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
@@ -19,124 +19,172 @@ export function referenceFaults(
   catalog: Catalog,
 ): readonly Fault[] {
   const faults: Fault[] = [];
+  // Found one by one: looking for a name that is near costs, and nobody reads more than a few of them.
+  for (const fault of allFaults(log, [...logs, log], catalog, new KnownNames(log, logs, catalog))) {
+    if (faults.length === MOST_FINDINGS) break;
+    faults.push(fault);
+  }
+  return faults;
+}
+
+function* allFaults(
+  log: LayerLog,
+  all: readonly LayerLog[],
+  catalog: Catalog,
+  names: KnownNames,
+): Generator<Fault, undefined> {
   const providers = [
     ...Object.keys(PROVIDER_TABLES),
     ...Object.keys(catalog.providers ?? {}),
-    ...ownServers([...logs, log]),
+    ...ownServers(all),
   ];
   const backends = [...BUILTIN_BACKENDS, ...(catalog.backends ?? [])];
-  const isFull = () => faults.length >= MOST_FINDINGS;
-  const tools = catalog.tools.map((tool) => tool.name);
-  const presets = allPresets(logs, profileOf(logs));
-  const servers = new Set(
-    [...logs, log].flatMap((each) => each.below(["mcp", "servers"])).map((path) => path[2]!),
-  );
-  const isKnown = (name: string) =>
-    name.startsWith("$")
-      ? Object.hasOwn(presets, name)
-      : tools.includes(name) || ofServer(name) || mayCome(name);
-  // What servers have is known only once they were asked.
-  const ofServer = (name: string) => /^[^:]+:./.test(name) && servers.has(name.slice(0, name.indexOf(":")));
-  // What only sources can tell is settled when they have answered; one letter off a name that is there is a slip.
-  const mayCome = (name: string) => catalog.open === true && nearest(name, tools, 1) === null;
-  const near = (name: string) => {
-    if (name.startsWith("$")) return nearest(name, Object.keys(presets), 3);
-    const known = foreignTool(name);
-    return known !== null && tools.includes(known) ? known : nearest(name, tools, 3);
-  };
-  const hint = (name: string | null) => (name === null ? "" : `; did you mean "${name}"?`);
+  yield* offeredFaults(log, names);
+  yield* approvedFaults(log, names);
+  yield* ruleFaults(log, names);
+  yield* presetFaults(log, names, providers);
+  for (const { value } of log.on("provider")) {
+    if (typeof value === "string") yield* unknownName("provider", value, "provider", providers);
+  }
+  for (const { value } of log.on("sandbox.backend")) {
+    if (typeof value !== "string") continue;
+    yield* unknownName("sandbox.backend", value, "backend", ["auto", "required", ...backends]);
+  }
+  for (const path of log.below(["providers"])) yield* unknownTable(path, 1, "provider", providers);
+  for (const path of log.below(["sandbox", "backends"])) yield* unknownTable(path, 2, "backend", backends);
+}
+
+/** Names of tools that are offered: each must be there. */
+function* offeredFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
   for (const { value } of log.on("tools")) {
-    for (const name of [value].flat() as string[]) {
-      if (isFull()) return faults;
-      if (typeof name !== "string" || isKnown(name)) continue;
-      const suggestion = near(name);
-      faults.push({
-        code: "config_unknown_tool",
-        severity: "error",
-        key: "tools",
-        message: `"tools" names the ${
-          name.startsWith("$") ? "preset" : "tool"
-        } "${name}", which does not exist${hint(suggestion)}`,
-        ...(suggestion === null ? {} : { suggestion }),
-        written: ["tools"],
-        item: name,
-      });
+    for (const name of [value].flat()) {
+      if (typeof name !== "string" || names.has(name)) continue;
+      yield { ...missing("tools", name, names), code: "config_unknown_tool", severity: "error" };
     }
   }
-  /** A name that is no tool: without effect where it would grant; where it takes away, a slip is an error. */
-  const tell = (key: string, name: string, takesAway: boolean, item: unknown = name): void => {
-    const what = name.startsWith("$") ? "the preset" : "the tool";
-    const suggestion = near(name);
-    const isSlip = takesAway && (suggestion !== null || !/^[\w:.$-]+$/.test(name));
-    faults.push({
-      code: isSlip ? "config_unknown_tool" : "config_ignored_value",
-      severity: isSlip ? "error" : "warning",
-      key,
-      message: `"${key}" names ${what} "${name}", which does not exist${hint(suggestion)}`,
-      ...(suggestion === null ? {} : { suggestion }),
-      written: key.split("."),
-      item,
-    });
-  };
+}
+
+function* approvedFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
   for (const { op, value } of log.on("tools.auto_approve")) {
     for (const item of [value].flat()) {
-      if (isFull()) return faults;
       if (typeof item !== "string" || modulesIn(item).length > 0) continue;
       const name = toolOf(item);
-      if (!isKnown(name)) tell("tools.auto_approve", name, op === "remove", item);
+      if (!names.has(name)) yield withoutTool("tools.auto_approve", name, names, op === "remove", item);
     }
   }
+}
+
+function* ruleFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
   for (const { op, value } of log.on("tools.rules")) {
     for (const item of op === "remove" ? [] : [value].flat()) {
       const rule = readRule(item);
       for (const name of rule.ok ? rule.value.tools : []) {
-        if (isFull()) return faults;
-        if (name === "*" || isKnown(name)) continue;
-        tell("tools.rules", name, rule.ok && rule.value.decision !== "approve", item);
+        if (name === "*" || names.has(name)) continue;
+        yield withoutTool("tools.rules", name, names, rule.ok && rule.value.decision !== "approve", item);
       }
     }
   }
+}
+
+function* presetFaults(
+  log: LayerLog,
+  names: KnownNames,
+  providers: readonly string[],
+): Generator<Fault, undefined> {
   for (const home of [["presets"], ["tools", "presets"]]) {
     for (const path of log.below(home)) {
-      const preset = log.on(path.join(".")).at(-1)!.value as ApprovalPreset;
+      const key = path.join(".");
+      const { approve = [], deny = [], provider } = log.on(key).at(-1)!.value as ApprovalPreset;
       const named = [
-        ...(preset.approve ?? []).map((name) => ({ name, takesAway: false })),
-        ...(preset.deny ?? []).map((name) => ({ name, takesAway: true })),
+        ...approve.map((name) => ({ name, takesAway: false })),
+        ...deny.map((name) => ({ name, takesAway: true })),
       ];
       for (const { name, takesAway } of named) {
-        if (isFull()) return faults;
         if (name.startsWith("$")) {
-          faults.push({
+          yield {
             code: "config_ignored_value",
             severity: takesAway ? "error" : "warning",
-            key: path.join("."),
-            message: `"${path.join(".")}" names the preset "${name}"; presets do not refer to presets`,
+            key,
+            message: `"${key}" names the preset "${name}"; presets do not refer to presets`,
             written: path,
             item: name,
-          });
-        } else if (!isKnown(toolOf(name))) tell(path.join("."), toolOf(name), takesAway, name);
+          };
+        } else if (!names.has(toolOf(name))) yield withoutTool(key, toolOf(name), names, takesAway, name);
       }
-      if (preset.provider !== undefined) faults.push(...providerFaults(path.join("."), preset.provider));
+      if (provider !== undefined) yield* unknownName(key, provider, "provider", providers);
     }
   }
-  for (const { value } of log.on("provider")) {
-    if (typeof value === "string") faults.push(...providerFaults("provider", value));
-  }
-  for (const { value } of log.on("sandbox.backend")) {
-    if (typeof value === "string") faults.push(...backendFaults(value));
-  }
-  for (const path of log.below(["providers"])) faults.push(...unknownTable(path, 1, "provider", providers));
-  for (const path of log.below(["sandbox", "backends"])) {
-    faults.push(...unknownTable(path, 2, "backend", backends));
-  }
-  return faults.slice(0, MOST_FINDINGS);
+}
 
-  function providerFaults(key: string, name: string): Fault[] {
-    return unknownName(key, name, "provider", providers);
+/** A name that is no tool: without effect where it would grant; where it takes away, a slip is an error. */
+function withoutTool(
+  key: string,
+  name: string,
+  names: KnownNames,
+  takesAway: boolean,
+  item: unknown,
+): Fault {
+  const fault = missing(key, name, names);
+  const isSlip = takesAway && (fault.suggestion !== undefined || !/^[\w:.$-]+$/.test(name));
+  return {
+    ...fault,
+    code: isSlip ? "config_unknown_tool" : "config_ignored_value",
+    severity: isSlip ? "error" : "warning",
+    item,
+  };
+}
+
+/** What is said of a name that nobody has. */
+function missing(key: string, name: string, names: KnownNames): Omit<Fault, "code" | "severity"> {
+  const suggestion = names.near(name);
+  const hint = suggestion === null ? "" : `; did you mean "${suggestion}"?`;
+  const what = name.startsWith("$") ? "preset" : "tool";
+  return {
+    key,
+    message: `"${key}" names the ${what} "${name}", which does not exist${hint}`,
+    ...(suggestion === null ? {} : { suggestion }),
+    written: key.split("."),
+    item: name,
+  };
+}
+
+/** The tools and presets that there are, or may come. */
+class KnownNames {
+  readonly #tools: readonly string[];
+  readonly #presets: Presets;
+  readonly #servers: ReadonlySet<string>;
+  /** Whether sources may bring tools of any name. */
+  readonly #open: boolean;
+
+  constructor(log: LayerLog, logs: readonly LayerLog[], { tools, open = false }: Catalog) {
+    this.#tools = tools.map(({ name }) => name);
+    this.#presets = allPresets(logs, profileOf(logs));
+    this.#servers = new Set(
+      [...logs, log].flatMap((each) => each.below(["mcp", "servers"])).map((path) => path[2]!),
+    );
+    this.#open = open;
   }
 
-  function backendFaults(name: string): Fault[] {
-    return unknownName("sandbox.backend", name, "backend", ["auto", "required", ...backends]);
+  has(name: string): boolean {
+    if (name.startsWith("$")) return Object.hasOwn(this.#presets, name);
+    return this.#tools.includes(name) || this.#isOfServer(name) || this.#mayCome(name);
+  }
+
+  /** A name there is that this one may be meant for; null when none is near. */
+  near(name: string): string | null {
+    if (name.startsWith("$")) return nearest(name, Object.keys(this.#presets), 3);
+    const known = foreignTool(name);
+    return known !== null && this.#tools.includes(known) ? known : nearest(name, this.#tools, 3);
+  }
+
+  /** What servers have is known only once they were asked. */
+  #isOfServer(name: string): boolean {
+    return /^[^:]+:./.test(name) && this.#servers.has(name.slice(0, name.indexOf(":")));
+  }
+
+  /** What only sources can tell is settled when they have answered; one letter off a name that is there is a slip. */
+  #mayCome(name: string): boolean {
+    return this.#open && nearest(name, this.#tools, 1) === null;
   }
 }
 
