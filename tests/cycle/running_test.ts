@@ -5,6 +5,7 @@ import type { SendOutcome } from "../../cycle/types.ts";
 import { CANCELLED } from "../../cycle/sentences.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
+import { withoutWaiting } from "../waiting.ts";
 
 const HEADER = { status_style: "header" as const };
 /** The fake calls are all alike, which is no circle here. */
@@ -436,21 +437,14 @@ Deno.test("a fault in a tool runner comes out of the run instead of vanishing", 
 });
 
 Deno.test("an answer that comes after a stopped call was given up changes nothing any more", async () => {
-  const wait = globalThis.setTimeout;
-  // Whoever waits for the stopped call has waited long enough at once.
-  const patient = (act: () => void) => wait(act, 0);
   const gates = new Gates();
   const built = bench({ text: approved("a"), tools: OFF, run: gates.run });
   const done = built.cycle.advance();
   await gates.started(1);
-  globalThis.setTimeout = patient as typeof setTimeout;
-  try {
-    assert.ok(built.cycle.cancelCall("a"));
-  } finally {
-    globalThis.setTimeout = wait;
-  }
+  const waits = await withoutWaiting(() => assert.ok(built.cycle.cancelCall("a")));
+  assert.equal(waits.length, 1);
   const finished = () => built.events.filter(({ event }) => event === "tool:finished").length;
-  while (finished() === 0) await new Promise((settled) => wait(settled, 0));
+  while (finished() === 0) await new Promise((settled) => setTimeout(settled, 0));
   const given = built.store.text;
   assert.equal(given, chatAnswered(slow("a"), block("a", "error", CANCELLED)));
   const ends = built.journal.log.length;

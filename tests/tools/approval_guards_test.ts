@@ -12,6 +12,7 @@ import {
   sandboxObstacle,
 } from "../../tools/approval/mod.ts";
 import { openSandbox } from "./scene.ts";
+import { withoutWaiting } from "../waiting.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
 const facts = { hasCapability: () => true, root: false };
@@ -87,22 +88,6 @@ Deno.test("the sandbox approves a tool only where every condition holds", async 
     else assert.match(obstacle ?? "", expected, name);
   }
 });
-
-/** Runs `body` with timers that do not wait; answers with what they should have waited for. */
-async function withoutWaiting(body: () => Promise<void>): Promise<unknown[]> {
-  const original = globalThis.setTimeout;
-  const waits: unknown[] = [];
-  globalThis.setTimeout = ((act: () => void, wait?: number) => {
-    waits.push(wait);
-    return original(act, 0);
-  }) as typeof setTimeout;
-  try {
-    await body();
-  } finally {
-    globalThis.setTimeout = original;
-  }
-  return waits;
-}
 
 Deno.test("a guard that never answers counts as broken after five seconds, whatever kind of promise it gives", async () => {
   const never = { then() {} } as unknown as Promise<null>;
