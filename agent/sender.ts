@@ -1,7 +1,7 @@
 // Sends to the provider of a run; what that needs is loaded when it comes to it.
 
 import { type Outcome, success } from "../base/problem.ts";
-import type { SendOptions } from "../cycle/send/send.ts";
+import type { SendOptions } from "../cycle/send/options.ts";
 import type { Send } from "../cycle/types.ts";
 import type { Provider } from "../providers/types.ts";
 import { withLearned } from "../providers/models/learned.ts";

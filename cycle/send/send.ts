@@ -1,4 +1,4 @@
-// Asks the provider and brings its reply into the document as it streams (tool-cycle 6, providers 9 to 12).
+// Asks the provider, again where that may help, until a reply is in the document (tool-cycle 6, providers 9 to 12).
 
 import { success } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
@@ -9,15 +9,12 @@ import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { roughTokens } from "../../providers/request/count.ts";
 import type { Concession, ProviderError } from "../../providers/types.ts";
-import type { Send } from "../types.ts";
+import type { Send, SendOutcome } from "../types.ts";
 import { MOST_RESUMES } from "./ending.ts";
 import { RunLimits } from "./limits.ts";
 import type { SendOptions, TimedOptions } from "./options.ts";
 import { prepareRequest, type ReadyRequest } from "./request.ts";
-import { type AttemptEnd, type MayAgain, Sending } from "./sending.ts";
-
-export type { SendOptions } from "./options.ts";
-export { dryRun, HIDDEN_SECRET, type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
+import { type AttemptEnd, type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
 /** How often one request is made again without something that the provider refused. */
 const MOST_CONCESSIONS = 2;
@@ -29,23 +26,36 @@ const MOST_CONCESSIONS = 2;
  * its outcome; those of any other are given as notices.
  */
 export function createSend(options: SendOptions): Send {
-  // One run sends many times, and says each thing about the document and the settings once.
-  const said = new Set<string>();
-  const { clock = systemClock, limits = new RunLimits(options.settings), limiter = new RequestLimiter() } =
-    options;
-  const keys = new KeyMemory(() => clock.now(), options.resolvers);
-  const isNew = (words: string): boolean => !said.has(words) && said.add(words).size > 0;
-  // What the provider refused for this model or at this address, it will refuse again.
-  const refused = new Set<Concession>();
-  return async (signal, { byPerson } = { byPerson: true }) => {
-    const conceded = new Set(refused);
+  const sends = new Sends(options);
+  return (signal, { byPerson } = { byPerson: true }) => sends.send(signal, byPerson);
+}
+
+/** The sends of one run, which learn from each other. */
+class Sends {
+  readonly #options: TimedOptions;
+  readonly #limiter: RequestLimiter;
+  readonly #keys: KeyMemory;
+  /** What was told about the document and the settings, which is said once in a run. */
+  readonly #said = new Set<string>();
+  /** What the provider refused for this model or at this address: it will refuse it again. */
+  readonly #refused = new Set<Concession>();
+
+  constructor(options: SendOptions) {
+    const { clock = systemClock, limits = new RunLimits(options.settings) } = options;
+    this.#options = { ...options, clock, limits };
+    this.#limiter = options.limiter ?? new RequestLimiter();
+    this.#keys = new KeyMemory(() => clock.now(), options.resolvers);
+  }
+
+  async send(signal: AbortSignal, byPerson: boolean): Promise<SendOutcome> {
+    const conceded = new Set(this.#refused);
     let concessions = 0;
     let resumes = 0;
     // What is to be told once a request has been answered.
     const told: string[] = [];
     for (;;) {
       const may = { concede: concessions < MOST_CONCESSIONS, resume: resumes < MOST_RESUMES };
-      const outcome = await attempt(signal, { conceded, resumes: resumes > 0, may, told, byPerson });
+      const outcome = await this.#attempt(signal, { conceded, resumes: resumes > 0, may, told, byPerson });
       if (outcome.kind === "paused") {
         resumes++;
         told.push(...outcome.warnings);
@@ -53,19 +63,20 @@ export function createSend(options: SendOptions): Send {
         concessions++;
         conceded.add(outcome.concession);
         // Thinking that comes from now on is none that was refused.
-        if (outcome.concession !== "earlier-thinking") refused.add(outcome.concession);
+        if (outcome.concession !== "earlier-thinking") this.#refused.add(outcome.concession);
         told.push(...outcome.warnings);
       } else return outcome;
     }
-  };
+  }
 
-  async function attempt(
+  async #attempt(
     signal: AbortSignal,
     { conceded, resumes, may, told, byPerson }: Attempt,
   ): Promise<AttemptEnd> {
     if (signal.aborted) return { kind: "cancelled" };
-    const { store, settings, environment, provider } = options;
-    const tools = options.tools();
+    const { store, settings, environment, provider, templatedTools, frontmatter, files, thinking, limits } =
+      this.#options;
+    const tools = this.#options.tools();
     const prepared = await prepareRequest({
       chat: store.chat,
       document: store.path,
@@ -73,50 +84,58 @@ export function createSend(options: SendOptions): Send {
       environment,
       provider,
       tools,
-      templatedTools: options.templatedTools,
-      frontmatter: options.frontmatter,
-      keys,
-      files: options.files,
-      thinking: options.thinking,
+      templatedTools,
+      frontmatter,
+      keys: this.#keys,
+      files,
+      thinking,
       resumes,
       conceded,
     });
     if (prepared.kind === "failed") return prepared;
-    tellFindings(prepared.diagnostics);
+    this.#tellFindings(prepared.diagnostics);
     if (prepared.kind === "blocked") return prepared;
-    const problem = limits.refusal({ ...upcoming(prepared, options), byPerson });
+    const problem = limits.refusal({ ...upcoming(prepared, this.#options), byPerson });
     if (problem !== null) return { kind: "failed", problem };
-    const warnings = [...told.splice(0), ...prepared.warnings.filter(isNew)];
-    const network = options.fetch === undefined
-      ? await openNetwork(prepared.request.url, environment)
-      : success(null);
+    const warnings = [...told.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
+    const outcome = await this.#overNetwork(signal, { prepared: { ...prepared, warnings }, tools, may });
+    if (outcome.kind === "failed" && outcome.problem.code === KEY_REFUSED) this.#keys.forget(provider.name);
+    return outcome;
+  }
+
+  /** Makes a request when its turn has come, over a network that is opened for it. */
+  async #overNetwork(signal: AbortSignal, parts: Omit<SendingParts, "network">): Promise<AttemptEnd> {
+    const { settings, environment, provider, clock } = this.#options;
+    const { url } = parts.prepared.request;
+    const network = this.#options.fetch === undefined ? await openNetwork(url, environment) : success(null);
     if (!network.ok) return { kind: "failed", problem: network.problem };
     try {
-      const parts = { prepared: { ...prepared, warnings }, tools, may, network: network.value };
-      const timed = { ...options, clock, limits };
       const enter = () =>
-        limiter.enter(`${provider.name} ${new URL(prepared.request.url).origin}`, {
+        this.#limiter.enter(`${provider.name} ${new URL(url).origin}`, {
           most: settings.providers[provider.name]?.max_requests ?? null,
           clock,
           signal,
         });
-      const outcome = await sendPatiently(timed, { enter, begin: () => new Sending(timed, parts) }, signal);
-      if (outcome.kind === "failed" && outcome.problem.code === KEY_REFUSED) keys.forget(provider.name);
-      return outcome;
+      const begin = () => new Sending(this.#options, { ...parts, network: network.value });
+      return await sendPatiently(this.#options, { enter, begin }, signal);
     } finally {
       network.value?.close();
     }
   }
 
   /** Tells what is wrong with the document, errors first. */
-  function tellFindings(diagnostics: readonly Diagnostic[]): void {
+  #tellFindings(diagnostics: readonly Diagnostic[]): void {
     for (const severity of ["error", "warning"]) {
       for (const diagnostic of diagnostics) {
         const { code, start, message } = diagnostic;
-        if (diagnostic.severity !== severity || !isNew(`${code} ${start} ${message}`)) continue;
-        options.emit({ event: "diagnostic", diagnostic });
+        if (diagnostic.severity !== severity || !this.#isNew(`${code} ${start} ${message}`)) continue;
+        this.#options.emit({ event: "diagnostic", diagnostic });
       }
     }
+  }
+
+  #isNew(words: string): boolean {
+    return !this.#said.has(words) && this.#said.add(words).size > 0;
   }
 }
 
@@ -126,7 +145,7 @@ const KEY_REFUSED = "provider-authentication";
 /** What limits go by of a request that is ready to go. */
 function upcoming(
   { request, model }: ReadyRequest,
-  { provider: { name: provider }, settings, clock = systemClock }: SendOptions,
+  { provider: { name: provider }, settings, clock }: TimedOptions,
 ) {
   const known = findModel(provider, model, settings);
   const rough = roughTokens(request);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
-import { createSend, dryRun } from "../../cycle/send/send.ts";
+import { dryRun } from "../../cycle/send/request.ts";
+import { createSend } from "../../cycle/send/send.ts";
 import { openFile } from "../../cycle/storage/file_store.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, DocumentStore, SendOutcome } from "../../cycle/types.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { createSend, dryRun } from "../../cycle/send/send.ts";
+import { dryRun } from "../../cycle/send/request.ts";
+import { createSend } from "../../cycle/send/send.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
-import { dryRun } from "../../cycle/send/send.ts";
+import { dryRun } from "../../cycle/send/request.ts";
 import { parse } from "../../parser/mod.ts";
 import { modelsOf } from "../../providers/models/find.ts";
 import { getProvider } from "../../providers/registry.ts";
