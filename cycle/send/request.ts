@@ -77,7 +77,7 @@ export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
 export type Sendable = Exclude<Prepared, { kind: "ready" }> | ReadyRequest;
 
 /** Stands for the secret wherever a request is shown. */
-export const HIDDEN_SECRET = "[hidden]";
+const HIDDEN_SECRET = "[hidden]";
 
 /** Prepares the request that `send` posts, and remembers the files it was made from. */
 export async function prepareRequest(options: RequestOptions): Promise<Sendable> {
