@@ -135,7 +135,9 @@ class Assembly {
       return failure(
         "config-invalid",
         this.#errors.join("\n"),
-        "Correct the settings; nothing of them is in force until all are right.",
+        this.#errors.every((text) => text.startsWith("command line: "))
+          ? "Correct it on the command line; nothing was done."
+          : "Correct the settings; nothing of them is in force until all are right.",
       );
     }
     const { global, project, mcp } = this.#sources;

@@ -88,6 +88,11 @@ Deno.test("no line of help is wider than 80 columns, and none of a text is lost 
   }
 });
 
+Deno.test("a text of help goes on another line by itself only behind a sentence", () => {
+  const broken = COMMANDS.filter(({ details = "" }) => /[^.:\n]\n/.test(details)).map(({ name }) => name);
+  assert.deepEqual(broken, []);
+});
+
 Deno.test("help tells defaults, what may be repeated, exit codes and variables, in groups", () => {
   const advance = helpFor("advance")!.replace(/\s+/g, " ");
   assert.match(advance, /--wait SECONDS Wait this long [^.]*\. Default: 0\./);

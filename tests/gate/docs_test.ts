@@ -57,6 +57,21 @@ Deno.test("files of the project are named by their whole path, so that they can 
   assert.deepEqual(bare, []);
 });
 
+Deno.test("every function that docs/architecture.md names beside its file is in that file", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+  const file = "`([a-z_]+(?:/[a-z_]+)+\\.ts)`";
+  const behind = [...page.matchAll(new RegExp(`${file},? \`(#?[A-Za-z]+)\``, "g"))];
+  const before = [...page.matchAll(new RegExp(`\`(#?[A-Za-z]+)\` in ${file}`, "g"))];
+  const named = [...behind.map(([, path, name]) => [path!, name!]), ...before.map(([, name, path]) => [path!, name!])];
+  assert.ok(named.length >= 10, `only ${named.length} were found`);
+  const gone: string[] = [];
+  for (const [path = "", name = ""] of named) {
+    const text = await Deno.readTextFile(`${ROOT}/${path}`);
+    if (!new RegExp(`${name}\\b`).test(text)) gone.push(`${path}: ${name}`);
+  }
+  assert.deepEqual(gone, []);
+});
+
 Deno.test("the table of rooms in docs/architecture.md says what the gate enforces", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
   const rows = [...page.matchAll(/^\| `([a-z]+)(\/|\.ts)` \| .* \|(.*)\|$/gm)].map(([, name, end, uses]) => [

@@ -21,8 +21,8 @@ export const BEGIN_COMMANDS: readonly Command[] = [
     usage: "[NAME]",
     summary: "the files that an editor needs: where they are, install or print them",
     details:
-      "NAME is vim, neovim, emacs, kakoune, helix or vscode. Without NAME, what is installed for each editor. Without an option, what is installed for this " +
-      "one. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
+      "NAME is vim, neovim, emacs, kakoune, helix or vscode. Without NAME, what is installed for each editor. Without an " +
+      "option, what is installed for this one. For micro, nano and vis there are lines for a file of yours, which are printed. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
     kind: "none",
     arity: [0, 1],
     options: [

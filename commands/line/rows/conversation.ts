@@ -22,7 +22,7 @@ export const NEW: Command = {
   summary: "make a new document",
   details:
     "It begins with instructions for work on code, made from the tools and the project's AGENTS.md when it is sent " +
-    "(the setting new.system names others), and an empty question. With --go all options of advance count.",
+    "(the setting new.system names others), and an empty question. The options of a run count with --go.",
   kind: "none",
   arity: [1, 1],
   options: [
@@ -82,7 +82,7 @@ export const COMPACT: Command = {
       help: "Keep your last N messages and everything since.",
     },
     { name: "to", value: "NEW", default: "NAME.2.chat, then .3", help: "The new document." },
-    { name: "instructions", value: "TEXT", help: "What else the summary shall heed." },
+    { name: "instructions", value: "TEXT", help: "What else the summary has to hold." },
     { name: "results-only", help: "Ask no model: shorten long results, and keep all of them in files." },
     { name: "dry-run", help: "Only tell what would be summed up, and what kept." },
     JSON_REPORT,

@@ -78,7 +78,7 @@ export const APPROVE: Option = {
   name: "approve",
   value: "RULE",
   many: true,
-  help: "Approve a tool by name, or a $preset, for this run only.",
+  help: "Approve a tool, a $preset or a rule such as 'bash(git log **)', for this run only.",
 };
 
 /* How a run goes, and what it tells. */
@@ -126,7 +126,7 @@ export const LINE: Option = {
 export const NAME: Option = {
   name: "name",
   value: "PATH",
-  help: "Filter mode: the path the document is known by. That file is not touched.",
+  help: "As a filter: the path the document is known by. That file is not touched.",
 };
 
 /** Of a command that takes - for standard input. */

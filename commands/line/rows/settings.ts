@@ -34,7 +34,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "changed", help: "Only what differs from the defaults' layer." },
+      { name: "changed", help: "Only what is not as it comes." },
       JSON_REPORT,
       ...LAYER,
       QUIET,
@@ -97,7 +97,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: "[COMMAND…]",
     summary: "what policy says of commands, under the settings in force and rules to try",
     details:
-      "Without COMMAND, each line of standard input is one. A RULE is bash(git log **), deny bash(git push **) or a table\n" +
+      "Without COMMAND, each line of standard input is one. A RULE is bash(git log **), deny bash(git push **) or a table " +
       "in JSON. Exit code 0 when all are approved, 3 when one would be asked about, 1 when one is denied.",
     kind: "none",
     arity: [0, Infinity],
@@ -140,14 +140,14 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: "[PROVIDER]",
     summary: "the models of a provider: limits, prices, and which one is asked",
     details:
-      "Without PROVIDER that of the settings. Limits are tokens of the whole and of a reply, prices dollars per million\n" +
+      "Without PROVIDER that of the settings. Limits are tokens of the whole and of a reply, prices dollars per million " +
       "tokens. What the provider's own list says goes over what the program knows, and your settings go over both.",
     kind: "none",
     arity: [0, 1],
     options: [
       { name: "refresh", help: "Ask the provider for its own list first, and keep it." },
       JSON_REPORT,
-      ...LAYER,
+      ...MODEL,
       QUIET,
       ...CONFIG,
       HELP,
@@ -160,7 +160,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary:
       "the tools of a document: where they come from, whether they are offered, who decides about their calls",
     details:
-      "Without FILE those of the settings in force here. What policy says is said of a call without any input. Servers of\n" +
+      "Without FILE those of the settings in force here. What policy says is said of a call without any input. Servers of " +
       "tools that were never asked are asked now; with --refresh all of them.",
     kind: "none",
     arity: [0, 1],
@@ -230,7 +230,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "session show",
     usage: "[FILE]",
-    summary: "what the session sets",
+    summary: "what is set until logout",
     kind: "none",
     arity: [0, 1],
     options: [HELP],
@@ -239,7 +239,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "session reset",
     usage: "[FILE]",
-    summary: "forget what the session sets",
+    summary: "forget what was set until logout",
     kind: "none",
     arity: [0, 1],
     options: [QUIET, HELP],

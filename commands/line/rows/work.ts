@@ -31,7 +31,7 @@ const TARGETS: readonly Option[] = [
 ];
 
 const EVENTS: readonly Option[] = [
-  { name: "json", help: "In-place mode: print each event as a line of JSON." },
+  { name: "json", help: "With FILE: print each event as a line of JSON." },
   {
     name: "events",
     value: "PATH",
@@ -39,14 +39,14 @@ const EVENTS: readonly Option[] = [
   },
   {
     name: "edits",
-    help: "Filter mode, with --events: tell each change of the text too, as whole lines.",
+    help: "As a filter, with --events: tell each change of the text too, as whole lines.",
   },
   { name: "cursor", help: "Print FILE:LINE of where to go on." },
 ];
 
 const EXIT_CODE: Option = {
   name: "exit-code",
-  help: "Filter mode: the exit codes of in-place mode, although the text changed or a person is needed.",
+  help: "As a filter: the exit codes that a FILE would give, although editors then throw the new text away.",
 };
 
 const CONTINUE: Option = {

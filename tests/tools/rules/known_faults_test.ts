@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { bash, FENCE, verdicts } from "./calls.ts";
-import { inFolder, judge, judgeCommand } from "./policy.ts";
+import { inFolder, judge, judgeCommand, placed } from "./policy.ts";
 
 type Rules = Parameters<typeof judge>[0];
 
@@ -33,6 +33,8 @@ Deno.test("fault 2: a harmless head lends its approval to nothing behind it", as
 Deno.test("fault 4: the text that is judged is the text that runs, whatever characters it holds", async () => {
   const between = ["\n", "\r", "\r\n", "\0", "\u2028", "\u2029", "\u0085", "\v", "\f"];
   assert.deepEqual(await approved(rule("pwd", "pwd **"), between.map((c) => `pwd${c}touch made`)), []);
+  // Half a character reaches the shell as another one.
+  assert.deepEqual(await approved(rule("pwd **"), ["pwd \ud83d", "pwd \udc00x", "pwd 🎉"]), ["pwd 🎉"]);
 });
 
 Deno.test("fault 5: nothing that was recognised is no approval", async () => {
@@ -82,6 +84,12 @@ Deno.test("fault 11: programs that run others stand on no list by themselves", a
   await inFolder(async (folder) => {
     assert.equal((await judgeCommand(commands[0]!, { folder })).approved, false);
   });
+  // Behind a wildcard such a program would run anything, so no rule may say that without a word of its own.
+  for (const program of ["find", "env", "eval", "sh", "xargs", "/usr/bin/python3.11"]) {
+    assert.throws(() => placed({ approve: "bash", command: `${program} **` }), /approves whatever .* runs/);
+    placed({ approve: "bash", command: `${program} **`, allow_runner: true });
+    placed({ deny: "bash", command: `${program} **` });
+  }
 });
 
 Deno.test("fault 86: a question of the person outranks the sandbox, and says which rule it was", async () => {
