@@ -62,7 +62,10 @@ Deno.test("every function that docs/architecture.md names beside its file is in 
   const file = "`([a-z_]+(?:/[a-z_]+)+\\.ts)`";
   const behind = [...page.matchAll(new RegExp(`${file},? \`(#?[A-Za-z]+)\``, "g"))];
   const before = [...page.matchAll(new RegExp(`\`(#?[A-Za-z]+)\` in ${file}`, "g"))];
-  const named = [...behind.map(([, path, name]) => [path!, name!]), ...before.map(([, name, path]) => [path!, name!])];
+  const named = [
+    ...behind.map(([, path, name]) => [path!, name!]),
+    ...before.map(([, name, path]) => [path!, name!]),
+  ];
   assert.ok(named.length >= 10, `only ${named.length} were found`);
   const gone: string[] = [];
   for (const [path = "", name = ""] of named) {
