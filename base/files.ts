@@ -257,6 +257,20 @@ function isUnfinished(text: Uint8Array | null, before: Uint8Array): boolean {
 
 const LF = 0x0a;
 
+/** More than any file of code or settings has. */
+const MOST_OF_REGULAR = 64 * 1024 * 1024;
+
+/**
+ * The bytes of a file that came with somebody else's folder. What stands there may lead to a device or be a pipe, and reading
+ * those never ends. Throws as the system does, and for what is no regular file or larger than 64 MiB.
+ */
+export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { isFile, size } = await Deno.stat(path);
+  if (!isFile) throw new Error("it is no regular file");
+  if (size > MOST_OF_REGULAR) throw new Error("it is larger than 64 MiB");
+  return await Deno.readFile(path);
+}
+
 /** The bytes at a path, or null when there is no file. */
 export async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {

@@ -3,12 +3,13 @@
 import { draftLayer } from "../../config/layers/draft.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import { inWords } from "../../config/layers/words.ts";
 import { namedFiles, trustedShare } from "../../config/sources/project.ts";
 import { parseSource } from "../../config/sources/yaml.ts";
 import { modulePath } from "../../config/schema/module_path.ts";
+import { readText } from "../../config/sources/json_file.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import type { Trustable } from "../../agent/extensions/trustable.ts";
@@ -18,12 +19,10 @@ export async function trustableProject(
   environment: Environment,
   path: string,
 ): Promise<Outcome<Trustable>> {
-  let text: string;
-  try {
-    text = await Deno.readTextFile(path);
-  } catch (thrown) {
-    return failure("file-unreadable", `${path} cannot be trusted: ${thrownText(thrown)}.`);
-  }
+  const found = readText(path);
+  if (!found.ok) return found;
+  const text = found.value;
+  if (text === null) return failure("file-unreadable", `There is no file ${path} any more.`);
   const read = await projectIn(environment, path, text);
   if (!read.ok) return read;
   const { lines, ignored, names } = read.value;

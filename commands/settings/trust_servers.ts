@@ -2,9 +2,10 @@
 
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { shellWord } from "../../base/shell_word.ts";
 import { serversIn } from "../../config/sources/mcp_file.ts";
+import { readText } from "../../config/sources/json_file.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 
 /** Name of the file. */
@@ -12,12 +13,10 @@ export const MCP_FILE = ".mcp.json";
 
 /** The file at its real path, as something to agree to. One that cannot be read is refused. */
 export async function trustableServers(environment: Environment, path: string): Promise<Outcome<Trustable>> {
-  let text: string;
-  try {
-    text = await Deno.readTextFile(path);
-  } catch (thrown) {
-    return failure("file-unreadable", `${path} cannot be trusted: ${thrownText(thrown)}.`);
-  }
+  const found = readText(path);
+  if (!found.ok) return found;
+  const text = found.value;
+  if (text === null) return failure("file-unreadable", `There is no file ${path} any more.`);
   const read = serversIn({ path, text });
   if (!read.ok) return read;
   return success({

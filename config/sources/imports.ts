@@ -1,5 +1,6 @@
 // Which further files code brings with it: what modules import from the disk, and what that imports.
 
+import { readRegular } from "../../base/files.ts";
 import { modulePath } from "../schema/module_path.ts";
 
 /** More than any policy is made of; beyond it the count itself changes what is trusted. */
@@ -28,7 +29,7 @@ export async function withImports(files: readonly string[], home: string): Promi
 /** Null for what is no readable file: a path in a comment may lead nowhere, and code would not load either. */
 async function textOf(path: string): Promise<string | null> {
   try {
-    return await Deno.readTextFile(path);
+    return new TextDecoder().decode(await readRegular(path));
   } catch {
     return null;
   }

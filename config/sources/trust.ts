@@ -1,6 +1,7 @@
 // Trust: which files that came with a folder a person has read and agreed to, by the hash of their content (cli 8).
 
 import type { Environment } from "../../base/environment.ts";
+import { readRegular } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 import { withImports } from "./imports.ts";
@@ -94,7 +95,7 @@ async function hashFiles(files: readonly string[]): Promise<Outcome<{ path: stri
   const hashed: { path: string; hash: string }[] = [];
   for (const path of [...files].sort()) {
     try {
-      hashed.push({ path, hash: await sha256(await Deno.readFile(path)) });
+      hashed.push({ path, hash: await sha256(await readRegular(path)) });
     } catch (thrown) {
       return failure(
         "file-unreadable",

@@ -55,6 +55,34 @@ Deno.test("trust - takes the text that an editor holds, for the path that is nam
     assert.match((await told(place, "--show", "a.chat"))[2], /have not agreed/);
   }));
 
+Deno.test("what leads to a device or is a pipe in a project is refused at once, wherever a project may have it", () =>
+  withScene(async (place) => {
+    Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
+    const pipe = (path: string) =>
+      assert.ok(new Deno.Command("mkfifo", { args: [path] }).outputSync().success);
+    const device = (path: string) => Deno.symlinkSync("/dev/zero", path);
+    const settings = place.path(".flemma/config.yaml");
+    const rows: readonly (readonly [string, () => void])[] = [
+      [".mcp.json", () => device(place.path(".mcp.json"))],
+      [".flemma/config.yaml", () => pipe(settings)],
+      [".flemma/tools/zero.ts", () => device(place.path(".flemma/tools/zero.ts"))],
+      [".flemma/tools/pipe.json", () => pipe(place.path(".flemma/tools/pipe.json"))],
+      [".flemma/code.ts", () => {
+        device(place.path(".flemma/code.ts"));
+        Deno.writeTextFileSync(settings, "tools:\n  modules: [./code.ts]\n");
+      }],
+    ];
+    for (const [name, make] of rows) {
+      make();
+      const { code, stdout, stderr } = await place.run(["trust", "."]);
+      assert.equal(code, 1, `${name}: ${stdout}${stderr}`);
+      assert.match(stderr, new RegExp(`/dev/zero|${name.replace(/[.]/g, "\\.")}`));
+      assert.match(stderr, /regular file/);
+      await place.run(["tools", "list"]);
+      Deno.removeSync(place.path(name));
+    }
+  }));
+
 Deno.test("a project's settings are told in words, its code and what has no effect with them", () =>
   withScene(async (place) => {
     Deno.mkdirSync(place.path(".flemma"));

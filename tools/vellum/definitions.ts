@@ -2,7 +2,7 @@
 
 import { sha256 } from "../../base/hash.ts";
 import { isObject } from "../../base/is_object.ts";
-import { replaceSmallFile } from "../../base/files.ts";
+import { readRegular, replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
@@ -102,7 +102,7 @@ export class Definitions {
 
 async function definitionIn(file: ToolFile): Promise<Read> {
   try {
-    const data: unknown = JSON.parse(await Deno.readTextFile(file.path));
+    const data: unknown = JSON.parse(new TextDecoder().decode(await readRegular(file.path)));
     if (!isObject(data)) return { broken: "it holds no object", name: file.base };
     const { execute: _none, ...members } = data;
     return await checked(readDefinition(membersOf(members), file.base));
@@ -122,7 +122,7 @@ async function checked(read: Read): Promise<Read> {
 /** A digest of all that the definition may depend on: the file, its name, and what it imports by path. */
 async function keyOf({ path, base }: ToolFile, home: string): Promise<string> {
   const hashes: string[] = [];
-  for (const each of await withImports([path], home)) hashes.push(await sha256(await Deno.readFile(each)));
+  for (const each of await withImports([path], home)) hashes.push(await sha256(await readRegular(each)));
   return await sha256([FORMAT, base, ...hashes].join("\n"));
 }
 
