@@ -188,3 +188,46 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
       "  Install flemma again without --omit=optional or --no-optional, or put Deno on the PATH.\n",
   );
 });
+
+Deno.test("where Deno itself would not start, a filter gives the document back, and what is wrong is told", async () => {
+  const root = await Deno.makeTempDir({ prefix: "flemma-launcher-" });
+  try {
+    await Deno.writeTextFile(`${root}/file`, "");
+    const document = "@You:\nhi\n";
+    const run = async (line: string, home: string) => {
+      const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {
+        args: ["-c", `printf '@You:\\nhi\\n' | (${line})`, LAUNCHER],
+        cwd: root,
+        env: { HOME: home },
+      }).output();
+      return [code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)] as const;
+    };
+    const gone = (words: string) => `mkdir gone; cd gone; rmdir ../gone; "$0" ${words}`;
+    const rows: readonly (readonly [line: string, home: string, out: string, told: RegExp])[] = [
+      [gone("advance"), root, document, /The working folder cannot be used: it was deleted/],
+      [gone(""), root, document, /The working folder cannot be used/],
+      [gone("-q"), root, document, /The working folder cannot be used/],
+      [gone(`advance ${root}/file`), root, "", /The working folder cannot be used/],
+      [gone("status"), root, "", /The working folder cannot be used/],
+      ['"$0" approve', `${root}/file`, document, /HOME names \S+\/file, and \S+\/file is no folder/],
+      [
+        '"$0" approve',
+        `${root}/file/a/b`,
+        document,
+        /HOME names \S+\/file\/a\/b, and \S+\/file is no folder/,
+      ],
+    ];
+    for (const [line, home, out, told] of rows) {
+      const [code, stdout, stderr] = await run(line, home);
+      assert.deepEqual([code, stdout], [1, out], `${line} ${home}: ${stderr}`);
+      assert.match(stderr, told);
+    }
+    // What Deno takes is left to it: a home that is missing, is not told, or is no absolute path.
+    for (const home of [`${root}/nothing/here`, "", "here/x"]) {
+      const [, , stderr] = await run('"$0" --version', home);
+      assert.doesNotMatch(stderr, /HOME names/, home);
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

@@ -7,6 +7,7 @@ import { COMPLETIONS } from "./contents.ts";
 import { type Needs, needsOf } from "./elf.ts";
 import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";
+import { UNTOLD } from "./untold.ts";
 
 /** What starts the program: a file that has all in it, a Deno that comes along, or the one on the PATH. */
 export type Runtime =
@@ -43,7 +44,7 @@ deno=/usr/lib/flemma/deno
   echo "  Install Deno 2.4.2 or later, for instance: npm install -g deno" >&2
   exit 1
 }
-export DENO_NO_UPDATE_CHECK=1
+${UNTOLD}export DENO_NO_UPDATE_CHECK=1
 exec "$deno" run --no-config --no-lock --cached-only --quiet -A /usr/lib/flemma/flemma.js "$@"
 `;
 
