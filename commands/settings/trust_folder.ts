@@ -67,7 +67,7 @@ async function inFolder(environment: Environment, folder: string): Promise<Outco
 
 const NOTHING: TrustOffer = { trustables: [], leftOut: [] };
 
-async function alone(one: Promise<Outcome<Trustable>>): Promise<Outcome<TrustOffer>> {
+async function alone(one: Outcome<Trustable> | Promise<Outcome<Trustable>>): Promise<Outcome<TrustOffer>> {
   const made = await one;
   return made.ok ? success({ trustables: [made.value], leftOut: [] }) : made;
 }

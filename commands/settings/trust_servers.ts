@@ -12,7 +12,7 @@ import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 export const MCP_FILE = ".mcp.json";
 
 /** The file at its real path, as something to agree to. One that cannot be read is refused. */
-export async function trustableServers(environment: Environment, path: string): Promise<Outcome<Trustable>> {
+export function trustableServers(environment: Environment, path: string): Outcome<Trustable> {
   const found = readText(path);
   if (!found.ok) return found;
   const text = found.value;

@@ -62,6 +62,52 @@ Deno.test("set up, git shows messages, calls and results, each hunk under its me
     assert.equal(place.read(".git/config").trim(), before.trim());
   }));
 
+Deno.test("a text that is no conversation, and a flemma that is gone, keep git from showing nothing", () =>
+  withRepository(async (place, git) => {
+    await place.run(["git", "setup", "--write"]);
+    const bytes = Uint8Array.from("@You:\ncaf\xe9\n", (each) => each.charCodeAt(0));
+    Deno.writeFileSync(place.path("bad name.chat"), bytes);
+    place.write("other.txt", "one\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "one");
+    place.write("other.txt", "two\n");
+    Deno.writeFileSync(place.path("bad name.chat"), Uint8Array.from([...bytes, 0x78, 0x0a]));
+    const shown = await git("diff");
+    assert.equal(shown.code, 0, shown.text);
+    assert.match(shown.text, /^\+x$/m);
+    assert.match(shown.text, /^\+two$/m);
+    Deno.removeSync(`${place.folder}/bin/flemma`);
+    const log = await git("log", "-p");
+    assert.equal(log.code, 0, log.text);
+    assert.match(log.text, /^\+one$/m);
+  }));
+
+Deno.test("where a conversation cannot be read, or flemma is gone, git merges the lines and marks what both changed", () =>
+  withRepository(async (place, git) => {
+    await place.run(["git", "setup", "--write"]);
+    const write = (text: string) =>
+      Deno.writeFileSync(place.path("a.chat"), Uint8Array.from(text, (each) => each.charCodeAt(0)));
+    for (const [round, text] of [["bad", "@You:\ncaf\xe9\n"], ["gone", "@You:\nHello\n"]] as const) {
+      if (round === "gone") Deno.removeSync(`${place.folder}/bin/flemma`);
+      write(text);
+      await git("add", ".");
+      await git("commit", "-q", "-m", "base");
+      await git("checkout", "-q", "-b", round);
+      write(`${text}theirs\n`);
+      await git("commit", "-q", "-a", "-m", "theirs");
+      await git("checkout", "-q", "main");
+      write(`${text}ours\n`);
+      await git("commit", "-q", "-a", "-m", "ours");
+      const merged = await git("merge", round);
+      assert.equal(merged.code, 1, merged.text);
+      const found = Array.from(Deno.readFileSync(place.path("a.chat")), (each) => String.fromCharCode(each))
+        .join("");
+      assert.match(found, /^<{7}.*\nours\n={7}\ntheirs\n>{7}.*$/m);
+      assert.ok(found.startsWith(text));
+      await git("merge", "--abort");
+    }
+  }));
+
 Deno.test("attributes that are there already keep every byte and their line ends, and a link is not written through", () =>
   withRepository(async (place) => {
     const there = Uint8Array.from("caf\xe9.txt text\r\n*.png binary\r\n", (each) => each.charCodeAt(0));

@@ -20,8 +20,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const [before, mine, other] = texts;
   if (before?.ok !== true || mine?.ok !== true || other?.ok !== true) {
     const wrong = texts.find((text) => !text.ok);
-    // Git takes any failure for a conflict, and keeps all three versions.
-    return wrong?.ok === false ? refuse(invocation, wrong.problem) : Exit.failure;
+    if (wrong?.ok === false) refuse(invocation, wrong.problem);
+    return await mergeLines({ base, ours, theirs, size });
   }
   const merged = mergeTurns(before.value, mine.value, other.value, Number(size) || USUAL_SIZE);
   try {
@@ -38,6 +38,27 @@ export async function run(invocation: Invocation): Promise<number> {
     `flemma: ${path}: both sides changed the same messages; keep what is right and delete the marks.`,
   );
   return Exit.failure;
+}
+
+interface Versions {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+  readonly size: string;
+}
+
+/**
+ * What is no conversation git merges line by line, as it does without a driver. One that only fails would leave one side in the
+ * file and no mark of the other. Answers the exit code that git expects.
+ */
+async function mergeLines({ base, ours, theirs, size }: Versions): Promise<number> {
+  const { code } = await new Deno.Command("git", {
+    args: ["merge-file", `--marker-size=${Number(size) || USUAL_SIZE}`, "--", ours, base, theirs],
+    stdin: "null",
+    stdout: "null",
+    stderr: "inherit",
+  }).output();
+  return code === 0 ? Exit.ok : Exit.failure;
 }
 
 async function textOf(path: string): Promise<Outcome<string>> {
