@@ -21,6 +21,15 @@ export function isThere(path: string): boolean {
   }
 }
 
+/** Whether anything stands at a path that can be looked at. */
+export function canBeSeen(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    return false;
+  }
+}
+
 /** Whether something may stand at a path: what cannot even be looked at counts, since whoever opens it says why. */
 export function mayBeThere(path: string): boolean {
   try {

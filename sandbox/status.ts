@@ -1,9 +1,9 @@
 // What the sandbox is at this moment, as one value and as text for a person (sandbox section 10).
 
+import { canBeSeen } from "../base/files.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { BackendEntry } from "./backends/registry.ts";
 import type { ResourceLimits } from "../config/settings/sandbox.ts";
-import { exists } from "./process/host.ts";
 import type { DroppedEntry } from "./policy/policy.ts";
 import type { RunSandbox } from "./sandbox.ts";
 
@@ -81,13 +81,13 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     network: resolved === null || resolved.network ? "allowed" : hosts.length > 0 ? "list" : "blocked",
     hosts: resolved?.network ? [] : hosts,
     privileged: resolved?.allow_privileged ?? false,
-    writable: (resolved?.writable ?? []).map(({ path, entry }) => ({ path, entry, exists: exists(path) })),
+    writable: (resolved?.writable ?? []).map(({ path, entry }) => ({ path, entry, exists: canBeSeen(path) })),
     dropped: resolved?.dropped ?? [],
     protected: sandbox.protectedPaths()
       .filter(({ path, asked, exists }) => (asked || exists) && !program.includes(path))
       .map(({ path, exists }) => ({ path, exists })),
     program,
-    hidden: (resolved?.deny_read ?? []).map((path) => ({ path, exists: exists(path) })),
+    hidden: (resolved?.deny_read ?? []).map((path) => ({ path, exists: canBeSeen(path) })),
     sockets: {
       masked: [...sockets.runtime, ...sockets.masked],
       kept: sockets.kept,

@@ -102,13 +102,7 @@ class Planner {
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     const verdict = this.#verdict(call.id);
     if (verdict.decision === "deny") {
-      this.#resolve({
-        do: "resolve",
-        id: call.id,
-        because: "denied",
-        text: verdict.forModel ?? DENIED,
-        verdict,
-      });
+      this.#deny(call.id, verdict);
       return;
     }
     if (verdict.decision !== "approve") {
@@ -172,13 +166,7 @@ class Planner {
       return true;
     }
     if (verdict?.decision === "deny") {
-      this.#resolve({
-        do: "resolve",
-        id: call.id,
-        because: "denied",
-        text: verdict.forModel ?? DENIED,
-        verdict,
-      });
+      this.#deny(call.id, verdict);
       return false;
     }
     this.#demote(call.id, verdict?.source ?? "call-changed");
@@ -227,6 +215,10 @@ class Planner {
   #resolve(step: Extract<Step, { do: "resolve" }>): void {
     this.#edits.push(step);
     this.#resolved = true;
+  }
+
+  #deny(id: string, verdict: Verdict): void {
+    this.#resolve({ do: "resolve", id, because: "denied", text: verdict.forModel ?? DENIED, verdict });
   }
 
   /** True when the input does not fit and the call got its error result. */

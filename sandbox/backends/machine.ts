@@ -1,5 +1,7 @@
 // Which failures of an empty sandbox say that none can work on this machine at all (safety S16).
 
+import { canBeSeen } from "../../base/files.ts";
+
 /** What the kernel says about namespaces; a verdict that rests on it holds while these stay the same. */
 export interface Machine {
   /** Values by path below `/proc/sys`; null where the kernel knows no such setting. */
@@ -25,7 +27,7 @@ const SETTINGS: readonly string[] = [
 export function readMachine(): Machine {
   return {
     settings: Object.fromEntries(SETTINGS.map((name) => [name, readSetting(name)])),
-    userNamespaces: isThere("/proc/self/ns/user"),
+    userNamespaces: canBeSeen("/proc/self/ns/user"),
     chroot: isChroot(rootsNow()),
   };
 }
@@ -105,14 +107,5 @@ function readText(path: string): string | null {
     return Deno.readTextFileSync(path);
   } catch {
     return null;
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
   }
 }

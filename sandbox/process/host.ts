@@ -1,6 +1,7 @@
 // The machine underneath: who runs, whether it looks like a container, where its helper programs are.
 
 import type { Environment } from "../../base/environment.ts";
+import { canBeSeen } from "../../base/files.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import { findProgram } from "./program.ts";
 import type { Host } from "../types.ts";
@@ -27,15 +28,5 @@ export function hostOf(
 
 /** The marks that docker, podman and systemd-nspawn leave (sandbox 6.3). */
 function looksLikeContainer({ variables }: Environment): boolean {
-  return Boolean(variables.container) || exists("/.dockerenv") || exists("/run/.containerenv");
-}
-
-/** Whether anything stands at a path that can be looked at. */
-export function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return Boolean(variables.container) || canBeSeen("/.dockerenv") || canBeSeen("/run/.containerenv");
 }

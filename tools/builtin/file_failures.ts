@@ -1,5 +1,6 @@
 // Sentences about files that could not be found, read or written; the path stands in them as the model wrote it.
 
+import { canBeSeen } from "../../base/files.ts";
 import { thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";
@@ -44,7 +45,7 @@ async function hint(path: string, places: Places): Promise<string> {
   const target = linkAt(resolve(path));
   if (target !== null) return `; it is a link to ${target}`;
   let missing = resolve(path);
-  while (missing !== "/" && !isThere(parentOf(missing))) missing = parentOf(missing);
+  while (missing !== "/" && !canBeSeen(parentOf(missing))) missing = parentOf(missing);
   const folder = parentOf(missing);
   if (!sandbox.isPathReadable(folder)) return "";
   const near = nearName(await namesIn(folder, places), missing.slice(missing.lastIndexOf("/") + 1));
@@ -57,15 +58,6 @@ function linkAt(path: string): string | null {
     return Deno.readLinkSync(path);
   } catch {
     return null;
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 // The folders of skills that tools must not change: what is loaded from there counts as the person's word (S11).
 
-import { isThere } from "../../base/files.ts";
+import { canBeSeen } from "../../base/files.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
 import { trustedEntries } from "../../config/sources/trust.ts";
 import { skillPlaces, type SkillSubject } from "./places.ts";
@@ -13,7 +13,8 @@ import { SKILL_FILE } from "./skill.ts";
 export function heldFolders(subject: SkillSubject): string[] {
   const places = skillPlaces(subject);
   const own = places.filter(({ owner }) => owner !== "project").map(({ path }) => path);
-  const project = places.filter(({ owner, path }) => owner === "project" && isThereOrHidden(path));
+  // What is out of reach for us is so for commands.
+  const project = places.filter(({ owner, path }) => owner === "project" && canBeSeen(path));
   if (project.length === 0) return own;
   const trusted = trustedEntries(subject.environment);
   // That the list cannot be read is told by whoever looks for skills; without it none of a project is loaded.
@@ -22,15 +23,6 @@ export function heldFolders(subject: SkillSubject): string[] {
     path.endsWith(`/${SKILL_FILE}`) && project.some((place) => isInside(path, realOf(place.path)))
   );
   return [...own, ...agreed.map(parentOf)];
-}
-
-function isThereOrHidden(path: string): boolean {
-  try {
-    return isThere(path);
-  } catch {
-    // Out of reach for us, and so it is for commands.
-    return false;
-  }
 }
 
 function realOf(path: string): string {

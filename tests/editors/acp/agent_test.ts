@@ -27,15 +27,10 @@ const choose = (kind: string): Permission => ({ options }) => ({
   outcome: { outcome: "selected", optionId: options.find((each: Json) => each.kind === kind).optionId },
 });
 
-async function withAgent(
-  place: Scene,
-  env: Readonly<Record<string, string>>,
-  permission: Permission,
-  body: (client: Client) => Promise<void>,
-  capabilities: Json = {},
-): Promise<void> {
+/** Starts the program as an agent, whose client this test is. */
+function startAgent(place: Scene, env: Readonly<Record<string, string>>): Deno.ChildProcess {
   const [program = "", ...args] = [...place.program, "acp"];
-  const child = new Deno.Command(program, {
+  return new Deno.Command(program, {
     args,
     cwd: place.path(""),
     clearEnv: true,
@@ -44,6 +39,16 @@ async function withAgent(
     stdout: "piped",
     stderr: "null",
   }).spawn();
+}
+
+async function withAgent(
+  place: Scene,
+  env: Readonly<Record<string, string>>,
+  permission: Permission,
+  body: (client: Client) => Promise<void>,
+  capabilities: Json = {},
+): Promise<void> {
+  const child = startAgent(place, env);
   const updates: Json[] = [];
   const asked: Json[] = [];
   const text = (kind = "agent_message_chunk") =>
@@ -396,16 +401,7 @@ Deno.test("a client that goes away while it asks a person leaves the call waitin
     withScene(async (place) => {
       place.settings(ASK);
       const asked = Promise.withResolvers<void>();
-      const [program = "", ...args] = [...place.program, "acp"];
-      const child = new Deno.Command(program, {
-        args,
-        cwd: place.path(""),
-        clearEnv: true,
-        env: { ...place.env, ANTHROPIC_API_KEY: "k", ...env },
-        stdin: "piped",
-        stdout: "piped",
-        stderr: "null",
-      }).spawn();
+      const child = startAgent(place, env);
       const writer = child.stdin.getWriter();
       const send = (id: number, method: string, params: Json) =>
         writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`));
