@@ -1,15 +1,13 @@
 // The typed view of a whole document over its text and structure, and the step to its next version.
 
-import { NodeType, Tree } from "npm:@lezer/common@1.5.5";
+import type { Tree } from "npm:@lezer/common@1.5.5";
 import { diagnose, summarise } from "./view/diagnose.ts";
 import { type Edit, replacementsOf } from "./edits/edit.ts";
 import { messageIndex } from "./view/message_index.ts";
 import { Ids, Pending } from "./view/ids.ts";
 import { frontmatterOpen } from "./text/lines.ts";
-import { group } from "./tree/conversation.ts";
-import { largeTree, nodeSet } from "./tree/nodes.ts";
+import { treeOfStructure } from "./tree/making.ts";
 import { readStructure, type Structure, updateStructure } from "./tree/structure.ts";
-import * as Term from "./tree/terms.generated.ts";
 import { spanText, Text } from "./text/text.ts";
 import { ChatTurn } from "./view/turn.ts";
 import type { Call, Chat, Diagnostic, Frontmatter, Preamble, Result, Turn } from "./types.ts";
@@ -74,12 +72,7 @@ export class Document implements Chat {
   }
 
   get tree(): Tree {
-    if (this.#tree !== null) return this.#tree;
-    const { head, conversation } = this.#structure;
-    const parts = conversation.trees();
-    if (head.length > 0) parts.unshift(largeTree(NodeType.none, head.nodes, head.length));
-    const { children, positions, length } = group(parts);
-    return this.#tree = new Tree(nodeSet.types[Term.Document]!, children, positions, length);
+    return this.#tree ??= treeOfStructure(this.#structure);
   }
 
   get lineCount(): number {

@@ -12,6 +12,8 @@
  * @module
  */
 
+import "./tree/trees.ts";
+
 export { unescapeTurn } from "./edits/escape.ts";
 export type { LineChange } from "./edits/line_change.ts";
 export { insertBlocks, type Insertion, writeResult } from "./edits/placement.ts";

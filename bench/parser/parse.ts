@@ -12,6 +12,7 @@ import { type Chat, type Edit, parse, update } from "../../parser/mod.ts";
 import { conversation, oneFence, onePage } from "../conversation.ts";
 import { type Bench, type Figure, interleaved, median } from "../harness.ts";
 import { compare, type Costs, type Pair } from "../pairs.ts";
+import "../../parser/tree/trees.ts";
 
 const SIZES: readonly (readonly [string, number])[] = [["50 KB", 50e3], ["1 MB", 1e6], ["10 MB", 10e6]];
 const TEN = "10 MB";
@@ -67,7 +68,7 @@ async function once(checkout: string, args: readonly string[]): Promise<Costs> {
       "-A",
       "--quiet",
       `${import.meta.dirname}/once.ts`,
-      `${checkout}parser/mod.ts`,
+      `${checkout}parser/library.ts`,
       ...args,
     ],
     stdin: "null",

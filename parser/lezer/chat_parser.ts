@@ -15,7 +15,7 @@ import {
   type TreeFragment,
 } from "@lezer/common";
 import { parse, update } from "../mod.ts";
-import { nodeSet } from "../tree/nodes.ts";
+import { nodeSet } from "../tree/trees.ts";
 import * as Term from "../tree/terms.generated.ts";
 import type { Chat } from "../types.ts";
 import { offsetAtUnits } from "../utf16.ts";

@@ -3,16 +3,13 @@
 // A page is never changed. An edit makes new pages where messages changed and a new list of pages; the list is flat
 // for the same reason as the list of chunks in text.ts.
 
-import { NodeType, Tree } from "npm:@lezer/common@1.5.5";
+import type { Tree } from "npm:@lezer/common@1.5.5";
 import type { Message } from "./message.ts";
-import { treeOf } from "./nodes.ts";
 
 /** A page holds at most so many messages … */
 const FULL = 32;
 /** … and takes in a neighbour that has fewer than this. */
 const SMALL = 8;
-/** Most children that a node of the tree has without a level of groups between. */
-const FAN = 32;
 
 /** What the diagnostics of a whole document need to know of a page to pass it by; see diagnose.ts. */
 export interface Summary {
@@ -29,15 +26,12 @@ export class Page {
   readonly length: number;
   /** Kept from when it is first asked for. */
   summary: Summary | null = null;
-  #tree: Tree | null = null;
+  /** Kept from when it is first asked for (trees.ts). */
+  tree: Tree | null = null;
 
   constructor(messages: readonly Message[]) {
     this.messages = messages;
     this.length = messages.reduce((sum, message) => sum + message.length, 0);
-  }
-
-  get tree(): Tree {
-    return this.#tree ??= treeOf(this.messages);
   }
 }
 
@@ -119,17 +113,6 @@ export class Conversation {
       }
     }
   }
-
-  /** Pages as nodes of a tree, with groups between so that no node has very many children. */
-  trees(): Tree[] {
-    let trees = this.pages.map((page) => page.tree);
-    while (trees.length > FAN) {
-      const groups: Tree[] = [];
-      for (let at = 0; at < trees.length; at += FAN) groups.push(group(trees.slice(at, at + FAN)));
-      trees = groups;
-    }
-    return trees;
-  }
 }
 
 /** Makes pages of new messages and of those of an earlier version. */
@@ -178,17 +161,6 @@ export class Paging {
     }
     this.#open = [];
   }
-}
-
-/** A node without a name: readers of the tree see its children in its place. */
-export function group(trees: readonly Tree[]): Tree {
-  const positions: number[] = [];
-  let length = 0;
-  for (const tree of trees) {
-    positions.push(length);
-    length += tree.length;
-  }
-  return new Tree(NodeType.none, trees, positions, length);
 }
 
 /** Index, below `count`, of the last entry not greater than `value`; 0 when all are. */

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type Chat, parse, type Place, update } from "../../parser/mod.ts";
+import "../../parser/tree/trees.ts";
 
 function chat(text: string): Chat {
   return parse(new TextEncoder().encode(text));

@@ -2,6 +2,7 @@
 
 import type { Tree } from "@lezer/common";
 import { parse } from "../../parser/mod.ts";
+import "../../parser/tree/trees.ts";
 
 /** The tree of a document given as text. Nodes of a kind that stand in a row are written once. */
 export function outline(text: string): string {

@@ -7,6 +7,7 @@ import { hostileEdits, type Random } from "./hostile.ts";
 import { nodes } from "./outline.ts";
 import { grammarTree } from "./reference/tree.ts";
 import { plainView } from "./reference/view.ts";
+import "../../parser/tree/trees.ts";
 
 /** Nodes that may hold blank lines that are in no child: those below a tool header. */
 const WITH_GAPS = new Set(["ToolUse", "ToolResult"]);

@@ -6,6 +6,7 @@ import { applyEdits, type Chat, type Edit, parse, toJson, update } from "../../p
 import { PIECES } from "./hostile.ts";
 import { nodes } from "./outline.ts";
 import { checkCover, checkDocument } from "./promises.ts";
+import "../../parser/tree/trees.ts";
 
 const encoder = new TextEncoder();
 

@@ -5,6 +5,7 @@ import type { Tree } from "@lezer/common";
 import { Document } from "../../parser/document.ts";
 import { type Chat, type Edit, parse, toJson, update } from "../../parser/mod.ts";
 import { nodes } from "./outline.ts";
+import "../../parser/tree/trees.ts";
 
 const encoder = new TextEncoder();
 const prose = "Some words that fill a line of ordinary length.\n";

@@ -1,0 +1,22 @@
+// Syntax trees come only where something asks for what makes them.
+
+import assert from "node:assert/strict";
+
+/** What a program prints that imports a module of the parser. */
+async function printed(module: string): Promise<string> {
+  const path = new URL(`../../parser/${module}`, import.meta.url).href;
+  const code = `import { parse } from ${JSON.stringify(path)};
+    try { console.log(parse(new TextEncoder().encode("@You:\\nHello\\n")).tree.toString()); }
+    catch (thrown) { console.log(thrown.message); }`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", code],
+    stdout: "piped",
+    stderr: "null",
+  }).output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+Deno.test("the library has trees, and who imports nothing that makes them is told what to import", async () => {
+  assert.equal(await printed("library.ts"), "Document(UserTurn(UserMarker,UserText(UserLines)))");
+  assert.equal(await printed("mod.ts"), "no syntax tree can be made: import parser/tree/trees.ts");
+});
