@@ -1,6 +1,7 @@
 // The first parse of a fresh process and the memory it leaves behind; prints one JSON object. Run by parse.ts.
 
 import { parse } from "../../parser/mod.ts";
+import "../../parser/tree/trees.ts";
 
 // Put there by the flag --expose-gc.
 declare const gc: () => void;

@@ -1,7 +1,7 @@
 // Which functions the usual commands call, found out by running them.
 
 import { startReplay } from "../../providers/replay/server.ts";
-import type { Called } from "./eager.ts";
+import type { Called } from "./nodes.ts";
 
 /** A finished call, and one that waits. */
 const TALK = `@You:
@@ -57,6 +57,7 @@ const RUNS: readonly { readonly words: readonly string[]; readonly text: string 
   { words: ["check", "a.chat"], text: QUESTION },
   { words: ["approve", "a.chat", "open_1"], text: WAITING },
   { words: ["reject", "a.chat", "open_1"], text: WAITING },
+  { words: ["execute", "a.chat", "open_1"], text: WAITING.replace("(pending)", "(approved)") },
   { words: ["advance", "a.chat"], text: WAITING.replace("(pending)", "(approved)") },
 ];
 

@@ -5,16 +5,8 @@
 // parenthesis stands before it.
 
 import { parse } from "@babel/parser";
-
-/** Where functions end in a file, and where those that end there start, in characters; as the engine reports them. */
-export type Called = ReadonlyMap<number, ReadonlySet<number>>;
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
-}
+import { HELPER, Methods } from "./methods.ts";
+import { type Called, type Edit, isCalled, type Node } from "./nodes.ts";
 
 interface FunctionNode extends Node {
   readonly body: Node;
@@ -23,34 +15,43 @@ interface FunctionNode extends Node {
 
 /**
  * The code of a module with parentheses around the functions that were called. It does the same: functions that are
- * declared at the top come to stand at the head as variables, since a declaration cannot stand in parentheses.
- *
- * Methods stay as they are; nothing can be written before them.
+ * declared at the top come to stand at the head as variables, since a declaration cannot stand in parentheses, and methods
+ * become functions that their class is given.
  */
 export function compiledEagerly(code: string, called: Called): string {
   const { body } = parse(code, { sourceType: "module" }).program as unknown as { body: readonly Node[] };
-  const insertions: { readonly at: number; readonly text: string }[] = [];
-  const mark = (node: Node) => {
-    if (!isCalled(node as FunctionNode, called)) return;
-    insertions.push({ at: node.start, text: "(" }, { at: node.end, text: ")" });
-  };
-  const hoisted = new Set<Node>();
+  const methods = new Methods(code, called);
+  const edits: Edit[] = [];
+  const hoisted: FunctionNode[] = [];
   for (const node of body) {
-    if (isDeclaredFunction(node) && isCalled(node, called)) hoisted.add(node);
-    visit(node, mark);
+    if (isDeclaredFunction(node) && isCalled(node, called)) hoisted.push(node);
+    visit(node, methods, (inner) => {
+      if (!isCalled(inner, called)) return;
+      edits.push({ from: inner.start, to: inner.start, text: "(" }, {
+        from: inner.end,
+        to: inner.end,
+        text: ")",
+      });
+    });
   }
-  insertions.sort((a, b) => a.at - b.at);
-  const between = (from: number, to: number) => inserted(code, insertions, from, to);
-  let head = "";
+  edits.push(...methods.edits);
+  // What ends at a place stands before what begins there, and what begins inside of it ends before it.
+  edits.sort((a, b) => a.from - b.from || rank(a) - rank(b));
+  const between = (from: number, to: number) => edited(code, edits, from, to);
+  let head = methods.helped ? HELPER : "";
   let rest = "";
   let reached = 0;
   for (const node of hoisted) {
-    const { name } = (node as FunctionNode).id!;
     rest += between(reached, node.start);
-    head += `var ${name}=(${between(node.start, node.end).replace(DECLARED, "$1")});`;
+    head += `var ${node.id!.name}=(${between(node.start, node.end).replace(DECLARED, "$1")});`;
     reached = node.end;
   }
   return head + rest + between(reached, code.length);
+}
+
+/** Where of several edits at one place each stands. */
+function rank({ text }: Edit): number {
+  return text.startsWith(")") ? 0 : 1;
 }
 
 /** A declaration up to its name. */
@@ -60,40 +61,36 @@ function isDeclaredFunction(node: Node): node is FunctionNode {
   return node.type === "FunctionDeclaration";
 }
 
-/** Whether the engine met the function: it reports where the parameters begin, or where an arrow function does. */
-function isCalled({ start, end, body }: FunctionNode, called: Called): boolean {
-  const starts = called.get(end);
-  if (starts === undefined) return false;
-  for (const each of starts) if (each >= start && each < body.start) return true;
-  return false;
-}
-
-/** Calls `found` with every function that is an expression. */
-function visit(value: unknown, found: (node: Node) => void): void {
+/** Calls `found` with every function that is an expression, and tells of every node. */
+function visit(value: unknown, methods: Methods, found: (node: FunctionNode) => void): void {
   if (Array.isArray(value)) {
-    for (const each of value) visit(each, found);
+    for (const each of value) visit(each, methods, found);
     return;
   }
   if (typeof value !== "object" || value === null || typeof (value as Node).type !== "string") return;
   const node = value as Node;
-  if (node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression") found(node);
-  for (const [key, inner] of Object.entries(node)) if (key !== "loc" && key !== "extra") visit(inner, found);
+  if (node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression") {
+    found(node as FunctionNode);
+  }
+  methods.enter(node);
+  for (const [key, inner] of Object.entries(node)) {
+    if (key !== "loc" && key !== "extra") visit(inner, methods, found);
+  }
+  methods.leave(node);
 }
 
-/** The code from one place to another with what is inserted there. */
-function inserted(
-  code: string,
-  insertions: readonly { readonly at: number; readonly text: string }[],
-  from: number,
-  to: number,
-): string {
+/** The code from one place to another after its edits. */
+function edited(code: string, edits: readonly Edit[], from: number, to: number): string {
   let text = "";
   let reached = from;
-  for (const { at, text: more } of insertions) {
-    // What is inserted where a function ends belongs to it, and what is inserted where the next begins to that.
-    if (at < from || at > to || (at === from && more === ")") || (at === to && more === "(")) continue;
-    text += code.slice(reached, at) + more;
-    reached = at;
+  for (const edit of edits) {
+    const ends = edit.text.startsWith(")");
+    // What is written where a function ends belongs to it, and what is written where the next begins to that.
+    if (edit.from < from || edit.to > to || (edit.from === from && ends) || (edit.from === to && !ends)) {
+      continue;
+    }
+    text += code.slice(reached, edit.from) + edit.text;
+    reached = edit.to;
   }
   return text + code.slice(reached, to);
 }

@@ -17,6 +17,6 @@ async function printed(module: string): Promise<string> {
 }
 
 Deno.test("the library has trees, and who imports nothing that makes them is told what to import", async () => {
-  assert.equal(await printed("library.ts"), "Document(UserTurn(UserMarker,UserText(UserLines)))");
+  assert.equal(await printed("library.ts"), "Document(Turn(Marker,Text(Lines)))");
   assert.equal(await printed("mod.ts"), "no syntax tree can be made: import parser/tree/trees.ts");
 });
