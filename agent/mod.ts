@@ -14,6 +14,7 @@ export type {
   DocumentStore,
   Emit,
   Growth,
+  Piece,
   Stop,
   StopReason,
   UsageRecord,

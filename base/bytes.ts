@@ -81,3 +81,9 @@ export function utf8Length(text: string): number {
 function isLowHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
+
+/** True when the last thing in a text is the first half of a character whose second half is still to come. */
+export function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}

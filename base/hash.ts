@@ -17,12 +17,19 @@ export function isSha256(text: string): boolean {
  * for anything that somebody may want to forge there is `sha256`.
  */
 export function quickHash(text: string): string {
+  return quickHashOf([text]);
+}
+
+/** The same digest of a text in parts. */
+export function quickHashOf(parts: Iterable<string>): string {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
+  for (const text of parts) {
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      a = Math.imul(a ^ code, 2654435761);
+      b = Math.imul(b ^ code, 1597334677);
+    }
   }
   a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);

@@ -29,12 +29,15 @@ export interface DocumentStore {
    * @param growth how it is added
    * @returns what is in the way; null when the text is durable
    */
-  extend(text: readonly string[], growth: Growth): Promise<Problem | null>;
+  extend(text: readonly Piece[], growth: Growth): Promise<Problem | null>;
   /** The text behind the block that grows now, in bytes; the end of the document when none does. */
   readonly behind: Uint8Array;
   /** Where that block begins, as an offset in bytes. @default the end of the document, where the next one will begin */
   readonly growsFrom?: number;
 }
+
+/** Text behind which a document may end: in one string or, where it is long, in several that are taken one after the other. */
+export type Piece = string | Iterable<string>;
 
 /** How a piece of a growing block is added. */
 export interface Growth {

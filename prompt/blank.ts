@@ -13,6 +13,25 @@ export function trimBlank(text: string): string {
   return text.slice(from, to);
 }
 
+/** The same for a text that comes in parts: what is given back of each, which may be nothing. */
+export function blankTrimmer(): (part: string) => string {
+  let begun = false;
+  /** Blanks that are at the end so far. */
+  let held = "";
+  return (part) => {
+    const body = trimBlank(part);
+    if (body === "") {
+      if (begun) held += part;
+      return "";
+    }
+    const from = part.indexOf(body);
+    const given = begun ? held + part.slice(0, from + body.length) : body;
+    held = part.slice(from + body.length);
+    begun = true;
+    return given;
+  };
+}
+
 /** True for the empty text and for blanks and line ends only. */
 export function isBlank(text: string): boolean {
   for (let index = 0; index < text.length; index++) {

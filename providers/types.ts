@@ -3,6 +3,7 @@
 import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Part, Prompt } from "../prompt/types.ts";
+import type { LongText } from "./stream/long_text.ts";
 
 /** What a tool looks like to a provider. */
 export interface OfferedTool {
@@ -138,11 +139,18 @@ export type Effect =
   | { readonly kind: "text"; readonly text: string }
   | {
     readonly kind: "thinking";
-    readonly content: string;
+    /** A long one is taken by whoever writes it. */
+    readonly content: string | LongText;
     readonly signature?: { readonly provider: string; readonly value: string };
   }
   | { readonly kind: "redacted"; readonly data: string }
-  | { readonly kind: "tool_use"; readonly id: string; readonly name: string; readonly inputText: string }
+  | {
+    readonly kind: "tool_use";
+    readonly id: string;
+    readonly name: string;
+    /** JSON of an object. A long one is taken by whoever writes it. */
+    readonly inputText: string | LongText;
+  }
   /** A block that is written when it is whole has grown: what it is, and how many characters of it have come. */
   | {
     readonly kind: "progress";

@@ -1,5 +1,7 @@
 // Documents and streams for the limits: many calls of one reply, and replies of any length.
 
+import { concat } from "../../base/bytes.ts";
+
 /** A call of one reply, as it is written into a document. */
 export interface MadeCall {
   readonly name: string;
@@ -40,40 +42,71 @@ const WORDS = "The Tay rises on Ben Lui – 120 miles of it, and none of them st
 /** Bytes that are sent together. */
 const CHUNK = 1 << 14;
 
-/** The stream of a reply of about so many bytes of text, as Anthropic's API sends it. */
-export function replyStream(bytes: number): ReadableStream<Uint8Array> {
+/** What a reply is made of. */
+export type ReplyKind = "text" | "thinking" | "call";
+
+/** How a block of each kind begins, and how it goes on. */
+const BLOCKS: Readonly<
+  Record<ReplyKind, { readonly block: object; readonly delta: (words: string) => object }>
+> = {
+  text: {
+    block: { type: "text", text: "" },
+    delta: (words) => ({ type: "text_delta", text: words }),
+  },
+  thinking: {
+    block: { type: "thinking", thinking: "", signature: "" },
+    delta: (words) => ({ type: "thinking_delta", thinking: words }),
+  },
+  call: {
+    block: { type: "tool_use", id: "toolu_1", name: "write", input: {} },
+    // One member of an object; what comes in between is the inside of a string.
+    delta: (words) => ({ type: "input_json_delta", partial_json: JSON.stringify(words).slice(1, -1) }),
+  },
+};
+
+/** What stands before and behind the pieces of a block. */
+const AROUND: Readonly<Record<ReplyKind, readonly [readonly object[], readonly object[]]>> = {
+  text: [[], []],
+  thinking: [[], [{ type: "signature_delta", signature: "c2lnbmVk" }]],
+  call: [
+    [{ type: "input_json_delta", partial_json: '{"path":"a.txt","content":"' }],
+    [{ type: "input_json_delta", partial_json: '"}' }],
+  ],
+};
+
+/** The stream of a reply of about so many bytes in one block, as Anthropic's API sends it. */
+export function replyStream(bytes: number, kind: ReplyKind = "text"): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const event = (data: object) => encoder.encode(`data: ${JSON.stringify(data)}\n\n`);
-  const delta = event({
-    type: "content_block_delta",
-    index: 0,
-    delta: { type: "text_delta", text: WORDS },
-  });
-  const batch = Math.max(1, Math.floor(CHUNK / delta.length));
-  const many = new Uint8Array(delta.length * batch);
-  for (let at = 0; at < batch; at++) many.set(delta, at * delta.length);
+  const delta = (one: object) => event({ type: "content_block_delta", index: 0, delta: one });
+  const { block, delta: more } = BLOCKS[kind];
+  const [before, behind] = AROUND[kind];
+  const piece = delta(more(WORDS));
+  const batch = Math.max(1, Math.floor(CHUNK / piece.length));
+  const many = concat(Array.from({ length: batch }, () => piece));
+  const reason = kind === "call" ? "tool_use" : "end_turn";
+  const begin = [
+    event({ type: "message_start", message: { usage: { input_tokens: 10 } } }),
+    event({ type: "content_block_start", index: 0, content_block: block }),
+    ...before.map(delta),
+  ];
+  const end = [
+    ...behind.map(delta),
+    event({ type: "content_block_stop", index: 0 }),
+    event({ type: "message_delta", delta: { stop_reason: reason }, usage: { output_tokens: 3 } }),
+    event({ type: "message_stop" }),
+  ];
   let left = Math.ceil(bytes / (encoder.encode(WORDS).length * batch));
   let begun = false;
   return new ReadableStream({
     pull(controller) {
       if (!begun) {
         begun = true;
-        controller.enqueue(event({ type: "message_start", message: { usage: { input_tokens: 10 } } }));
-        controller.enqueue(
-          event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
-        );
+        controller.enqueue(concat(begin));
       } else if (left-- > 0) {
         controller.enqueue(many);
       } else {
-        controller.enqueue(event({ type: "content_block_stop", index: 0 }));
-        controller.enqueue(
-          event({
-            type: "message_delta",
-            delta: { stop_reason: "end_turn" },
-            usage: { output_tokens: 3 },
-          }),
-        );
-        controller.enqueue(event({ type: "message_stop" }));
+        controller.enqueue(concat(end));
         controller.close();
       }
     },

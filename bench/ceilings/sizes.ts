@@ -3,7 +3,7 @@
 import { conversation } from "../conversation.ts";
 import type { Bench, Figure } from "../harness.ts";
 import { type Ceiling, growth } from "./figures.ts";
-import { callsDocument, replyStream, type Standing, sums } from "./made.ts";
+import { callsDocument, type ReplyKind, replyStream, type Standing, sums } from "./made.ts";
 import { type Spent, spent } from "./run.ts";
 
 const MB = 1024 * 1024;
@@ -46,15 +46,29 @@ async function each(
   return growth(what, all, ceiling);
 }
 
-/** Text that streams in. */
-function replies(folder: string): Promise<Figure[]> {
-  return each("reply", [10, 100], "MB", async (size) => {
-    await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nGo.\n");
-    const result = await answered(folder, size * MB);
-    const { size: written } = await Deno.stat(`${folder}/a.chat`);
-    if (written < size * MB) throw new Error(`the reply is not whole: ${written} bytes`);
-    return result;
-  }, { time: 12, memory: 350 });
+/** The exit code of a reply, which a call keeps waiting, and what a reply of so many MB may take. */
+const REPLIES: Readonly<Record<ReplyKind, { readonly exit: number; readonly ceiling: Ceiling }>> = {
+  text: { exit: 0, ceiling: { time: 12, memory: 350 } },
+  thinking: { exit: 0, ceiling: { time: 12, memory: 350 } },
+  call: { exit: WAITS, ceiling: { time: 12, memory: 900 } },
+};
+
+/** Replies that stream in: text, thinking, the input of a call. */
+async function replies(folder: string): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [kind, { exit, ceiling }] of Object.entries(REPLIES) as [ReplyKind, typeof REPLIES.text][]) {
+    const what = kind === "text" ? "reply" : kind === "call" ? "input of a call" : kind;
+    figures.push(
+      ...await each(what, [10, 100], "MB", async (size) => {
+        await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nGo.\n");
+        const result = await answered(folder, size * MB, kind, [exit]);
+        const { size: written } = await Deno.stat(`${folder}/a.chat`);
+        if (written < size * MB) throw new Error(`the reply is not whole: ${written} bytes`);
+        return result;
+      }, ceiling),
+    );
+  }
+  return figures;
 }
 
 /** Long conversations: looked at, checked, and sent. */
@@ -130,16 +144,21 @@ async function withCalls(folder: string, count: number, standing: Standing): Pro
 }
 
 /** Advances the document with a server on loopback that answers with so many bytes. */
-async function answered(folder: string, bytes: number): Promise<Spent> {
+async function answered(
+  folder: string,
+  bytes: number,
+  kind: ReplyKind = "text",
+  exits: readonly number[] = [0],
+): Promise<Spent> {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     await request.body?.cancel();
-    return new Response(replyStream(bytes), { headers: { "content-type": "text/event-stream" } });
+    return new Response(replyStream(bytes, kind), { headers: { "content-type": "text/event-stream" } });
   });
   try {
     return await spent(folder, ["advance", "a.chat", "--quiet", "--no-autopilot"], {
       ANTHROPIC_API_KEY: "none",
       FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}`,
-    });
+    }, exits);
   } finally {
     await server.shutdown();
   }

@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
-import type { DocumentStore } from "../types.ts";
+import type { DocumentStore, Piece } from "../types.ts";
 
 /** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
 const COMMIT_INTERVAL = 150;
@@ -20,7 +20,7 @@ export class ReplyCommits {
   readonly #store: DocumentStore;
   readonly #interval: number;
   /** Gives the text that may be written by now, in pieces behind each of which the document may end. */
-  readonly #take: () => readonly string[];
+  readonly #take: () => readonly Piece[];
   /** Done before text is written. */
   readonly #before: () => Promise<void>;
   /** Bytes of the line end that the next piece takes away. */
@@ -38,7 +38,7 @@ export class ReplyCommits {
   /** `before` is waited for before each write, with everything that `take` gave; it must not reject. */
   constructor(
     store: DocumentStore,
-    take: () => readonly string[],
+    take: () => readonly Piece[],
     options: { readonly interval?: number; readonly before?: () => Promise<void> } = {},
   ) {
     this.#store = store;
@@ -81,7 +81,7 @@ export class ReplyCommits {
    * message of the person stands behind the reply already. After a conflict too: the store keeps our version aside, and
    * it should be whole.
    */
-  async finish(rest: (answered: boolean) => readonly string[]): Promise<Problem | null> {
+  async finish(rest: (answered: boolean) => readonly Piece[]): Promise<Problem | null> {
     this.#rest?.();
     this.#rest = undefined;
     this.#enqueue(() => this.#add(rest(beginsMessage(this.#store.behind)), true));
@@ -93,11 +93,12 @@ export class ReplyCommits {
     this.#queue = this.#queue.then(write);
   }
 
-  async #add(pieces: readonly string[], last: boolean): Promise<void> {
+  async #add(pieces: readonly Piece[], last: boolean): Promise<void> {
     if (pieces.length === 0 && !(last && this.#begun)) return;
     const { eol } = this.#store.chat;
     const end = pieces.at(-1) ?? "";
-    const unfinished = !last && !end.endsWith("\n");
+    // A long piece is a block, which ends its last line.
+    const unfinished = !last && typeof end === "string" && !end.endsWith("\n");
     const replace = pieces.length === 0 ? 0 : this.#provisional;
     await this.#before();
     const began = performance.now();

@@ -6,18 +6,15 @@
 // document. Nothing at all is written before the first content that is not blank.
 
 import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
-import { fenceFor } from "../../parser/edits/result_block.ts";
-import {
-  escapeTextLine,
-  escapeThinking,
-  fenceAfter,
-  mayBecomeLive,
-  needsClosedFence,
-} from "../../parser/edits/escape.ts";
-import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import { escapeTextLine, fenceAfter, mayBecomeLive, needsClosedFence } from "../../parser/edits/escape.ts";
+import { endsInHalf } from "../../base/bytes.ts";
+import { isBlank } from "../../prompt/blank.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
-import { endsInHalf, ReplyText } from "./reply_text.ts";
+import { LongText } from "../../providers/stream/long_text.ts";
+import { callBlock, redactedBlock, type Signature, thinkingBlock, withLineEnds } from "./block_text.ts";
+import { ReplyText } from "./reply_text.ts";
+import type { Piece } from "../types.ts";
 
 /** How a reply ended, which decides what stands below it. */
 export type ReplyEnd =
@@ -111,12 +108,12 @@ export class ReplyWriter {
         }
         return null;
       case "thinking":
-        return this.#thinking(effect.content, effect.signature);
+        return this.#thinking(LongText.of(effect.content), effect.signature);
       case "redacted":
         this.#redacted(effect.data);
         return null;
       case "tool_use":
-        return this.#toolUse(effect.id, effect.name, effect.inputText);
+        return this.#toolUse(effect.id, effect.name, LongText.of(effect.inputText));
       default:
         return null;
     }
@@ -126,7 +123,7 @@ export class ReplyWriter {
    * New text since the last call, ready to be appended to the document, in pieces: should the program be ended between
    * two, the document may end there.
    */
-  take(): readonly string[] {
+  take(): readonly Piece[] {
     return this.#withLineEnds(this.#out.take());
   }
 
@@ -134,7 +131,7 @@ export class ReplyWriter {
    * Ends the reply and gives the rest of its text like `take`. Empty for a reply that never began. When it is `answered`,
    * the person's next message stands below it already.
    */
-  finish(end: ReplyEnd, answered = false): readonly string[] {
+  finish(end: ReplyEnd, answered = false): readonly Piece[] {
     if (!this.#begun) return [];
     this.#endText();
     if (end.kind === "completed") {
@@ -147,8 +144,8 @@ export class ReplyWriter {
     return this.#withLineEnds(this.#out.takeAll());
   }
 
-  #withLineEnds(pieces: readonly string[]): readonly string[] {
-    return this.#eol === "\n" ? pieces : pieces.map((piece) => piece.replaceAll("\n", this.#eol));
+  #withLineEnds(pieces: readonly (string | LongText)[]): readonly Piece[] {
+    return this.#eol === "\n" ? pieces : pieces.map((piece) => withLineEnds(piece, this.#eol));
   }
 
   #text(text: string): void {
@@ -262,42 +259,23 @@ export class ReplyWriter {
     this.#afterBlock = true;
   }
 
-  #thinking(
-    content: string,
-    signature: { readonly provider: string; readonly value: string } | undefined,
-  ): ProviderError | null {
+  #thinking(content: string | LongText, signature: Signature | undefined): ProviderError | null {
     if (signature !== undefined && /["\r\n\0]/.test(signature.value)) {
       return unwritable("The signature of a thinking block holds a quote or a line end");
     }
-    // A signature vouches for every byte, blanks at the ends too; what no document can hold exactly goes without one.
-    const isSigned = signature !== undefined && !content.includes("\0");
-    const written = isSigned ? content : trimBlank(content).replaceAll("\0", "\u2400");
-    if (written === "" && !isSigned) return null;
+    const written = thinkingBlock(content, signature);
+    if (written === null) return null;
     this.#block(true);
-    const tag = isSigned ? `<thinking ${signature.provider}:signature="${signature.value}">` : "<thinking>";
-    this.#out.write(`${tag}\n`);
-    if (written !== "") this.#thinkingContent(written);
-    else this.#out.write("</thinking>\n");
+    this.#out.add(written);
     return null;
   }
 
   #redacted(data: string): void {
     this.#block(false);
-    this.#out.write("<thinking redacted>\n");
-    this.#thinkingContent(data.replaceAll("\0", "\u2400"));
+    this.#out.add(redactedBlock(data));
   }
 
-  /**
-   * A fence left open by the content would hide the markers below. It is closed by an empty block of its own
-   * behind the tag: that closes it for rule (a) and is balanced for readers that look at the text alone.
-   */
-  #thinkingContent(content: string): void {
-    this.#out.write(`${escapeThinking(content)}\n</thinking>\n`);
-    const fence = content.split("\n").reduce(fenceAfter, 0);
-    if (fence > 0) this.#out.write(`${"`".repeat(fence)}text\n${"`".repeat(fence)}\n`);
-  }
-
-  #toolUse(id: string, name: string, inputText: string): ProviderError | null {
+  #toolUse(id: string, name: string, inputText: string | LongText): ProviderError | null {
     for (const [what, value] of [["name", name], ["id", id]] as const) {
       if (value === "" || /[`)\r\n\0]/.test(value)) {
         const shown = JSON.stringify(value.slice(0, 80)).replaceAll("`", "'");
@@ -309,10 +287,7 @@ export class ReplyWriter {
     const first = !this.#begun && this.#blank === "";
     this.#block(true);
     if (first) this.#out.write("\n");
-    const fence = fenceFor(inputText);
-    this.#out.write(
-      `**Tool Use:** \`${name}\` (\`${this.#ownId(id)}\`)\n\n${fence}json\n${inputText}\n${fence}\n`,
-    );
+    this.#out.add(callBlock(name, this.#ownId(id), inputText));
     return null;
   }
 

@@ -1,5 +1,8 @@
 // The text of a reply between its writer and the document: in small pieces, each of which the document may end behind.
 
+import { endsInHalf } from "../../base/bytes.ts";
+import type { LongText } from "../../providers/stream/long_text.ts";
+
 /** Characters from which on text becomes a piece of its own: as bytes it goes to the disk in one step. */
 const PIECE = 1 << 11;
 
@@ -9,7 +12,7 @@ const KEPT_END = 1 << 10;
 /** Text that grows at its end and is taken from its beginning. Nothing that was taken is held. */
 export class ReplyText {
   /** What may be taken: whole pieces, in order. */
-  #pieces: string[] = [];
+  #pieces: (string | LongText)[] = [];
   /** Characters in them. */
   #ready = 0;
   /** What was written behind them. */
@@ -56,6 +59,17 @@ export class ReplyText {
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#lines++;
   }
 
+  /** Writes a text, a long one as a piece of its own. Nothing may be held then. */
+  add(text: string | LongText): void {
+    if (typeof text === "string") return this.write(text);
+    this.#cut(this.#open.length);
+    this.#lines += text.lines;
+    this.#base += text.length;
+    this.#ready += text.length;
+    this.#before = text.end;
+    this.#pieces.push(text);
+  }
+
   /** From `position` on nothing is taken until `release`; what is a piece already stays one. */
   hold(position: number): void {
     this.#held = position;
@@ -71,13 +85,13 @@ export class ReplyText {
   }
 
   /** All pieces that may be written by now; they are forgotten. */
-  take(): readonly string[] {
+  take(): readonly (string | LongText)[] {
     this.#cut(this.#settled());
     return this.#taken();
   }
 
   /** All that was written and not taken. */
-  takeAll(): readonly string[] {
+  takeAll(): readonly (string | LongText)[] {
     this.#cut(this.#open.length);
     return this.#taken();
   }
@@ -99,16 +113,10 @@ export class ReplyText {
     this.#before = (length < KEPT_END ? this.#before + piece : piece).slice(-KEPT_END);
   }
 
-  #taken(): readonly string[] {
+  #taken(): readonly (string | LongText)[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     this.#ready = 0;
     return pieces;
   }
-}
-
-/** True when the last thing in a text is the first half of a character whose second half is still to come. */
-export function endsInHalf(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
 }

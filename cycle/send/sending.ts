@@ -3,7 +3,6 @@
 import { quickHash } from "../../base/hash.ts";
 import { thrownText } from "../../base/problem.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
-import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import { type Network, reachable } from "../../providers/http/network.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
@@ -18,6 +17,7 @@ import type {
 } from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
 import type { SendOutcome } from "../types.ts";
+import { shownThinking } from "./block_text.ts";
 import { ReplyCommits } from "./commits.ts";
 import { endingOf, failureOf, type StopEffect } from "./ending.ts";
 import { outgrown } from "./limits.ts";
@@ -234,10 +234,11 @@ export class Sending {
         this.#options.emit({ event: "reply:progress", block, name, characters });
       }
     }
-    const error = this.#writer.apply(effect);
-    if (effect.kind === "thinking" && !isBlank(effect.content)) {
-      this.#options.emit({ event: "thinking", text: trimBlank(effect.content) });
+    // The writer takes it.
+    if (effect.kind === "thinking") {
+      for (const text of shownThinking(effect.content)) this.#options.emit({ event: "thinking", text });
     }
+    const error = this.#writer.apply(effect);
     if (effect.kind === "text") this.#tell(effect.text);
     return error;
   }

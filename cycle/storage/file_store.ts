@@ -9,10 +9,10 @@ import type { LockPlace } from "../../config/settings.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import type { DocumentStore, Growth } from "../types.ts";
+import type { DocumentStore, Growth, Piece } from "../types.ts";
 import { type Content, sameContent } from "./disk/content.ts";
 import { DiskFile, type Foreign } from "./disk/disk_file.ts";
-import { type BlockPlace, growthEdits, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
+import { type BlockPlace, grow, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
@@ -200,18 +200,18 @@ export class FileStore implements DocumentStore {
     return this.#growing?.place.start ?? this.#chat.byteLength;
   }
 
-  extend(pieces: readonly string[], { replace, unfinished, last }: Growth): Promise<Problem | null> {
+  extend(pieces: readonly Piece[], { replace, unfinished, last }: Growth): Promise<Problem | null> {
     this.#writing = this.#writing.then(async () => {
       // Only now: while earlier text was written, somebody else's may have moved the end of the block.
       const { start, end } = this.#growing?.place ??
         { start: this.#chat.byteLength, end: this.#chat.byteLength };
       const before = this.#chat;
-      this.#chat = update(this.#chat, growthEdits(end, replace, pieces));
+      this.#chat = grow(this.#chat, end, replace, pieces);
       const place = { start, end: end + this.#chat.byteLength - before.byteLength };
       if (this.#growing === null) this.#remember(this.#file.content);
       this.#growing = { problem: null, ...this.#growing, place, unfinished };
       // Unless a commit waits to be written too, the file holds all that stands before.
-      const known = this.#file.content === before;
+      const known = this.#file.content === before && areStrings(pieces);
       const problem = await this.#flush(known ? { from: end - replace, pieces } : undefined);
       if (!last) return problem;
       const after = problem ?? this.#growing?.problem ?? null;
@@ -361,6 +361,11 @@ export class FileStore implements DocumentStore {
       next: next(`diff ${shellWord(this.path)} ${shellWord(aside.path)}`),
     };
   }
+}
+
+/** Whether none is so long that it must go into the file as a whole. */
+function areStrings(pieces: readonly Piece[]): pieces is readonly string[] {
+  return pieces.every((piece) => typeof piece === "string");
 }
 
 /** How a file got out of our hands, and what a person is told about it. */

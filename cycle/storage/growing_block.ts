@@ -1,7 +1,9 @@
 // A block that grows at one place of a document while others save it: a reply that streams in (editors 3).
 
 import type { Edit } from "../../parser/edits/edit.ts";
-import { parse } from "../../parser/mod.ts";
+import { parse, update } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import type { Piece } from "../types.ts";
 import { difference, type Hunk, joinLines, lineKey, splitLines, withLineEnds } from "./lines.ts";
 import { sameAuthority } from "./merge.ts";
 import { checkText } from "./read.ts";
@@ -30,13 +32,50 @@ export function shifted({ start, end }: BlockPlace, edits: readonly Edit[]): Blo
   };
 }
 
-/** The edits that add pieces to a block that ends at byte `end`; `replace` bytes before it give way to them. */
-export function growthEdits(end: number, replace: number, pieces: readonly string[]): Edit[] {
-  const [first = "", ...rest] = pieces;
-  return [
-    { from: end - replace, to: end, insert: first },
-    ...rest.map((insert) => ({ from: end, to: end, insert })),
-  ];
+/** The document with pieces added to a block that ends at byte `end`; `replace` bytes before it give way to them. */
+export function grow(chat: Chat, end: number, replace: number, pieces: readonly Piece[]): Chat {
+  let grown = chat;
+  let from = end - replace;
+  let to = end;
+  let edits: Edit[] = [];
+  const apply = () => {
+    if (edits.length === 0) return;
+    const before = grown.byteLength;
+    grown = update(grown, edits);
+    from = to = to + grown.byteLength - before;
+    edits = [];
+  };
+  for (const piece of pieces) {
+    if (typeof piece === "string") edits.push({ from: edits.length === 0 ? from : to, to, insert: piece });
+    else {
+      apply();
+      // What was taken goes in before more is taken, so that a long piece does not lie in memory twice.
+      for (const insert of joined(piece)) {
+        edits.push({ from, to, insert });
+        apply();
+      }
+    }
+  }
+  apply();
+  return grown;
+}
+
+/** Characters of a long line that go in together: it is copied each time that it grows. */
+const TOGETHER = 1 << 22;
+
+/** The parts of a piece, those of a long line together. */
+function* joined(piece: Iterable<string>): Generator<string> {
+  let parts: string[] = [];
+  let length = 0;
+  for (const part of piece) {
+    parts.push(part);
+    length += part.length;
+    if (length < TOGETHER && !part.includes("\n")) continue;
+    yield parts.join("");
+    parts = [];
+    length = 0;
+  }
+  if (length > 0) yield parts.join("");
 }
 
 export interface Grown extends GrowingText {

@@ -5,8 +5,8 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { type BlockPlace, growthEdits, shifted } from "./growing_block.ts";
-import type { DocumentStore, Growth } from "../types.ts";
+import { type BlockPlace, grow, shifted } from "./growing_block.ts";
+import type { DocumentStore, Growth, Piece } from "../types.ts";
 
 /** So many bytes tell whether a last line is blank. */
 const LAST_LINE = 4096;
@@ -74,10 +74,10 @@ export class MemoryStore implements DocumentStore {
     return this.#block?.start ?? this.#chat.byteLength;
   }
 
-  async extend(pieces: readonly string[], { replace, last }: Growth): Promise<Problem | null> {
+  async extend(pieces: readonly Piece[], { replace, last }: Growth): Promise<Problem | null> {
     const length = this.#chat.byteLength;
     const { start, end } = this.#block ?? { start: length, end: length };
-    const chat = update(this.#chat, growthEdits(end, replace, pieces));
+    const chat = grow(this.#chat, end, replace, pieces);
     this.#block = last ? null : { start, end: end + chat.byteLength - length };
     this.#take(chat);
     return await Promise.resolve(null);

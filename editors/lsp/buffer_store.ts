@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { InHand } from "../../cycle/storage/in_hand.ts";
 import { difference, distance, splitLines } from "../../cycle/storage/lines.ts";
-import type { DocumentStore, Growth } from "../../cycle/types.ts";
+import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -118,9 +118,13 @@ export class BufferStore implements DocumentStore {
     return this.#write();
   }
 
-  extend(text: readonly string[], { replace, last }: Growth): Promise<Problem | null> {
+  extend(text: readonly Piece[], { replace, last }: Growth): Promise<Problem | null> {
     const { start, end } = this.#block ?? { start: this.#chat.byteLength, end: this.#chat.byteLength };
-    const edit = { from: end - replace, to: end, insert: text.join("") };
+    const edit = {
+      from: end - replace,
+      to: end,
+      insert: text.flatMap((piece) => typeof piece === "string" ? piece : [...piece]).join(""),
+    };
     this.#chat = update(this.#chat, [edit]);
     this.#block = last ? null : { start, end: end + growth(edit) };
     return this.#write();

@@ -79,27 +79,78 @@ export function escapeTextLine(line: string, ticks: number): string {
 
 /** Escapes the content of a thinking block that starts with the fence `ticks` open (0 when none). */
 export function escapeThinking(content: string, ticks = 0): string {
-  return mapThinking(content, ticks, (line) => `\\${line}`, 0);
+  const escaper = new ThinkingEscaper(ticks);
+  return escaper.write(content) + escaper.end();
+}
+
+/** Escapes the content of a thinking block that comes in parts. */
+export class ThinkingEscaper {
+  #fence: number;
+  /** The unfinished line, as long as how it goes on decides about its beginning. */
+  #line = "";
+  /** The beginning of the unfinished line was given on, so that it is text. */
+  #isText = false;
+
+  constructor(ticks = 0) {
+    this.#fence = ticks;
+  }
+
+  /** The fence that is open after the lines that were whole: its backticks, or 0. */
+  get fence(): number {
+    return this.#fence;
+  }
+
+  /** The next part as it is written, as far as that is certain. */
+  write(part: string): string {
+    const lines = part.split("\n");
+    const rest = lines.pop() ?? "";
+    const out: string[] = [];
+    for (const line of lines) {
+      out.push(this.#isText ? line : this.#whole(this.#line + line), "\n");
+      this.#line = "";
+      this.#isText = false;
+    }
+    if (this.#isText) out.push(rest);
+    else {
+      this.#line += rest;
+      this.#isText = this.#line !== "" && !MAY_COUNT.has(this.#line.charAt(0));
+      if (this.#isText) {
+        out.push(this.#line);
+        this.#line = "";
+      }
+    }
+    return out.join("");
+  }
+
+  /** What was held back of the last line. */
+  end(): string {
+    const last = this.#isText ? "" : this.#whole(this.#line);
+    this.#line = "";
+    return last;
+  }
+
+  #whole(line: string): string {
+    const live = isLiveInThinking(withoutBackslashes(line), this.#fence);
+    this.#fence = fenceAfter(this.#fence, line);
+    return live ? `\\${line}` : line;
+  }
+}
+
+/** What a line of thinking begins with that is live, or that opens or closes a fence. */
+const MAY_COUNT: ReadonlySet<string> = new Set(["\\", "<", "@", "`"]);
+
+function isLiveInThinking(bare: string, ticks: number): boolean {
+  return bare.startsWith("</") ? matches(thinkingClose, bare) : ticks === 0 && isMarker(bare);
 }
 
 /** Gives back the content of a thinking block as the provider sent it: the inverse of `escapeThinking`. */
 export function unescapeThinking(content: string, ticks = 0): string {
   if (!content.includes("\\")) return content;
-  return mapThinking(content, ticks, (line) => line.slice(1), 1);
-}
-
-function mapThinking(
-  content: string,
-  ticks: number,
-  change: (line: string) => string,
-  leastBackslashes: number,
-): string {
   const lines = content.split("\n").map((line) => {
     const bare = withoutBackslashes(line);
-    const live = bare.startsWith("</") ? matches(thinkingClose, bare) : ticks === 0 && isMarker(bare);
-    const written = live && line.length - bare.length >= leastBackslashes ? change(line) : line;
+    const live = isLiveInThinking(bare, ticks) && bare.length < line.length;
     ticks = fenceAfter(ticks, line);
-    return written;
+    return live ? line.slice(1) : line;
   });
   return lines.join("\n");
 }

@@ -30,8 +30,22 @@ const encoder = new TextEncoder();
 
 /** A run of backticks that no run inside `content` can close: at least three, one more than the longest. */
 export function fenceFor(content: string): string {
+  return fenceForParts([content]);
+}
+
+/** The same for a content in parts. */
+export function fenceForParts(parts: Iterable<string>): string {
   let longest = 2;
-  for (const run of content.matchAll(/`+/g)) longest = Math.max(longest, run[0].length);
+  /** Backticks at the end of the parts so far. */
+  let open = 0;
+  for (const part of parts) {
+    for (const { 0: { length }, index } of part.matchAll(/`+/g)) {
+      longest = Math.max(longest, index === 0 ? open + length : length);
+    }
+    let from = part.length;
+    while (from > 0 && part[from - 1] === "`") from--;
+    open = from === 0 ? open + part.length : part.length - from;
+  }
   return "`".repeat(longest + 1);
 }
 

@@ -1,10 +1,11 @@
 // The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
 
 import { isObject, own } from "../../base/is_object.ts";
-import { compactJson } from "../../base/json_text.ts";
 import { providerError } from "../http/errors.ts";
 import type { DroppedThinking, Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { toolName } from "../request/wire.ts";
+import { callInput } from "../stream/call_input.ts";
+import { LongText } from "../stream/long_text.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -15,11 +16,11 @@ type OpenBlock =
     readonly id: string;
     readonly name: string;
     readonly start: unknown;
-    json: string;
+    readonly json: LongText;
     /** A line of the stream was lost while the block was open, so what it holds cannot be trusted. */
     damaged: boolean;
   }
-  | { readonly kind: "thinking"; content: string; signature: string; damaged: boolean }
+  | { readonly kind: "thinking"; readonly content: LongText; signature: string; damaged: boolean }
   | { readonly kind: "redacted"; readonly data: string }
   | { readonly kind: "text" | "unknown" };
 
@@ -111,12 +112,20 @@ export class AnthropicReader implements StreamReader {
         const name = toolName(text(block.name), this.#offered);
         // Servers that imitate the API leave ids out; each call needs one to be answered by.
         const id = text(block.id) || `call_${index + 1}`;
-        this.#open.set(index, { kind: "tool", id, name, start: block.input, json: "", damaged: false });
+        this.#open.set(index, {
+          kind: "tool",
+          id,
+          name,
+          start: block.input,
+          json: new LongText(),
+          damaged: false,
+        });
         return [{ kind: "progress", block: "call", name, characters: 0 }];
       }
       case "thinking": {
         const { thinking, signature } = block;
-        const begun = { content: text(thinking), signature: text(signature), damaged: false };
+        const begun = { content: new LongText(), signature: text(signature), damaged: false };
+        begun.content.add(text(thinking));
         this.#open.set(index, { kind: "thinking", ...begun });
         return [{ kind: "progress", block: "thinking", characters: begun.content.length }];
       }
@@ -142,13 +151,13 @@ export class AnthropicReader implements StreamReader {
     }
     if (block?.kind === "thinking") {
       if (delta.type === "thinking_delta") {
-        block.content += text(delta.thinking);
+        block.content.add(text(delta.thinking));
         return [{ kind: "progress", block: "thinking", characters: block.content.length }];
       }
       if (delta.type === "signature_delta") block.signature += text(delta.signature);
     } else if (delta.type === "input_json_delta") {
       if (block?.kind === "tool") {
-        block.json += text(delta.partial_json);
+        block.json.add(text(delta.partial_json));
         return [{ kind: "progress", block: "call", name: block.name, characters: block.json.length }];
       }
       // The line that named the tool was lost.
@@ -167,7 +176,7 @@ export class AnthropicReader implements StreamReader {
       const signed = signature === "" || block.damaged
         ? {}
         : { signature: { provider: "anthropic", value: signature } };
-      return [{ kind: "thinking", content, ...signed }];
+      return [{ kind: "thinking", content: content.value, ...signed }];
     }
     if (block?.kind !== "tool") return [];
     const inputText = block.damaged ? null : toolInput(block.json, block.start);
@@ -291,13 +300,10 @@ function dropped(message: unknown): Effect[] {
 }
 
 /** The JSON text of a finished input, or null when it is no JSON object. No input at all means `{}`. */
-function toolInput(json: string, start: unknown): string | null {
-  const source = json.trim() !== "" ? json : isObject(start) ? JSON.stringify(start) : "{}";
-  try {
-    return isObject(JSON.parse(source)) ? compactJson(source) : null;
-  } catch {
-    return null;
-  }
+function toolInput(json: LongText, start: unknown): string | LongText | null {
+  const { value } = json;
+  const isEmpty = typeof value === "string" && value.trim() === "";
+  return callInput(isEmpty && isObject(start) ? JSON.stringify(start) : value, { compact: true });
 }
 
 function indexOf(data: JsonObject): number {

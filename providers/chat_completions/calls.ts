@@ -1,8 +1,9 @@
 // The calls of one reply as their pieces come, whichever way a server numbers them.
 
 import { isObject } from "../../base/is_object.ts";
-import { callInput } from "../stream/call_input.ts";
+import { isCallInput } from "../stream/call_input.ts";
 import { count, text } from "../stream/fields.ts";
+import { LongText } from "../stream/long_text.ts";
 
 /** A call that may still grow. */
 export interface OpenCall {
@@ -11,7 +12,7 @@ export interface OpenCall {
   /** As it came over the wire. */
   readonly name: string;
   /** Its input so far. */
-  readonly json: string;
+  readonly json: LongText;
   /** A line of the stream was lost while the call was open, so what it holds cannot be trusted. */
   readonly damaged: boolean;
 }
@@ -31,13 +32,14 @@ export class OpenCalls {
     const more = isObject(said.arguments) ? JSON.stringify(said.arguments) : text(said.arguments);
     const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (open === undefined || beginsAnother(open, id, name)) {
-      const call = { index, id, name, json: more, damaged: false };
+      const call = { index, id, name, json: new LongText(), damaged: false };
+      call.json.add(more);
       this.#calls.push(call);
       return call;
     }
     open.id ||= id;
     open.name ||= name;
-    open.json += more;
+    open.json.add(more);
     return open;
   }
 
@@ -55,5 +57,5 @@ export class OpenCalls {
 /** There are servers that give all calls one number, and some that give them one id, or none. */
 function beginsAnother(open: OpenCall, id: string, name: string): boolean {
   if (id !== "" && open.id !== "" && id !== open.id) return true;
-  return name !== "" && open.json !== "" && callInput(open.json) !== null;
+  return name !== "" && open.json.length > 0 && isCallInput(open.json);
 }

@@ -4,6 +4,7 @@ import { isObject, own } from "../../base/is_object.ts";
 import { toolName } from "../request/wire.ts";
 import { callInput, IncompleteCalls } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
+import { LongText } from "../stream/long_text.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { OpenCalls } from "./calls.ts";
 import { addDetails, detailWords, tagName, writeDetails } from "./reasoning_details.ts";
@@ -49,7 +50,7 @@ export class ChatReader implements StreamReader {
   readonly #calls = new OpenCalls();
   readonly #tags = new ThinkTags();
   /** Reasoning that was not given on yet. */
-  #thinking = "";
+  #thinking = new LongText();
   readonly #details: JsonObject[] = [];
   /** The member in which reasoning comes. */
   #field: string | null = null;
@@ -124,7 +125,7 @@ export class ChatReader implements StreamReader {
 
   #think(words: string): Effect[] {
     if (words === "") return [];
-    this.#thinking += words;
+    this.#thinking.add(words);
     return [{ kind: "progress", block: "thinking", characters: this.#thinking.length }];
   }
 
@@ -155,8 +156,8 @@ export class ChatReader implements StreamReader {
   /** Gives the reasoning so far on, as a block of its own. */
   #flush(): Effect[] {
     const details = this.#damaged ? [] : this.#details.splice(0);
-    const content = this.#thinking;
-    this.#thinking = "";
+    const content = this.#thinking.value;
+    this.#thinking = new LongText();
     if (content === "" && details.length === 0) return [];
     const provider = tagName(this.#options.provider);
     const signature = details.length === 0 ? {} : { signature: { provider, value: writeDetails(details) } };
@@ -172,7 +173,7 @@ export class ChatReader implements StreamReader {
     const calls = outcome === "blocked" ? [] : this.#calls.all();
     calls.forEach(({ id, name, json, damaged }, index) => {
       // Of a cut reply, an input that is still empty had not begun.
-      const unbegun = cut && json.trim() === "" && index === calls.length - 1;
+      const unbegun = cut && isBlankText(json) && index === calls.length - 1;
       const inputText = damaged || unbegun || name === "" ? null : callInput(json);
       if (inputText === null) incomplete.add(this.#toolName(name));
       else {
@@ -223,4 +224,8 @@ function contents(
       ? { kind: "thinking", text: contents(part.thinking).map((inner) => inner.text).join("") }
       : { kind: "text", text: text(part.text) }
   );
+}
+
+function isBlankText({ value }: LongText): boolean {
+  return typeof value === "string" && value.trim() === "";
 }

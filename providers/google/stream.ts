@@ -5,6 +5,7 @@ import { compactJson, valueText } from "../../base/json_text.ts";
 import { toolName } from "../request/wire.ts";
 import { count, list, text } from "../stream/fields.ts";
 import { callNote, signatureNote } from "./notes.ts";
+import { LongText } from "../stream/long_text.ts";
 import { UnknownTypes } from "../stream/unknown_types.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 
@@ -34,7 +35,7 @@ export class GoogleReader implements StreamReader {
   readonly #options: GoogleReaderOptions;
   readonly #unknown = new UnknownTypes();
   /** Thoughts that were not given on yet. */
-  #thoughts = "";
+  #thoughts = new LongText();
   /** A signature whose part has no block of its own yet. */
   #signature = "";
   /** The last part was a text, which a block must not cut. */
@@ -88,7 +89,7 @@ export class GoogleReader implements StreamReader {
       return kind === undefined ? [] : this.#unknown.tell("part", kind);
     }
     if (part.thought === true) {
-      this.#thoughts += part.text;
+      this.#thoughts.add(part.text);
       this.#signature = signature || this.#signature;
       this.#inText = false;
       return [{ kind: "progress", block: "thinking", characters: this.#thoughts.length }];
@@ -120,9 +121,9 @@ export class GoogleReader implements StreamReader {
 
   /** The thoughts and the signature so far as a block; thoughts without one are marked as this provider's own. */
   #block(): Effect[] {
-    const content = this.#thoughts;
+    const content = this.#thoughts.value;
     const value = this.#signature;
-    this.#thoughts = "";
+    this.#thoughts = new LongText();
     this.#signature = "";
     if (content === "" && value === "") return [];
     const written: Effect = {

@@ -1,18 +1,45 @@
 // Inputs of calls as they stream: whole ones are taken as they stand, anything else makes the reply an error (S14).
 
+import { compactJson } from "../../base/json_text.ts";
 import { isObject } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
 import type { ProviderError } from "../types.ts";
+import { JsonObjectReader } from "./json_object.ts";
+import { LongText } from "./long_text.ts";
 
-/** The input as the model wrote it when it is a whole JSON object, else null. No text at all means `{}`. */
-export function callInput(json: string): string | null {
-  const source = json.trim();
+/**
+ * The input as the model wrote it when it is a whole JSON object, else null; with `compact` without the blanks between its
+ * tokens. No text at all means `{}`. A long one is taken away from `json`.
+ */
+export function callInput(
+  json: string | LongText,
+  { compact = false }: { readonly compact?: boolean } = {},
+): string | LongText | null {
+  const given = LongText.of(json);
+  if (typeof given !== "string") return longInput(given, compact);
+  const source = given.trim();
   if (source === "") return "{}";
   try {
-    return isObject(JSON.parse(source)) ? source : null;
+    if (!isObject(JSON.parse(source))) return null;
+    return compact ? compactJson(source) : source;
   } catch {
     return null;
   }
+}
+
+/** Whether what came of an input is whole; nothing is taken of it. */
+export function isCallInput(json: LongText): boolean {
+  const given = json.value;
+  if (typeof given === "string") return callInput(given) !== null;
+  const reader = new JsonObjectReader({ compact: false });
+  for (const part of given.parts()) reader.read(part);
+  return reader.isWhole;
+}
+
+function longInput(json: LongText, compact: boolean): LongText | null {
+  const reader = new JsonObjectReader({ compact });
+  json.rewrite((part) => reader.read(part));
+  return reader.isWhole ? json : null;
 }
 
 /** The names of tools whose input did not arrive whole, each once. */

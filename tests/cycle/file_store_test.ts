@@ -419,6 +419,25 @@ Deno.test("a reply that comes fast is appended step by step; what must not be to
     assert.equal(read(), written + call);
   }));
 
+Deno.test("a long piece in parts goes into the file as a whole: while it is taken nothing of it is there", () =>
+  withDocument(async ({ open, path, read }) => {
+    const store = await open();
+    const { ino } = await Deno.stat(path);
+    const parts = Array.from({ length: 2000 }, (_, at) => `part ${at} of a block\n`);
+    const seen = new Set<string>();
+    function* taken(): Generator<string> {
+      for (const part of parts) {
+        seen.add(read());
+        yield part;
+      }
+    }
+    const growth = { replace: 0, unfinished: false, last: true };
+    assert.equal(await store.extend(["\n@Assistant:\n", taken()], growth), null);
+    assert.equal(read(), `${DOCUMENT}\n@Assistant:\n${parts.join("")}`);
+    assert.deepEqual([...seen], [DOCUMENT]);
+    assert.notEqual((await Deno.stat(path)).ino, ino);
+  }));
+
 Deno.test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", () =>
   withDocument(async ({ open, path, read, beside }) => {
     const store = await open();

@@ -505,7 +505,7 @@ Deno.test("text is handed out in pieces that a file takes in one step, however t
       for (let at = 0; at < whole.length; at += size) writer.apply(text(whole.slice(at, at + size)));
       const pieces = writer.take();
       assert.ok(pieces.length > 10, `${line} by ${size}: ${pieces.length}`);
-      for (const piece of pieces) assert.ok(new TextEncoder().encode(piece).length < 16 * 1024);
+      for (const piece of pieces) assert.ok(new TextEncoder().encode(`${piece}`).length < 16 * 1024);
       assert.equal(pieces.join(""), `\n@Assistant:\n${whole}`);
     }
   }

@@ -1,6 +1,8 @@
 // The signed thinking of one request and its reply: what is left out, what came, and what is remembered of both.
 
+import { quickHashOf } from "../../../base/hash.ts";
 import { thrownText } from "../../../base/problem.ts";
+import { partsOf } from "../../../providers/stream/long_text.ts";
 import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../../providers/types.ts";
 import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../../thinking_memory.ts";
 import { type Digests, digestsOf, judge, type Judgement, keyOf, sentEntry, textOf } from "./preserved.ts";
@@ -26,8 +28,8 @@ export class ThinkingLog {
   readonly #model: string;
   /** The thinking in the request, by its place in the body. */
   readonly #sent: ReadonlyMap<string, ThinkingPart>;
-  /** The thinking that came, in order. */
-  readonly #came: ThinkingPart[] = [];
+  /** Digests of the thinking that came, in order. */
+  readonly #came: { readonly key: string; readonly text: string }[] = [];
   readonly #dropped: DroppedThinking[] = [];
 
   constructor(
@@ -44,9 +46,11 @@ export class ThinkingLog {
   note(effect: Effect): void {
     if (effect.kind === "thinking" && effect.signature !== undefined) {
       const { content, signature } = effect;
-      this.#came.push({ kind: "thinking", content, signature, redacted: false });
+      const key = keyOf({ content: "", signature, redacted: false });
+      this.#came.push({ key, text: quickHashOf(partsOf(content)) });
     } else if (effect.kind === "redacted") {
-      this.#came.push({ kind: "thinking", content: effect.data, redacted: true });
+      const part = { content: effect.data, redacted: true };
+      this.#came.push({ key: keyOf(part), text: textOf(part) });
     } else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
   }
 
@@ -84,12 +88,11 @@ export class ThinkingLog {
     const sent = sentEntry(digests.pieces, memory.thinking.sent);
     const records: ThinkingEntry[] = [];
     let before = this.#lastSent(new Set(stale));
-    for (const part of this.#came) {
-      const key = keyOf(part);
+    for (const { key, text } of this.#came) {
       records.push({
         kind: "thinking",
         key,
-        text: textOf(part),
+        text,
         prefix: mismatch === null ? null : digests.prefixes.at(-1)!,
         before,
         model: this.#model,

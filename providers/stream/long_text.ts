@@ -1,0 +1,128 @@
+// Text that comes piece by piece and may become very long: as UTF-8, and once, where a string and its parts would lie in
+// memory several times over.
+
+import { endsInHalf } from "../../base/bytes.ts";
+
+/** Characters up to which a text is held as it came. */
+const SHORT = 1 << 20;
+
+/** Characters of a long text that are held, and given, together. */
+const TOGETHER = 1 << 14;
+
+/** Characters at the end that can be looked at. */
+const KEPT_END = 1 << 10;
+
+const LF = 0x0a;
+
+const encoder = new TextEncoder();
+// A byte order mark inside a text is a character like any other.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * A text that grows. Iterating takes it: each part is given once and not held any longer, so that it can go somewhere else
+ * without lying in memory twice.
+ */
+export class LongText implements Iterable<string> {
+  /** What came before `#open`, in whole characters. */
+  readonly #parts: Uint8Array[] = [];
+  #open = "";
+  #length = 0;
+
+  /** A long text as such, a short one as it is. */
+  static of(text: string | LongText): string | LongText {
+    if (typeof text !== "string") return text.value;
+    if (text.length <= SHORT) return text;
+    const long = new LongText();
+    long.add(text);
+    return long;
+  }
+
+  /** Characters (UTF-16 units) that were added. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The text as a string where it is short, else this. */
+  get value(): string | LongText {
+    return this.#parts.length === 0 && this.#open.length <= SHORT ? this.#open : this;
+  }
+
+  /** Line ends in it. */
+  get lines(): number {
+    let count = 0;
+    for (const part of this.#parts) {
+      for (let at = part.indexOf(LF); at >= 0; at = part.indexOf(LF, at + 1)) count++;
+    }
+    for (let at = this.#open.indexOf("\n"); at >= 0; at = this.#open.indexOf("\n", at + 1)) count++;
+    return count;
+  }
+
+  /** Its last characters. */
+  get end(): string {
+    const last = this.#open.length >= KEPT_END ? undefined : this.#parts.at(-1);
+    return ((last === undefined ? "" : decoder.decode(last)) + this.#open).slice(-KEPT_END);
+  }
+
+  add(text: string): void {
+    this.#length += text.length;
+    this.#open += text;
+    if (this.#open.length > (this.#parts.length === 0 ? SHORT : TOGETHER)) this.#encode();
+  }
+
+  /** Puts a text before all others. */
+  prepend(text: string): void {
+    this.#length += text.length;
+    if (this.#parts.length === 0) this.#open = text + this.#open;
+    else this.#parts.unshift(encoder.encode(text));
+  }
+
+  /** Puts what `change` makes of each part into its place, in order. What it leaves as it is, is not made anew. */
+  rewrite(change: (part: string) => string): void {
+    this.#length = 0;
+    for (const [index, part] of this.#parts.entries()) {
+      const before = decoder.decode(part);
+      const after = change(before);
+      if (after !== before) this.#parts[index] = encoder.encode(after);
+      this.#length += after.length;
+    }
+    this.#open = change(this.#open);
+    this.#length += this.#open.length;
+  }
+
+  /** The text in parts, which are cut anywhere but within a character. */
+  *parts(): Generator<string> {
+    for (const part of this.#parts) yield decoder.decode(part);
+    if (this.#open !== "") yield this.#open;
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    this.#parts.reverse();
+    for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
+      yield decoder.decode(part);
+    }
+    const open = this.#open;
+    this.#open = "";
+    if (open !== "") yield open;
+  }
+
+  /** All of it as one string. */
+  toString(): string {
+    return [...this.parts()].join("");
+  }
+
+  #encode(): void {
+    let at = 0;
+    while (this.#open.length - at > TOGETHER) {
+      const part = this.#open.slice(at, at + TOGETHER);
+      const whole = endsInHalf(part) ? part.slice(0, -1) : part;
+      this.#parts.push(encoder.encode(whole));
+      at += whole.length;
+    }
+    this.#open = this.#open.slice(at);
+  }
+}
+
+/** The parts of a text, long or not. */
+export function partsOf(text: string | LongText): Iterable<string> {
+  return typeof text === "string" ? [text] : text.parts();
+}
