@@ -1,10 +1,18 @@
 // Binds an approval to the text of a call (S5).
 
+import { utf8Length } from "../base/bytes.ts";
 import type { Call } from "../parser/types.ts";
+
+const encoder = new TextEncoder();
 
 /** SHA-256 over tool name and input text as they stand in the document, in hexadecimal. */
 export async function callHash(call: Pick<Call, "name" | "inputText">): Promise<string> {
-  const bytes = new TextEncoder().encode(`${call.name}\0${call.inputText}`);
+  const { inputText } = call;
+  const name = encoder.encode(`${call.name}\0`);
+  // Put together as bytes: an input may be very long.
+  const bytes = new Uint8Array(name.length + utf8Length(inputText));
+  bytes.set(name);
+  encoder.encodeInto(inputText, bytes.subarray(name.length));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

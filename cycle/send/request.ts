@@ -11,6 +11,7 @@ import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import { sameBody } from "../../providers/request/body.ts";
 import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
@@ -174,7 +175,7 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
     log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),
     mayConcede: (concession) =>
       (concession !== "earlier-thinking" || outline?.mismatch !== "error") &&
-      build(new Set([...conceded, concession])).request.body !== request.body,
+      !sameBody(build(new Set([...conceded, concession])).request, request),
   };
 }
 

@@ -216,6 +216,9 @@ export class ChatTurn implements Turn {
   }
 }
 
+/** Characters of an input up to which its text is held. */
+const MOST_HELD = 1 << 20;
+
 /** A call that is known to have a readable input. It is decoded when it is looked at. */
 class ChatCall implements Call {
   readonly kind = "tool_use";
@@ -245,8 +248,11 @@ class ChatCall implements Call {
   }
 
   get inputText(): string {
+    if (this.#inputText !== null) return this.#inputText;
     const { body } = this.#block;
-    return this.#inputText ??= body === null ? "" : this.turn.text.text(body.from, body.to);
+    const text = body === null ? "" : this.turn.text.text(body.from, body.to);
+    // Whoever looks at a very long one takes it from the document again, rather than that it lies beside its values.
+    return text.length > MOST_HELD ? text : this.#inputText = text;
   }
 
   get flaw(): string | null {

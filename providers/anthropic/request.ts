@@ -1,7 +1,8 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
 import { endpointUrl } from "../http/endpoint.ts";
-import { type JsonValue, writeBody } from "../request/json.ts";
+import type { JsonValue } from "../request/json.ts";
+import { withBody } from "../request/body.ts";
 import type { Settings } from "../../config/settings.ts";
 import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
@@ -56,18 +57,21 @@ export function buildRequest(input: RequestInput): BuiltRequest {
     messages: messages.map(({ role, content }) => ({ role, content })),
   };
   return {
-    request: {
-      method: "POST",
-      url: endpointUrl(input.baseUrl, "/v1/messages"),
-      headers: {
-        "x-api-key": input.key,
-        "anthropic-version": "2023-06-01",
-        ...(binding === undefined ? {} : { "anthropic-beta": BINDING_BETA }),
-        "content-type": "application/json",
-        "user-agent": USER_AGENT,
+    request: withBody(
+      {
+        method: "POST",
+        url: endpointUrl(input.baseUrl, "/v1/messages"),
+        headers: {
+          "x-api-key": input.key,
+          "anthropic-version": "2023-06-01",
+          ...(binding === undefined ? {} : { "anthropic-beta": BINDING_BETA }),
+          "content-type": "application/json",
+          "user-agent": USER_AGENT,
+        },
       },
-      body: writeBody(body, TRAILING_KEYS),
-    },
+      body,
+      TRAILING_KEYS,
+    ),
     warnings: [
       ...reusedIdWarnings(prompt),
       ...modelWarnings("anthropic", name, model, input.day),

@@ -1,6 +1,7 @@
 // The request of a Chat Completions server: what all of them share of body, headers and address (providers section 7).
 
-import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { type JsonValue, toJson } from "../request/json.ts";
+import { withBody } from "../request/body.ts";
 import { concessionBy } from "../request/concede.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
@@ -62,16 +63,19 @@ export function chatRequest(
     messages,
   };
   return {
-    request: {
-      method: "POST",
-      url: chatUrl(input.baseUrl),
-      headers: {
-        ...(input.key === "" ? {} : { "authorization": `Bearer ${input.key}` }),
-        "content-type": "application/json",
-        "user-agent": USER_AGENT,
+    request: withBody(
+      {
+        method: "POST",
+        url: chatUrl(input.baseUrl),
+        headers: {
+          ...(input.key === "" ? {} : { "authorization": `Bearer ${input.key}` }),
+          "content-type": "application/json",
+          "user-agent": USER_AGENT,
+        },
       },
-      body: writeBody(body, TRAILING_KEYS),
-    },
+      body,
+      TRAILING_KEYS,
+    ),
     warnings: [...reusedIdWarnings(input.prompt), ...warnings, ...options.warnings],
   };
 }

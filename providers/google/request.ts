@@ -5,7 +5,8 @@ import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { toJson, writeBody } from "../request/json.ts";
+import { toJson } from "../request/json.ts";
+import { withBody } from "../request/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sentTemperature } from "../request/sampling.ts";
@@ -63,16 +64,19 @@ export function buildRequest(
   const url = new URL(endpointUrl(input.baseUrl, pathBelow(input.baseUrl, door.path(name, parameters))));
   url.searchParams.set("alt", "sse");
   return {
-    request: {
-      method: "POST",
-      url: url.href,
-      headers: {
-        ...door.headers(input.key),
-        "content-type": "application/json",
-        "user-agent": USER_AGENT,
+    request: withBody(
+      {
+        method: "POST",
+        url: url.href,
+        headers: {
+          ...door.headers(input.key),
+          "content-type": "application/json",
+          "user-agent": USER_AGENT,
+        },
       },
-      body: writeBody(body, TRAILING_KEYS),
-    },
+      body,
+      TRAILING_KEYS,
+    ),
     warnings: [
       ...reusedIdWarnings(prompt),
       ...modelWarnings(provider, name, model, input.day),

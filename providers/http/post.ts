@@ -9,6 +9,7 @@ import { providerError } from "./errors.ts";
 import type { Proxy } from "./proxy.ts";
 import { transportError } from "./transport_error.ts";
 import { createSseReader } from "./sse.ts";
+import { bodyBytes } from "../request/body.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
 
 export interface PostOptions {
@@ -64,7 +65,7 @@ async function exchange(options: PostOptions, limits: Limits): Promise<Exchange>
   const response = await (options.fetch ?? fetch)(request.url, {
     method: request.method,
     headers: { ...request.headers },
-    body: request.body,
+    body: bodyBytes(request),
     redirect: "manual",
     signal: limits.signal,
   });

@@ -5,7 +5,8 @@ import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { type JsonValue, toJson } from "../request/json.ts";
+import { withBody } from "../request/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
@@ -46,16 +47,19 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     input: conversation.items,
   };
   return {
-    request: {
-      method: "POST",
-      url: endpointUrl(input.baseUrl, "/v1/responses"),
-      headers: {
-        "authorization": `Bearer ${input.key}`,
-        "content-type": "application/json",
-        "user-agent": USER_AGENT,
+    request: withBody(
+      {
+        method: "POST",
+        url: endpointUrl(input.baseUrl, "/v1/responses"),
+        headers: {
+          "authorization": `Bearer ${input.key}`,
+          "content-type": "application/json",
+          "user-agent": USER_AGENT,
+        },
       },
-      body: writeBody(body, TRAILING_KEYS),
-    },
+      body,
+      TRAILING_KEYS,
+    ),
     warnings: [
       ...conversation.warnings,
       ...modelWarnings("openai", name, model, input.day),

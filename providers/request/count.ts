@@ -1,8 +1,8 @@
 // How providers count the tokens of a request without answering it (providers section 18): the request for that, and its answer.
 
-import { utf8Length } from "../../base/bytes.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { ProviderRequest } from "../types.ts";
+import { bodyBytes } from "./body.ts";
 
 /** A way to count. */
 interface Counter {
@@ -88,5 +88,5 @@ const BYTES_PER_TOKEN = 4;
 
 /** What a request may come to in tokens, roughly. */
 export function roughTokens(request: ProviderRequest): number {
-  return Math.ceil(utf8Length(request.body) / BYTES_PER_TOKEN);
+  return Math.ceil(bodyBytes(request).length / BYTES_PER_TOKEN);
 }

@@ -27,15 +27,19 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined };
 
-/** Writes a body; `trailing` names the top-level keys that come last, in this order. */
+/** What takes texts one after the other. */
+export interface TextSink {
+  push(...texts: readonly string[]): void;
+}
+
+/** Writes a body piece by piece; `trailing` names the top-level keys that come last, in this order. */
 export function writeBody(
   body: { readonly [key: string]: JsonValue | undefined },
   trailing: readonly string[],
-): string {
+  pieces: TextSink,
+): void {
   const first = sortedKeys(body).filter((key) => !trailing.includes(key));
-  const pieces: string[] = [];
   addMembers(body, [...first, ...trailing], pieces);
-  return pieces.join("");
 }
 
 /** Writes a value with sorted keys at every depth. */
@@ -46,7 +50,7 @@ export function writeJson(value: JsonValue): string {
 }
 
 /** Adds a value's text in pieces, which are joined once: joined at each depth, a long text would be copied at each. */
-function addValue(value: JsonValue, pieces: string[]): void {
+function addValue(value: JsonValue, pieces: TextSink): void {
   if (value instanceof Raw) pieces.push(value.text);
   // Half a character would become an escape that providers refuse, in this and every later request.
   else if (typeof value === "string") pieces.push(JSON.stringify(value.toWellFormed()));
@@ -77,7 +81,7 @@ function isList(value: JsonValue): value is readonly JsonValue[] {
 function addMembers(
   value: { readonly [key: string]: JsonValue | undefined },
   keys: readonly string[],
-  pieces: string[],
+  pieces: TextSink,
 ): void {
   let separator = "{";
   for (const key of keys) {

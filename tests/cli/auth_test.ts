@@ -14,8 +14,10 @@ function withRing(place: Scene, present = true): Record<string, string> {
   if (present) writeProgram(`${bin}/secret-tool`, SECRET_TOOL);
   const deno = Deno.execPath();
   Deno.symlinkSync(deno, `${bin}/deno`);
-  // An older Deno locks files by flock.
-  for (const name of ["sh", "cat", "rm", "flock"]) Deno.symlinkSync(`/bin/${name}`, `${bin}/${name}`);
+  // An older Deno locks files by flock; the launcher of the package follows links by readlink.
+  for (const name of ["sh", "cat", "rm", "flock", "readlink"]) {
+    Deno.symlinkSync(`/bin/${name}`, `${bin}/${name}`);
+  }
   return { PATH: bin, RING: ring };
 }
 
