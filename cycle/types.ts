@@ -219,7 +219,10 @@ export type CycleEvent =
     /** The line of the document, 1-based, on which it begins as the document is at this moment; a host's own send may not know. */
     readonly line?: number;
   }
-  /** A block of thinking is complete: the model's notes between calls, or a summary of its reasoning. */
+  /**
+   * A block of thinking is complete: the model's notes between calls, or a summary of its reasoning. A very long one is told
+   * in several events, of whole lines.
+   */
   | { readonly event: "thinking"; readonly text: string }
   | {
     /** The reply goes on without text: it thinks, or it writes the input of a call. */

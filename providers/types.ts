@@ -3,7 +3,7 @@
 import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Part, Prompt } from "../prompt/types.ts";
-import type { LongText } from "./stream/long_text.ts";
+import type { LongText } from "../base/text/long_text.ts";
 
 /** What a tool looks like to a provider. */
 export interface OfferedTool {

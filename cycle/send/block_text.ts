@@ -3,7 +3,7 @@
 import { ThinkingEscaper } from "../../parser/edits/escape.ts";
 import { fenceForParts } from "../../parser/edits/result_block.ts";
 import { blankTrimmer } from "../../prompt/blank.ts";
-import { LongText, partsOf } from "../../providers/stream/long_text.ts";
+import { LongText, partsOf } from "../../base/text/long_text.ts";
 
 /** Who made thinking, and what vouches for it. */
 export interface Signature {

@@ -11,7 +11,7 @@ import { endsInHalf } from "../../base/bytes.ts";
 import { isBlank } from "../../prompt/blank.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
-import { LongText } from "../../providers/stream/long_text.ts";
+import { LongText } from "../../base/text/long_text.ts";
 import { callBlock, redactedBlock, type Signature, thinkingBlock, withLineEnds } from "./block_text.ts";
 import { ReplyText } from "./reply_text.ts";
 import type { Piece } from "../types.ts";

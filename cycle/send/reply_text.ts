@@ -1,7 +1,7 @@
 // The text of a reply between its writer and the document: in small pieces, each of which the document may end behind.
 
 import { endsInHalf } from "../../base/bytes.ts";
-import type { LongText } from "../../providers/stream/long_text.ts";
+import type { LongText } from "../../base/text/long_text.ts";
 
 /** Characters from which on text becomes a piece of its own: as bytes it goes to the disk in one step. */
 const PIECE = 1 << 11;

@@ -11,7 +11,7 @@ import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
-import { sameBody } from "../../providers/request/body.ts";
+import { sameBody } from "../../providers/http/body.ts";
 import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";

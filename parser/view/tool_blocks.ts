@@ -1,7 +1,7 @@
 // Tool blocks of a message: header, fence and body of a call or a result, read from its nodes.
 
 import { isObject } from "../../base/is_object.ts";
-import { nestingDepth, repeatedKey } from "../../base/json_text.ts";
+import { nestingDepth, repeatedKey } from "../../base/text/json_text.ts";
 import { blockOpen, type Span, toolResultHeader, toolUseHeader } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { readAttachments } from "../text/attachments.ts";

@@ -1,8 +1,8 @@
 // The request of the Anthropic Messages API: body, headers and address (providers section 4).
 
 import { endpointUrl } from "../http/endpoint.ts";
-import type { JsonValue } from "../request/json.ts";
-import { withBody } from "../request/body.ts";
+import { type JsonValue, writeBody } from "../request/json.ts";
+import { withBody } from "../http/body.ts";
 import type { Settings } from "../../config/settings.ts";
 import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
@@ -69,8 +69,7 @@ export function buildRequest(input: RequestInput): BuiltRequest {
           "user-agent": USER_AGENT,
         },
       },
-      body,
-      TRAILING_KEYS,
+      writeBody(body, TRAILING_KEYS),
     ),
     warnings: [
       ...reusedIdWarnings(prompt),

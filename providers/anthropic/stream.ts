@@ -5,7 +5,7 @@ import { providerError } from "../http/errors.ts";
 import type { DroppedThinking, Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { toolName } from "../request/wire.ts";
 import { callInput } from "../stream/call_input.ts";
-import { LongText } from "../stream/long_text.ts";
+import { LongText } from "../../base/text/long_text.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { isCallInput } from "../stream/call_input.ts";
 import { count, text } from "../stream/fields.ts";
-import { LongText } from "../stream/long_text.ts";
+import { LongText } from "../../base/text/long_text.ts";
 
 /** A call that may still grow. */
 export interface OpenCall {

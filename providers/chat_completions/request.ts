@@ -1,7 +1,7 @@
 // The request of a Chat Completions server: what all of them share of body, headers and address (providers section 7).
 
-import { type JsonValue, toJson } from "../request/json.ts";
-import { withBody } from "../request/body.ts";
+import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { withBody } from "../http/body.ts";
 import { concessionBy } from "../request/concede.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
@@ -73,8 +73,7 @@ export function chatRequest(
           "user-agent": USER_AGENT,
         },
       },
-      body,
-      TRAILING_KEYS,
+      writeBody(body, TRAILING_KEYS),
     ),
     warnings: [...reusedIdWarnings(input.prompt), ...warnings, ...options.warnings],
   };

@@ -4,7 +4,7 @@ import { isObject, own } from "../../base/is_object.ts";
 import { toolName } from "../request/wire.ts";
 import { callInput, IncompleteCalls } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
-import { LongText } from "../stream/long_text.ts";
+import { LongText } from "../../base/text/long_text.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 import { OpenCalls } from "./calls.ts";
 import { addDetails, detailWords, tagName, writeDetails } from "./reasoning_details.ts";

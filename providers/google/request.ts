@@ -5,8 +5,8 @@ import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { toJson } from "../request/json.ts";
-import { withBody } from "../request/body.ts";
+import { toJson, writeBody } from "../request/json.ts";
+import { withBody } from "../http/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sentTemperature } from "../request/sampling.ts";
@@ -74,8 +74,7 @@ export function buildRequest(
           "user-agent": USER_AGENT,
         },
       },
-      body,
-      TRAILING_KEYS,
+      writeBody(body, TRAILING_KEYS),
     ),
     warnings: [
       ...reusedIdWarnings(prompt),

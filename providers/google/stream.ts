@@ -1,11 +1,11 @@
 // The event stream of Gemini's streamGenerateContent, response by response (providers section 6.3).
 
 import { isObject, own } from "../../base/is_object.ts";
-import { compactJson, valueText } from "../../base/json_text.ts";
+import { compactJson, valueText } from "../../base/text/json_text.ts";
 import { toolName } from "../request/wire.ts";
 import { count, list, text } from "../stream/fields.ts";
 import { callNote, signatureNote } from "./notes.ts";
-import { LongText } from "../stream/long_text.ts";
+import { LongText } from "../../base/text/long_text.ts";
 import { UnknownTypes } from "../stream/unknown_types.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
 

@@ -9,7 +9,7 @@ import { providerError } from "./errors.ts";
 import type { Proxy } from "./proxy.ts";
 import { transportError } from "./transport_error.ts";
 import { createSseReader } from "./sse.ts";
-import { bodyBytes } from "../request/body.ts";
+import { bodyBytes } from "./body.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
 
 export interface PostOptions {

@@ -5,8 +5,8 @@ import { choiceOf, findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { type JsonValue, toJson } from "../request/json.ts";
-import { withBody } from "../request/body.ts";
+import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { withBody } from "../http/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
@@ -57,8 +57,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
           "user-agent": USER_AGENT,
         },
       },
-      body,
-      TRAILING_KEYS,
+      writeBody(body, TRAILING_KEYS),
     ),
     warnings: [
       ...conversation.warnings,

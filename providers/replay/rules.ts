@@ -4,7 +4,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { typeOfSignature } from "../../base/media.ts";
-import { nestingDepth } from "../../base/json_text.ts";
+import { nestingDepth } from "../../base/text/json_text.ts";
 import { modelRefusals, takesPrefill } from "./model_rules.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;

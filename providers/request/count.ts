@@ -2,7 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { ProviderRequest } from "../types.ts";
-import { bodyBytes } from "./body.ts";
+import { bodyBytes } from "../http/body.ts";
 
 /** A way to count. */
 interface Counter {

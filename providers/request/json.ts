@@ -4,8 +4,8 @@
 // order (providers section 2). Tool inputs are carried as `Raw`: the model's own text, never parsed and
 // encoded again, because that would change numbers and the order of members.
 
-import { compactJson } from "../../base/json_text.ts";
-import { byBytes } from "../../base/bytes.ts";
+import { compactJson } from "../../base/text/json_text.ts";
+import { byBytes, MOST_TEXT_BYTES, utf8Length } from "../../base/bytes.ts";
 
 /** JSON text that is written as it stands. */
 export class Raw {
@@ -27,19 +27,37 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined };
 
-/** What takes texts one after the other. */
-export interface TextSink {
-  push(...texts: readonly string[]): void;
-}
-
-/** Writes a body piece by piece; `trailing` names the top-level keys that come last, in this order. */
+/** Writes a body, in UTF-8; `trailing` names the top-level keys that come last, in this order. */
 export function writeBody(
   body: { readonly [key: string]: JsonValue | undefined },
   trailing: readonly string[],
-  pieces: TextSink,
-): void {
+): Uint8Array<ArrayBuffer> {
   const first = sortedKeys(body).filter((key) => !trailing.includes(key));
-  addMembers(body, [...first, ...trailing], pieces);
+  const write = (sink: TextSink) => addMembers(body, [...first, ...trailing], sink);
+  // Counted first and written then: a long conversation does not lie in memory in pieces and as a whole.
+  let length = 0;
+  write({
+    push(...texts) {
+      for (const text of texts) length += utf8Length(text);
+    },
+  });
+  // What is thrown for a string of that length.
+  if (length > MOST_TEXT_BYTES) throw new RangeError("Invalid string length");
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  write({
+    push(...texts) {
+      for (const text of texts) at += encoder.encodeInto(text, bytes.subarray(at)).written;
+    },
+  });
+  return bytes;
+}
+
+const encoder = new TextEncoder();
+
+/** What takes texts one after the other. */
+interface TextSink {
+  push(...texts: readonly string[]): void;
 }
 
 /** Writes a value with sorted keys at every depth. */

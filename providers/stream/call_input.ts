@@ -1,11 +1,11 @@
 // Inputs of calls as they stream: whole ones are taken as they stand, anything else makes the reply an error (S14).
 
-import { compactJson } from "../../base/json_text.ts";
+import { compactJson } from "../../base/text/json_text.ts";
 import { isObject } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
 import type { ProviderError } from "../types.ts";
 import { JsonObjectReader } from "./json_object.ts";
-import { LongText } from "./long_text.ts";
+import { LongText } from "../../base/text/long_text.ts";
 
 /**
  * The input as the model wrote it when it is a whole JSON object, else null; with `compact` without the blanks between its

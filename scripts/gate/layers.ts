@@ -38,12 +38,11 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["files.ts", "folders.ts"],
     ["system"],
     ["paths.ts"],
-    ["environment.ts", "text_fault.ts"],
+    ["environment.ts", "text_fault.ts", "text"],
     [
       "bytes.ts",
       "hash.ts",
       "is_object.ts",
-      "json_text.ts",
       "media.ts",
       "names.ts",
       "problem.ts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { valueText } from "../../base/json_text.ts";
+import { valueText } from "../../base/text/json_text.ts";
 
 /** Every way into a value, with what is there. */
 function ways(value: unknown, way: (string | number)[] = []): [(string | number)[], unknown][] {

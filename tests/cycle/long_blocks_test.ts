@@ -14,7 +14,7 @@ import { grow } from "../../cycle/storage/growing_block.ts";
 import { escapeThinking, ThinkingEscaper } from "../../parser/edits/escape.ts";
 import { fenceFor, fenceForParts } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
-import { LongText, partsOf } from "../../providers/stream/long_text.ts";
+import { LongText, partsOf } from "../../base/text/long_text.ts";
 
 const LONG = (1 << 20) + 1;
 const SIGNATURE = { provider: "anthropic", value: "c2ln" };

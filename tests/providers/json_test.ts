@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { compactJson, nestingDepth, repeatedKey } from "../../base/json_text.ts";
+import { compactJson, nestingDepth, repeatedKey } from "../../base/text/json_text.ts";
+import { bodyBytes, sameBody, withBody } from "../../providers/http/body.ts";
 import { Raw, toJson, writeBody, writeJson } from "../../providers/request/json.ts";
 import { byBytes } from "../../base/bytes.ts";
 
@@ -13,10 +14,8 @@ Deno.test("keys are sorted at every depth, and trailing keys come last in their 
     gone: undefined,
     messages: [],
   };
-  const pieces: string[] = [];
-  writeBody(body, ["system", "tools", "messages"], pieces);
   assert.equal(
-    pieces.join(""),
+    new TextDecoder().decode(writeBody(body, ["system", "tools", "messages"])),
     '{"a":null,"z":1,"system":"s","tools":[{"a":{"c":2,"d":1},"b":1}],"messages":[]}',
   );
 });
@@ -93,4 +92,16 @@ Deno.test("a key that stands twice in one object is found, however it is spelt, 
     ['"a"', null],
   ];
   for (const [text, key] of rows) assert.equal(repeatedKey(text), key, text);
+});
+
+Deno.test("a request holds its body as the bytes that are sent; a copy with another body is counted by that", () => {
+  const head = { method: "POST", url: "http://127.0.0.1/", headers: {} } as const;
+  const made = () => withBody(head, writeBody({ a: "山 😀" }, []));
+  const request = made();
+  assert.equal(request.body, '{"a":"山 😀"}');
+  assert.deepEqual(bodyBytes(request), new TextEncoder().encode(request.body));
+  const copy = { ...request, body: "other" };
+  assert.deepEqual(bodyBytes(copy), new TextEncoder().encode("other"));
+  assert.ok(sameBody(request, made()));
+  assert.ok(!sameBody(request, copy));
 });

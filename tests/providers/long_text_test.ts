@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { callInput, isCallInput } from "../../providers/stream/call_input.ts";
 import { JsonObjectReader } from "../../providers/stream/json_object.ts";
-import { LongText, partsOf } from "../../providers/stream/long_text.ts";
-import { compactJson } from "../../base/json_text.ts";
+import { LongText, partsOf } from "../../base/text/long_text.ts";
+import { compactJson } from "../../base/text/json_text.ts";
 
 /** More characters than are held as they come. */
 const LONG = (1 << 20) + 1;

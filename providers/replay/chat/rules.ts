@@ -2,7 +2,7 @@
 // them refuse, and by the name of the model what Moonshot and OpenAI refuse besides.
 
 import { isObject } from "../../../base/is_object.ts";
-import { nestingDepth } from "../../../base/json_text.ts";
+import { nestingDepth } from "../../../base/text/json_text.ts";
 import {
   type Asked,
   isBase64,

@@ -1,7 +1,7 @@
 // What Gemini's generateContent refuses (providers-2026-11, 3), in its own sentences, shortened.
 
 import { isObject } from "../../../base/is_object.ts";
-import { nestingDepth } from "../../../base/json_text.ts";
+import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, isBase64, isToolName, type JsonObject, listOf, repeated } from "../dialect.ts";
 import { isVertex, modelOf } from "./address.ts";
 

@@ -2,7 +2,7 @@
 // that a mistake in the table of models is seen here and not shared.
 
 import { isObject } from "../../../base/is_object.ts";
-import { nestingDepth } from "../../../base/json_text.ts";
+import { nestingDepth } from "../../../base/text/json_text.ts";
 import {
   type Asked,
   isBase64,

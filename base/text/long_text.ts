@@ -1,7 +1,7 @@
 // Text that comes piece by piece and may become very long: as UTF-8, and once, where a string and its parts would lie in
 // memory several times over.
 
-import { endsInHalf } from "../../base/bytes.ts";
+import { endsInHalf } from "../bytes.ts";
 
 /** Characters up to which a text is held as it came. */
 const SHORT = 1 << 20;
