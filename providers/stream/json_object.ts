@@ -14,9 +14,9 @@ const CLOSE_LIST = 0x5d;
 type State =
   | "begin"
   | "value"
-  | "value or end"
+  | "valueOrEnd"
   | "key"
-  | "key or end"
+  | "keyOrEnd"
   | "colon"
   | "after"
   | "done"
@@ -157,11 +157,11 @@ export class JsonObjectReader {
     if (isBlank(code)) return;
     if (state === "colon") this.#state = code === COLON ? "value" : "wrong";
     else if (state === "after") this.#afterValue(code);
-    else if (state === "key" || state === "key or end") {
+    else if (state === "key" || state === "keyOrEnd") {
       if (code === QUOTE) this.#string(true);
-      else if (code === CLOSE_BRACE && state === "key or end") this.#close();
+      else if (code === CLOSE_BRACE && state === "keyOrEnd") this.#close();
       else this.#state = "wrong";
-    } else if (code === CLOSE_LIST && state === "value or end") this.#close();
+    } else if (code === CLOSE_LIST && state === "valueOrEnd") this.#close();
     else this.#value(code);
   }
 
@@ -194,7 +194,7 @@ export class JsonObjectReader {
 
   #open(isObject: boolean): void {
     this.#around.push(isObject);
-    this.#state = isObject ? "key or end" : "value or end";
+    this.#state = isObject ? "keyOrEnd" : "valueOrEnd";
   }
 
   #close(): void {
