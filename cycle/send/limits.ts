@@ -41,7 +41,7 @@ export function outgrown(bytes: number, waiting: number): ProviderError | null {
     "other",
     "The document has grown to 512 MB, the most it may be, so the reply ends here.",
     {
-      next: "Go on in a new document: flemma new",
+      next: "Go on in a new document: flemma new NAME.chat",
     },
   );
 }

@@ -113,7 +113,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
 const TOO_LARGE: Problem = {
   code: "request-too-large",
   message: "The request would be larger than 512 MB, the most that can be sent.",
-  next: "Attach less, or go on in a smaller document: flemma compact",
+  next: "Attach less, or go on in a smaller document: flemma compact FILE",
 };
 
 async function assemble(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {

@@ -40,7 +40,8 @@ export async function readDocument(path: string, environment: Environment): Prom
     if (found.isDirectory) return failure("document-is-folder", `${path} is a folder, not a document.`);
     if (!found.isFile) return failure("document-not-a-file", `${path} is not a regular file.`);
     if (found.size > MOST_TEXT_BYTES) {
-      const next = "Move its older turns to a file of their own, or go on in a new document: flemma new";
+      const next =
+        "Move its older turns to a file of their own, or go on in a new document: flemma new NAME.chat";
       return failure(
         "document-too-large",
         `${path} is larger than 512 MB, the most a document may be.`,

@@ -25,6 +25,21 @@ Deno.test("every folder and file of the state stands in the table of SECURITY.md
   assert.deepEqual(missing, []);
 });
 
+const VARIABLE = /\bvariables(?:\.|\[")([A-Z][A-Z0-9_]{2,})\b/g;
+
+Deno.test("every variable that the program reads by its name stands on the page about the environment", async () => {
+  const rooms = ["agent", "base", "commands", "config", "cycle", "editors", "providers", "sandbox", "tools"];
+  const read = new Set<string>();
+  for (const room of rooms) {
+    for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
+      for (const [, name] of (await Deno.readTextFile(path)).matchAll(VARIABLE)) read.add(name!);
+    }
+  }
+  assert.ok(read.size >= 12, [...read].join());
+  const page = await Deno.readTextFile(`${ROOT}/docs/environment.md`);
+  assert.deepEqual([...read].filter((name) => !page.includes(`\`${name}`)), []);
+});
+
 Deno.test("the index of the pages has a line for each of them", async () => {
   const index = await Deno.readTextFile(`${ROOT}/docs/README.md`);
   const pages = [...Deno.readDirSync(`${ROOT}/docs`)].map(({ name }) => name).filter((name) =>
