@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return refuse(invocation, {
       code: "nothing-kept",
       message,
-      next: kept.length === 0 ? undefined : "flemma recover --list shows what is kept.",
+      next: kept.length === 0 ? undefined : "See what is kept: flemma recover --list",
     });
   }
   writeOutput(await Deno.readFile(found.path));

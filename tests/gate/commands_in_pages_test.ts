@@ -97,6 +97,18 @@ Deno.test("every command of this program that a page prints has a name and optio
   assert.deepEqual(faults, []);
 });
 
+Deno.test("every command with which a message ends is one that the program takes", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/messages.md`);
+  const advised = [...page.matchAll(/: flemma ([a-z][^:\n]*)$/gm)].map(([, text]) =>
+    // What is put in stands for a file or a name; of a choice the first branch is as good as any.
+    text!.replaceAll("\\", "").replace(/\[([^\]|]*)\|[^\]]*\]/g, "$1").replace(/\{[^}]*\}/g, "a.chat")
+      .replace(/\.+$/, "")
+  );
+  assert.ok(advised.length > 40, `hardly any were found: ${advised.length}`);
+  const faults = advised.flatMap((text) => refusal({ words: wordsOf(text), inText: false }) ?? []);
+  assert.deepEqual(faults, []);
+});
+
 Deno.test("a command that there is none of, and an option that another command has, would be found", () => {
   assert.deepEqual(wordsOf(`flemma new "a b.chat" -m 'x | y' | cat`), [
     "flemma",
