@@ -1,6 +1,6 @@
 // Brings the notices of the sandbox to whoever looks on, before the event of the tool they are about.
 
-import type { Problem } from "../base/problem.ts";
+import { inOneLine, type Problem } from "../base/problem.ts";
 import type { CycleEvent, Emit } from "../cycle/types.ts";
 import type { CallReasons } from "../tools/approval/mod.ts";
 import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
@@ -29,8 +29,8 @@ export function noticing(
   const tellNotices = () => {
     const notices: readonly Problem[] = sandbox.notices().slice(told);
     told += notices.length;
-    for (const { code, message, next } of notices) {
-      emit({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+    for (const notice of notices) {
+      emit({ event: "notice", code: notice.code, message: inOneLine(notice) });
     }
   };
   const tellChanges = (id: string) => {

@@ -2,7 +2,7 @@
 
 import { processEnvironment, systemFor } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
-import { type Outcome, success } from "../base/problem.ts";
+import { inOneLine, type Outcome, success } from "../base/problem.ts";
 import { openFile } from "../cycle/storage/file_store.ts";
 import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { checkText, knownPath } from "../cycle/storage/read.ts";
@@ -39,8 +39,8 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const system = systemFor("openChat");
   if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
-  const notify = options.notify ?? (({ code, message, next }) => {
-    emit?.({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  const notify = options.notify ?? ((problem) => {
+    emit?.({ event: "notice", code: problem.code, message: inOneLine(problem) });
   });
   const place = readOnly
     ? undefined

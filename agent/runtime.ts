@@ -3,7 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { sha256 } from "../base/hash.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
-import { type Outcome, success } from "../base/problem.ts";
+import { inOneLine, type Outcome, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { conflictMarks } from "../cycle/plan/conflict_marks.ts";
 import { Cycle } from "../cycle/mod.ts";
@@ -113,8 +113,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const subject = await subjectSettings(options, { path, ...blocks });
   if (!subject.ok) return subject;
   const { settings, loaded, diagnostics } = subject.value;
-  for (const { code, message, next } of loaded.notices) {
-    tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  for (const notice of loaded.notices) {
+    tell({ event: "notice", code: notice.code, message: inOneLine(notice) });
   }
   const guarded = await guardOf(store, options, subject.value);
   if (!guarded.ok) return guarded;
@@ -134,8 +134,8 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const { tools, warnings, end, servers } = registered.value;
   const skills = await registerSkills(tools, { environment, settings, document: path });
   if (!skills.ok) return skills;
-  for (const { code, message, next } of [...warnings, ...skills.value]) {
-    tell({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  for (const notice of [...warnings, ...skills.value]) {
+    tell({ event: "notice", code: notice.code, message: inOneLine(notice) });
   }
   const seen = await openSeenFiles(environment, path);
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };

@@ -1,7 +1,7 @@
 // One document with everything its loop takes, as every host holds it.
 
 import { listed } from "../base/names.ts";
-import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
+import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
 import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
@@ -501,12 +501,8 @@ export class Session implements ChatSession {
 
   /** What a killed run left behind is ended first: it could be the very call that is about to run. */
   async #recovered(runtime: Runtime): Promise<Runtime> {
-    for (const { code, message, next } of await runtime.sandbox.recover()) {
-      this.#options.emit?.({
-        event: "notice",
-        code,
-        message: next === undefined ? message : `${message} ${next}`,
-      });
+    for (const problem of await runtime.sandbox.recover()) {
+      this.#options.emit?.({ event: "notice", code: problem.code, message: inOneLine(problem) });
     }
     return runtime;
   }

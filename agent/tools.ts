@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
-import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
+import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/cycle.ts";
@@ -54,8 +54,8 @@ export async function registerTools(
   emit: Emit = () => {},
 ): Promise<Outcome<RegisteredTools>> {
   const { tools: settings } = subject.settings;
-  const tell = ({ code, message, next }: Problem) =>
-    emit({ event: "notice", code, message: next === undefined ? message : `${message} ${next}` });
+  const tell = (problem: Problem) =>
+    emit({ event: "notice", code: problem.code, message: inOneLine(problem) });
   const builtin = new ToolRegistry();
   const registered = builtin.register(builtinTools(settings));
   if (!registered.ok) return registered;

@@ -35,6 +35,11 @@ export function failure(code: string, message: string, next?: string): { ok: fal
   return { ok: false, problem: next === undefined ? { code, message } : { code, message, next } };
 }
 
+/** What is wrong, and what to do next, on one line. */
+export function inOneLine({ message, next }: Pick<Problem, "message" | "next">): string {
+  return next === undefined ? message : `${message} ${next}`;
+}
+
 /**
  * The text of whatever was thrown, on one line and without a stack, fit for the end of a sentence. What the system says
  * goes without the number of the error and the name of the system call: nobody who meets it can do anything with these,

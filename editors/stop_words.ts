@@ -1,5 +1,6 @@
 // How a run ended, in words for a person who reads them in an editor: what happened, then what to do there.
 
+import { inOneLine } from "../base/problem.ts";
 import { listed } from "../base/names.ts";
 import type { Stop } from "../cycle/types.ts";
 
@@ -57,9 +58,7 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
     case "diagnostics":
     case "conflict":
     case "failed":
-    case "empty": {
-      const { message = "The run ended.", next } = problem ?? {};
-      return { level: "error", text: next === undefined ? message : `${message} ${next}` };
-    }
+    case "empty":
+      return { level: "error", text: inOneLine(problem ?? { message: "The run ended." }) };
   }
 }

@@ -1,7 +1,7 @@
 // The sandbox as other programs use it (sandbox section 9): one object for a process, with documents as arguments.
 
 import type { Environment } from "../base/environment.ts";
-import { type Outcome, type Problem, success } from "../base/problem.ts";
+import { inOneLine, type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings } from "../config/settings/sandbox.ts";
 import { registerBuiltinBackends } from "./backends/builtin.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
@@ -144,14 +144,14 @@ export function createSandboxApi<Document>(
     isEnabled: (document = null) => resolveConfig(document).enabled,
     getPolicy(document) {
       const policy = sandboxOf(document).policy();
-      if (!policy.ok) throw new Error(sentence(policy.problem));
+      if (!policy.ok) throw new Error(inOneLine(policy.problem));
       return policy.value;
     },
     async wrapCommand(inner, document) {
       const prepared = await sandboxOf(document).prepare(inner);
-      if (!prepared.ok) return { ok: false, error: sentence(prepared.problem) };
+      if (!prepared.ok) return { ok: false, error: inOneLine(prepared.problem) };
       const handedOut = prepared.value.handOut();
-      if (!handedOut.ok) return { ok: false, error: sentence(handedOut.problem) };
+      if (!handedOut.ok) return { ok: false, error: inOneLine(handedOut.problem) };
       const { argv, wrapped, setupFailure, dispose } = prepared.value;
       return { ok: true, argv, wrapped, setupFailure, dispose };
     },
@@ -165,7 +165,7 @@ export function createSandboxApi<Document>(
       const found = await backendOf(document, { enabled: true, backend: "auto" });
       return found.ok
         ? { name: found.value.name, diagnostic: null }
-        : { name: null, diagnostic: sentence(found.problem) };
+        : { name: null, diagnostic: inOneLine(found.problem) };
     },
     register: (name, backend) => registry.register(name, backend),
     unregister: (name) => registry.unregister(name),
@@ -201,9 +201,5 @@ export function createSandboxApi<Document>(
 }
 
 function resultOf(outcome: Outcome<unknown>): Result {
-  return outcome.ok ? { ok: true } : { ok: false, error: sentence(outcome.problem) };
-}
-
-function sentence({ message, next }: Problem): string {
-  return next === undefined ? message : `${message} ${next}`;
+  return outcome.ok ? { ok: true } : { ok: false, error: inOneLine(outcome.problem) };
 }

@@ -1,7 +1,7 @@
 // Makes what a tool is given besides its input (tools 4). Nothing is computed before a tool asks for it.
 
 import type { Environment } from "../base/environment.ts";
-import type { Problem } from "../base/problem.ts";
+import { inOneLine } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
@@ -243,10 +243,10 @@ export function workingFolder(
 function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
   const wrapCommand = async (argv: readonly string[]): Promise<WrappedCommand> => {
     const outcome = await sandbox.prepare(argv);
-    if (!outcome.ok) return { ok: false, error: sentenceOf(outcome.problem) };
+    if (!outcome.ok) return { ok: false, error: inOneLine(outcome.problem) };
     prepared.push(outcome.value);
     const handedOut = outcome.value.handOut();
-    if (!handedOut.ok) return { ok: false, error: sentenceOf(handedOut.problem) };
+    if (!handedOut.ok) return { ok: false, error: inOneLine(handedOut.problem) };
     return { ok: true, argv: outcome.value.argv };
   };
   const added: Record<PropertyKey, unknown> = {
@@ -263,10 +263,6 @@ function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
     },
   };
   return new Proxy(sandbox, members) as PluginSandbox;
-}
-
-function sentenceOf({ message, next }: Problem): string {
-  return next === undefined ? message : `${message} ${next}`;
 }
 
 function pluginTruncate(options: ContextOptions): PluginTruncate {

@@ -2,7 +2,7 @@
 
 import program from "../../deno.json" with { type: "json" };
 import { parentOf } from "../../base/paths.ts";
-import { type Problem, success } from "../../base/problem.ts";
+import { inOneLine, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings/extensions.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
@@ -83,7 +83,7 @@ export async function openServers(
         resolve: async (_register, done) => {
           const asked = await server.ask();
           if (asked.ok) own.take(server, asked.value);
-          done(asked.ok ? undefined : sentences(asked.problem).replace(`The server ${name} `, "it "));
+          done(asked.ok ? undefined : inOneLine(asked.problem).replace(`The server ${name} `, "it "));
         },
       });
     }
@@ -135,10 +135,6 @@ function unusable(
       next: `Set one of mcp.servers.${name}.command and mcp.servers.${name}.url.`,
     },
   };
-}
-
-function sentences({ message, next }: Problem): string {
-  return next === undefined ? message : `${message} ${next}`;
 }
 
 /** The tools that stand in the registry for each server. */

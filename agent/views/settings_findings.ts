@@ -2,7 +2,7 @@
 // there, hosts that are none, a model and a provider that do not belong together.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Outcome } from "../../base/problem.ts";
+import { inOneLine, type Outcome } from "../../base/problem.ts";
 import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
@@ -79,12 +79,7 @@ function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFi
   if (!sandbox.enabled) return [];
   const policy = resolvePolicy(sandbox, context);
   if (policy.ok) return [];
-  const { message, next } = policy.problem;
-  return [{
-    key: "sandbox.policy",
-    severity: "error",
-    message: next === undefined ? message : `${message} ${next}`,
-  }];
+  return [{ key: "sandbox.policy", severity: "error", message: inOneLine(policy.problem) }];
 }
 
 /** Entries of lists of paths that lead to nothing. */

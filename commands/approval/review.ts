@@ -1,7 +1,7 @@
 // `flemma review`: decides about the calls of documents one by one, at a terminal, with all of each call in view.
 
 import { settingsRule } from "../../agent/review/settings_rule.ts";
-import { failure, type Outcome, success } from "../../base/problem.ts";
+import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { hostOptions } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -38,8 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
       emit: (event: { readonly event: string; readonly message?: string }) => {
         if (event.event === "notice" && event.message !== undefined) tell(event.message);
       },
-      notify: ({ message, next }: { readonly message: string; readonly next?: string }) =>
-        tell(next === undefined ? message : `${message} ${next}`),
+      notify: (problem: Problem) => tell(inOneLine(problem)),
     };
     const terminal = tty = new ProcessTty(environment.variables, interrupts.signal);
     const desks = files.value.map((file) => new Desk(file, options));

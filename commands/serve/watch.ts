@@ -3,7 +3,7 @@
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
-import { type Problem, thrownText } from "../../base/problem.ts";
+import { inOneLine, type Problem, thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../../editors/stop_words.ts";
@@ -203,10 +203,7 @@ class Teller {
   }
 
   problem(problem: Problem): void {
-    const { message, next } = problem;
-    this.#invocation.messages.say(
-      `flemma: ${visible(this.#label)}: ${visible(next === undefined ? message : `${message} ${next}`)}`,
-    );
+    this.#invocation.messages.say(`flemma: ${visible(this.#label)}: ${visible(inOneLine(problem))}`);
     this.event({ event: "stopped", reason: "failed", ids: [], line: null, problem });
   }
 

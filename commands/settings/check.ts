@@ -1,5 +1,6 @@
 // `flemma config check`: every mistake of the settings with its place, and what of them has no effect.
 
+import { inOneLine } from "../../base/problem.ts";
 import { blocksOf } from "../../agent/settings.ts";
 import { settingsFindings } from "../../agent/views/settings_findings.ts";
 import { visible } from "../../base/visible.ts";
@@ -44,9 +45,8 @@ export function fileLines(
   context: Parameters<typeof settingsFindings>[1],
 ): { readonly lines: readonly string[]; readonly exit: number } {
   const lines = loaded.warnings.map((line) => `${line} (warning)`);
-  for (const { message, next } of loaded.notices) {
-    if (loaded.warnings.some((line) => message.startsWith(line))) continue;
-    lines.push(next === undefined ? message : `${message} ${next}`);
+  for (const notice of loaded.notices) {
+    if (!loaded.warnings.some((line) => notice.message.startsWith(line))) lines.push(inOneLine(notice));
   }
   let exit: number = Exit.ok;
   for (const { key, item, message, severity } of settingsFindings(loaded.settings, context)) {

@@ -7,7 +7,7 @@ import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
 import { folderOfDocument, parentOf, referenceTo } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, thrownText } from "../../base/problem.ts";
+import { failure, inOneLine, type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { Emit } from "../../cycle/types.ts";
 import { framesOnLines, onLine } from "../rpc/framing.ts";
 import { type Call, Peer, Refusal, RpcCode } from "../rpc/peer.ts";
@@ -318,6 +318,6 @@ const UNKNOWN = new Refusal(RpcCode.invalidParams, "There is no such conversatio
 const BUSY = new Refusal(RpcCode.invalidRequest, "A turn of this conversation goes on.");
 const NO_FOLDER = new Refusal(RpcCode.invalidParams, "cwd has to be an absolute path.");
 
-function refusal({ code, message, next }: Problem, rpc: number = RpcCode.internal): Refusal {
-  return new Refusal(rpc, next === undefined ? message : `${message} ${next}`, { code });
+function refusal(problem: Problem, rpc: number = RpcCode.internal): Refusal {
+  return new Refusal(rpc, inOneLine(problem), { code: problem.code });
 }

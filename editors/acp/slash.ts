@@ -3,7 +3,7 @@
 import { listed } from "../../base/names.ts";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
-import type { Outcome } from "../../base/problem.ts";
+import { inOneLine, type Outcome } from "../../base/problem.ts";
 import { Refusal } from "../rpc/peer.ts";
 
 /** The commands, as clients list them. */
@@ -55,6 +55,5 @@ async function approve({ open }: SlashHost, id: string): Promise<string> {
   await using session = opened.value;
   const approved = await session.approve(id === "" ? { kind: "only" } : id);
   if (approved.ok) return `${listed(approved.value)} is approved. Say anything to go on.`;
-  const { message, next } = approved.problem;
-  return next === undefined ? message : `${message} ${next}`;
+  return inOneLine(approved.problem);
 }

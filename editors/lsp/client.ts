@@ -2,7 +2,7 @@
 
 import type { Diagnostic, Position, Range, TextEdit, WorkspaceEdit } from "vscode-languageserver-types";
 import { isObject } from "../../base/is_object.ts";
-import type { Problem } from "../../base/problem.ts";
+import { inOneLine, type Problem } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { type Peer, Refusal } from "../rpc/peer.ts";
 import type { Encoding } from "./positions.ts";
@@ -104,8 +104,8 @@ export class Client {
   }
 
   /** Says what went wrong, with what to do about it. */
-  problem({ message, next }: Problem): void {
-    this.say(Level.error, next === undefined ? message : `${message} ${next}`);
+  problem(problem: Problem): void {
+    this.say(Level.error, inOneLine(problem));
   }
 
   /** Notes something that nobody has to see. */

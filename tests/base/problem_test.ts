@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { thrownText } from "../../base/problem.ts";
+import { inOneLine, thrownText } from "../../base/problem.ts";
 
 Deno.test("what the system says is told without numbers of errors and names of system calls", () => {
   const failing = [
@@ -19,4 +19,9 @@ Deno.test("what the system says is told without numbers of errors and names of s
   assert.equal(thrownText(new Error("Connection refused (os error 111)")), "Connection refused");
   assert.equal(thrownText(new Error("Two\n  lines of ours")), "Two lines of ours");
   assert.equal(thrownText("a word"), "a word");
+});
+
+Deno.test("a problem on one line says what is wrong, and what to do where there is something", () => {
+  assert.equal(inOneLine({ message: "It broke." }), "It broke.");
+  assert.equal(inOneLine({ message: "It broke.", next: "Mend it." }), "It broke. Mend it.");
 });

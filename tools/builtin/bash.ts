@@ -1,6 +1,6 @@
 // The tool that runs a shell command inside the sandbox (tools 8.1).
 
-import type { Problem } from "../../base/problem.ts";
+import { inOneLine } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
@@ -112,7 +112,7 @@ async function runCommand(
   const policy = context.sandbox.policy();
   const writable = context.sandbox.enabled && policy.ok ? policy.value.rw_paths : [];
   const shell = findProgram(text(config.shell) || "bash", context.environment, writable);
-  if (!shell.ok) return failed(sentences(shell.problem));
+  if (!shell.ok) return failed(inOneLine(shell.problem));
 
   // Both streams become one pipe inside the shell, so their order is kept and the pipe for errors belongs to
   // whatever stands around the shell.
@@ -145,7 +145,7 @@ async function attempt<Last extends boolean>(
       if (running.problem.code === "sandbox-outdated" && !last) {
         return null as Last extends true ? never : null;
       }
-      return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : sentences(running.problem));
+      return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : inOneLine(running.problem));
     }
     const place = { source: "bash", document: context.document, id: context.toolId };
     const collector = new OutputCollector({
@@ -340,10 +340,6 @@ function ended(output: string, sentence: string): ExecutionResult {
 
 function failed(error: string): ExecutionResult {
   return { success: false, error };
-}
-
-function sentences(problem: Problem): string {
-  return problem.next === undefined ? problem.message : `${problem.message} ${problem.next}`;
 }
 
 function plural(count: number, noun: string): string {

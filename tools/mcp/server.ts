@@ -1,6 +1,6 @@
 // A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
 
-import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings/extensions.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { type CallOutcome, Connection, type Network } from "./connection.ts";
@@ -187,10 +187,7 @@ export class Server {
         context.signal,
       );
       if (opened === null) return { success: false, error: this.#stopped };
-      if (!opened.ok) {
-        const { message, next } = opened.problem;
-        return { success: false, error: next === undefined ? message : `${message} ${next}` };
-      }
+      if (!opened.ok) return { success: false, error: inOneLine(opened.problem) };
       const outcome = await opened.value.call(name, input, {
         seconds: this.#settings.timeout ?? 60,
         signal: context.signal,

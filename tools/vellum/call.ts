@@ -1,5 +1,6 @@
 // One call of a tool file: its facts go to a host, its questions come back, its answer becomes the result (tools 7.3, 7.7).
 
+import { inOneLine } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
@@ -32,9 +33,7 @@ export async function callFile(
   context: ExecutionContext,
 ): Promise<ExecutionResult> {
   const outcome = await hosts.use(callee.definition.target, (host) => runIn(host, callee, input, context));
-  if (outcome.ok) return outcome.value;
-  const { message, next } = outcome.problem;
-  return { success: false, error: next === undefined ? message : `${message} ${next}` };
+  return outcome.ok ? outcome.value : { success: false, error: inOneLine(outcome.problem) };
 }
 
 async function runIn(

@@ -1,5 +1,6 @@
 // What `flemma check` says of a document, as the editor shows it: a call that waits for the person says what it asks for.
 
+import { inOneLine } from "../../../base/problem.ts";
 import type { Diagnostic as Shown } from "vscode-languageserver-types";
 import type { OpenCall } from "../../../agent/types.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
@@ -54,7 +55,7 @@ function problemFinding(code: string, message: string, next?: string): Diagnosti
     code,
     type: "config",
     severity: "error",
-    message: next === undefined ? message : `${message} ${next}`,
+    message: inOneLine({ message, next }),
   };
 }
 

@@ -1,5 +1,6 @@
 // The servers that the program mcporter knows, as a source of tools: listed through it and called through it (tools 9).
 
+import { inOneLine } from "../../../base/problem.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { nameFilter } from "../../../config/rules/name_filter.ts";
 import type { McporterSettings } from "../../../config/settings/tools.ts";
@@ -60,10 +61,7 @@ async function asked(
     seconds: START,
     signal: place.signal,
   });
-  if (!ran.ok) {
-    const { message, next } = ran.problem;
-    return { why: next === undefined ? message : `${message} ${next}` };
-  }
+  if (!ran.ok) return { why: inOneLine(ran.problem) };
   const answer = jsonIn(ran.value.stdout);
   return isObject(answer) ? { answer } : { why: failureOf(ran.value) };
 }
@@ -119,10 +117,7 @@ async function call(
     seconds: place.settings.timeout,
     signal: context.signal,
   });
-  if (!ran.ok) {
-    const { message, next } = ran.problem;
-    return { success: false, error: next === undefined ? message : `${message} ${next}` };
-  }
+  if (!ran.ok) return { success: false, error: inOneLine(ran.problem) };
   return await shortened(await answerOf(ran.value, place), context);
 }
 
