@@ -3,6 +3,8 @@
 import { type ExitStatus, fileChangeSentence, toolEnvironment } from "../../sandbox/mod.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
+import { authorityIn } from "../../agent/trust/agreement.ts";
+import { distrust } from "../../agent/trust/stranger.ts";
 import { readSubject, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -23,6 +25,22 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.diagnostics;
   }
   const sandbox = sandboxOf(environment, subject, evaluated.value);
+  // The person asks for a wall, and a stranger's document may not be what makes it lower.
+  const distrusted = await distrust({
+    environment,
+    path: subject.path,
+    authority: authorityIn(evaluated.value, subject.frontmatter),
+    person: evaluated.value.loaded.settings,
+    document: settings,
+    sandbox,
+  });
+  if (distrusted !== null && !distrusted.onlyItsOwn) {
+    return refuse(invocation, {
+      code: "document-not-trusted",
+      message: `${rest[0]} was not run. ${distrusted.sentence}`,
+      next: "Without the document it runs by your own settings: flemma sandbox run -- COMMAND",
+    });
+  }
   const prepared = await sandbox.prepare(rest);
   const told = sandbox.notices();
   for (const notice of told) {

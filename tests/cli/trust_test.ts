@@ -55,6 +55,29 @@ Deno.test("trust - takes the text that an editor holds, for the path that is nam
     assert.match((await told(place, "--show", "a.chat"))[2], /have not agreed/);
   }));
 
+Deno.test("sandbox run goes by a document that makes the sandbox lower only once the person agreed to it", () =>
+  withScene(async (place) => {
+    const beside = `${place.folder}/beside`;
+    Deno.mkdirSync(beside);
+    const blocks = ["sandbox: false", `sandbox: { policy: { rw_paths: ["urn:flemma:cwd", "${beside}"] } }`];
+    for (const [at, block] of blocks.entries()) {
+      place.write("a.chat", `\`\`\`yaml\nflemma:\n  ${block}\n\`\`\`\n@You:\nHello\n`);
+      const made = `${beside}/${at}`;
+      const run = () => place.run(["sandbox", "run", "a.chat", "--", "touch", made]);
+      const refused = await run();
+      assert.equal(refused.code, 1, block);
+      assert.match(refused.stderr, /^flemma: touch was not run\. This document .* flemma trust \S+a\.chat/);
+      assert.equal(place.exists(`../beside/${at}`), false);
+      assert.equal((await place.run(["trust", "a.chat"])).code, 0);
+      const agreed = await run();
+      assert.equal(agreed.code, 0, agreed.stderr);
+      assert.equal(place.exists(`../beside/${at}`), true);
+    }
+    // What only narrows needs no word.
+    place.write("a.chat", "```yaml\nflemma:\n  sandbox: { policy: { network: false } }\n```\n@You:\nHello\n");
+    assert.equal((await place.run(["sandbox", "run", "a.chat", "--", "true"])).code, 0);
+  }));
+
 Deno.test("what leads to a device or is a pipe in a project is refused at once, wherever a project may have it", () =>
   withScene(async (place) => {
     Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
