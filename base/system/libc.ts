@@ -19,6 +19,7 @@ function open() {
   return Deno.dlopen("libc.so.6", {
     renameat2: { parameters: ["i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
     listxattr: { parameters: ["buffer", "pointer", "usize"], result: "isize" },
+    tcflush: { parameters: ["i32", "i32"], result: "i32" },
   }).symbols;
 }
 
@@ -43,6 +44,15 @@ export const renameBy: RenameWith = (from, to, flags) =>
 export function mayHaveAttributes(path: string): boolean {
   const length = systemCalls()?.listxattr(named(path), null, 0n);
   return length !== 0n;
+}
+
+/** What `tcflush` throws away: what was typed and not read. */
+const TYPED = 0;
+const STANDARD_INPUT = 0;
+
+/** Throws away what was typed at the terminal of standard input and not read yet; false where it could not. */
+export function forgetTyped(): boolean {
+  return systemCalls()?.tcflush(STANDARD_INPUT, TYPED) === 0;
 }
 
 function named(path: string): Uint8Array<ArrayBuffer> {

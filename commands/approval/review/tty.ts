@@ -2,6 +2,7 @@
 
 import { writeOutput } from "../../io/streams.ts";
 import { INTERRUPT, type Key, keyOf, typed, type TypedLine } from "./keys.ts";
+import { forgetTyped } from "../../../base/system/libc.ts";
 import { visible } from "../../../base/visible.ts";
 import { displayWidth } from "../../../base/width.ts";
 
@@ -122,6 +123,8 @@ export class ProcessTty implements Tty {
 
 /** Throws away what was typed and not read yet. */
 async function drain(): Promise<void> {
+  // An older Deno opens no file that does not wait, and would read until somebody types.
+  if (forgetTyped()) return;
   const { closeSync, constants, openSync, readSync } = await import("node:fs");
   let file: number;
   try {
