@@ -39,6 +39,7 @@ function fieldText({ name, text }: Field): string {
 }
 
 function resultText(result: ShownResult): string {
-  const { words } = resultWords(result);
-  return result.text === "" ? `Result: ${words}` : `Result: ${words}\n${result.text}`;
+  if (result.text === "") return `Result: ${resultWords(result).words}`;
+  // A text that is there is the result; only what became of the call besides needs a word.
+  return `Result:${result.status === null ? "" : ` ${resultWords(result).words}`}\n${result.text}`;
 }

@@ -55,8 +55,10 @@ export async function add(
   const { environment, messages } = invocation;
   const outcome = await addToSession(environment, document, operations, new Date());
   if (!outcome.ok) return refuse(invocation, outcome.problem);
-  for (const operation of operations) messages.note(`${sentence(operation)} ${scope(document)}.`);
-  messages.note(`Until then: flemma session reset${document === null ? "" : ` ${document}`}`);
+  for (const operation of operations) {
+    messages.note(`${sentence(operation)} ${scope(document)}, until you log out.`);
+  }
+  messages.note(`Take it back with: flemma session reset${document === null ? "" : ` ${document}`}`);
   await warnOfCost(invocation, document, operations);
   return Exit.ok;
 }
@@ -81,9 +83,11 @@ export async function reset(
 ): Promise<number> {
   const outcome = await resetSession(invocation.environment, document, keys, new Date());
   if (!outcome.ok) return refuse(invocation, outcome.problem);
-  const what = keys === null ? "anything" : keys.join(", ");
-  const text = outcome.value ? "no longer sets" : "did not set";
-  invocation.messages.note(`The session ${text} ${what} ${scope(document)}.`);
+  invocation.messages.note(
+    outcome.value
+      ? `Taken back ${scope(document)}: ${keys === null ? "all that was set until logout" : keys.join(", ")}.`
+      : `Nothing of that was set until logout ${scope(document)}.`,
+  );
   return Exit.ok;
 }
 
@@ -95,7 +99,7 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
     ...operations.map((operation) => `  ${sentence(operation)}\n`),
   ]);
   writeOutput(visible(lines.join(""), { lines: true }));
-  if (lines.length === 0) invocation.messages.note("The session changes nothing.");
+  if (lines.length === 0) invocation.messages.note("Nothing is set until logout.");
   return Exit.ok;
 }
 

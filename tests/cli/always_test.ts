@@ -50,7 +50,7 @@ Deno.test("where no rule can stand for a call, nothing is approved and the reaso
       /No rule can approve this call again: .*holds.*\n {2}Approve it this time only: leave out --always\./,
     );
     assert.equal(place.read("a.chat"), text);
-    assert.match((await place.run(["session", "show", "a.chat"])).stderr, /changes nothing/);
+    assert.match((await place.run(["session", "show", "a.chat"])).stderr, /Nothing is set until logout/);
   }));
 
 Deno.test("a filter needs the path that the rule belongs to, and approves without it all the same", () =>

@@ -20,7 +20,7 @@ Deno.test("a result stands with its call, and a message that only held results i
   }\n@Assistant:\nDone.\n`;
   assert.equal(
     plain(text),
-    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall of bash (c1)\ncommand: ls\nResult: result\na.ts\n\nAssistant:\n\nDone.\n\n",
+    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall of bash (c1)\ncommand: ls\nResult:\na.ts\n\nAssistant:\n\nDone.\n\n",
   );
 });
 
