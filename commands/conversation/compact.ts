@@ -19,7 +19,7 @@ import { readDocument } from "../../cycle/storage/read.ts";
 import type { Emit } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { drive } from "../document/drive.ts";
+import { drive } from "../document/run/drive.ts";
 import type { OpenDocument } from "../document/open.ts";
 import { hostOptions } from "../host.ts";
 import type { Invocation } from "../invocation.ts";

@@ -7,7 +7,7 @@ import { expandHome } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { readDocument } from "../../cycle/storage/read.ts";
-import { drive } from "../document/drive.ts";
+import { drive } from "../document/run/drive.ts";
 import { settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";

@@ -5,7 +5,7 @@ import { resolveAll } from "../../cycle/plan/targets.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { numberOption } from "../line/options.ts";
-import { drive } from "./drive.ts";
+import { drive } from "./run/drive.ts";
 import type { OpenDocument } from "./open.ts";
 import { specOf, targetsOf } from "./targets.ts";
 

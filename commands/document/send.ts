@@ -6,7 +6,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
-import { drive, goesOn } from "./drive.ts";
+import { drive, goesOn } from "./run/drive.ts";
 import { openForReport, withDocument } from "./open.ts";
 
 export async function run(invocation: Invocation): Promise<number> {

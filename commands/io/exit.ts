@@ -1,6 +1,7 @@
-// Exit codes (cli section 5), and which problem ends in which.
+// Exit codes (cli section 5), and which problem or end of a run gives which.
 
 import type { Problem } from "../../base/problem.ts";
+import type { Stop } from "../../cycle/types.ts";
 
 export const Exit = {
   ok: 0,
@@ -39,6 +40,42 @@ const CODES: Readonly<Record<string, number>> = {
 
 export function exitOf(problem: Problem): number {
   return CODES[problem.code] ?? Exit.failure;
+}
+
+/** The exit code of a command whose run ended so; `interrupted` where the person pressed Ctrl-C. */
+export function exitOfStop(
+  { reason, problem }: Stop,
+  { command, interrupted }: { readonly command: string; readonly interrupted: boolean },
+): number {
+  switch (reason) {
+    case "answered":
+      // Where nothing is to be done all is well; a request that was asked for and not made is another matter.
+      return command === "send" ? Exit.person : Exit.ok;
+    case "done":
+    case "cut":
+    case "stepped":
+    case "throttled":
+      return Exit.ok;
+    case "last-word":
+    case "unanswered":
+    case "pending":
+    case "protected":
+    case "turn-limit":
+    case "repeats":
+    case "context-full":
+    case "budget":
+    case "yield":
+      return Exit.person;
+    case "diagnostics":
+    case "empty":
+      return Exit.diagnostics;
+    case "conflict":
+      return Exit.conflict;
+    case "failed":
+      return problem === undefined ? Exit.failure : exitOf(problem);
+    case "cancelled":
+      return interrupted ? Exit.interrupted : Exit.failure;
+  }
 }
 
 /** Which of several codes counts for all: an interrupt before a mistake of usage, a failure, and so on down. */

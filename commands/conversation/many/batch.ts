@@ -4,7 +4,7 @@ import { RequestLimiter } from "../../../providers/http/limiter.ts";
 import { inTurn } from "./in_turn.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
-import { drive, goesOn } from "../../document/drive.ts";
+import { drive, goesOn } from "../../document/run/drive.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, worstExit } from "../../io/exit.ts";
 import { Interrupts } from "../../io/interrupt.ts";

@@ -2,7 +2,7 @@
 
 import type { Stop, UsageRecord } from "../../../cycle/types.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
-import type { Among } from "../../document/drive.ts";
+import type { Among } from "../../document/run/show.ts";
 import type { Invocation } from "../../invocation.ts";
 import { counted, usageWords } from "../../io/amounts.ts";
 import { Exit } from "../../io/exit.ts";

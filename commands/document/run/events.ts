@@ -1,13 +1,13 @@
 // What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere (cli section 5).
 
-import type { RunEvent } from "../../agent/views/run_event.ts";
-import type { Environment } from "../../base/environment.ts";
-import { absolutePath } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import type { Invocation } from "../invocation.ts";
-import { switchOption, textOption } from "../line/options.ts";
-import { safeJson } from "../io/safe_json.ts";
-import { descriptorPath, writeOutput, writeTo } from "../io/streams.ts";
+import type { RunEvent } from "../../../agent/views/run_event.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { absolutePath } from "../../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
+import type { Invocation } from "../../invocation.ts";
+import { switchOption, textOption } from "../../line/options.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { descriptorPath, writeOutput, writeTo } from "../../io/streams.ts";
 
 /** Takes events. */
 export interface EventSink {
