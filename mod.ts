@@ -28,6 +28,7 @@ import { backends } from "./sandbox/mod.ts";
 export * from "./agent/mod.ts";
 export { type Environment, processEnvironment } from "./base/environment.ts";
 export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
+export type { LongText } from "./base/text/long_text.ts";
 export { DEFAULT_SETTINGS } from "./config/defaults.ts";
 export type {
   ContextSettings,

@@ -5,6 +5,7 @@ import type { LineChange } from "../../parser/edits/line_change.ts";
 
 /** The run is over: the last event of every stream, or of each document where there are several. */
 export interface StoppedEvent {
+  /** Its name. */
   readonly event: "stopped";
   /** Why it came to rest. */
   readonly reason: Stop["reason"];
@@ -20,8 +21,11 @@ export interface StoppedEvent {
 
 /** A line that is printed for a person as well. */
 export interface MessageEvent {
+  /** Its name. */
   readonly event: "message";
+  /** Whether `--quiet` would leave it out (`note`), or not. */
   readonly level: "note" | "error";
+  /** The line, safe to show. */
   readonly text: string;
 }
 

@@ -63,6 +63,7 @@ export class LongText implements Iterable<string> {
     return ((last === undefined ? "" : decoder.decode(last)) + this.#open).slice(-KEPT_END);
   }
 
+  /** Adds a text at the end. */
   add(text: string): void {
     this.#length += text.length;
     this.#open += text;
@@ -95,6 +96,7 @@ export class LongText implements Iterable<string> {
     if (this.#open !== "") yield this.#open;
   }
 
+  /** Its parts, from the beginning; each is taken out as it is given. */
   *[Symbol.iterator](): Generator<string> {
     this.#parts.reverse();
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
