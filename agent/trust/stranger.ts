@@ -86,7 +86,7 @@ async function loosening(question: StrangerQuestion): Promise<Loosening | null> 
 }
 
 /**
- * Turns approvals by policy into questions, and says once why.
+ * Turns approvals by policy into questions, and says once why; of calls that wait anyway it says so too.
  *
  * @param person what the person's own settings alone decide
  */
@@ -102,12 +102,15 @@ export function wary(
   let told = false;
   return async (call, options) => {
     const verdict = await decide(call, options);
-    if (verdict.decision !== "approve" || (!all && HARMLESS.has(call.name))) return verdict;
-    if (onlyItsOwn && (await person(call)).decision === "approve") return verdict;
+    if (verdict.decision === "deny" || (!all && HARMLESS.has(call.name))) return verdict;
+    const asks = verdict.decision === "require_approval";
+    if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return verdict;
     if (!told) {
       told = true;
       emit({ event: "notice", code: "document-not-trusted", message: sentence });
     }
+    // Whoever is asked anyway has to know what the call would run in, and why the word approved does not count.
+    if (asks) return { ...verdict, detail: verdict.detail ?? detail, bound: true };
     // A document that is not believed could bring the word `approved` along; from here on it is the person's.
     const source = WITHOUT_AGREEMENT;
     return { decision: "require_approval", source, detail, bound: true, ...withChain(verdict) };

@@ -37,11 +37,36 @@ Deno.test("policy approves nothing that a stranger's document takes out of the s
 Deno.test("the word approved in a stranger's document is not taken for a person's", async () => {
   await withScene(async (place) => {
     place.write("a.chat", withCall(FIRST_BLOCK, APPROVED));
-    assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
+    const stepped = await place.run([...STEP, "a.chat"]);
+    assert.equal(stepped.code, 3);
+    assert.match(stepped.stderr, /This document .*, so its calls wait for you\. .* flemma trust /);
+    assert.match(stepped.stderr, /The call \S+ waits for you: the document /);
+    assert.doesNotMatch(stepped.stderr, /was changed/);
     waits(place, "a.chat");
     const piped = await place.run(STEP, { stdin: withCall(FIRST_BLOCK, APPROVED) });
     assert.match(piped.stdout, /flemma:tool status=pending/);
     assert.ok(!place.exists("runs.txt"));
+  });
+});
+
+Deno.test("who approves a call that waits anyway is told that the stranger's document takes it out of the sandbox", async () => {
+  await withScene(async (place) => {
+    const off = "```yaml\nflemma:\n  sandbox: false\n```\n";
+    for (const status of ["", APPROVED]) {
+      place.write("a.chat", withCall(off, status));
+      const { code, stderr } = await place.run([...STEP, "a.chat"]);
+      assert.equal(code, 3);
+      assert.match(stderr, /This document switches the sandbox off, so its calls wait for you/);
+      assert.doesNotMatch(stderr, /was changed/);
+      assert.equal(stderr.split("This document switches").length, 2, "once");
+      waits(place, "a.chat");
+      // Asked and told, their own word in the text counts.
+      place.write("a.chat", place.read("a.chat").replace("=pending", "=approved"));
+      assert.equal((await place.run([...STEP, "a.chat"])).code, 0);
+      assert.equal(place.read("runs.txt"), "ran\n");
+      Deno.removeSync(place.path("runs.txt"));
+      Deno.removeSync(`${place.folder}/state`, { recursive: true });
+    }
   });
 });
 
