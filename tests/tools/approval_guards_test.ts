@@ -115,6 +115,19 @@ Deno.test("a guard that answers at once is not timed, and one that answers late 
   assert.equal(await approval.resolve("bash", {}, CONTEXT), "deny");
 });
 
+Deno.test("the sandbox is waited for, because each of its tries has a limit and a busy machine needs all of them", async () => {
+  const faults: ResolverFault[] = [];
+  const approval = new ApprovalRegistry((fault) => faults.push(fault));
+  approval.register("urn:flemma:approval:sandbox", {
+    priority: 25,
+    resolve: () => Promise.resolve("approve"),
+  });
+  const waits = await withoutWaiting(async () => {
+    assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
+  });
+  assert.deepEqual([waits, faults], [[], []]);
+});
+
 Deno.test("only what stands above the sandbox guards it, and only approvals by circumstance give way", async () => {
   const broken = () => Promise.reject(new Error("broke"));
   const nonsense = () => "yes" as unknown as "approve";
