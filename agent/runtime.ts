@@ -169,10 +169,10 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   };
   const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
   if (!judge.ok) return judge;
-  const distrusted = unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({
+  const distrusted = await unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({
     environment,
     path,
-    authority: authorityIn(subject.value, blocks.frontmatter),
+    authority: await authorityIn(subject.value, blocks.frontmatter),
     person: loaded.settings,
     document: settings,
     sandbox,

@@ -407,7 +407,8 @@ export class Session implements ChatSession {
     if (blocker !== undefined) {
       return failure("first-block-invalid", blocker.message, "Correct the first block before trusting it.");
     }
-    return success({ path: this.path, authority: authorityIn(runtime.value.subject, this.chat.frontmatter) });
+    const authority = await authorityIn(runtime.value.subject, this.chat.frontmatter);
+    return success({ path: this.path, authority });
   }
 
   /** Why nothing may be changed by this session; null when it may. */

@@ -2,21 +2,35 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";
-import { type Authority, authorityOf } from "../../config/document/authority.ts";
+import type { Authority, Said } from "../../config/document/authority.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import type { Frontmatter } from "../../parser/types.ts";
 import type { SubjectSettings } from "../settings.ts";
 
+type Logs = Pick<SubjectSettings, "logs">;
+
 /** What the first block of a document comes to, as far as a person has to agree to it. */
-export function authorityIn(
-  { logs }: Pick<SubjectSettings, "logs">,
-  frontmatter: Frontmatter | null,
-): Authority {
+export async function authorityIn({ logs }: Logs, frontmatter: Frontmatter | null): Promise<Authority> {
+  if (!speaks({ logs })) return NO_AUTHORITY;
+  const { authorityOf } = await import("../../config/document/authority.ts");
   return authorityOf(logs, frontmatter?.code ?? null);
 }
 
-/** What a document without a first block comes to. */
-export const NO_AUTHORITY: Authority = authorityOf([], null);
+/** What the first block of a document says beside parameters. */
+export async function saidBy({ logs }: Logs, frontmatter: Frontmatter | null): Promise<Said> {
+  if (!speaks({ logs })) return NOTHING_SAID;
+  const { saidIn } = await import("../../config/document/authority.ts");
+  return saidIn(logs, frontmatter?.code ?? null);
+}
+
+/** Whether a first block says anything. Most documents have none, and then nothing that reads settings is loaded. */
+function speaks({ logs }: Logs): boolean {
+  return logs.some(({ layer }) => layer === "M");
+}
+
+/** What a document without a first block comes to, and what it says; as `authorityOf` and `saidIn` have it. */
+export const NO_AUTHORITY: Authority = { text: '{"values":[]}', lines: [] };
+export const NOTHING_SAID: Said = { text: "", narrows: true };
 
 /**
  * Whether the person agreed to exactly this for the document at the real path; an unsaved document has none. Fails when

@@ -2,7 +2,6 @@
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, success } from "../../base/problem.ts";
-import { saidIn } from "../../config/document/authority.ts";
 import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
 import type { DocumentStore, Emit } from "../../cycle/types.ts";
 import { resolvePolicy } from "../../sandbox/mod.ts";
@@ -13,6 +12,7 @@ import {
   type SubjectSettings,
   subjectSettings,
 } from "../settings.ts";
+import { saidBy } from "./agreement.ts";
 import type { Leaves } from "./exposure.ts";
 import { DocumentGuard } from "./guard.ts";
 import type { Distrust } from "./stranger.ts";
@@ -44,9 +44,9 @@ export async function guardOf(
       const { frontmatter } = blocks;
       const same = frontmatter?.language === now.frontmatter?.language &&
         frontmatter?.code === now.frontmatter?.code;
-      if (same) return said(subject, blocks);
+      if (same) return await said(subject, blocks);
       const other = await subjectSettings(host, { path, ...blocks });
-      return other.ok ? said(other.value, blocks) : { block: other.problem.message, narrows: false };
+      return other.ok ? await said(other.value, blocks) : { block: other.problem.message, narrows: false };
     },
     inReach: (paths) => {
       const policy = resolvePolicy(subject.settings.sandbox, { environment, document: path });
@@ -60,22 +60,23 @@ export async function guardOf(
 }
 
 /** What a first block that a command could have written does to calls; null for every other block. */
-export function unconfirmed(
+export async function unconfirmed(
   guard: DocumentGuard,
   subject: SubjectSettings,
   { path, blocks }: { readonly path: string | null; readonly blocks: Blocks },
-): Distrust | null {
+): Promise<Distrust | null> {
   const { suspects } = guard;
   if (path === null || suspects === null || suspects.block === null) return null;
-  return guard.suspectsBlock(said(subject, blocks)) ? unconfirmedBlock(suspects, path) : null;
+  return guard.suspectsBlock(await said(subject, blocks)) ? unconfirmedBlock(suspects, path) : null;
 }
 
 /** What a first block says; one with mistakes says something that no other one does. */
-function said(
-  { logs, diagnostics }: SubjectSettings,
+async function said(
+  subject: SubjectSettings,
   { frontmatter }: Blocks,
-): Pick<Leaves, "block" | "narrows"> {
-  const { text, narrows } = saidIn(logs, frontmatter?.code ?? null);
+): Promise<Pick<Leaves, "block" | "narrows">> {
+  const { diagnostics } = subject;
+  const { text, narrows } = await saidBy(subject, frontmatter);
   if (diagnostics.every(({ severity }) => severity !== "error")) return { block: text, narrows };
   return { block: `mistaken: ${frontmatter?.code}`, narrows: false };
 }

@@ -11,8 +11,16 @@ export interface Trace {
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Misses in one folder after which it is listed instead of asked again. */
+/** Misses in a small folder after which it is listed instead of asked again, … */
 const PATIENCE = 2;
+/** … what counts as small, in bytes of the folder itself, and how many of them are listed in the time of one miss. */
+const SMALL_FOLDER = 4096;
+const LISTED_PER_MISS = 512;
+
+/** Misses after which a folder is listed. What a list takes grows with the folder, and a folder for all may hold thousands. */
+export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
+  return size <= SMALL_FOLDER ? PATIENCE : Math.max(PATIENCE, Math.floor(size / LISTED_PER_MISS));
+}
 
 /**
  * Milliseconds since its last change after which a folder's time can be trusted to differ at the next change. Some file
@@ -136,11 +144,12 @@ export class FsSnapshot {
       this.#source(parent).children.push({ path, info, target });
       return info;
     }
-    if (parent === path || !this.has(parent)) return null;
+    const folder = parent === path ? null : this.lstat(parent);
+    if (folder === null) return null;
     this.#source(parent).children.push({ path, info: null, target: null });
     const misses = (this.#misses.get(parent) ?? 0) + 1;
     this.#misses.set(parent, misses);
-    if (misses === PATIENCE) this.moment.names(parent);
+    if (misses === patienceWith(folder)) this.moment.names(parent);
     return null;
   }
 
@@ -178,7 +187,9 @@ interface ReadFile {
 /** Whether a folder or file that changed, or may have, still gives the same answers. */
 function agrees({ path, children, patterns, files }: Source & { path: string }, moment: Moment): boolean {
   if (!files.every((file) => isStill(file, path, moment))) return false;
-  const names = patterns.length > 0 || children.length > PATIENCE ? moment.names(path) : null;
+  const folder = moment.stat(path);
+  const many = folder !== null && children.length > patienceWith(folder);
+  const names = patterns.length > 0 || many ? moment.names(path) : null;
   if (names === null && patterns.length > 0) return false;
   return patterns.every(({ start, end, names: before }) => {
     const now = matching(names ?? new Set(), start, end);

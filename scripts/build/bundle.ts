@@ -35,10 +35,17 @@ const PIECES: readonly Piece[] = [
     ],
     on: ["reading"],
   },
+  // What a session needs of the words of settings, without what reads them.
+  { name: "words", roots: [], on: ["reading"] },
   {
     name: "layers",
-    roots: ["config/sources/assemble.ts", "config/sources/yaml.ts", "agent/review/login_rules.ts"],
-    on: ["reading"],
+    roots: [
+      "config/sources/assemble.ts",
+      "config/sources/yaml.ts",
+      "config/document/authority.ts",
+      "agent/review/login_rules.ts",
+    ],
+    on: ["words"],
   },
   {
     name: "templates",
@@ -63,7 +70,7 @@ const PIECES: readonly Piece[] = [
       "commands/document/open.ts",
       "commands/document/status/opened.ts",
     ],
-    on: ["status", "layers", "sandbox"],
+    on: ["status", "words", "sandbox"],
   },
   { name: "rules", roots: ["tools/approval/rules/mod.ts"], on: ["session"] },
   {

@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { chatInMemory, type ChatSession, newChat, openChat } from "../../agent/mod.ts";
+import { authorityIn, saidBy } from "../../agent/trust/agreement.ts";
 import type { MemoryOptions } from "../../agent/types.ts";
+import { authorityOf, saidIn } from "../../config/document/authority.ts";
+import { LayerLog } from "../../config/layers/log.ts";
 import { callsDocument } from "../cli/harness.ts";
 
 const BLOCK = "```lua\nflemma.opt.sandbox = false\nflemma.opt.tools.auto_approve = { 'bash' }\n```\n";
@@ -82,3 +85,15 @@ Deno.test("a document that is made is one that the person agreed to, as far as i
     const shown = await session.agreement();
     assert.deepEqual(shown.ok && shown.value, { lines: [], agreed: true });
   }));
+
+Deno.test("what a first block comes to is told the same where nothing that reads settings is loaded for it", async () => {
+  const off = [{ op: "set", path: ["sandbox", "enabled"], value: false }] as const;
+  const files = new LayerLog("G", off);
+  const frontmatter = { language: "lua", code: "x", from: 0, to: 1, start: 1, end: 1 };
+  for (const logs of [[], [files], [files, new LayerLog("M", off)], [new LayerLog("M", [])]]) {
+    for (const block of [null, frontmatter]) {
+      assert.deepEqual(await authorityIn({ logs }, block), authorityOf(logs, block?.code ?? null));
+      assert.deepEqual(await saidBy({ logs }, block), saidIn(logs, block?.code ?? null));
+    }
+  }
+});

@@ -140,6 +140,7 @@ Deno.test("the program is a first file of less than 10 KB, which tells the versi
       "status.js",
       "templates.js",
       "unbash.js",
+      "words.js",
       "yaml.js",
     ]);
     const { size } = await Deno.stat(`${folder}/flemma.js`);

@@ -1,7 +1,7 @@
 // Whether a look at the file system notices that it would look different now.
 
 import assert from "node:assert/strict";
-import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import { FsSnapshot, patienceWith } from "../../../sandbox/paths/fs_snapshot.ts";
 import { realPath } from "../../../sandbox/paths/real_path.ts";
 import { inFolder, plant } from "../fixture.ts";
 
@@ -277,3 +277,13 @@ Deno.test("names that were asked for are noticed also when their folder goes, an
     assert.ok(!holdsAfter(look, () => Deno.removeSync(`${root}/w`, { recursive: true })));
     assert.deepEqual(new FsSnapshot().names(`${root}/w`), []);
   }));
+
+Deno.test("a folder is listed after two misses where it is small, and the later the larger it is", () => {
+  const rows: readonly (readonly [size: number, misses: number])[] = [
+    [0, 2],
+    [4096, 2],
+    [4097, 8],
+    [49_152, 96],
+  ];
+  for (const [size, misses] of rows) assert.equal(patienceWith({ size }), misses, `${size} bytes`);
+});
