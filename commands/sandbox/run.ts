@@ -29,7 +29,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const distrusted = await distrust({
     environment,
     path: subject.path,
-    authority: authorityIn(evaluated.value, subject.frontmatter),
+    authority: await authorityIn(evaluated.value, subject.frontmatter),
     person: evaluated.value.loaded.settings,
     document: settings,
     sandbox,
