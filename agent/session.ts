@@ -2,7 +2,6 @@
 
 import { listed } from "../base/names.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
-import { operands } from "../base/shell_word.ts";
 import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
@@ -14,6 +13,7 @@ import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
 import { stopped } from "../cycle/stop.ts";
+import { cutPreview } from "./review/cut_preview.ts";
 import { fileChangesOf } from "./review/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
@@ -21,15 +21,15 @@ import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
-import { rulePartsOf } from "../tools/approval/rules_of.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { compose, type Runtime, type RuntimeOptions, saySame } from "./runtime.ts";
+import { requestParts } from "./conversation/request_parts.ts";
 import { sendOnly } from "./send_only.ts";
 import { blocksOf } from "./settings.ts";
-import { providerOf } from "./sender.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
+import { ruleFor } from "./trust/proposed_rule.ts";
 import type {
   Agreement,
   CallTarget,
@@ -41,9 +41,7 @@ import type {
   ShownCall,
 } from "./types.ts";
 import type { Cancellable } from "./review/cancel/answer.ts";
-import { distrusts } from "./trust/stranger.ts";
 import { openCalls } from "./views/calls.ts";
-import { decidedBy } from "./review/decided_by.ts";
 import { explainCalls } from "./views/explain.ts";
 
 /** A document that is open, and how it is closed. */
@@ -237,12 +235,7 @@ export class Session implements ChatSession {
   async proposeRule(target: CallTarget, written?: WrittenRule): Promise<Outcome<ProposedRule>> {
     const found = await this.#one(target);
     if (!found.ok) return found;
-    const { call, runtime: { ruled, decide, distrusted } } = found.value;
-    const obstacle = distrusts(distrusted, call) ? distrusted.sentence : aboveRules(await decide(call));
-    if (obstacle !== null) return failure("rule-impossible", obstacle);
-    const { checkedRule, proposeRule } = await import("../tools/approval/rules/mod.ts");
-    const parts = await rulePartsOf(ruled);
-    return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
+    return await ruleFor(found.value.call, found.value.runtime, written);
   }
 
   async addRule(rule: WrittenRule): Promise<Outcome<void>> {
@@ -373,27 +366,7 @@ export class Session implements ChatSession {
   /** What a request of the document as it is now is made from. */
   async #requestParts(): Promise<Outcome<RequestOptions>> {
     const runtime = await this.#current();
-    if (!runtime.ok) return runtime;
-    const { subject: { settings }, evaluated, offered, files, thinking, toolsReady } = runtime.value;
-    const [unknown] = await toolsReady(this.#options.signal);
-    if (unknown !== undefined) return failure(unknown.code, unknown.message);
-    const { environment } = this.#options;
-    const [{ withLearned }, provider] = await Promise.all([
-      import("../providers/models/learned.ts"),
-      providerOf({ provider: this.#options.provider, settings }),
-    ]);
-    if (!provider.ok) return provider;
-    return success({
-      chat: this.chat,
-      document: this.path,
-      settings: await withLearned(environment, settings),
-      environment,
-      provider: provider.value,
-      tools: offered(),
-      frontmatter: await evaluated(),
-      files,
-      thinking,
-    });
+    return runtime.ok ? await requestParts(this.#opened.store, runtime.value, this.#options) : runtime;
   }
 
   /** What the document comes to, and the path an agreement is bound to. */
@@ -551,18 +524,7 @@ export class Session implements ChatSession {
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
-    const { file } = this.#opened;
-    const name = handyName(this.chat, id);
-    const approve = `flemma approve ${operands(...file === null ? [] : [file], name)}`;
-    const review = file === null ? "" : `See all of it with flemma review ${operands(file)}, or `;
-    const read = `${
-      review === "" ? "Read" : "read"
-    } it in the document (line ${call.place.start}), then name it: `;
-    return {
-      code: "preview-cut",
-      message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,
-      next: `${review}${read}${approve}`,
-    };
+    return cutPreview(call, handyName(this.chat, id), this.#opened.file);
   }
 
   /** The runtime by the first block as it is now. While something is under way it stays what it is. */
@@ -582,23 +544,6 @@ export class Session implements ChatSession {
     }
     return made;
   }
-}
-
-/** Who leaves a call to rules that approve: nobody, or whoever is asked after them. */
-const BELOW_RULES: ReadonlySet<string> = new Set([
-  "default",
-  "urn:flemma:approval:risk",
-  "urn:flemma:approval:sandbox",
-  "urn:flemma:approval:catch-all",
-]);
-
-/** Why no rule that approves would change a verdict; null where one would. */
-function aboveRules({ decision, source, rule }: Verdict): string | null {
-  if (decision === "approve" || BELOW_RULES.has(source)) return null;
-  const who = decidedBy(source, rule !== undefined);
-  return `The call would wait again all the same: it is ${
-    decision === "deny" ? "denied" : "asked about"
-  } (${who}), and no rule that approves lifts that.`;
 }
 
 function specOf(target: CallTarget): TargetSpec {

@@ -1,0 +1,24 @@
+// What to do about a call whose preview leaves something of it out.
+
+import type { Problem } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import type { Call } from "../../parser/types.ts";
+
+/**
+ * Why such a call is not approved together with others.
+ *
+ * @param name how a hand can type its id
+ * @param file the document as commands name it; null for a text that came from elsewhere
+ */
+export function cutPreview({ id, place }: Call, name: string, file: string | null): Problem {
+  const named = `(line ${place.start}), then name it: flemma approve ${
+    operands(...file === null ? [] : [file], name)
+  }`;
+  return {
+    code: "preview-cut",
+    message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,
+    next: file === null
+      ? `Read it in the document ${named}`
+      : `See all of it with flemma review ${operands(file)}, or read it in the document ${named}`,
+  };
+}
