@@ -2,7 +2,7 @@
 
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import { diagnose, summarise } from "./view/diagnose.ts";
-import { type Edit, replacementsOf } from "./edits/edit.ts";
+import { type ByteEdit, replacementsOf } from "./edits/edit.ts";
 import { messageIndex } from "./view/message_index.ts";
 import { Ids, Pending } from "./view/ids.ts";
 import { frontmatterOpen } from "./text/lines.ts";
@@ -50,7 +50,7 @@ export class Document implements Chat {
   }
 
   /** The document after edits; see `update` of mod.ts. */
-  edited(edits: readonly Edit[]): Document {
+  edited(edits: readonly ByteEdit[]): Document {
     const replacements = replacementsOf(this.content.length, edits);
     const content = this.content.edited(replacements);
     const { structure, messages, kept } = updateStructure(

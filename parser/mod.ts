@@ -1,10 +1,10 @@
 // The room of the format: bytes to a typed document, and on to the next version of it after edits.
 
 import { Document } from "./document.ts";
-import { applyEdits, type Edit } from "./edits/edit.ts";
+import { applyEdits, type ByteEdit } from "./edits/edit.ts";
 import type { Chat } from "./types.ts";
 
-export { applyEdits, type Edit } from "./edits/edit.ts";
+export { applyEdits, type ByteEdit, type Edit } from "./edits/edit.ts";
 export { diagnosticJson, toJson } from "./json.ts";
 export { ROLES } from "./view/diagnostic.ts";
 export { fenceClose, fenceOpen, markerRole, toolResultHeader, toolUseHeader } from "./text/lines.ts";
@@ -43,7 +43,7 @@ export function parse(bytes: Uint8Array): Chat {
  * @param edits the changes, in any order
  * @returns the document after; `chat` stays as it is
  */
-export function update(chat: Chat, edits: readonly Edit[]): Chat {
+export function update(chat: Chat, edits: readonly ByteEdit[]): Chat {
   if (edits.length === 0) return chat;
   return chat instanceof Document ? chat.edited(edits) : parse(applyEdits(chat.bytes, edits));
 }

@@ -98,13 +98,16 @@ export class LongText implements Iterable<string> {
 
   /** Its parts, from the beginning; each is taken out as it is given. */
   *[Symbol.iterator](): Generator<string> {
+    for (const part of this.taken()) yield decoder.decode(part);
+  }
+
+  /** Takes the text as it lies in memory: in UTF-8, in parts that end with their lines where those are not long. */
+  *taken(): Generator<Uint8Array> {
     this.#parts.reverse();
-    for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
-      yield decoder.decode(part);
-    }
+    for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) yield part;
     const open = this.#open;
     this.#open = "";
-    if (open !== "") yield open;
+    if (open !== "") yield encoder.encode(open);
   }
 
   /** All of it as one string. */
@@ -115,7 +118,8 @@ export class LongText implements Iterable<string> {
   #encode(): void {
     let at = 0;
     while (this.#open.length - at > TOGETHER) {
-      const part = this.#open.slice(at, at + TOGETHER);
+      const line = this.#open.lastIndexOf("\n", at + TOGETHER - 1) + 1;
+      const part = this.#open.slice(at, line > at ? line : at + TOGETHER);
       const whole = endsInHalf(part) ? part.slice(0, -1) : part;
       this.#parts.push(encoder.encode(whole));
       at += whole.length;

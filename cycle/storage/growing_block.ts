@@ -1,6 +1,8 @@
 // A block that grows at one place of a document while others save it: a reply that streams in (editors 3).
 
-import type { Edit } from "../../parser/edits/edit.ts";
+import { concat } from "../../base/bytes.ts";
+import { LongText } from "../../base/text/long_text.ts";
+import type { ByteEdit, Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Piece } from "../types.ts";
@@ -37,7 +39,7 @@ export function grow(chat: Chat, end: number, replace: number, pieces: readonly 
   let grown = chat;
   let from = end - replace;
   let to = end;
-  let edits: Edit[] = [];
+  let edits: ByteEdit[] = [];
   const apply = () => {
     if (edits.length === 0) return;
     const before = grown.byteLength;
@@ -50,7 +52,7 @@ export function grow(chat: Chat, end: number, replace: number, pieces: readonly 
     else {
       apply();
       // What was taken goes in before more is taken, so that a long piece does not lie in memory twice.
-      for (const insert of joined(piece)) {
+      for (const insert of linesTogether(bytesOf(piece))) {
         edits.push({ from, to, insert });
         apply();
       }
@@ -60,22 +62,29 @@ export function grow(chat: Chat, end: number, replace: number, pieces: readonly 
   return grown;
 }
 
-/** Characters of a long line that go in together: it is copied each time that it grows. */
+function* bytesOf(piece: Iterable<string>): Generator<Uint8Array> {
+  if (piece instanceof LongText) yield* piece.taken();
+  else for (const part of piece) yield new TextEncoder().encode(part);
+}
+
+/** Bytes of a long line that go in together: it is copied each time that it grows. */
 const TOGETHER = 1 << 22;
 
-/** The parts of a piece, those of a long line together. */
-function* joined(piece: Iterable<string>): Generator<string> {
-  let parts: string[] = [];
+const LF = 0x0a;
+
+/** The parts of a piece as they are where a line ends with them, and others together. */
+function* linesTogether(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let open: Uint8Array[] = [];
   let length = 0;
-  for (const part of piece) {
-    parts.push(part);
+  for (const part of parts) {
+    open.push(part);
     length += part.length;
-    if (length < TOGETHER && !part.includes("\n")) continue;
-    yield parts.join("");
-    parts = [];
+    if (length < TOGETHER && part.at(-1) !== LF) continue;
+    yield concat(open);
+    open = [];
     length = 0;
   }
-  if (length > 0) yield parts.join("");
+  if (length > 0) yield concat(open);
 }
 
 export interface Grown extends GrowingText {

@@ -12,6 +12,11 @@ export interface Edit {
   readonly insert: string;
 }
 
+/** The same with a text that may be in UTF-8 already; who gives bytes changes them no more. */
+export interface ByteEdit extends Omit<Edit, "insert"> {
+  readonly insert: string | Uint8Array;
+}
+
 const encoder = new TextEncoder();
 
 /**
@@ -20,9 +25,14 @@ const encoder = new TextEncoder();
  * Throws a RangeError on overlapping or out-of-range edits, because such a list is a fault of the program, never of
  * a document.
  */
-export function replacementsOf(length: number, edits: readonly Edit[]): Replacement[] {
+export function replacementsOf(length: number, edits: readonly ByteEdit[]): Replacement[] {
   const ordered = edits
-    .map(({ from, to, insert }, order) => ({ from, to, insert: encoder.encode(insert), order }))
+    .map(({ from, to, insert }, order) => ({
+      from,
+      to,
+      insert: typeof insert === "string" ? encoder.encode(insert) : insert,
+      order,
+    }))
     .sort((a, b) => a.from - b.from || a.order - b.order);
   let reached = 0;
   for (const { from, to } of ordered) {
@@ -44,7 +54,7 @@ export function replacementsOf(length: number, edits: readonly Edit[]): Replacem
  * @param edits the changes, in any order
  * @returns the text after; `bytes` itself when there is no edit
  */
-export function applyEdits(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
+export function applyEdits(bytes: Uint8Array, edits: readonly ByteEdit[]): Uint8Array {
   if (edits.length === 0) return bytes;
   const replacements = replacementsOf(bytes.length, edits);
   const length = replacements.reduce(

@@ -8,6 +8,9 @@ import { Chunk, cut, cutApart, fitsOne } from "./chunk.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
+/** Bytes from which on a text at the end of a document is taken as it lies in memory. */
+const LONG = 1 << 13;
+
 const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = new Uint8Array(0);
@@ -84,6 +87,10 @@ export class Text {
         return Text.of(concat(this.#spliced(replacements, 0, this.length)));
       }
     }
+    const [first] = replacements;
+    if (replacements.length === 1 && first!.insert.length > LONG && this.#isBehindLines(first!)) {
+      return new Text([...this.chunks, ...cutApart(first!.insert)], this.origin, null);
+    }
     const chunks: Chunk[] = [];
     let next = 0;
     for (let done = 0; done < replacements.length;) {
@@ -118,6 +125,11 @@ export class Text {
     for (; next < this.chunks.length; next++) chunks.push(this.chunks[next]!);
     if (chunks.length === 0) chunks.push(new Chunk(NOTHING));
     return new Text(chunks, this.origin, null);
+  }
+
+  /** Whether a text goes behind the last line, which is whole: then it need not be put together with anything. */
+  #isBehindLines({ from }: Replacement): boolean {
+    return from === this.length && this.length > this.origin && this.byte(from - 1) === LF;
   }
 
   /** The pieces of `from..to` after the replacements that begin in it. */

@@ -13,7 +13,7 @@ import { ReplyWriter } from "../../cycle/send/reply.ts";
 import { grow } from "../../cycle/storage/growing_block.ts";
 import { escapeThinking, ThinkingEscaper } from "../../parser/edits/escape.ts";
 import { fenceFor, fenceForParts } from "../../parser/edits/result_block.ts";
-import { parse } from "../../parser/mod.ts";
+import { parse, toJson, update } from "../../parser/mod.ts";
 import { LongText, partsOf } from "../../base/text/long_text.ts";
 
 const LONG = (1 << 20) + 1;
@@ -123,5 +123,35 @@ Deno.test("pieces go where they belong, and what stood there gives way once", ()
   for (const [pieces, expected] of rows) {
     const chat = grow(before, end, 2, pieces);
     assert.equal(new TextDecoder().decode(chat.bytes), `@You:\nGo.\n${expected}Behind\n`);
+  }
+});
+
+Deno.test("much text behind a document is read as a fresh look reads it, as text and as bytes", () => {
+  const much = `Text.\n\n**Tool Use:** \`bash\` (\`one\`)\n\n\`\`\`json\n{"command":"${
+    "x".repeat(9000)
+  }"}\n\`\`\`\n\n@You:\n`;
+  const encoder = new TextEncoder();
+  for (
+    const before of [
+      "",
+      "@You:\nGo",
+      "@You:\nGo.\n\n@Assistant:\n",
+      "@Assistant:\n```\n",
+      "\ufeff@Assistant:\n",
+      "\ufeff",
+    ]
+  ) {
+    const chat = parse(encoder.encode(before));
+    const { byteLength: at } = chat;
+    const fresh = toJson(parse(encoder.encode(before + much)));
+    for (const insert of [much, encoder.encode(much)]) {
+      const grown = update(chat, [{ from: at, to: at, insert }]);
+      assert.deepEqual(toJson(grown), fresh);
+      const once = grown.byteLength;
+      assert.deepEqual(
+        toJson(update(grown, [{ from: once, to: once, insert }])),
+        toJson(parse(encoder.encode(before + much + much))),
+      );
+    }
   }
 });
