@@ -26,7 +26,7 @@ export {
   stripStatus,
   type WrittenStyle,
 } from "./edits/result_block.ts";
-export { applyEdits, diagnosticJson, type Edit, parse, toJson, update } from "./mod.ts";
+export { applyEdits, type ByteEdit, diagnosticJson, type Edit, parse, toJson, update } from "./mod.ts";
 export { type Prose, proseOf } from "./prose.ts";
 export type * from "./json.ts";
 export type * from "./types.ts";

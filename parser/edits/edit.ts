@@ -14,6 +14,7 @@ export interface Edit {
 
 /** The same with a text that may be in UTF-8 already; who gives bytes changes them no more. */
 export interface ByteEdit extends Omit<Edit, "insert"> {
+  /** The text put there. */
   readonly insert: string | Uint8Array;
 }
 
