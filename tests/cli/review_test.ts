@@ -1,7 +1,7 @@
 // `flemma review` at a real terminal.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, Scene, SOURCES, withScene } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
 import { writeProgram } from "../folder.ts";
 
@@ -71,18 +71,26 @@ Deno.test("40 columns hold everything, also after the terminal got narrower in t
     }
   }));
 
+/** Presses keys before they are asked for: three at once, as of a key held down, and one more. */
+async function pressEarly(place: Scene): Promise<void> {
+  write(place, "echo 1", "echo 2", "echo 3");
+  const terminal = new AtTerminal(place, ["review", "a.chat"]);
+  await terminal.press("Approve #1? ", "yyy");
+  await terminal.press("Press one of the keys above.", "");
+  await terminal.press("Approve #1? ", "y");
+  await terminal.press("Approved #1.", "y");
+  await terminal.press("Approve #2? ", "q");
+  assert.equal((await terminal.ended()).code, 3);
+  assert.deepEqual(statuses(place), ["approved", "pending", "pending"]);
+}
+
 Deno.test("keys that were typed before a call was shown, and a paste, decide nothing", () =>
+  withScene(pressEarly));
+
+Deno.test("nor do they where the program may call nothing of the system by itself", () =>
   withScene(async (place) => {
-    write(place, "echo 1", "echo 2", "echo 3");
-    const terminal = new AtTerminal(place, ["review", "a.chat"]);
-    // The second letter comes with the first, as of a key held down.
-    await terminal.press("Approve #1? ", "yyy");
-    await terminal.press("Press one of the keys above.", "");
-    await terminal.press("Approve #1? ", "y");
-    await terminal.press("Approved #1.", "y");
-    await terminal.press("Approve #2? ", "q");
-    assert.equal((await terminal.ended()).code, 3);
-    assert.deepEqual(statuses(place), ["approved", "pending", "pending"]);
+    const [deno, run, ...words] = SOURCES;
+    await pressEarly(new Scene(place.folder, { program: [deno!, run!, "--deny-ffi", ...words] }));
   }));
 
 Deno.test("Ctrl-C, Ctrl-D and a signal end it, and what was decided until then is kept", () =>
