@@ -2,12 +2,41 @@
 // whole, taking one away.
 
 import { sameBytes } from "./bytes.ts";
-import { cutName, nameOf } from "./paths.ts";
+import { cutName, nameOf, parentOf } from "./paths.ts";
+import { thrownText } from "./problem.ts";
 import { EXCHANGE, NO_REPLACE, renameBy, type RenameWith } from "./system/libc.ts";
 
 /** Whether an error says that there is nothing at a path, be it that a file stands where one of its folders should be. */
 export function isMissing(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
+}
+
+/**
+ * What stands in the way to a file that is not there: a link that leads nowhere, or a file where its folder should be;
+ * null when the file or its folder was simply never made.
+ */
+export function whyNothingIsThere(path: string): string | null {
+  for (let at = path; at !== "/"; at = parentOf(at)) {
+    try {
+      if (Deno.lstatSync(at).isSymlink && leadsNowhere(at)) {
+        return `${at} is a link to ${Deno.readLinkSync(at)}, which is not there`;
+      }
+      return at === path || Deno.statSync(at).isDirectory ? null : `${at} is no folder`;
+    } catch (thrown) {
+      if (!isMissing(thrown)) return thrownText(thrown);
+    }
+  }
+  return null;
+}
+
+function leadsNowhere(link: string): boolean {
+  try {
+    Deno.statSync(link);
+    return false;
+  } catch (thrown) {
+    if (isMissing(thrown)) return true;
+    throw thrown;
+  }
 }
 
 /** Whether anything stands at a path. */

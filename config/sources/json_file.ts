@@ -1,7 +1,6 @@
 // Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
 
-import { isMissing, replaceSmallFile } from "../../base/files.ts";
-import { parentOf } from "../../base/paths.ts";
+import { isMissing, replaceSmallFile, whyNothingIsThere } from "../../base/files.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
@@ -38,34 +37,6 @@ export function readText(path: string, options: { readonly named?: boolean } = {
       return reason === null ? success(null) : unreadable(reason, "Put it right, or remove it.");
     }
     return unreadable(thrownText(thrown));
-  }
-}
-
-/**
- * What stands in the way to a file that is not there: a link that leads nowhere, or a file where its folder should be;
- * null when the file or its folder was simply never made.
- */
-function whyNothingIsThere(path: string): string | null {
-  for (let at = path; at !== "/"; at = parentOf(at)) {
-    try {
-      if (Deno.lstatSync(at).isSymlink && leadsNowhere(at)) {
-        return `${at} is a link to ${Deno.readLinkSync(at)}, which is not there`;
-      }
-      return at === path || Deno.statSync(at).isDirectory ? null : `${at} is no folder`;
-    } catch (thrown) {
-      if (!isMissing(thrown)) return thrownText(thrown);
-    }
-  }
-  return null;
-}
-
-function leadsNowhere(link: string): boolean {
-  try {
-    Deno.statSync(link);
-    return false;
-  } catch (thrown) {
-    if (isMissing(thrown)) return true;
-    throw thrown;
   }
 }
 

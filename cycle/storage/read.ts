@@ -13,7 +13,7 @@ import {
 } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
-import { isThere } from "../../base/files.ts";
+import { isThere, whyNothingIsThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 
 /** What tells cheaply that a file is not the one that was read. Times are milliseconds. */
@@ -56,7 +56,13 @@ export async function readDocument(path: string, environment: Environment): Prom
     return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
-      return missing(path, environment);
+      const inTheWay = whyNothingIsThere(absolutePath(environment, path));
+      if (inTheWay === null) return missing(path, environment);
+      return failure(
+        "document-missing",
+        `There is no file ${path}: ${inTheWay}.`,
+        "Put it right, or remove it.",
+      );
     }
     if (thrown instanceof Deno.errors.NotADirectory) {
       return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);

@@ -87,6 +87,27 @@ Deno.test("what is printed about a missing document, followed literally, makes i
     assert.equal((await place.run(["new", "other folder/a.chat"])).code, 0);
   }));
 
+Deno.test("a link that leads nowhere is told as that, and nobody is advised to make what stands there already", () =>
+  withScene(async (place) => {
+    Deno.symlinkSync("gone", place.path("link.chat"));
+    Deno.symlinkSync("gone folder", place.path("folder"));
+    for (
+      const [file, link, target] of [["link.chat", "link.chat", "gone"], [
+        "folder/a.chat",
+        "folder",
+        "gone folder",
+      ]]
+    ) {
+      const { code, stderr } = await place.run(["advance", file!]);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`There is no file ${file}: \\S+/${link} is a link to ${target}, which is not there\\.`),
+      );
+      assert.doesNotMatch(stderr, /Make it/);
+    }
+  }));
+
 Deno.test("a standard input that cannot be read is told as that, by filters and reports alike", () =>
   withScene(async (place) => {
     for (const command of ["advance", "status", "check", "parse"]) {
