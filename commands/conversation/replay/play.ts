@@ -3,6 +3,9 @@
 import { openChat } from "../../../agent/open.ts";
 import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
 import type { SettingsHost } from "../../../agent/settings.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { replaceSmallFile } from "../../../base/files.ts";
+import { attachmentsFolder } from "../../../base/folders.ts";
 import { absolutePath } from "../../../base/paths.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
@@ -28,6 +31,8 @@ export interface Found {
   readonly content: string;
   readonly isError: boolean;
   readonly language: "" | "json";
+  /** Names of the images and files that the tool gave back. */
+  readonly attachments: readonly string[];
 }
 
 export interface PlayOptions {
@@ -36,6 +41,8 @@ export interface PlayOptions {
   readonly folder: string;
   /** Real path of the document. */
   readonly path: string;
+  /** Whether images and files that tools give back are kept with the person's own: a document is going to name them. */
+  readonly keepsFiles: boolean;
   /** Whether the tools may run outside of a sandbox, by the person's word. */
   readonly bare: boolean;
   readonly signal: AbortSignal;
@@ -53,7 +60,11 @@ export async function play(chat: Chat, options: PlayOptions): Promise<Outcome<re
     const replies = recording.steps.flatMap((step) => step.do === "reply" ? [{ reply: step.blocks }] : []);
     await using replay = await startReplay({ replies });
     const inside = { ...options, path, folder: `${room}/folder`, original: options.folder };
-    return await inCopy(recording, inside, replay, `${room}/state`);
+    const played = await inCopy(recording, inside, replay, `${room}/state`);
+    if (played.ok && options.keepsFiles) {
+      await keepFiles(played.value, `${room}/state`, options.host.environment);
+    }
+    return played;
   } finally {
     await Deno.remove(room, { recursive: true });
   }
@@ -110,6 +121,20 @@ async function inCopy(
   return success(played);
 }
 
+/** Takes what tools gave back out of the state that goes away. Throws as the system does. */
+async function keepFiles(played: readonly Played[], state: string, environment: Environment): Promise<void> {
+  const from = attachmentsFolder({ ...environment, variables: { XDG_STATE_HOME: state } });
+  const to = attachmentsFolder(environment);
+  for (
+    const name of new Set(
+      played.flatMap(({ found, differs }) => differs.length > 0 && found !== null ? found.attachments : []),
+    )
+  ) {
+    await Deno.mkdir(to, { recursive: true, mode: 0o700 });
+    await replaceSmallFile(`${to}/${name}`, await Deno.readFile(`${from}/${name}`), { durable: true });
+  }
+}
+
 function withoutAutopilot(overrides: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { tools } = overrides;
   return { ...overrides, tools: { ...isObject(tools) ? tools : {}, autopilot: { enabled: false } } };
@@ -161,6 +186,7 @@ async function playResult(
     content: asThere(result.content),
     isError: result.status === "error",
     language: /^`+json\s*$/.test(session.chat.lineText(result.opener.start)) ? "json" : "",
+    attachments: result.attachments,
   };
   return success({ recorded, differs: differences(recorded, found), found });
 }

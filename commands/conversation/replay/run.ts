@@ -70,6 +70,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
     host: host.value,
     folder: folder.value,
     path,
+    keepsFiles: switchOption(given, "update") === true,
     bare,
     signal,
   });
@@ -124,8 +125,9 @@ async function update(
   for (const { recorded: { id }, found } of changed) {
     const call = session.chat.call(id);
     if (call === undefined || found === null) continue;
-    const { content, isError: error, language } = found;
-    const problem = await session.edit(writeResult(session.chat, call, { content, error, language }));
+    const { content, isError: error, language, attachments } = found;
+    const block = { content, error, language, attachments };
+    const problem = await session.edit(writeResult(session.chat, call, block));
     if (problem !== null) return problem;
   }
   return null;
