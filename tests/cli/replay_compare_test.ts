@@ -77,7 +77,7 @@ Deno.test("words beside results are played after them, and what nobody answered 
 
 Deno.test("TAP and JUnit tell the same, and no text of a result breaks them", () => {
   const recorded = { id: "c#1", name: "bash", line: 7, content: "", isError: false, ran: true };
-  const found = { content: "", isError: false, language: "" } as const;
+  const found = { content: "", isError: false, language: "", attachments: [] } as const;
   const replayed: Replayed[] = [{
     file: "a&b.chat",
     problem: null,
