@@ -175,8 +175,12 @@ Deno.test("each report of a real run is what its schema says, and names no membe
     const advanced = await place.run(["advance", "talk.chat", "--json", "--approve", "write"], { env });
     const events = advanced.stdout.trim().split("\n").map((line) => JSON.parse(line));
     assert.ok(events.length > 5, advanced.stdout + advanced.stderr);
+    // Of several documents each event says which it is about.
+    const many = await place.run(["advance", "talk.chat", "calls.chat", "--json"], { env });
+    const ofMany = many.stdout.trim().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(new Set(ofMany.map(({ document }) => document)), new Set(["talk.chat", "calls.chat"]));
     const told: string[] = [];
-    for (const event of events) {
+    for (const event of [...events, ...ofMany]) {
       for (const fault of faults("event", event)) told.push(`${event.event}: ${fault}`);
     }
     for (const [name, words] of RUNS) {
