@@ -11,8 +11,9 @@ import { holderOf } from "../cycle/storage/lock.ts";
 import { RunLimits } from "../cycle/send/limits.ts";
 import type { ThinkingMemory } from "../cycle/thinking_memory.ts";
 import { openUsageLog } from "../cycle/usage/log.ts";
+import type { DocumentMemory } from "../cycle/storage/journal.ts";
 import { openSeenFiles } from "../cycle/storage/seen_files.ts";
-import type { DocumentStore, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
+import type { DocumentStore, Emit, FileMemory, Journal, ReplyMemory, Send } from "../cycle/types.ts";
 import { FileChanges } from "./review/file_changes.ts";
 import { KeptChanges } from "./review/kept_changes.ts";
 import type { Call, Diagnostic } from "../parser/types.ts";
@@ -38,7 +39,7 @@ import type { ToolServers } from "./extensions/mcp.ts";
 import { registerSkills } from "./extensions/skills.ts";
 import { offeredTools, unknownTools } from "./extensions/offered.ts";
 import { waitForTool, waitForTools } from "./extensions/waiting.ts";
-import { judgeOf, personOf, registerTools, runnerOf } from "./tools.ts";
+import { judgeOf, personOf, registerTools, runnerOf, type ToolsSubject } from "./tools.ts";
 import type { ChatOptions } from "./types.ts";
 import { WrittenFiles } from "./review/written_files.ts";
 
@@ -108,8 +109,8 @@ export type RuntimeOptions = ChatOptions & {
 /** Builds the runtime of a document. Nothing runs and nothing is probed yet. */
 export async function compose(store: DocumentStore, options: RuntimeOptions): Promise<Outcome<Runtime>> {
   const { environment, emit: tell = () => {} } = options;
-  const { path, chat } = store;
-  const blocks = blocksOf(chat);
+  const { path } = store;
+  const blocks = blocksOf(store.chat);
   const subject = await subjectSettings(options, { path, ...blocks });
   if (!subject.ok) return subject;
   const { settings, loaded, diagnostics } = subject.value;
@@ -167,25 +168,12 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     disk,
     caller,
   };
-  const judge = judgeOf(toolsSubject, options.resolvers ?? [], tell);
-  if (!judge.ok) return judge;
-  const distrusted = await unconfirmed(guard, subject.value, { path, blocks }) ?? await distrust({
-    environment,
-    path,
-    authority: await authorityIn(subject.value, blocks.frontmatter),
-    person: loaded.settings,
-    document: settings,
-    sandbox,
-  });
-  const judged = distrusted === null ? judge.value : wary(judge.value, {
-    distrust: distrusted,
-    person: personOf(toolsSubject, store, loaded, options.resolvers ?? []),
-    emit: tell,
-  });
-  const replies = await grownElsewhere(memory, path, options, settings) ? { unfinished: () => NONE } : memory;
-  const decide = wholeReplies(confirming(judged, guard), replies, tell);
-  const believed = distrusted === null || distrusted.onlyItsOwn;
-  const journal = vouchedJournal(believed ? memory : cautious(memory), guard);
+  const judged = await judging(
+    { tools: toolsSubject, subject: subject.value, store, blocks, memory, guard },
+    options,
+  );
+  if (!judged.ok) return judged;
+  const { decide, journal, distrusted, doubts } = judged.value;
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
   const blockers = () => [...wrong, ...conflictMarks(store.chat)];
   const written = new WrittenFiles({
@@ -205,40 +193,11 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   };
   const changes = new FileChanges(environment, path, tell);
   const { emit, tellNews } = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
-  const offered = () => offeredTools(tools, settings);
-  const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
-  const toolsReady = async (signal?: AbortSignal) => {
-    await Promise.all([servers.update(), waitForTools(tools, emit, signal)]);
-    return unknown();
-  };
-  const evaluated = () =>
-    subject.value.evaluated({
-      tools: (personality) => listedTools(offered(), personality),
-      day: memory.promptDay() ?? localDay(new Date()),
-    });
-  const limits = new RunLimits(settings);
-  const request = sender({
-    store,
-    settings,
-    environment,
-    provider: options.provider,
-    fetch: options.fetch,
-    tools: offered,
+  const requests = requesting(
+    { tools, servers, subject: subject.value, store, blocks, memory },
+    options,
     emit,
-    files: memory,
-    replies: memory,
-    thinking: memory,
-    stream: options.stream ?? true,
-    retry: options.retry ?? true,
-    limiter: options.limiter,
-    usage: openUsageLog(environment),
-    limits,
-  }, evaluated);
-  const send: Send = async (signal, how) => {
-    const diagnostics = await toolsReady(signal);
-    for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
-    return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
-  };
+  );
   const cycle = new Cycle({
     store,
     journal,
@@ -256,7 +215,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
       const provider = await providerOf({ provider: options.provider, settings });
       return provider.ok && provider.value.takesPrefill(settings);
     },
-    send,
+    send: requests.send,
     emit,
     blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)],
     signal: options.signal,
@@ -276,31 +235,115 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     files: memory,
     thinking: memory,
     cycle,
-    send,
-    limits,
+    ...requests,
     get blockers() {
       return blockers();
     },
-    offered,
-    evaluated,
-    toolsReady,
-    unknownTools: unknown,
     decide,
     rules,
     ruled,
     written,
     distrusted,
-    doubts: [
-      ...(distrusted === null ? [] : [distrusted.sentence]),
-      ...(path === null ? [] : callDoubts(guard.suspects, path)),
-      ...(path === null ? [] : unfinishedDoubts(chat, replies.unfinished(), path)),
-    ],
+    doubts,
     guard,
     rest: () => sandbox.endCompanion(),
     preview,
     previewIsCut: (call) =>
       previewIsCut(tools.get(call.name), call.name, call.input, undefined, written.note(call)),
   });
+}
+
+/** What a document is composed from, and who remembers it. */
+interface Composed {
+  readonly store: DocumentStore;
+  readonly blocks: Blocks;
+  readonly subject: SubjectSettings;
+  readonly memory: DocumentMemory;
+}
+
+/** Who decides about calls, with all that lowers an approval: a stranger's wishes, suspects, half replies. */
+async function judging(
+  { tools, subject, store, blocks, memory, guard }: Composed & {
+    readonly tools: ToolsSubject;
+    readonly guard: DocumentGuard;
+  },
+  options: RuntimeOptions,
+): Promise<Outcome<Pick<Runtime, "decide" | "journal" | "distrusted" | "doubts">>> {
+  const { environment, resolvers = [], emit = () => {} } = options;
+  const { settings, loaded } = subject;
+  const { path, chat } = store;
+  const judge = judgeOf(tools, resolvers, emit);
+  if (!judge.ok) return judge;
+  const distrusted = await unconfirmed(guard, subject, { path, blocks }) ?? await distrust({
+    environment,
+    path,
+    authority: await authorityIn(subject, blocks.frontmatter),
+    person: loaded.settings,
+    document: settings,
+    sandbox: tools.sandbox,
+  });
+  const judged = distrusted === null
+    ? judge.value
+    : wary(judge.value, { distrust: distrusted, person: personOf(tools, store, loaded, resolvers), emit });
+  const replies = await grownElsewhere(memory, path, options, settings) ? { unfinished: () => NONE } : memory;
+  const believed = distrusted === null || distrusted.onlyItsOwn;
+  return success({
+    decide: wholeReplies(confirming(judged, guard), replies, emit),
+    journal: vouchedJournal(believed ? memory : cautious(memory), guard),
+    distrusted,
+    doubts: [
+      ...(distrusted === null ? [] : [distrusted.sentence]),
+      ...(path === null ? [] : callDoubts(guard.suspects, path)),
+      ...(path === null ? [] : unfinishedDoubts(chat, replies.unfinished(), path)),
+    ],
+  });
+}
+
+/** What requests are made from, and the function that makes them once every source of tools has answered. */
+function requesting(
+  { tools, servers, subject, store, blocks, memory }: Composed & {
+    readonly tools: ToolsSubject["tools"];
+    readonly servers: ToolServers;
+  },
+  { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
+  emit: Emit,
+): Pick<Runtime, "offered" | "unknownTools" | "toolsReady" | "evaluated" | "limits" | "send"> {
+  const { settings } = subject;
+  const offered = () => offeredTools(tools, settings);
+  const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
+  const toolsReady = async (signal?: AbortSignal) => {
+    await Promise.all([servers.update(), waitForTools(tools, emit, signal)]);
+    return unknown();
+  };
+  const evaluated = () =>
+    subject.evaluated({
+      tools: (personality) => listedTools(offered(), personality),
+      day: memory.promptDay() ?? localDay(new Date()),
+    });
+  const limits = new RunLimits(settings);
+  const request = sender({
+    store,
+    settings,
+    environment,
+    provider,
+    fetch,
+    tools: offered,
+    emit,
+    files: memory,
+    replies: memory,
+    thinking: memory,
+    stream,
+    retry,
+    limiter,
+    usage: openUsageLog(environment),
+    limits,
+  }, evaluated);
+  const send: Send = async (signal, how) => {
+    const diagnostics = await toolsReady(signal);
+    for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
+    return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
+  };
+  return { offered, unknownTools: unknown, toolsReady, evaluated, limits, send };
 }
 
 const NONE: ReadonlySet<string> = new Set();

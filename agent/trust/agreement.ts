@@ -30,7 +30,7 @@ function speaks({ logs }: Logs): boolean {
 
 /** What a document without a first block comes to, and what it says; as `authorityOf` and `saidIn` have it. */
 export const NO_AUTHORITY: Authority = { text: '{"values":[]}', lines: [] };
-export const NOTHING_SAID: Said = { text: "", narrows: true };
+const NOTHING_SAID: Said = { text: "", narrows: true };
 
 /**
  * Whether the person agreed to exactly this for the document at the real path; an unsaved document has none. Fails when
