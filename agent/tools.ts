@@ -122,7 +122,7 @@ function faultSentence(resolver: string, why: string): string {
   const who = decidedBy(resolver);
   const whose = who === resolver ? `The resolver ${resolver}` : who[0]!.toUpperCase() + who.slice(1);
   return `${whose} did not decide about a call: ${why.replace(/\.$/, "")}. ` +
-    "Neither the sandbox nor require_approval approves it for that reason.";
+    "Where it is asked before the sandbox, neither that nor require_approval approves the call.";
 }
 
 /** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */

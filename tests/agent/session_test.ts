@@ -452,7 +452,7 @@ Deno.test("resolvers of the host decide by their priority, and a broken one open
     assert.equal(
       fault,
       "The resolver broken did not decide about a call: no answer. " +
-        "Neither the sandbox nor require_approval approves it for that reason.",
+        "Where it is asked before the sandbox, neither that nor require_approval approves the call.",
     );
   });
 });
