@@ -28,7 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if ("exit" in found) return found.exit;
   if (!found.ok) return refuse(invocation, found.problem);
   const { trustables, leftOut } = found.value;
-  for (const each of trustables) writeOutput(visible(`${inWords(each).join("\n")}\n`, { lines: true }));
+  for (const each of trustables) writeOutput(`${inWords(each).map((line) => visible(line)).join("\n")}\n`);
   const act = switchOption(given, "show") === true ? show : agree;
   for (const each of trustables) {
     const code = await act(invocation, each);
@@ -84,10 +84,10 @@ function list(invocation: Invocation): number {
   const entries = trustedEntries(invocation.environment);
   if (!entries.ok) return refuse(invocation, entries.problem);
   const lines = entries.value.flatMap((entry) => [
-    `${entry.at.slice(0, 10)}  ${entry.path}\n`,
-    ...entry.files.map((file) => `            with ${file.path}\n`),
+    `${entry.at.slice(0, 10)}  ${entry.path}`,
+    ...entry.files.map((file) => `            with ${file.path}`),
   ]);
-  writeOutput(visible(lines.join(""), { lines: true }));
+  writeOutput(lines.map((line) => `${visible(line)}\n`).join(""));
   if (lines.length === 0) invocation.messages.note("Nothing is trusted yet.");
   return Exit.ok;
 }
