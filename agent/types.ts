@@ -256,7 +256,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   send(options?: { readonly goOn?: boolean }): Promise<Stop>;
   /**
-   * Runs or resolves one call now, whatever its state.
+   * Runs or resolves one call now, whatever its state; what policy denies is refused (`denied-by-policy`).
    *
    * @param target the call; several at once are refused
    * @returns why it came to rest
