@@ -1,5 +1,6 @@
 // Whole processes: what a person waits for before a command has said anything.
 
+import { startReplay } from "../providers/replay/server.ts";
 import { bundleProgram } from "../scripts/build/bundle.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 import { compare, type Costs } from "./pairs.ts";
@@ -7,8 +8,21 @@ import { compare, type Costs } from "./pairs.ts";
 const ROUNDS = 15;
 const BRIEF_ROUNDS = 5;
 const PLAIN = "status, 50 KB";
+/** The most that each may take, beside the empty program. */
+const GOALS: Readonly<Record<string, number>> = {
+  "--version": 1.05,
+  "status, 2 KB": 1.5,
+  [PLAIN]: 1.9,
+  "check, 50 KB": 2.2,
+  "approve, 2 KB": 2.2,
+  "execute, one sandboxed true": 3.5,
+  "advance, two requests and a sandboxed true": 4.3,
+};
 /** What the first block, or one tag, may add to a process that reads a document without either. */
 const ADDED_MS = 60;
+/** A call that waits for a person, behind a conversation. */
+const WAITING = "Run it.\n\n@Assistant:\n**Tool Use:** `bash` (`open_1`)\n\n```json\n" +
+  '{ "command": "true" }\n```\n\n@You:\n\n**Tool Result:** `open_1` (pending)\n\n```\n```\n';
 const FIRST_BLOCK = '```lua\nflemma.opt.thinking = "low"\nreader = "the team"\n```\n\n';
 
 const bench: Bench = {
@@ -20,7 +34,16 @@ const bench: Bench = {
       const program = `${folder}/flemma.js`;
       await bundleProgram(program);
       await documents(folder);
+      const count = brief ? BRIEF_ROUNDS : ROUNDS;
+      // One round goes first, and each takes two replies.
+      await using replay = await startReplay({ replies: Array.from({ length: count + 1 }, replies).flat() });
+      const variables = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
       const start = (args: readonly string[]) => () => startProgram(folder, args);
+      /** Of a document that the command changes. */
+      const change = (document: string, ...args: readonly string[]) => async () => {
+        await Deno.copyFile(`${folder}/${document}`, `${folder}/changed.chat`);
+        await startProgram(folder, [program, ...args], variables);
+      };
       const times = await interleaved({
         "empty program": start([`${folder}/empty.js`]),
         "--version": start([program, "--version"]),
@@ -30,13 +53,16 @@ const bench: Bench = {
         "status, 50 KB and Lua frontmatter": start([program, "status", "lua.chat"]),
         "check, 50 KB": start([program, "check", "large.chat"]),
         "check, 50 KB and a template tag": start([program, "check", "template.chat"]),
-      }, brief ? BRIEF_ROUNDS : ROUNDS);
+        "approve, 2 KB": change("waiting.chat", "approve", "changed.chat", "open_1"),
+        "execute, one sandboxed true": change("waiting.chat", "execute", "changed.chat", "open_1"),
+        "advance, two requests and a sandboxed true": change("small.chat", "advance", "changed.chat"),
+      }, count);
       const processes = Object.entries(times).map(([name, value]) => ({
         case: name,
         value,
         unit: "ms",
         ...(name === "empty program" ? {} : { against: "empty program" }),
-        ...(name === PLAIN ? { goal: 1.35 } : {}),
+        ...(GOALS[name] === undefined ? {} : { goal: GOALS[name] }),
       }));
       const added = (name: string, plain: string) => ({
         case: `added by ${name.slice(plain.length + " and ".length)}`,
@@ -84,16 +110,27 @@ export default bench;
 async function documents(folder: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/empty.js`, "");
   await Deno.writeTextFile(`${folder}/small.chat`, conversation(2_000));
+  await Deno.writeTextFile(`${folder}/waiting.chat`, conversation(2_000) + WAITING);
   await Deno.writeTextFile(`${folder}/large.chat`, conversation(50_000));
   await Deno.writeTextFile(`${folder}/lua.chat`, FIRST_BLOCK + conversation(50_000));
   await Deno.writeTextFile(`${folder}/template.chat`, conversation(50_000) + "That makes {{ 6 * 7 }}.\n");
 }
 
-async function startProgram(folder: string, args: readonly string[]): Promise<void> {
+/** What a model says to one question, in two replies. */
+function replies(_: unknown, turn: number) {
+  const call = { id: `bash_${turn}`, name: "bash", input: { command: "true" } };
+  return [{ reply: [{ tool_use: call }] }, { reply: [{ text: "It ran." }] }];
+}
+
+async function startProgram(
+  folder: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", ...args],
     cwd: folder,
-    env: { HOME: folder, NO_COLOR: "1" },
+    env: { HOME: folder, NO_COLOR: "1", ...variables },
     stdin: "null",
     stdout: "null",
     stderr: "null",
