@@ -3,7 +3,7 @@
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import { diagnose, summarise } from "./view/diagnose.ts";
 import { type ByteEdit, replacementsOf } from "./edits/edit.ts";
-import { messageIndex } from "./view/message_index.ts";
+import { messageBlocks } from "./view/message_index.ts";
 import { Ids, Pending } from "./view/ids.ts";
 import { frontmatterOpen } from "./text/lines.ts";
 import { treeOfStructure } from "./tree/making.ts";
@@ -224,13 +224,13 @@ export class Document implements Chat {
     const { conversation } = this.#structure;
     let ids = this.#pending?.ids;
     if (this.#pending !== null && ids !== undefined && ids.version === this.#pending.version) {
-      for (const message of this.#pending.removed) if (message.index !== null) ids.count(message.index, -1);
-      for (const message of this.#pending.added) if (message.index !== null) ids.count(message.index, 1);
+      for (const message of this.#pending.removed) if (message.blocks !== null) ids.count(message.blocks, -1);
+      for (const message of this.#pending.added) if (message.blocks !== null) ids.count(message.blocks, 1);
     } else {
       ids = new Ids();
       const counts = ids;
       conversation.each(0, conversation.count, (message, offset) => {
-        counts.count(messageIndex(this.content, message, offset), 1);
+        counts.count(messageBlocks(this.content, message, offset), 1);
       });
     }
     ids.version++;

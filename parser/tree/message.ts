@@ -48,8 +48,8 @@ export interface Block {
   readonly node: number;
 }
 
-export interface MessageIndex {
-  readonly findings: readonly Finding[];
+/** What a message calls and answers. */
+export interface MessageBlocks {
   /** The calls that can be read, input included. */
   readonly calls: readonly Block[];
   readonly results: readonly Block[];
@@ -78,8 +78,9 @@ export interface Message {
   readonly looseThinking: readonly number[];
   /** Its tree when it is large, kept from when it is first asked for (nodes.ts). */
   tree: Tree | null;
-  /** What its decoded text tells, kept from when it is first asked for (message_index.ts). */
-  index: MessageIndex | null;
+  /** What its decoded text tells, each kept from when it is first asked for (message_index.ts). */
+  blocks: MessageBlocks | null;
+  findings: readonly Finding[] | null;
 }
 
 /** Reads messages one after the other. */
@@ -143,7 +144,8 @@ export class MessageReader {
       legacy,
       looseThinking: this.#looseThinking,
       tree: null,
-      index: null,
+      blocks: null,
+      findings: null,
     };
   }
 

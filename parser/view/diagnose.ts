@@ -6,7 +6,7 @@
 import type { Conversation, Page, Summary } from "../tree/conversation.ts";
 import { Cursor } from "../text/cursor.ts";
 import { finding, nearestRole, ROLES } from "./diagnostic.ts";
-import { diagnosticOf, messageIndex } from "./message_index.ts";
+import { diagnosticOf, messageBlocks, messageFindings } from "./message_index.ts";
 import type { Head } from "../tree/head.ts";
 import type { Ids } from "./ids.ts";
 import { isSpace, legacyMarker, type Span } from "../text/lines.ts";
@@ -15,7 +15,7 @@ import type { Structure } from "../tree/structure.ts";
 import { spanText, type Text } from "../text/text.ts";
 import type { Diagnostic } from "../types.ts";
 
-/** Finds the indexes of all messages that have none yet, so that ids can be counted. */
+/** Finds what is wrong in all messages that were not looked into yet, and their blocks, so that ids can be counted. */
 export function summarise(text: Text, conversation: Conversation): void {
   conversation.pages.forEach((page, index) => {
     page.summary ??= summaryOf(text, page, conversation.pageOffset(index));
@@ -29,9 +29,9 @@ function summaryOf(text: Text, page: Page, from: number): Summary {
   let unknownRoles = false;
   let offset = from;
   for (const message of page.messages) {
-    const index = messageIndex(text, message, offset);
-    findings ||= index.findings.length > 0 || message.legacy.length > 0 || message.swallowing !== null;
-    results ||= index.results.length > 0;
+    const own = messageFindings(text, message, offset);
+    findings ||= own.length > 0 || message.legacy.length > 0 || message.swallowing !== null;
+    results ||= messageBlocks(text, message, offset).results.length > 0;
     if (message.role === "System") systems++;
     else if (message.role !== "You" && message.role !== "Assistant") unknownRoles = true;
     offset += message.length;
@@ -118,7 +118,7 @@ function findings(text: Text, conversation: Conversation): Diagnostic[] {
         `This fence of ${ticks} backticks is never closed and swallows every role marker below it.`;
       found.push(finding("fence_unclosed", sentence, text.lineOf(offset + at) + 1));
     }
-    for (const own of messageIndex(text, message, offset).findings) {
+    for (const own of messageFindings(text, message, offset)) {
       found.push(diagnosticOf(text, own, offset));
     }
   });
@@ -151,7 +151,7 @@ function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[]
   if (ids.faulty.size === 0) return found;
   const seen = new Set<string>();
   eachWhere(conversation, (summary) => summary.results, (message, offset) => {
-    for (const { id, at } of messageIndex(text, message, offset).results) {
+    for (const { id, at } of messageBlocks(text, message, offset).results) {
       if (!ids.faulty.has(id)) continue;
       const line = text.lineOf(offset + at) + 1;
       if (!ids.isCalled(id)) {

@@ -1,7 +1,6 @@
 // How often each id is called and answered in a whole document, kept up to date from version to version.
 
-import type { MessageIndex } from "../tree/message.ts";
-import type { Message } from "../tree/message.ts";
+import type { Message, MessageBlocks } from "../tree/message.ts";
 
 /**
  * Counts of ids. There is one for all versions of a document; it knows the latest version that asked. A version
@@ -20,9 +19,9 @@ export class Ids {
   }
 
   /** Adds what a message calls and answers, `times` being 1, or takes it away, `times` being -1. */
-  count(index: MessageIndex, times: 1 | -1): void {
-    for (const { id } of index.calls) this.#bump(this.#calls, id, times);
-    for (const { id } of index.results) this.#bump(this.#results, id, times);
+  count(blocks: MessageBlocks, times: 1 | -1): void {
+    for (const { id } of blocks.calls) this.#bump(this.#calls, id, times);
+    for (const { id } of blocks.results) this.#bump(this.#results, id, times);
   }
 
   #bump(counts: Map<string, number>, id: string, times: number): void {

@@ -1,26 +1,85 @@
 // What the text of one message tells beyond its structure: its findings, and the ids that it calls and answers.
 //
-// This is what diagnostics need of a message. It is found once, kept with the message, and counts from the message's
-// first byte, so it holds wherever edits move the message.
+// It is found once, kept with the message, and counts from the message's first byte, so it holds wherever edits move the
+// message. Blocks are found apart from findings: whoever goes on with a conversation asks for calls and not for faults.
 
-import type { Block, Finding, MessageIndex } from "../tree/message.ts";
+import type { Block, Finding, Message, MessageBlocks } from "../tree/message.ts";
 import { finding } from "./diagnostic.ts";
 import type { ParseCode } from "../types.ts";
 import { Cursor } from "../text/cursor.ts";
 import { toolUseHeader } from "../text/lines.ts";
-import type { Message } from "../tree/message.ts";
 import { BARE, USE } from "../text/line_kinds.ts";
 import { mayHoldTags, opensRaw, unclosedTag } from "./template.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
-import { callInput, inputFlaw, readCall, readResult } from "./tool_blocks.ts";
+import {
+  type CallBlock,
+  callInput,
+  inputFlaw,
+  readCall,
+  readResult,
+  type ResultBlock,
+} from "./tool_blocks.ts";
 import type { Diagnostic } from "../types.ts";
 
-const NONE: MessageIndex = { findings: [], calls: [], results: [], brokenResults: [] };
+const NO_BLOCKS: MessageBlocks = { calls: [], results: [], brokenResults: [] };
+const NO_FINDINGS: readonly Finding[] = [];
 
-/** The index of the message at `offset`; made at the first call for it. */
-export function messageIndex(text: Text, message: Message, offset: number): MessageIndex {
-  return message.index ??= isPlain(text, message, offset) ? NONE : new Reader(text, message, offset).read();
+/** What the message at `offset` calls and answers; found at the first call for it. */
+export function messageBlocks(text: Text, message: Message, offset: number): MessageBlocks {
+  return message.blocks ??= message.hasTools ? readBlocks(text, message, offset) : NO_BLOCKS;
+}
+
+/** What is wrong inside of the message at `offset`; found at the first call for it. */
+export function messageFindings(text: Text, message: Message, offset: number): readonly Finding[] {
+  if (message.findings !== null) return message.findings;
+  if (isPlain(text, message, offset)) return message.findings = NO_FINDINGS;
+  const reader = new Reader(text, message, offset);
+  message.findings = reader.read();
+  message.blocks ??= reader.blocks;
+  return message.findings;
+}
+
+function readBlocks(text: Text, message: Message, offset: number): MessageBlocks {
+  const { list: nodes, first, end } = message.nodes;
+  const blocks = new Blocks();
+  for (let index = first; index < end; index = nodes[index + 3]!) {
+    const at = nodes[index + 1]!;
+    if (nodes[index] === Term.ToolUse) {
+      const call = readCall(text, message, index, offset);
+      if (callFault(text, call) === null) blocks.calls.push({ id: call.id, at, node: index });
+    } else if (nodes[index] === Term.ToolResult) {
+      blocks.addResult(readResult(text, message, index, offset), at, index);
+    }
+  }
+  return blocks;
+}
+
+/** The blocks of a message while they are found. */
+class Blocks implements MessageBlocks {
+  readonly calls: Block[] = [];
+  readonly results: Block[] = [];
+  readonly brokenResults: Block[] = [];
+
+  addResult({ id, block }: ResultBlock, at: number, node: number): void {
+    (block === null ? this.brokenResults : this.results).push({ id, at, node });
+  }
+}
+
+/** Why a call cannot be read, as the end of a sentence about it; null when it can. */
+function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sentence: string] | null {
+  if (call.body === null) {
+    return call.hasOpener
+      ? ["tool_use_unclosed_fence", "has a body whose fence is never closed."]
+      : ["tool_use_missing_fence", "needs a fenced JSON body below its header."];
+  }
+  if (call.foreignLanguage !== null) {
+    const sentence = `has a body in the language "${call.foreignLanguage}"; expected "json".`;
+    return ["tool_use_unknown_language", sentence];
+  }
+  const input = callInput(text.text(call.body.from, call.body.to));
+  if (typeof input !== "string") return null;
+  return ["tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`];
 }
 
 /** Most messages hold nothing to be found: no block, and no tag or quote that could go wrong. */
@@ -50,9 +109,8 @@ class Reader {
   readonly #message: Message;
   readonly #offset: number;
   readonly #findings: Finding[] = [];
-  readonly #calls: Block[] = [];
-  readonly #results: Block[] = [];
-  readonly #brokenResults: Block[] = [];
+  /** Found on the way. */
+  readonly blocks = new Blocks();
 
   constructor(text: Text, message: Message, offset: number) {
     this.#text = text;
@@ -60,7 +118,7 @@ class Reader {
     this.#offset = offset;
   }
 
-  read(): MessageIndex {
+  read(): readonly Finding[] {
     const { nodes: { list: nodes, first, end }, looseThinking } = this.#message;
     for (let index = first; index < end; index = nodes[index + 3]!) {
       const from = this.#offset + nodes[index + 1]!;
@@ -89,13 +147,7 @@ class Reader {
       );
     }
     this.#duplicates();
-    const index = {
-      findings: this.#findings,
-      calls: this.#calls,
-      results: this.#results,
-      brokenResults: this.#brokenResults,
-    };
-    return Object.values(index).every((list) => list.length === 0) ? NONE : index;
+    return this.#findings.length === 0 ? NO_FINDINGS : this.#findings;
   }
 
   #template(from: number, to: number): void {
@@ -181,31 +233,17 @@ class Reader {
     const what = `The call "${call.id}" of "${call.name}"`;
     const wrong = (code: ParseCode, sentence: string) =>
       this.#find(code, `${what} ${sentence}`, call.from, call.id);
-    if (call.body === null) {
-      return call.hasOpener
-        ? wrong("tool_use_unclosed_fence", "has a body whose fence is never closed.")
-        : wrong("tool_use_missing_fence", "needs a fenced JSON body below its header.");
-    }
-    if (call.foreignLanguage !== null) {
-      return wrong(
-        "tool_use_unknown_language",
-        `has a body in the language "${call.foreignLanguage}"; expected "json".`,
-      );
-    }
-    const text = this.#text.text(call.body.from, call.body.to);
-    const input = callInput(text);
-    if (typeof input === "string") {
-      return wrong("tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`);
-    }
-    const flaw = inputFlaw(text);
+    const fault = callFault(this.#text, call);
+    if (fault !== null) return wrong(...fault);
+    const flaw = inputFlaw(this.#text.text(call.body!.from, call.body!.to));
     if (flaw !== null) wrong("tool_use_invalid_input", `cannot run, because ${flaw}; the model is told.`);
-    this.#calls.push(this.#block(call.id, index));
+    this.blocks.calls.push({ id: call.id, at: call.from - this.#offset, node: index });
   }
 
   /** Of several calls with one id only the last is ever run, and one result cannot answer them all. */
   #duplicates(): void {
     const later = new Set<string>();
-    for (const { id, at } of this.#calls.toReversed()) {
+    for (const { id, at } of this.blocks.calls.toReversed()) {
       if (later.has(id)) {
         const message =
           `Another call further down in this message has the id "${id}" too, and only that one runs; give this one an id of its own.`;
@@ -218,9 +256,9 @@ class Reader {
   #result(index: number): void {
     const result = readResult(this.#text, this.#message, index, this.#offset);
     const { id, from } = result;
+    this.blocks.addResult(result, from - this.#offset, index);
     const what = `The result of the call "${id}"`;
     if (result.block === null) {
-      this.#brokenResults.push(this.#block(id, index));
       return result.hasOpener
         ? this.#find(
           "tool_result_unclosed_fence",
@@ -248,11 +286,6 @@ class Reader {
         id,
       );
     }
-    this.#results.push(this.#block(id, index));
-  }
-
-  #block(id: string, node: number): Block {
-    return { id, at: this.#message.nodes.list[node + 1]!, node };
   }
 
   #find(code: ParseCode, message: string, at: number, id?: string): void {

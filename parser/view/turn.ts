@@ -1,6 +1,6 @@
 // One message of the typed view. Its parts are read when asked for, and text is decoded when it is looked at.
 
-import { messageIndex } from "./message_index.ts";
+import { messageBlocks } from "./message_index.ts";
 import { abortMarker, thinkingTag } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { isLifecycle } from "./status.ts";
@@ -110,19 +110,19 @@ export class ChatTurn implements Turn {
 
   #readTools(): Tools {
     const text = this.#text;
-    const index = messageIndex(text, this.#message, this.#offset);
+    const blocks = messageBlocks(text, this.#message, this.#offset);
     const byNode = new Map<number, Call | Result>();
-    const calls = index.calls.map(({ node }) => {
+    const calls = blocks.calls.map(({ node }) => {
       const call = new ChatCall(this, readCall(text, this.#message, node, this.#offset));
       byNode.set(node, call);
       return call;
     });
-    const results = index.results.map(({ node }) => {
+    const results = blocks.results.map(({ node }) => {
       const result = new ChatResult(this, readResult(text, this.#message, node, this.#offset));
       byNode.set(node, result);
       return result;
     });
-    const broken = index.brokenResults.map(({ id, at }) => ({
+    const broken = blocks.brokenResults.map(({ id, at }) => ({
       id,
       line: text.lineOf(this.#offset + at) + 1,
     }));
