@@ -371,14 +371,16 @@ export class Cycle {
   async #runApproved(id: string): Promise<void> {
     // Writing a result shows what somebody changed meanwhile. For a call that changes nothing that need not be waited for.
     if (!HARMLESS.has(this.#chat.call(id)?.name ?? "")) await this.#runs.written();
+    const asked = this.#chat.call(id);
+    const denial = asked === undefined ? null : await this.#denialOf(asked);
+    // Somebody may have edited the call since the plan was made, or since policy was asked; the next press decides anew.
     const call = this.#chat.call(id);
     const result = this.#chat.result(id);
     if (!this.#starting || call === undefined || result?.status !== "approved" || result.content !== "") {
       return;
     }
-    // Somebody may have edited the call since the plan was made; the next press decides on the new text.
+    if (call.name !== asked?.name || call.inputText !== asked.inputText) return;
     if (await changedSince(this.#parts.journal, call) !== null) return;
-    const denial = await this.#denialOf(call);
     if (denial === null) return await this.#start(call);
     const text = denial.forModel ?? DENIED;
     await this.#write([{ do: "resolve", id, because: "denied", text, verdict: denial }]);

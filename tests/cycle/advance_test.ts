@@ -287,6 +287,29 @@ Deno.test("the word approved runs nothing that is denied, unless policy itself w
   assert.deepEqual(asked.ran, []);
 });
 
+Deno.test("what changes while policy is asked about an approved call keeps it from running in this press", async () => {
+  const text = chatAnswered(chatWith(["a", "echo"]), block("a", "approved"));
+  const changes: readonly (readonly [string, string])[] = [
+    ["(approved)", "(pending)"],
+    ["`echo` (`a`)", "`slow` (`a`)"],
+    ["```json\n{}", '```json\n{"text":"other"}'],
+    ["(approved)\n\n```\n", "(approved)\n\n```\nmine\n"],
+  ];
+  for (const [from, to] of changes) {
+    const built: Bench = bench({
+      text,
+      tools: OFF,
+      decide: () => {
+        built.store.text = built.store.text.replace(from, to);
+        return Promise.resolve({ decision: "require_approval", source: "default" });
+      },
+    });
+    await built.cycle.advance();
+    assert.deepEqual(built.ran, [], `${from} to ${to}`);
+    assert.ok(built.store.text.includes(to));
+  }
+});
+
 Deno.test("executing one call does not take up the others", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "echo"]),
