@@ -82,16 +82,14 @@ Deno.test("a long text is cut, also that of an error", () =>
 Deno.test("tools that a server has from now on are offered by the next request, and kept", () =>
   withPlace(async (place) => {
     const offered: string[][] = [];
-    const answer = (_: unknown, init?: RequestInit) => {
-      const body = JSON.parse(String(init?.body));
+    const answer = async (_: unknown, init?: RequestInit) => {
+      const body = await new Response(init?.body).json();
       offered.push(
         body.tools.map(({ name }: { name: string }) => name).filter((name: string) => /^one_/.test(name)),
       );
-      return Promise.resolve(
-        Response.json({ type: "error", error: { type: "invalid_request_error", message: "no" } }, {
-          status: 400,
-        }),
-      );
+      return Response.json({ type: "error", error: { type: "invalid_request_error", message: "no" } }, {
+        status: 400,
+      });
     };
     const ran = await place.with({ one: bare }, [{ name: "one:grow" }], (chat) => chat.advance(), {
       fetch: answer,

@@ -49,14 +49,15 @@ Deno.test("a list that changes is told over HTTP too", () =>
       let offered: string[] = [];
       const ran = await place.with({ web: { url: server.url } }, [{ name: "web:grow" }], (chat) =>
         chat.advance(), {
-        fetch: (input, init) => {
+        fetch: async (input, init) => {
           if (String(input).startsWith(server.url)) {
-            return fetch(input, init);
+            return await fetch(input, init);
           }
-          offered = JSON.parse(String(init?.body)).tools.map(({ name }: { name: string }) =>
+          const { tools } = await new Response(init?.body).json();
+          offered = tools.map(({ name }: { name: string }) =>
             name
           );
-          return Promise.resolve(Response.json({ error: {} }, { status: 400 }));
+          return Response.json({ error: {} }, { status: 400 });
         },
         settings: { provider: "anthropic", tools: { max_concurrent: 0 } },
       });
