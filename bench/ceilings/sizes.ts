@@ -49,8 +49,8 @@ async function each(
 /** The exit code of a reply, which a call keeps waiting, and what a reply of so many MB may take. */
 const REPLIES: Readonly<Record<ReplyKind, { readonly exit: number; readonly ceiling: Ceiling }>> = {
   text: { exit: 0, ceiling: { time: 12, memory: 350 } },
-  thinking: { exit: 0, ceiling: { time: 12, memory: 350 } },
-  call: { exit: WAITS, ceiling: { time: 12, memory: 900 } },
+  thinking: { exit: 0, ceiling: { time: 12, memory: 400 } },
+  call: { exit: WAITS, ceiling: { time: 12, memory: 1000 } },
 };
 
 /** Replies that stream in: text, thinking, the input of a call. */
@@ -79,17 +79,17 @@ async function documents(folder: string): Promise<Figure[]> {
     // Without the first block, which names no model that is there.
     return Deno.writeTextFile(`${folder}/a.chat`, text.slice(text.indexOf("@System:")));
   };
-  const ways: readonly (readonly [string, () => Promise<Spent>])[] = [
+  const ways: readonly (readonly [string, () => Promise<Spent>, number?])[] = [
     ["status", () => spent(folder, ["status", "a.chat"])],
     ["check", () => spent(folder, ["check", "a.chat"], {}, [0, 1])],
-    ["advance", () => answered(folder, 1)],
+    ["advance", () => answered(folder, 1), 1600],
   ];
-  for (const [what, run] of ways) {
+  for (const [what, run, memory] of ways) {
     figures.push(
       ...await each(`${what} of a document`, [10, 50, 100], "MB", async (size) => {
         await write(size);
         return await run();
-      }, { time: 13 }),
+      }, { time: 13, ...(memory === undefined ? {} : { memory }) }),
     );
   }
   return figures;
