@@ -519,16 +519,17 @@ Deno.test("in the real sandbox a backend that cannot work is an error of the san
     await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
   }));
 
-Deno.test("the collector holds no more than its window however the output is cut into chunks", async () => {
-  const collector = new OutputCollector({
-    maxLines: 10,
-    maxBytes: 100,
-    maxFileSize: 0,
-    path: "/nonexistent/x",
-  });
-  for (let n = 0; n < 300_000; n++) await collector.push(new Uint8Array([97 + n % 26]));
-  await collector.push(new TextEncoder().encode("\nend"));
-  const shown = await collector.finish();
-  assert.match(shown, /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 100B\.\]$/);
-  assert.equal(TAIL_BYTES, 128 * 1024);
-});
+Deno.test("the collector holds no more than its window however the output is cut into chunks", () =>
+  inScene(async (place) => {
+    const collector = new OutputCollector({
+      maxLines: 10,
+      maxBytes: 100,
+      maxFileSize: 0,
+      path: place.path("output"),
+    });
+    for (let n = 0; n < 300_000; n++) await collector.push(new Uint8Array([97 + n % 26]));
+    await collector.push(new TextEncoder().encode("\nend"));
+    const shown = await collector.finish();
+    assert.match(shown, /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 100B\.\]$/);
+    assert.equal(TAIL_BYTES, 128 * 1024);
+  }));

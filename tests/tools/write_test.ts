@@ -76,7 +76,7 @@ Deno.test("8.3, S11: the real policy refuses protected paths and places outside"
   inScene(async (place) => {
     await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
     await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
-    const environment = { cwd: place.folder, home: "/nonexistent", variables: {} };
+    const environment = { cwd: place.folder, home: place.path("home"), variables: {} };
     const sandbox = createSandbox({
       settings: {
         ...DEFAULT_SETTINGS.sandbox,
