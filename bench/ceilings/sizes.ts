@@ -46,22 +46,22 @@ async function each(
   return growth(what, all, ceiling);
 }
 
-/** The exit code of a reply, which a call keeps waiting, and what a reply of so many MB may take. */
-const REPLIES: Readonly<Record<ReplyKind, { readonly exit: number; readonly ceiling: Ceiling }>> = {
-  text: { exit: 0, ceiling: { time: 12, memory: 350 } },
-  thinking: { exit: 0, ceiling: { time: 12, memory: 400 } },
-  call: { exit: WAITS, ceiling: { time: 12, memory: 1000 } },
+/** What a reply of so many MB may take. */
+const REPLIES: Readonly<Record<ReplyKind, Ceiling>> = {
+  text: { time: 12, memory: 350 },
+  thinking: { time: 12, memory: 400 },
+  call: { time: 12, memory: 1000 },
 };
 
 /** Replies that stream in: text, thinking, the input of a call. */
 async function replies(folder: string): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const [kind, { exit, ceiling }] of Object.entries(REPLIES) as [ReplyKind, typeof REPLIES.text][]) {
+  for (const [kind, ceiling] of Object.entries(REPLIES) as [ReplyKind, Ceiling][]) {
     const what = kind === "text" ? "reply" : kind === "call" ? "input of a call" : kind;
     figures.push(
       ...await each(what, [10, 100], "MB", async (size) => {
         await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nGo.\n");
-        const result = await answered(folder, size * MB, kind, [exit]);
+        const result = await answered(folder, size * MB, kind);
         const { size: written } = await Deno.stat(`${folder}/a.chat`);
         if (written < size * MB) throw new Error(`the reply is not whole: ${written} bytes`);
         return result;
@@ -148,7 +148,6 @@ async function answered(
   folder: string,
   bytes: number,
   kind: ReplyKind = "text",
-  exits: readonly number[] = [0],
 ): Promise<Spent> {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     await request.body?.cancel();
@@ -158,7 +157,7 @@ async function answered(
     return await spent(folder, ["advance", "a.chat", "--quiet", "--no-autopilot"], {
       ANTHROPIC_API_KEY: "none",
       FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}`,
-    }, exits);
+    });
   } finally {
     await server.shutdown();
   }
