@@ -85,8 +85,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     prepare: (place) => place.write("a.chat", withResult),
     line: "flemma compact a.chat --to b.chat --results-only",
     again: unlessThere("flemma compact a.chat --to b.chat --results-only"),
-    holds:
-      `sed -n 's/.*\\(\\/[^ ]*c1[^ ]*\\.txt\\).*/\\1/p' b.chat | head -1 | xargs -r grep -c 'a line' | grep -qx 1000`,
+    holds: `grep -o '/[^ ]*_c1[^ ]*[.]txt' b.chat | head -1 | xargs -r grep -c 'a line' | grep -qx 1000`,
   },
   {
     what: "migrate",
