@@ -87,3 +87,13 @@ export function endsInHalf(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;
 }
+
+/** The bytes that Base64 stands for; throws where it is none. */
+export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+  // Node 22 and older Denos have no such method yet, and the loop costs some milliseconds.
+  if (typeof Uint8Array.fromBase64 === "function") return Uint8Array.fromBase64(base64);
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}

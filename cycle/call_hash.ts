@@ -1,5 +1,6 @@
 // Binds an approval to the text of a call (S5).
 
+import { toHex } from "../base/hash.ts";
 import { utf8Length } from "../base/bytes.ts";
 import type { Call } from "../parser/types.ts";
 
@@ -14,5 +15,5 @@ export async function callHash(call: Pick<Call, "name" | "inputText">): Promise<
   bytes.set(name);
   encoder.encodeInto(inputText, bytes.subarray(name.length));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(digest);
 }

@@ -3,6 +3,7 @@
 // Only code that was asked to run Lua imports this module, and that dynamically: it is what a document without Lua
 // never pays for.
 
+import { fromBase64 } from "../base/bytes.ts";
 import { DEFAULT_LIMITS, type Limits } from "./vm/budget.ts";
 import { Cell } from "./vm/cell.ts";
 import type { Interpreter } from "./vm/machine.ts";
@@ -44,13 +45,4 @@ async function unpack(): Promise<Interpreter> {
   }
   await written;
   return { module: await WebAssembly.compile(wasm), aboveAscii: ABOVE_ASCII };
-}
-
-function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
-  // Node 22 has no such method yet, and the loop costs some milliseconds.
-  if (typeof Uint8Array.fromBase64 === "function") return Uint8Array.fromBase64(base64);
-  const binary = atob(base64);
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-  return bytes;
 }

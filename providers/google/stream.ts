@@ -1,5 +1,6 @@
 // The event stream of Gemini's streamGenerateContent, response by response (providers section 6.3).
 
+import { toHex } from "../../base/hash.ts";
 import { isObject, own } from "../../base/is_object.ts";
 import { compactJson, valueText } from "../../base/text/json_text.ts";
 import { toolName } from "../request/wire.ts";
@@ -167,7 +168,7 @@ const PART_EXTRAS: ReadonlySet<string> = new Set([
 ]);
 
 function randomId(): string {
-  return crypto.getRandomValues(new Uint8Array(6)).toHex();
+  return toHex(crypto.getRandomValues(new Uint8Array(6)));
 }
 
 /** Later reports replace earlier ones; a count that a report lacks stays as it was. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { commonPrefix, concat, sameBytes } from "../../base/bytes.ts";
+import { toHex } from "../../base/hash.ts";
+import { commonPrefix, concat, fromBase64, sameBytes } from "../../base/bytes.ts";
 
 Deno.test("parts are joined in order; one part is not copied, and no part gives no bytes", () => {
   const [a, b] = [Uint8Array.of(1, 2), Uint8Array.of(3)];
@@ -20,4 +21,20 @@ Deno.test("the common prefix ends at the first difference or with the shorter on
   assert.equal(commonPrefix(Uint8Array.of(1, 2, 3), Uint8Array.of(1, 2, 4)), 2);
   assert.equal(commonPrefix(Uint8Array.of(1, 2), Uint8Array.of(1, 2, 4)), 2);
   assert.equal(commonPrefix(Uint8Array.of(5), Uint8Array.of(1)), 0);
+});
+
+Deno.test("Base64 and hexadecimal digits are read and written alike where the runtime has no methods for them", () => {
+  const has = Uint8Array.fromBase64;
+  const all = Uint8Array.from({ length: 256 }, (_, at) => at);
+  try {
+    for (const method of [has, undefined]) {
+      Object.assign(Uint8Array, { fromBase64: method });
+      assert.deepEqual(fromBase64(btoa(String.fromCharCode(...all))), all);
+      assert.deepEqual(fromBase64(""), new Uint8Array(0));
+      assert.throws(() => fromBase64("no Base64!"));
+    }
+  } finally {
+    Object.assign(Uint8Array, { fromBase64: has });
+  }
+  assert.equal(toHex(all), all.toHex());
 });

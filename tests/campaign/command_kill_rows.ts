@@ -17,6 +17,8 @@ export interface KilledCommand {
   readonly asks?: true;
   /** A file that grows while the command runs, so that it may hold a part of what it will. */
   readonly grows?: string;
+  /** What a file may hold beside its old and its new text: the kill can hit a helper of the program, which then says so. */
+  readonly told?: RegExp;
   /** What must be true of files at the end, where they need not be as if nobody had killed anything. */
   readonly settled?: (place: Scene, again: Finished) => void;
 }
@@ -178,7 +180,6 @@ export const COMMANDS: readonly KilledCommand[] = [
     prepare: (place) =>
       place.write("a.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }])),
     line: "flemma approve a.chat c1",
-    again: "grep -q status=approved a.chat || flemma approve a.chat c1",
     holds: "flemma execute a.chat c1",
   },
   {
@@ -188,6 +189,7 @@ export const COMMANDS: readonly KilledCommand[] = [
       place.write("a.chat", CHANGES.slice(0, CHANGES.indexOf("**Tool Use:** `write`")) + "@You:\n");
     },
     line: "flemma execute a.chat c1",
+    told: /`c1` \(error\)[^]*The helper that works on files [^]*Read it again\./,
     again: "flemma undo a.chat",
     // The person has back what was there, or is told where it is kept.
     settled: (place, { stderr }) => {

@@ -97,17 +97,18 @@ async function oneKill(
     const killedBy = aimed(place.folder);
     const killed = await line(killedBy);
     early = killed.code !== whole.code;
-    const told = `${killedBy}\nexit ${killed.code}\n${killed.stderr}`;
+    const said = `${killedBy}\nexit ${killed.code}\n${killed.stderr}`;
     for (const [path, content] of treeOf(place)) {
       if (isTemporary(path) || path === command.grows) continue;
       const may = [whole.before, whole.after].filter((tree) => tree.has(path)).map((tree) => tree.get(path));
-      assert.ok(may.includes(content), `${path} is neither old nor new:\n${content}\n${told}`);
+      const told = content !== null && command.told?.test(content) === true;
+      assert.ok(told || may.includes(content), `${path} is neither old nor new:\n${content}\n${said}`);
     }
     for (const path of whole.before.keys()) {
-      assert.ok(treeOf(place).has(path) || !whole.after.has(path), `${path} is gone\n${told}`);
+      assert.ok(treeOf(place).has(path) || !whole.after.has(path), `${path} is gone\n${said}`);
     }
     const again = await line("", command.again ?? command.line);
-    const then = `${told}\nthen exit ${again.code}\n${again.stderr}`;
+    const then = `${said}\nthen exit ${again.code}\n${again.stderr}`;
     if (command.settled === undefined) assert.ok([whole.code, 0].includes(again.code), then);
     assert.doesNotMatch(again.stderr, /fault of the program|\(os error \d+\)/, then);
     if (command.settled !== undefined) command.settled(place, again);

@@ -7,7 +7,7 @@ import { attachmentsFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 import { isTextual, typeOfSignature } from "../../base/media.ts";
 import { thrownText } from "../../base/problem.ts";
-import { sameBytes } from "../../base/bytes.ts";
+import { fromBase64, sameBytes } from "../../base/bytes.ts";
 import { formatSize } from "../truncate.ts";
 
 /** A file as a tool hands it over: what it says of it, and what should be Base64. */
@@ -49,7 +49,7 @@ export async function takeFile({ type, data }: GivenFile, environment: Environme
 function bytesOf(data: unknown): Uint8Array<ArrayBuffer> | null {
   if (typeof data !== "string") return null;
   try {
-    return Uint8Array.fromBase64(data);
+    return fromBase64(data);
   } catch {
     // That is the answer.
     return null;
