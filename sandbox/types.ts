@@ -219,6 +219,13 @@ export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" |
    * what follows on standard input is the command's. By the gate's kind: nothing follows, or something does.
    */
   readonly gated?: (kind: "empty" | "piped") => readonly string[];
+  /** What its processes carry in their environment, by which they are found when whoever started them is gone. */
+  readonly mark?: string;
+  /**
+   * Whether the command, started as this process, would end by now should this program be killed. Absent where that is not to
+   * be had, or true from the first moment.
+   */
+  readonly isTied?: (outside: number) => boolean;
 }
 
 /**

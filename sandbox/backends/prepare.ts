@@ -13,7 +13,9 @@ import { parseHostRules } from "../network/rules.ts";
 import { removeEmptyFromHeld } from "../paths/held_folder.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
 import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
+import { MARK, newMark } from "../process/marks.ts";
 import { PrivateFiles } from "../process/private_files.ts";
+import { endsWithOutside } from "../process/process_table.ts";
 import { type FilterOptions, seccompFilter } from "./seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
@@ -106,8 +108,14 @@ function assemble(
     createNew: true,
     mode: 0o600,
   });
-  const descriptors = { status, filter: filter.value, group: limited.value.group, mounts: list };
+  const mark = newMark();
+  const descriptors = { status, filter: filter.value, group: limited.value.group, mounts: list, mark };
   return success({
+    mark,
+    isTied: (outside) => {
+      const { inside } = readReport(status);
+      return inside !== null && (endsWithOutside(inside, outside, filter.value !== null) ?? true);
+    },
     argv: handOver(withMountsFile(around(options)).short, descriptors),
     gated: (kind) => handOver(withMountsFile(around(options, kind)).short, descriptors),
     fingerprint: around(network.value?.lasting ?? []),
@@ -119,7 +127,9 @@ function assemble(
       if (report.ran && said !== null) return classified(said);
       if (report.ran || signal) return Promise.resolve(null);
       // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
-      if (signal === undefined && report.started && stderr.trim() === "") return Promise.resolve(null);
+      if (signal === undefined && report.inside !== null && stderr.trim() === "") {
+        return Promise.resolve(null);
+      }
       return classified(stderr);
     },
     dispose: async () => {
@@ -166,19 +176,21 @@ function withMountsFile(list: readonly string[]): { short: string[]; mounts: str
 /**
  * Opens the descriptors and becomes the rest of the command line; Deno hands on no descriptors of its own. The file
  * for the report must not exist yet: whoever can write to its folder could have put a link there. No memory image of
- * a failed program is left behind (12.3).
+ * a failed program is left behind (12.3). All of it carries a mark, for whoever looks for it when this program is gone.
  */
 function handOver(
   wrapped: readonly string[],
-  { status, filter, group, mounts }: {
+  { status, filter, group, mounts, mark }: {
     status: string;
     filter: string | null;
     group: string | null;
     mounts: string;
+    mark: string;
   },
 ): string[] {
   const lines = [
     "ulimit -c 0",
+    `export ${MARK}=${mark}`,
     ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
     `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C`,
     `exec ${MOUNTS_DESCRIPTOR}<"$1"; shift`,
@@ -369,13 +381,22 @@ async function takeBack({ files, undo }: Parts): Promise<void> {
   files.remove();
 }
 
+/** What bubblewrap says of itself. */
+interface Report {
+  /** The first process inside, by its number out here; null before there is one. */
+  readonly inside: number | null;
+  /** Whether the command ended. */
+  readonly ran: boolean;
+}
+
 /** Nothing when the file is missing, or when something else took its place, which could block the reader. */
-function readReport(path: string): { started: boolean; ran: boolean } {
+function readReport(path: string): Report {
   let text = "";
   try {
     if (Deno.lstatSync(path).isFile) text = Deno.readTextFileSync(path);
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
-  return { started: text.includes('"child-pid"'), ran: text.includes('"exit-code"') };
+  const inside = /"child-pid": *(\d+)/.exec(text)?.[1];
+  return { inside: inside === undefined ? null : Number(inside), ran: text.includes('"exit-code"') };
 }

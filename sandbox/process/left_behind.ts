@@ -144,9 +144,12 @@ export function survivors(recorded: Recorded): number[] {
   return [...new Set([...session.map(({ pid }) => pid), ...carriers])];
 }
 
-/** The group of a command as a number that still means it; null when that belongs to another process, so the group is over. */
-export function groupLeft({ leader, earlier }: Recorded): number | null {
-  if (earlier) return null;
+/**
+ * The group of a command as a number that still means it; null when that belongs to another process, so the group is over, and
+ * where somebody else started it, within who knows what group.
+ */
+export function groupLeft({ owner, leader, earlier }: Recorded): number | null {
+  if (earlier || leader.pid === owner.pid) return null;
   const now = identify(leader.pid);
   return now === null || now.started === leader.started ? leader.pid : null;
 }

@@ -43,3 +43,44 @@ export function processEntry(pid: number): ProcessEntry | null {
     alive: fields[0] !== "Z" && fields[0] !== "X",
   };
 }
+
+/** What `endsWithOutside` looks at. */
+export interface ProcessLooks {
+  /** What the kernel says of a process; null when there is none of this number, or it may not be looked at. */
+  status(pid: number): string | null;
+  hasChild(pid: number): boolean;
+}
+
+/**
+ * Whether the first process inside a sandbox of bubblewrap, by its number out here, has asked the kernel by now to be ended
+ * with the one that waits for it outside. The kernel does not show that. It is the last but one thing that process does:
+ * after it comes the filter of system calls, where there is one, and then it sleeps for good beside its child, or is the
+ * command itself.
+ *
+ * @param outside the one that waits for it
+ * @param filtered whether system calls are filtered
+ * @returns null when it cannot be looked at
+ */
+export function endsWithOutside(
+  pid: number,
+  outside: number,
+  filtered: boolean,
+  { status, hasChild }: ProcessLooks = LOOKS,
+): boolean | null {
+  const own = status(pid);
+  if (own === null) return null;
+  if (filtered) return /^Seccomp:\t2$/m.test(own);
+  const nameOf = (text: string | null) => /^Name:.*$/m.exec(text ?? "")?.[0];
+  return /^State:\tS/m.test(own) && (nameOf(own) !== nameOf(status(outside)) || hasChild(pid));
+}
+
+const LOOKS: ProcessLooks = {
+  status(pid) {
+    try {
+      return Deno.readTextFileSync(`/proc/${pid}/status`);
+    } catch {
+      return null;
+    }
+  },
+  hasChild: (pid) => processTable().some(({ parent }) => parent === pid),
+};

@@ -1,6 +1,7 @@
 // The one place where child processes begin and end: own session, no terminal, argument arrays only.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { after } from "../../base/system/timer.ts";
 import type { Running, SpawnOptions } from "../types.ts";
 import { endFamily, killFamily } from "./end_family.ts";
 import { MARK } from "./marks.ts";
@@ -11,6 +12,10 @@ export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 /** What opens a gate. */
 const LINE: Uint8Array = new Uint8Array([10]);
 
+/** Milliseconds between two looks at whether a process is ready; grows up to the last. */
+const FIRST_LOOK = 1;
+const LAST_LOOK = 20;
+
 /** What has to happen between the start of a process and that of its command. */
 export interface Gate {
   /**
@@ -18,6 +23,11 @@ export interface Gate {
    * settles when the process is gone.
    */
   open(group: number, ended: Promise<unknown>): Problem | null;
+  /**
+   * Asked again and again after that: whether the process would end with this program by now. The command begins only then,
+   * so that it cannot live on alone. Absent where nothing ties the two.
+   */
+  isTied?(group: number): boolean;
   /** By which descendants are known that nothing else holds together. */
   readonly mark?: string;
 }
@@ -57,11 +67,9 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
     child.stderr.cancel();
     return { ok: false, problem };
   }
-  const line = gate === undefined ? [] : [LINE];
-  if (options.stdin !== undefined || gate !== undefined) {
-    if (options.stdin instanceof ReadableStream) feedFrom(child.stdin, line, options.stdin);
-    else feed(child.stdin, options.stdin === undefined ? line : [...line, options.stdin]);
-  }
+  const { stdin } = options;
+  if (gate !== undefined) openWhenTied(child, gate, stdin);
+  else if (stdin !== undefined) feed(child.stdin, [], stdin);
   const mark = gate?.mark;
   watchOver(child.pid, mark);
   let killing: Promise<void> | undefined;
@@ -93,24 +101,35 @@ function killAll(): void {
   }
 }
 
-/** Writes all parts and closes the pipe. A child that stops reading early is its own business. */
-function feed(pipe: WritableStream<Uint8Array>, parts: readonly Uint8Array[]): void {
-  const writer = pipe.getWriter();
-  const written = parts.map((part) => writer.write(part));
-  Promise.all(written).then(() => writer.close()).catch(() => {});
+/** Writes the line once the process would end with this program, and nothing if it is gone by then. */
+async function openWhenTied(
+  { pid, status, stdin: pipe }: Deno.ChildProcess,
+  { isTied }: Gate,
+  input: SpawnOptions["stdin"],
+): Promise<void> {
+  let ended = false;
+  const end = status.then(() => void (ended = true));
+  for (let pause = FIRST_LOOK; isTied?.(pid) === false; pause = Math.min(1.5 * pause, LAST_LOOK)) {
+    await Promise.race([end, new Promise<void>((resolve) => after(pause, resolve))]);
+    if (!ended) continue;
+    if (input instanceof ReadableStream) input.cancel().catch(() => {});
+    return feed(pipe, []);
+  }
+  feed(pipe, [LINE], input);
 }
 
-/** Writes all parts, then what a stream gives until it ends. */
-function feedFrom(
+/** Writes all parts and what there is for standard input, and closes the pipe. */
+function feed(
   pipe: WritableStream<Uint8Array>,
   parts: readonly Uint8Array[],
-  stream: ReadableStream<Uint8Array>,
+  input?: SpawnOptions["stdin"],
 ): void {
   const writer = pipe.getWriter();
-  for (const part of parts) writer.write(part).catch(() => {});
-  writer.releaseLock();
+  const all = input === undefined || input instanceof ReadableStream ? parts : [...parts, input];
+  const written = Promise.all(all.map((part) => writer.write(part)));
+  const rest = input instanceof ReadableStream ? (writer.releaseLock(), input.pipeTo(pipe)) : undefined;
   // A child that stops reading early is its own business.
-  stream.pipeTo(pipe).catch(() => {});
+  (rest === undefined ? written.then(() => writer.close()) : Promise.all([written, rest])).catch(() => {});
 }
 
 function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<Running> {

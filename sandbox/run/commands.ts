@@ -209,7 +209,11 @@ export class LiveCommands {
     const { tracked } = ground.atStart();
     let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(held);
     const recordedAs = (leader: number): Problem | null => {
-      const written = writtenDown(ground.host.environment, leader, { writable, before: lasting(before) });
+      const written = writtenDown(ground.host.environment, leader, {
+        writable,
+        before: lasting(before),
+        mark: preparation.mark,
+      });
       if (written.ok) recorded = written.value;
       return written.ok ? null : written.problem;
     };
@@ -233,6 +237,7 @@ export class LiveCommands {
             else trackedBefore = tracked.now(held, new FsSnapshot(moment));
             return problem;
           },
+          isTied: preparation.isTied,
         });
       },
       handOut: () => {

@@ -12,6 +12,8 @@ import {
   records,
   survivors,
 } from "../../../sandbox/process/left_behind.ts";
+import { newMark } from "../../../sandbox/process/marks.ts";
+import { endsWithOutside, processTable } from "../../../sandbox/process/process_table.ts";
 import { spawn } from "../../../sandbox/process/spawn.ts";
 import { inFolder, plant, projectSandbox, runInside, world } from "../fixture.ts";
 
@@ -34,7 +36,7 @@ async function gone(mark: string): Promise<void> {
 }
 
 /** A program that starts a command; `at` says where it kills itself. */
-async function killed(root: string, at: "gate" | "started", shell: string): Promise<void> {
+async function killed(root: string, at: "gate" | "early" | "started", shell: string): Promise<void> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--quiet", PROGRAM, root, at, shell],
     stdin: "null",
@@ -51,6 +53,60 @@ Deno.test("a program killed before it opened the gate has started no command", (
     await killed(root, "gate", `touch ran; exec sleep ${root}`);
     await gone(root);
     assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+  }));
+
+Deno.test("a command does not begin before it would end with its program, however early that is killed", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat");
+    await killed(root, "early", `touch ran; exec sleep ${root}`);
+    await gone(root);
+    assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+  }));
+
+Deno.test("whether a process ends with the one outside is seen by its filter, or by its sleep where there is none", () => {
+  const rows: readonly [inside: string | null, filtered: boolean, children: number, tied: boolean | null][] =
+    [
+      ["Name:\tbwrap\nState:\tR (running)\nSeccomp:\t0\n", true, 1, false],
+      ["Name:\tbwrap\nState:\tS (sleeping)\nSeccomp:\t0\n", true, 1, false],
+      ["Name:\tbwrap\nState:\tR (running)\nSeccomp:\t2\n", true, 0, true],
+      ["Name:\tbwrap\nState:\tR (running)\nSeccomp:\t2\n", false, 1, false],
+      ["Name:\tbwrap\nState:\tS (sleeping)\nSeccomp:\t0\n", false, 0, false],
+      ["Name:\tbwrap\nState:\tS (sleeping)\nSeccomp:\t0\n", false, 1, true],
+      ["Name:\tbash\nState:\tS (sleeping)\nSeccomp:\t0\n", false, 0, true],
+      [null, true, 0, null],
+    ];
+  for (const [inside, filtered, children, tied] of rows) {
+    const machine = {
+      status: (pid: number) => pid === 7 ? inside : "Name:\tbwrap\nState:\tS (sleeping)\n",
+      hasChild: () => children > 0,
+    };
+    assert.equal(endsWithOutside(7, 6, filtered, machine), tied, `${inside} ${filtered} ${children}`);
+  }
+  assert.equal(endsWithOutside(2 ** 22 + 1, Deno.pid, true), null, "there is no such process");
+});
+
+Deno.test("what runs in a sandbox carries the mark of its record, by which it is found when all else that held it is gone", () =>
+  inFolder(async (root) => {
+    plant(root, "project/notes.chat");
+    const sandbox = projectSandbox(root);
+    const prepared = await sandbox.prepare(["/bin/sh", "-c", "echo $FLEMMA_COMMAND; exec sleep 300"]);
+    assert.ok(prepared.ok && prepared.value.wrapped);
+    const { cwd, variables } = sandbox.host.environment;
+    const started = prepared.value.start({ cwd, env: variables });
+    assert.ok(started.ok);
+    const reader = started.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const { value: said } = await reader.read();
+    const [recorded] = records(sandbox.host.environment);
+    assert.equal(said?.trim(), recorded?.mark);
+    assert.match(said!, /^[-0-9a-f]{36}\.\d+\n$/);
+    // Of the group nothing is left, as far as anybody knows.
+    const left = survivors({ ...recorded!, leader: { pid: recorded!.leader.pid, started: "1" } });
+    assert.ok(left.length >= 2, `${left}: the first process inside and the command`);
+    await started.value.kill();
+    assert.deepEqual(survivors(recorded!), []);
+    await reader.cancel();
+    await started.value.stderr.cancel();
+    await prepared.value.dispose();
   }));
 
 Deno.test("a program killed while its command runs takes that with it, and the next run puts right what it planted", () =>
@@ -126,6 +182,37 @@ Deno.test("what a command without a sandbox sent into a session of its own is fo
     await bystander.value.kill();
     for (const { value } of [started, bystander]) await value.stderr.cancel();
     await bystander.value.stdout.cancel();
+  }));
+
+Deno.test("of what somebody else started only the mark counts: no group is taken for its own, for who knows who else is in that", () =>
+  inFolder(async (root) => {
+    const environment = world(root);
+    const mark = newMark();
+    // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
+    const script = "sleep 300 & FLEMMA_COMMAND=$0 sleep 300 & echo $!";
+    const group = spawn(["/bin/sh", "-c", script, mark], { cwd: root, env: { PATH: "/usr/bin:/bin" } });
+    assert.ok(group.ok);
+    const { pid } = group.value;
+    const reader = group.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const handedOut = Number((await reader.read()).value);
+    await group.value.status;
+    const file = record(environment, Deno.pid, { writable: [], before: "null", mark });
+    const own = { pid, started: "1" };
+    Deno.writeTextFileSync(
+      file,
+      JSON.stringify({ ...JSON.parse(Deno.readTextFileSync(file)), owner: own, leader: own }),
+    );
+    const told = await recover(environment);
+    assert.deepEqual(told.map(({ code }) => code), ["command-left-behind"]);
+    assert.equal(identify(handedOut), null);
+    assert.equal(
+      processTable().filter((each) => each.group === pid && each.alive).length,
+      1,
+      "the bystander lives",
+    );
+    await group.value.kill();
+    await reader.cancel();
+    await group.value.stderr.cancel();
   }));
 
 Deno.test("a record is about one process only: not a later one of its number, nor one of another machine or boot", () =>

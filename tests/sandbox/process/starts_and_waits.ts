@@ -16,6 +16,16 @@ if (at === "gate") {
     write(path, ...rest);
   };
 }
+if (at === "early") {
+  const read = Deno.readTextFileSync;
+  // What keeps the command from outliving this program is never in place, however long it gets ready.
+  let looks = 0;
+  Deno.readTextFileSync = (path) => {
+    if (!/^\/proc\/\d+\/status$/.test(String(path))) return read(path);
+    if (++looks === 40) die();
+    return read(path).replace(/^Seccomp:.*$/m, "Seccomp:\t0");
+  };
+}
 prepared.value.start({ cwd, env: variables });
 for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 5));
