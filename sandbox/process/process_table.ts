@@ -55,7 +55,7 @@ export interface ProcessLooks {
  * Whether the first process inside a sandbox of bubblewrap, by its number out here, has asked the kernel by now to be ended
  * with the one that waits for it outside. The kernel does not show that. It is the last but one thing that process does:
  * after it comes the filter of system calls, where there is one, and then it sleeps for good beside its child, or is the
- * command itself.
+ * command itself. In a container both may have filters from the first, so they are counted.
  *
  * @param outside the one that waits for it
  * @param filtered whether system calls are filtered
@@ -67,11 +67,17 @@ export function endsWithOutside(
   filtered: boolean,
   { status, hasChild }: ProcessLooks = LOOKS,
 ): boolean | null {
-  const own = status(pid);
-  if (own === null) return null;
-  if (filtered) return /^Seccomp:\t2$/m.test(own);
-  const nameOf = (text: string | null) => /^Name:.*$/m.exec(text ?? "")?.[0];
-  return /^State:\tS/m.test(own) && (nameOf(own) !== nameOf(status(outside)) || hasChild(pid));
+  const [own, other] = [status(pid), status(outside)];
+  if (own === null || other === null) return null;
+  const [filters, before] = [valueOf("Seccomp_filters", own), valueOf("Seccomp_filters", other)];
+  // Kernels before 5.9 do not count them.
+  if (filtered && filters !== undefined && before !== undefined) return Number(filters) > Number(before);
+  if (!valueOf("State", own)?.startsWith("S")) return false;
+  return valueOf("Name", own) !== valueOf("Name", other) || hasChild(pid);
+}
+
+function valueOf(name: string, status: string): string | undefined {
+  return new RegExp(`^${name}:\\t(.*)$`, "m").exec(status)?.[1];
 }
 
 const LOOKS: ProcessLooks = {

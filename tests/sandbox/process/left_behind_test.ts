@@ -63,24 +63,44 @@ Deno.test("a command does not begin before it would end with its program, howeve
     assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
   }));
 
-Deno.test("whether a process ends with the one outside is seen by its filter, or by its sleep where there is none", () => {
-  const rows: readonly [inside: string | null, filtered: boolean, children: number, tied: boolean | null][] =
-    [
-      ["Name:\tbwrap\nState:\tR (running)\nSeccomp:\t0\n", true, 1, false],
-      ["Name:\tbwrap\nState:\tS (sleeping)\nSeccomp:\t0\n", true, 1, false],
-      ["Name:\tbwrap\nState:\tR (running)\nSeccomp:\t2\n", true, 0, true],
-      ["Name:\tbwrap\nState:\tR (running)\nSeccomp:\t2\n", false, 1, false],
-      ["Name:\tbwrap\nState:\tS (sleeping)\nSeccomp:\t0\n", false, 0, false],
-      ["Name:\tbwrap\nState:\tS (sleeping)\nSeccomp:\t0\n", false, 1, true],
-      ["Name:\tbash\nState:\tS (sleeping)\nSeccomp:\t0\n", false, 0, true],
-      [null, true, 0, null],
-    ];
-  for (const [inside, filtered, children, tied] of rows) {
-    const machine = {
-      status: (pid: number) => pid === 7 ? inside : "Name:\tbwrap\nState:\tS (sleeping)\n",
-      hasChild: () => children > 0,
+Deno.test("whether a process ends with the one outside is seen by one filter more, or by its sleep: a row each condition", () => {
+  const said = (name: string, state: string, filters?: number) =>
+    `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
+  const asleep = (filters?: number) => said("bwrap", "S (sleeping)", filters);
+  const running = (filters?: number) => said("bwrap", "R (running)", filters);
+  const rows: readonly [
+    inside: string | null,
+    outside: string | null,
+    filtered: boolean,
+    children: boolean,
+    tied: boolean | null,
+  ][] = [
+    [running(1), asleep(0), true, false, true],
+    [asleep(0), asleep(0), true, true, false],
+    [asleep(1), asleep(1), true, true, false], // Both have that of their container.
+    [running(2), asleep(1), true, false, true],
+    [running(1), asleep(0), false, true, false],
+    [asleep(), asleep(), true, false, false], // An old kernel counts none.
+    [asleep(), asleep(), true, true, true],
+    [running(), asleep(), true, true, false],
+    [asleep(1), asleep(), true, false, false],
+    [asleep(0), asleep(0), false, false, false],
+    [asleep(0), asleep(0), false, true, true],
+    [said("bash", "S (sleeping)"), asleep(0), false, false, true], // It is the command itself.
+    [said("bash", "R (running)"), asleep(0), false, false, false],
+    [null, asleep(0), true, true, null],
+    [asleep(1), null, true, true, null],
+  ];
+  for (const [inside, outside, filtered, children, tied] of rows) {
+    const looks = {
+      status: (pid: number) => pid === 7 ? inside : outside,
+      hasChild: (pid: number) => pid === 7 && children,
     };
-    assert.equal(endsWithOutside(7, 6, filtered, machine), tied, `${inside} ${filtered} ${children}`);
+    assert.equal(
+      endsWithOutside(7, 6, filtered, looks),
+      tied,
+      JSON.stringify([inside, outside, filtered, children]),
+    );
   }
   assert.equal(endsWithOutside(2 ** 22 + 1, Deno.pid, true), null, "there is no such process");
 });
