@@ -91,12 +91,26 @@ export class RunSandbox implements Sandbox {
     return this.#ground.policy;
   }
 
-  /** The policy with the origin of each path; fails as `resolvePolicy` does. */
+  /**
+   * The policy with the origin of each path; fails as `resolvePolicy` does. What is protected is looked up when it is first
+   * asked for: most only want to know what can be written to.
+   */
   policy(): Outcome<ResolvedPolicy> {
     if (!this.#policy.ok) return this.#policy;
+    let protect: readonly string[] | undefined;
+    const protectedNow = () => protect ??= this.#protectedNow();
+    return success({
+      ...this.#policy.value,
+      get protect() {
+        return protectedNow();
+      },
+    });
+  }
+
+  /** What is there of what was protected at the start. */
+  #protectedNow(): string[] {
     const snapshot = new FsSnapshot();
-    const protect = this.#ground.atStart().protection.real.filter((path) => snapshot.has(path));
-    return success({ ...this.#policy.value, protect });
+    return this.#ground.atStart().protection.real.filter((path) => snapshot.has(path));
   }
 
   /**
@@ -173,8 +187,12 @@ export class RunSandbox implements Sandbox {
 
   isPathWritable(path: string): boolean {
     const snapshot = new FsSnapshot();
+    return this.#isWritable(path, snapshot, (real) => this.#ground.isProtected(real, snapshot));
+  }
+
+  #isWritable(path: string, snapshot: FsSnapshot, isProtected: (real: string) => boolean): boolean {
     const real = this.#ground.realPath(path, snapshot);
-    if (real === null || this.#ground.isProtected(real, snapshot)) return false;
+    if (real === null || isProtected(real)) return false;
     if (!this.enabled) return true;
     return this.#policy.ok && this.#policy.value.rw_paths.some((root) => isInside(real, root)) &&
       isVisible(real, this.#policy.value);
@@ -246,7 +264,18 @@ export class RunSandbox implements Sandbox {
     if (!this.enabled) return {};
     const folder = denoFolderForCommands(this.#ground.ownCode, this.host.environment);
     // Where the cache is not writable anyway, what the person has fetched can at least be read.
-    return folder === null || !this.isPathWritable(folder) ? {} : { DENO_DIR: folder };
+    return folder === null || !this.#isWritableToCommands(folder) ? {} : { DENO_DIR: folder };
+  }
+
+  /** As `isPathWritable`, but by the look that the commands which live or are ready are wrapped by, if there are any. */
+  #isWritableToCommands(path: string): boolean {
+    const { look } = this.#commands;
+    if (look === null) return this.isPathWritable(path);
+    return this.#isWritable(
+      path,
+      new FsSnapshot(),
+      (real) => look.real.some((protect) => isInside(real, protect)),
+    );
   }
 
   keptVariables(): readonly string[] {

@@ -37,6 +37,7 @@ export class FsSnapshot {
   readonly #known = new Map<string, Deno.FileInfo | null>();
   readonly #targets = new Map<string, string | null>();
   readonly #misses = new Map<string, number>();
+  readonly #texts = new Map<string, { readonly text: string; readonly size: number }>();
   /** What the answers depend on: folders with the paths asked for in them, and files that were read. */
   readonly #sources = new Map<string, Source>();
   /** For `traceLinks`: what it found out at this moment, by absolute path. */
@@ -77,11 +78,14 @@ export class FsSnapshot {
 
   /** The text of a small file, or null. */
   read(path: string, mostBytes: number): string | null {
+    const known = this.#texts.get(path);
+    if (known !== undefined) return known.size > mostBytes ? null : known.text;
     try {
       const info = Deno.statSync(path);
       if (!info.isFile || info.size > mostBytes) return null;
       const text = Deno.readTextFileSync(path);
       this.#source(path).files.push({ info, text, read: Deno.readTextFileSync });
+      this.#texts.set(path, { text, size: info.size });
       return text;
     } catch {
       return null;

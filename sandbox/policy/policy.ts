@@ -8,7 +8,7 @@ import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
-import type { Trace } from "../paths/fs_snapshot.ts";
+import { FsSnapshot, type Trace } from "../paths/fs_snapshot.ts";
 import { realPath, traceLinks } from "../paths/real_path.ts";
 import { linkInside } from "../paths/stray_link.ts";
 import { isInside } from "../../base/paths.ts";
@@ -70,6 +70,7 @@ export function resolvePolicy(
   settings: Pick<SandboxSettings, "policy">,
   context: PathContext,
 ): Outcome<ResolvedPolicy> {
+  const snapshot = new FsSnapshot();
   const { rw_paths, network, allow_privileged, limits } = settings.policy;
   const { cwd, home } = context.environment;
   const traced: TracedPath[] = [];
@@ -85,7 +86,7 @@ export function resolvePolicy(
       if (expansion.mistake) notices.push(mistakenEntry(entry, expansion.reason));
       continue;
     }
-    const trace = traceLinks(expansion.path, cwd);
+    const trace = traceLinks(expansion.path, cwd, snapshot);
     if (trace === null) {
       const reason = "it leads through too many links, or holds a NUL character";
       dropped.push({ entry, reason });
@@ -128,7 +129,7 @@ export function resolvePolicy(
   if (!checked.ok) return checked;
   notices.push(...hidden.value.notices, ...sockets.value.notices, ...protect.value.notices);
 
-  const realHome = realPath(home, cwd);
+  const realHome = realPath(home, cwd, snapshot);
   for (const { path, entry } of writable) {
     if (path === "/") notices.push(broadPath(entry, "the whole file system"));
     else if (path === realHome) notices.push(broadPath(entry, "your whole home folder"));
@@ -142,9 +143,9 @@ export function resolvePolicy(
     network_allow: allow,
     allow_privileged,
     protect: [],
-    deny_read: realPaths(hidden.value.paths, cwd),
+    deny_read: realPaths(hidden.value.paths, cwd, snapshot),
     hiddenAsked: hidden.value.paths,
-    sockets: realPaths(sockets.value.paths, cwd),
+    sockets: realPaths(sockets.value.paths, cwd, snapshot),
     block_unix_sockets: settings.policy.block_unix_sockets === true,
     limits: checked.value,
     socketGroups,
@@ -225,8 +226,8 @@ function homeHooks(word: string, { environment }: PathContext): string[] {
 }
 
 /** Real paths without duplicates; what leads nowhere is left out, for nobody can reach it either. */
-function realPaths(paths: readonly string[], cwd: string): string[] {
-  const real = paths.map((path) => realPath(path, cwd)).filter((path) => path !== null);
+function realPaths(paths: readonly string[], cwd: string, snapshot: FsSnapshot): string[] {
+  const real = paths.map((path) => realPath(path, cwd, snapshot)).filter((path) => path !== null);
   return [...new Set(real)].sort();
 }
 

@@ -38,9 +38,8 @@ export class RepositoriesOfRun {
    * @param folders Real paths of the folders that are worked in and that commands can write to, or write below.
    * @param found What lies below them.
    */
-  constructor(folders: readonly string[], found: Found) {
+  constructor(folders: readonly string[], found: Found, snapshot = new FsSnapshot()) {
     this.#folders = folders;
-    const snapshot = new FsSnapshot();
     this.atStart = this.#look(found, snapshot);
     // What they hold now is protected, or missing and looked after as such.
     for (const folder of [...folders, ...this.atStart.repositories]) this.#newIn(folder, snapshot);

@@ -21,8 +21,9 @@ export class TrackedHeld {
   >();
 
   /** @param folders Real paths of the folders that are worked in. */
-  constructor(folders: readonly string[]) {
-    this.#roots = [...new Set(folders.map(repositoryOf).filter((root) => root !== null))];
+  constructor(folders: readonly string[], snapshot = new FsSnapshot()) {
+    const roots = folders.map((folder) => repositoryOf(folder, snapshot));
+    this.#roots = [...new Set(roots.filter((root) => root !== null))];
   }
 
   /** What the indexes say now about files at or below these held paths. */
@@ -70,8 +71,7 @@ export function notChangedSentence(paths: readonly string[]): string {
 }
 
 /** The folder at or above a folder that holds a `.git`; null when there is none. */
-function repositoryOf(folder: string): string | null {
-  const snapshot = new FsSnapshot();
+function repositoryOf(folder: string, snapshot: FsSnapshot): string | null {
   for (let at = folder;; at = parentOf(at)) {
     if (snapshot.has(`${at === "/" ? "" : at}/.git`)) return at;
     if (at === "/") return null;

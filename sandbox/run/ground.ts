@@ -5,6 +5,7 @@ import { expandHome, isInside, parentOf } from "../../base/paths.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { Moment } from "../paths/moment.ts";
 import { realPath } from "../paths/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";
 import { type ResolvedPolicy, resolvePolicy } from "../policy/policy.ts";
@@ -64,6 +65,7 @@ export class Ground {
   fix(): Fixed {
     if (this.#fixed !== undefined) return this.#fixed;
     const { environment, document, protect } = this.#options;
+    const snapshot = new FsSnapshot();
     const policy = resolvePolicy(this.settings, { environment, document });
     const code = ownCode(environment, this.#options.running ?? runningProgram());
     const writable = policy.ok ? policy.value.rw_paths : [];
@@ -74,11 +76,11 @@ export class Ground {
       // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
       asked: [...protect, configFolder(environment), ...runtimeFolders(environment)],
       ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]
-        .map((path) => realPath(path, environment.cwd))
+        .map((path) => realPath(path, environment.cwd, snapshot))
         .filter((path) => path !== null),
       workingFolders: [
-        realPath(environment.cwd, "/"),
-        document === null ? null : folderOf(document, environment.cwd),
+        realPath(environment.cwd, "/", snapshot),
+        document === null ? null : folderOf(document, environment.cwd, snapshot),
       ].filter((place) => place !== null),
       ownCode: code,
       turns: new Turns(environment, note),
@@ -112,15 +114,18 @@ export class Ground {
     return this.fix().turns;
   }
 
-  /** What is fixed for the run, found when it first matters, which is before any command. */
-  atStart(): Start {
+  /**
+   * What is fixed for the run, found when it first matters, which is before any command.
+   *
+   * @param moment what is known already of the moment at which it is asked
+   */
+  atStart(moment = new Moment()): Start {
     if (this.#start !== undefined) return this.#start;
-    const snapshot = new FsSnapshot();
+    const snapshot = new FsSnapshot(moment);
     const writable = this.policy.ok ? this.policy.value.rw_paths : [];
     const folders = foldersInReach(this.fix().workingFolders, writable);
     const scan = new TreeScan(folders, isWatchedName);
-    const found = scan.look();
-    const repositories = new RepositoriesOfRun(folders, found);
+    const repositories = new RepositoriesOfRun(folders, scan.look(moment), new FsSnapshot(moment));
     const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
     const watched = new WatchedFiles(
       folders,
@@ -128,7 +133,7 @@ export class Ground {
       (path) => writable.some((root) => isInside(path, root)),
     );
     const protection = { real: [], links: [] };
-    this.#start = { repositories, scan, watched, tracked: new TrackedHeld(folders), protection };
+    this.#start = { repositories, scan, watched, tracked: new TrackedHeld(folders, snapshot), protection };
     // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
     const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
     this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);
@@ -164,8 +169,8 @@ export class Ground {
   }
 }
 
-function folderOf(document: string, cwd: string): string | null {
-  const real = realPath(document, cwd);
+function folderOf(document: string, cwd: string, snapshot: FsSnapshot): string | null {
+  const real = realPath(document, cwd, snapshot);
   return real === null ? null : parentOf(real);
 }
 

@@ -23,6 +23,8 @@ export interface PolicySnapshot {
   readonly apart: readonly string[];
   /** Whether those are compared and not mounted. */
   readonly compares: boolean;
+  /** Real paths that are protected, existing or not. */
+  readonly real: readonly string[];
   readonly before: Before;
 }
 
@@ -59,8 +61,8 @@ export class Looks {
 
   /** The policy for a command that starts now, and what has to be looked at when it has ended. */
   look(resolved: ResolvedPolicy): PolicySnapshot {
-    const start = this.#ground.atStart().protection;
     const snapshot = new FsSnapshot();
+    const start = this.#ground.atStart(snapshot.moment).protection;
     const { environment } = this.#ground.host;
     const paths = this.#ground.protectedNow(snapshot);
     const now = traceProtected(paths, environment.cwd, snapshot);
@@ -88,7 +90,13 @@ export class Looks {
     );
     this.#notices.add(notices);
     const reach = { writable: policy.rw_paths, exempt: this.#ground.ownPlaces, apart: [...compared] };
-    return this.#last = { policy, apart, compares, before: before(protection, reach, snapshot) };
+    return this.#last = {
+      policy,
+      apart,
+      compares,
+      real: protection.real,
+      before: before(protection, reach, snapshot),
+    };
   }
 
   /** Whether a command of another process lives that can write around these paths, or that they can write around. */
