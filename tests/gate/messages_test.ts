@@ -1,5 +1,6 @@
 import { denoFolder } from "../folder.ts";
 import assert from "node:assert/strict";
+import { generate } from "../../scripts/generate/pages/messages.ts";
 import { sentencesOf } from "../../scripts/generate/pages/messages/collect.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
@@ -65,6 +66,30 @@ Deno.test("every other text that reads like words is found once; names, code and
     `),
     [" | {count} [call|calls] waited for {who} | ", " | nothing is left | ", " | it is empty | "],
   );
+});
+
+Deno.test("the page stays the same when a file moves within its room", async () => {
+  const root = await Deno.makeTempDir({ prefix: "flemma-messages-" });
+  try {
+    await Deno.mkdir(`${root}/base/below`, { recursive: true });
+    await Deno.writeTextFile(
+      `${root}/base/first.ts`,
+      `failure("gone", "It went away."); say("this is said of everything");`,
+    );
+    await Deno.writeTextFile(
+      `${root}/base/second.ts`,
+      `failure("gone", "All of it went."); say("a word of the other file");`,
+    );
+    const before = await generate(root);
+    await Deno.rename(`${root}/base/first.ts`, `${root}/base/below/zebra.ts`);
+    await Deno.rename(`${root}/base/second.ts`, `${root}/base/a.ts`);
+    assert.deepEqual(await generate(root), before);
+    const [{ text } = { text: "" }] = before;
+    assert.match(text, /### gone\n\n- All of it went\.\n- It went away\.\n/);
+    assert.match(text, /## Everywhere\n\n- a word of the other file\n- this is said of everything\n/);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
 });
 
 Deno.test("what the program prints when it is used wrongly stands in docs/messages.md", async () => {

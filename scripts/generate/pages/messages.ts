@@ -1,5 +1,6 @@
 // The page of every sentence that the program can print, read from the source: docs/messages.md.
 
+import { byBytes } from "../../../base/bytes.ts";
 import { isThere } from "../../../base/files.ts";
 import { ROOMS } from "../../gate/layers.ts";
 import { ROOT } from "../../gate/root.ts";
@@ -42,13 +43,14 @@ const HEAD = `# Messages
 
 Every sentence that the program can print, read from the source by \`deno task generate\`. What stands in braces is put in; \`[one|other]\` is
 one of both. First the sentences with a code, by which scripts know them (\`--json\`, \`--events\`, \`flemma check\`), each with what to do next;
-then all others and the parts they are put together from, by what they are about; single words and pairs of them are left out.
+then all others and the parts they are put together from, by what they are about and then by their text; single words and pairs of them are
+left out.
 `;
 
 export async function generate(root: string = ROOT): Promise<{ path: string; text: string }[]> {
   const coded = new Map<string, Sentence[]>();
   const others: [title: string, texts: string[]][] = [];
-  for (const room of rooms()) {
+  for (const room of rooms(root)) {
     const texts: string[] = [];
     for await (const path of walk(`${root}/${room}`, ".ts")) {
       const file = path.slice(root.length + 1);
@@ -64,8 +66,8 @@ export async function generate(root: string = ROOT): Promise<{ path: string; tex
 }
 
 /** The rooms that are there, in the order of the page. Throws for one that nobody gave a title. */
-function rooms(): string[] {
-  const there = Object.keys(ROOMS).filter((name) => !name.endsWith(".ts") && isThere(`${ROOT}/${name}`));
+function rooms(root: string): string[] {
+  const there = Object.keys(ROOMS).filter((name) => !name.endsWith(".ts") && isThere(`${root}/${name}`));
   const nameless = there.find((room) => TITLES[room] === undefined);
   if (nameless !== undefined) {
     throw new Error(`give the room ${nameless} a title in scripts/generate/pages/messages.ts`);
@@ -77,14 +79,14 @@ function page(
   coded: ReadonlyMap<string, readonly Sentence[]>,
   others: readonly [string, readonly string[]][],
 ): string {
-  const codes = [...coded].sort(([a], [b]) => a < b ? -1 : 1);
+  const codes = [...coded].sort(([a], [b]) => byBytes(a, b));
   return [
     HEAD,
     "## By code",
     "",
-    ...codes.flatMap(([code, sentences]) => [`### ${code}`, "", ...unique(sentences.map(line)), ""]),
+    ...codes.flatMap(([code, sentences]) => [`### ${code}`, "", ...listed(sentences.map(line)), ""]),
     ...others.flatMap(([title, texts]) =>
-      texts.length === 0 ? [] : [`## ${title}`, "", ...unique(texts.map(item)), ""]
+      texts.length === 0 ? [] : [`## ${title}`, "", ...listed(texts.map(item)), ""]
     ),
   ].join("\n");
 }
@@ -102,6 +104,7 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, " / ").replace(/[\\*_<>#`\[\]]/g, "\\$&");
 }
 
-function unique(lines: readonly string[]): string[] {
-  return [...new Set(lines)];
+/** Each line once. By its text: in which file of its room a sentence stands changes nothing here. */
+function listed(lines: readonly string[]): string[] {
+  return [...new Set(lines)].sort(byBytes);
 }
