@@ -68,11 +68,12 @@ async function ask(
 ): Promise<Outcome<unknown>> {
   const network = fetch === undefined ? await openNetwork(request.url, environment) : success(null);
   if (!network.ok) return network;
-  const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
+  const { timeout, pingTimeout, connectTimeout } = resolveParameters(settings, provider.name);
   try {
     const exchange = await post({
       request,
       timeout,
+      pingTimeout,
       connectTimeout,
       signal,
       fetch: network.value?.fetch ?? fetch,

@@ -106,11 +106,12 @@ export class Sending {
     const { settings, provider, emit } = this.#options;
     const { request, model } = this.#prepared;
     const network = this.#network;
-    const { timeout, connectTimeout } = resolveParameters(settings, provider.name);
+    const { timeout, pingTimeout, connectTimeout } = resolveParameters(settings, provider.name);
     emit({ event: "request:sending", provider: provider.name, model });
     return await post({
       request,
       timeout,
+      pingTimeout,
       connectTimeout,
       signal,
       fetch: network?.fetch ?? this.#options.fetch,

@@ -30,6 +30,11 @@ export function resolveBaseUrl(
   return success(text);
 }
 
+/** Host and port of an address, as messages name them; of what is no address, all of it. */
+export function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? url;
+}
+
 /**
  * The address of a method of an API, such as `/v1/messages`, below a base URL. People give the base with and without
  * a slash, the version or the whole path, so whatever of `path` the base ends with already is not repeated. A query

@@ -1,30 +1,16 @@
-// One POST and its streamed answer over `fetch`: limits of time, cancelling, and errors told apart.
-//
-// `fetch` shows when headers arrive, not when a connection stands, and a server may hold its headers back
-// until the model starts. Whether the host takes connections is therefore asked beside it (`network.ts`). Once
-// it does, only silence counts: a reply may take as long as it likes while something of it arrives.
+// One POST and its streamed answer over `fetch`: cancelling, limits of time, and errors told apart.
 
-import { after } from "../../base/system/timer.ts";
 import { providerError } from "./errors.ts";
-import type { Proxy } from "./proxy.ts";
+import { type LimitOptions, Limits } from "./limits.ts";
+import { isPing } from "./ping.ts";
 import { transportError } from "./transport_error.ts";
 import { createSseReader } from "./sse.ts";
 import { bodyBytes } from "./body.ts";
-import type { ProviderError, ProviderRequest } from "../types.ts";
+import { hostOf } from "./endpoint.ts";
+import type { ProviderError } from "../types.ts";
 
-export interface PostOptions {
-  readonly request: ProviderRequest;
-  /** Seconds in which something must arrive, be it headers, a piece of the reply or a ping; 0 is no limit. */
-  readonly timeout: number;
-  /** Seconds until the host must have taken the connection; 0 is no limit. */
-  readonly connectTimeout: number;
-  /** Whether the host can be connected to; settles when that is known, with false when it cannot be told. */
-  readonly reach?: (url: string, signal: AbortSignal) => Promise<boolean>;
-  /** The caller's cancel. */
-  readonly signal: AbortSignal;
+export interface PostOptions extends LimitOptions {
   readonly fetch?: typeof fetch;
-  /** What stands between here and the host. */
-  readonly proxy?: Proxy | null;
   /** Called with the decoded data of each event; `stop` ends the exchange, nothing more is read. */
   onEvent(data: object, headers: Headers, source: string): "stop" | "more";
   /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
@@ -107,6 +93,7 @@ async function readStream(
         return;
       }
       const event = decodeEvent(data);
+      if (event === null || !isPing(event)) limits.replied();
       if (event === null) options.onUnreadable(data);
       else stopped = options.onEvent(event, response.headers, data) === "stop";
     },
@@ -201,101 +188,11 @@ async function readBody(response: Response, limits: Limits): Promise<string> {
     if (done) return text + decoder.decode();
     limits.arrived();
     size += value.length;
-    text += decoder.decode(value, { stream: true });
+    const piece = decoder.decode(value, { stream: true });
+    // Some gateways send blanks while they wait for the reply themselves.
+    if (/\S/.test(piece)) limits.replied();
+    text += piece;
   }
   await body.cancel();
   return text;
-}
-
-/** The three reasons to stop an exchange before its end, in one signal. */
-class Limits {
-  readonly #controller = new AbortController();
-  readonly #options: PostOptions;
-  /** When something came last, and whether it is not to be counted at the moment. */
-  #heard = 0;
-  #unheard = false;
-  #endSilence = (): void => {};
-  #endConnecting = (): void => {};
-  #expired: ProviderError | null = null;
-
-  constructor(options: PostOptions) {
-    this.#options = options;
-    this.#watchConnection();
-    this.#heard = performance.now();
-    this.#watchSilence(options.timeout);
-    options.signal.addEventListener("abort", this.#cancel, { once: true });
-    if (options.signal.aborted) this.#cancel();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Says that something came from the host, which is therefore connected and not silent. */
-  arrived(): void {
-    this.#endConnecting();
-    this.#heard = performance.now();
-  }
-
-  /** Waits for something here: while nobody listens, nothing is the server's silence. */
-  async unheard(here: Promise<void>): Promise<void> {
-    this.#unheard = true;
-    await here;
-    this.#unheard = false;
-    this.#heard = performance.now();
-  }
-
-  /** The error of the limit that was passed, if one was. */
-  expired(): ProviderError | null {
-    return this.#expired;
-  }
-
-  clear(): void {
-    this.#endConnecting();
-    this.#endSilence();
-    this.#options.signal.removeEventListener("abort", this.#cancel);
-    // Also ends the question whether the host can be reached.
-    this.#controller.abort();
-  }
-
-  readonly #cancel = (): void => this.#controller.abort();
-
-  /** Looks again after so many seconds: each piece of a reply puts the end off, and there may be a million of them. */
-  #watchSilence(seconds: number): void {
-    const { timeout, request } = this.#options;
-    if (timeout <= 0) return;
-    this.#endSilence = after(seconds * 1000, () => {
-      const silent = this.#unheard ? 0 : (performance.now() - this.#heard) / 1000;
-      if (silent < timeout) return this.#watchSilence(timeout - silent);
-      this.#expire(
-        `Nothing came from ${hostOf(request.url)} for ${timeout} s, so the reply was given up.`,
-        "Raise the parameter timeout if the model needs longer.",
-      );
-    });
-  }
-
-  #watchConnection(): void {
-    const { connectTimeout, reach, request, proxy = null } = this.#options;
-    if (reach === undefined) return;
-    const who = proxy === null ? hostOf(request.url) : `The proxy ${proxy.host} (from ${proxy.variable})`;
-    if (connectTimeout > 0) {
-      this.#endConnecting = after(connectTimeout * 1000, () => {
-        this.#expire(
-          `${who} took no connection within ${connectTimeout} s.`,
-          "Check the connection; the parameter connect_timeout sets the limit.",
-        );
-      });
-    }
-    // Reached, or not to be told: then the request itself says what is wrong, and silence is the limit.
-    reach(proxy?.url ?? request.url, this.#controller.signal).then(() => this.#endConnecting());
-  }
-
-  #expire(message: string, next: string): void {
-    this.#expired ??= providerError("timeout", message, { next });
-    this.#controller.abort();
-  }
-}
-
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? url;
 }

@@ -3,6 +3,7 @@
 import { thrownText } from "../../base/problem.ts";
 import type { ProviderError } from "../types.ts";
 import { CERTIFICATE_VARIABLES } from "./authorities.ts";
+import { hostOf } from "./endpoint.ts";
 import { type ErrorOptions, providerError } from "./errors.ts";
 import type { Proxy } from "./proxy.ts";
 
@@ -104,7 +105,7 @@ const KINDS: readonly Kind[] = [
 
 /** The error for what was thrown in place of an answer. */
 export function transportError(thrown: unknown, { request, proxy = null }: FailedRequest): ProviderError {
-  const host = URL.parse(request.url)?.host ?? request.url;
+  const host = hostOf(request.url);
   const failure: Failure = {
     said: causes(thrown).join(" "),
     why: lastCause(thrown),

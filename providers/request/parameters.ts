@@ -10,8 +10,10 @@ import type { Model } from "../models/types.ts";
 export interface RequestParameters {
   readonly maxTokens: number | string;
   readonly temperature: number | null;
-  /** Seconds for the whole reply. */
+  /** Seconds of silence after which a request is given up; 0 for never. */
   readonly timeout: number;
+  /** The same where pings come, and nothing else. */
+  readonly pingTimeout: number;
   /** Seconds until the connection stands. */
   readonly connectTimeout: number;
   readonly cacheRetention: "short" | "long" | "none";
@@ -19,16 +21,24 @@ export interface RequestParameters {
   readonly own: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * How many times the limit of silence pings may come alone: a model may think for half an hour without a word, and who pings
+ * longer than that has forgotten the request.
+ */
+const PINGS = 6;
+
 /** Lays the provider's table over the general parameters; it wins whatever layer it came from. */
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
   // Servers of the person's own share one table.
   const isOwnServer = !Object.hasOwn(KNOWN_PROVIDERS, provider) && settings.providers[provider]?.kind;
   const own = providerTable(general, isOwnServer ? "openai_chat" : provider);
+  const timeout = pick(own.timeout, isNumber, general.timeout);
   return {
     maxTokens: pick(own.max_tokens, isCount, general.max_tokens),
     temperature: pick(own.temperature, isNumberOrNull, general.temperature),
-    timeout: pick(own.timeout, isNumber, general.timeout),
+    timeout,
+    pingTimeout: timeout * PINGS,
     connectTimeout: pick(own.connect_timeout, isNumber, general.connect_timeout),
     cacheRetention: pick(own.cache_retention, isRetention, general.cache_retention),
     thinking: overlayThinking(general.thinking, own.thinking),

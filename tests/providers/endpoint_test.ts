@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { reachable } from "../../providers/http/network.ts";
+import { isPing } from "../../providers/http/ping.ts";
 import { post } from "../../providers/http/post.ts";
 import { serve } from "./loopback.ts";
 
@@ -49,6 +50,7 @@ Deno.test("P8: a host that takes no connection is given up after connect_timeout
     post({
       request,
       timeout: 60,
+      pingTimeout: 0,
       connectTimeout: 0.05,
       reach,
       signal: new AbortController().signal,
@@ -91,6 +93,7 @@ Deno.test("where there is a proxy, it is the proxy that has to take the connecti
   const exchange = await post({
     request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },
     timeout: 0,
+    pingTimeout: 0,
     connectTimeout: 0.01,
     proxy: { url: "http://proxy.example:3128", host: "proxy.example:3128", variable: "HTTPS_PROXY" },
     reach: (url) => {
@@ -122,6 +125,7 @@ Deno.test("no more of a reply is read while who takes it is behind, and that is 
   const exchange = await post({
     request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
     timeout: 0.2,
+    pingTimeout: 0,
     connectTimeout: 0,
     signal: new AbortController().signal,
     fetch: () => {
@@ -193,6 +197,7 @@ Deno.test("a body of bytes is read into one buffer, and one of anything else as 
     const exchange = await post({
       request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
       timeout: 5,
+      pingTimeout: 0,
       connectTimeout: 0,
       signal: new AbortController().signal,
       fetch: () =>
@@ -209,4 +214,98 @@ Deno.test("a body of bytes is read into one buffer, and one of anything else as 
     assert.deepEqual(events, Array.from({ length: 500 }, (_, at) => at), kind);
   }
   assert.deepEqual([own, sizes.size], [0, 1]);
+});
+
+Deno.test("pings keep a request alive for a while and not for ever; whatever is more than a ping begins that time anew", async () => {
+  const limit = 1;
+  const after = async (type: string, piece: (at: number) => string) => {
+    let ended = false;
+    const exchange = await post({
+      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+      timeout: 60,
+      pingTimeout: limit,
+      connectTimeout: 0,
+      signal: new AbortController().signal,
+      fetch: (_, init) => {
+        const begun = performance.now();
+        const body = new ReadableStream<Uint8Array>({
+          start: (controller) =>
+            init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason), {
+              once: true,
+            }),
+          async pull(controller) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            if (ended || init?.signal?.aborted) return;
+            const over = performance.now() - begun > limit * 1300;
+            controller.enqueue(
+              new TextEncoder().encode(piece(over ? -1 : Math.floor(performance.now() / 100))),
+            );
+            if (over) controller.close();
+            ended = over;
+          },
+        }, { highWaterMark: 0 });
+        return Promise.resolve(new Response(body, { headers: { "content-type": type } }));
+      },
+      onEvent: () => "more",
+      onUnreadable: () => {},
+    });
+    return exchange.kind === "failed" ? exchange.error.message : exchange.kind;
+  };
+  const stream = "text/event-stream";
+  const given =
+    /^Only pings came from 127\.0\.0\.1:9 for 1 s, and nothing of the reply, so it was given up\.$/;
+  const rows: readonly [string, string, (at: number) => string, RegExp][] = [
+    ["comments", stream, () => ": still here\n\n", given],
+    ["empty events", stream, () => "data:\n\n", given],
+    ["pings by name", stream, () => 'event: ping\ndata: {"type":"ping"}\n\n', given],
+    ["a line that does not end", stream, () => "d", given],
+    ["blanks of a body", "application/json", () => " ", given],
+    ["events", stream, () => 'data: {"type":"content_block_delta"}\n\n', /^stream$/],
+    [
+      "pings and events",
+      stream,
+      (at) => `data: {"type":"${at % 5 === 0 ? "delta" : "ping"}"}\n\n`,
+      /^stream$/,
+    ],
+    ["what cannot be read", stream, () => "data: {\n\n", /^stream$/],
+    ["a body", "application/json", () => "1", /^body$/],
+  ];
+  await Promise.all(rows.map(async ([what, type, piece, expected]) => {
+    assert.match(await after(type, piece), expected, what);
+  }));
+});
+
+Deno.test("a ping is told from everything else: one row a condition", () => {
+  const chunk = (choice: object, more: object = {}) => ({ choices: [{ index: 0, ...choice }], ...more });
+  const empty = {
+    delta: { role: "assistant", content: "", tool_calls: [], refusal: null },
+    finish_reason: null,
+  };
+  const pings: readonly object[] = [
+    { type: "ping" },
+    { type: "keepalive", sequence_number: 3 },
+    chunk(empty),
+    chunk({}),
+    chunk({ delta: {} }, { usage: null }),
+  ];
+  const others: readonly object[] = [
+    [],
+    {},
+    { type: "message_start" },
+    { type: "error", error: { message: "ping" } },
+    { choices: [] },
+    chunk(empty, { usage: { prompt_tokens: 1 } }),
+    chunk(empty, { error: { message: "no" } }),
+    chunk({ ...empty, finish_reason: "stop" }),
+    chunk({ ...empty, usage: {} }),
+    chunk({ ...empty, message: { content: "all" } }),
+    chunk({ delta: { content: "a" } }),
+    chunk({ delta: { reasoning: "a" } }),
+    chunk({ delta: { tool_calls: [{ index: 0 }] } }),
+    chunk({ delta: "a" }),
+    { choices: ["a"] },
+    { choices: [{ delta: {} }, { delta: { content: "a" } }] },
+  ];
+  for (const event of pings) assert.equal(isPing(event), true, JSON.stringify(event));
+  for (const event of others) assert.equal(isPing(event), false, JSON.stringify(event));
 });
