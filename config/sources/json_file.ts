@@ -7,23 +7,37 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 /** More than any settings are. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
+/** The device that everybody names who wants an empty file. */
+const NO_TEXT = "/dev/null";
+
 /**
  * The text of a file, or null when there is none. Fails with `file-unreadable`, and so does a link that leads nowhere:
  * somebody keeps the file, only not here at the moment. Read at once: these files are small or
  * missing, and every start asks for several, each of which would cost more to wait for than to read.
  *
- * @param options.named the person named this path, so it may also be a device or a pipe; what is only found may not,
- * for reading it might never end
+ * What is no regular file is not read: it may never end, or nobody may write it, and it may hold the text only once, while
+ * settings are read anew for each step.
+ *
+ * @param options.named the person named this path: then it may be of any size, and `/dev/null` is an empty one
  */
 export function readText(path: string, options: { readonly named?: boolean } = {}): Outcome<string | null> {
   const unreadable = (reason: string, next = "Make it a readable text file.") =>
     failure("file-unreadable", `${path} cannot be read: ${reason}.`, next);
   try {
-    const { isFile, isDirectory, size } = Deno.statSync(path);
+    const { isFile, isDirectory, isFifo, size } = Deno.statSync(path);
+    const named = options.named === true;
     if (isDirectory) return unreadable("it is a folder");
-    if (options.named !== true) {
-      if (!isFile) return unreadable("it is no regular file");
-      if (size > MOST_BYTES) return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    if (named && isFifo) {
+      return unreadable(
+        "it is a pipe, whose text is gone once it was read",
+        "Write the text into a file, and name that one.",
+      );
+    }
+    if (!isFile && !(named && Deno.realPathSync(path) === NO_TEXT)) {
+      return unreadable("it is no regular file");
+    }
+    if (!named && size > MOST_BYTES) {
+      return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
     }
     const bytes = Deno.readFileSync(path);
     const fault = textFault(bytes);

@@ -81,7 +81,7 @@ Deno.test("a folder of settings that is a link to nothing, or a file, counts as 
   }
 });
 
-Deno.test("a file that was named must be there, and may be a device but no folder and no link to nothing", async () => {
+Deno.test("a file that was named must be there; it may be of any size and /dev/null, and nothing else that is no regular file", async () => {
   await inWorld(async (world) => {
     await Deno.symlink("gone", `${world.project}/link.yaml`);
     const named = (configPath: string) => refusal(world, { configPath });
@@ -89,6 +89,17 @@ Deno.test("a file that was named must be there, and may be a device but no folde
     assert.match((await named("link.yaml"))?.message ?? "", /is a link to gone, which is not there/);
     assert.match((await named("."))?.message ?? "", /it is a folder/);
     assert.equal(await named("/dev/null"), null);
+    for (const device of ["/dev/zero", "/dev/full"]) {
+      assert.match((await named(device))?.message ?? "", /it is no regular file/, device);
+    }
+    const pipe = `${world.project}/pipe.yaml`;
+    assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
+    const refused = await named("pipe.yaml");
+    assert.match(
+      refused?.message ?? "",
+      /pipe\.yaml cannot be read: it is a pipe, whose text is gone once it was read\.$/,
+    );
+    assert.equal(refused?.next, "Write the text into a file, and name that one.");
   });
 });
 
