@@ -33,9 +33,9 @@ export function costOf(
   prices: Prices,
   options: { readonly outputIncludesThoughts: boolean; readonly retention?: "short" | "long" | "none" },
 ): Cost {
-  const hour = options.retention === "long" ? prices.cacheWriteLong : undefined;
-  const written = usage.cache_write * (hour ?? prices.cacheWrite ?? prices.input);
-  const input = usage.input * prices.input + usage.cache_read * (prices.cacheRead ?? prices.input) + written;
+  const hour = options.retention === "long" ? prices.cache_write_long : undefined;
+  const written = usage.cache_write * (hour ?? prices.cache_write ?? prices.input);
+  const input = usage.input * prices.input + usage.cache_read * (prices.cache_read ?? prices.input) + written;
   const output = (usage.output + (options.outputIncludesThoughts ? 0 : usage.thoughts)) * prices.output;
   return { input: input / 1e6, output: output / 1e6, total: (input + output) / 1e6 };
 }

@@ -61,7 +61,7 @@ export function expectedCost(tokens: number, prices: Prices, last: Measured | nu
   const cached = usage === undefined || usage.cache_read + usage.cache_write === 0
     ? 0
     : Math.min(tokens, promptTokens(usage));
-  const fresh = cached === 0 ? prices.input : prices.cacheWrite ?? prices.input;
-  const input = cached * (prices.cacheRead ?? prices.input) + (tokens - cached) * fresh;
+  const fresh = cached === 0 ? prices.input : prices.cache_write ?? prices.input;
+  const input = cached * (prices.cache_read ?? prices.input) + (tokens - cached) * fresh;
   return (input + (usage?.output ?? 0) * prices.output) / 1e6;
 }

@@ -32,7 +32,7 @@ const BEFORE: Refusals = { temperature: "thinking", prefill: "thinking", forcedT
 
 /** The usual prices of a cache: a quarter more for five minutes, twice for an hour, a tenth for reading. */
 function prices(input: number, output: number, cacheRead = input / 10): PricePeriod {
-  return { input, output, cacheRead, cacheWrite: input * 1.25, cacheWriteLong: input * 2 };
+  return { input, output, cache_read: cacheRead, cache_write: input * 1.25, cache_write_long: input * 2 };
 }
 
 const OPUS = [prices(5, 25)];
@@ -277,7 +277,7 @@ const MODELS: readonly Model[] = [
     successor: "claude-haiku-5-5",
     context: 200_000,
     maxOutput: 4096,
-    prices: [{ input: 0.25, output: 1.25, cacheRead: 0.03, cacheWrite: 0.3 }],
+    prices: [{ input: 0.25, output: 1.25, cache_read: 0.03, cache_write: 0.3 }],
     thinking: { kind: "none", unasked: "off" },
     refuses: {},
   },

@@ -19,8 +19,8 @@ const FLASH: ModelThinking = {
   efforts: { ...TO_HIGH, minimal: "MINIMAL" },
 };
 
-const FROM_DECEMBER = { from: "2026-12-01", input: 4, output: 20, cacheRead: 0.2 } as const;
-const FOUR_PRICES = [{ input: 2, output: 10, cacheRead: 0.1 }, FROM_DECEMBER] as const;
+const FROM_DECEMBER = { from: "2026-12-01", input: 4, output: 20, cache_read: 0.2 } as const;
+const FOUR_PRICES = [{ input: 2, output: 10, cache_read: 0.1 }, FROM_DECEMBER] as const;
 
 const MODELS: readonly Model[] = [
   {
@@ -66,7 +66,7 @@ const MODELS: readonly Model[] = [
     id: "gemini-3.6-flash",
     state: "older",
     ...LIMITS,
-    prices: [{ input: 1.5, output: 7.5, cacheRead: 0.15 }],
+    prices: [{ input: 1.5, output: 7.5, cache_read: 0.15 }],
     thinking: FLASH,
     refuses: {},
   },
@@ -86,7 +86,7 @@ const MODELS: readonly Model[] = [
     state: "older",
     successor: "gemini-3.5-flash-lite",
     ...LIMITS,
-    prices: [{ input: 0.25, output: 1.5, cacheRead: 0.025 }],
+    prices: [{ input: 0.25, output: 1.5, cache_read: 0.025 }],
     thinking: FLASH,
     refuses: {},
   },
@@ -98,8 +98,8 @@ const MODELS: readonly Model[] = [
     prices: [{
       input: 2,
       output: 12,
-      cacheRead: 0.2,
-      above: { tokens: 200_000, input: 4, output: 18, cacheRead: 0.4 },
+      cache_read: 0.2,
+      above: { tokens: 200_000, input: 4, output: 18, cache_read: 0.4 },
     }],
     thinking: PRO,
     refuses: {},
@@ -109,7 +109,7 @@ const MODELS: readonly Model[] = [
     state: "older",
     successor: "gemini-3.8-flash",
     ...LIMITS,
-    prices: [{ input: 0.5, output: 3, cacheRead: 0.05 }],
+    prices: [{ input: 0.5, output: 3, cache_read: 0.05 }],
     thinking: FLASH,
     refuses: {},
   },
@@ -123,12 +123,12 @@ const MODELS: readonly Model[] = [
     thinking: PRO,
     refuses: {},
   },
-  ...budgeted("gemini-2.5-pro", "gemini-4-argon", { input: 1.25, output: 10, cacheRead: 0.125 }, {
+  ...budgeted("gemini-2.5-pro", "gemini-4-argon", { input: 1.25, output: 10, cache_read: 0.125 }, {
     budgets: { minimal: 128, low: 2048, medium: 8192, high: 32768 },
     minBudget: 1,
     maxBudget: 32768,
   }),
-  ...budgeted("gemini-2.5-flash", "gemini-3.8-flash", { input: 0.3, output: 2.5, cacheRead: 0.03 }, {
+  ...budgeted("gemini-2.5-flash", "gemini-3.8-flash", { input: 0.3, output: 2.5, cache_read: 0.03 }, {
     budgets: { minimal: 128, low: 2048, medium: 8192, high: 24576 },
     minBudget: 1,
     maxBudget: 24576,
@@ -136,7 +136,7 @@ const MODELS: readonly Model[] = [
   ...budgeted(
     "gemini-2.5-flash-lite",
     "gemini-3.5-flash-lite",
-    { input: 0.1, output: 0.4, cacheRead: 0.01 },
+    { input: 0.1, output: 0.4, cache_read: 0.01 },
     {
       budgets: { minimal: 512, low: 2048, medium: 8192, high: 24576 },
       minBudget: 512,

@@ -53,7 +53,7 @@ const MODELS: readonly Model[] = [
     successor: "kimi-k3.1-pro",
     context: 1_048_576,
     ...LIMITS,
-    prices: [{ input: 3, output: 15, cacheRead: 0.3 }],
+    prices: [{ input: 3, output: 15, cache_read: 0.3 }],
     thinking: K3,
     refuses: FIXED,
   },
@@ -64,7 +64,7 @@ const MODELS: readonly Model[] = [
     note: NO_NEW_ACCOUNTS,
     ...K2_LIMITS,
     minOutput: 16_000,
-    prices: [{ input: 0.95, output: 4, cacheRead: 0.16 }],
+    prices: [{ input: 0.95, output: 4, cache_read: 0.16 }],
     thinking: OPTIONAL,
   },
   {
@@ -72,7 +72,7 @@ const MODELS: readonly Model[] = [
     ...GONE,
     ...K2_LIMITS,
     minOutput: 16_000,
-    prices: [{ input: 0.6, output: 3, cacheRead: 0.1 }],
+    prices: [{ input: 0.6, output: 3, cache_read: 0.1 }],
     thinking: OPTIONAL,
   },
   ...["kimi-k2-thinking", "kimi-k2-thinking-turbo"].map((id): Model => ({

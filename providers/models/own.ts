@@ -41,9 +41,9 @@ export function ownModel(id: string, said: ModelSetting, like: Model | null): Mo
       prices: [{
         input,
         output,
-        ...(cache_read === undefined ? {} : { cacheRead: cache_read }),
-        ...(cache_write === undefined ? {} : { cacheWrite: cache_write }),
-        ...(cache_write_long === undefined ? {} : { cacheWriteLong: cache_write_long }),
+        ...(cache_read === undefined ? {} : { cache_read }),
+        ...(cache_write === undefined ? {} : { cache_write }),
+        ...(cache_write_long === undefined ? {} : { cache_write_long }),
       }],
     }),
     ...(said.thinking === undefined ? {} : { thinking: thinkingOf(said.thinking) }),

@@ -10,11 +10,11 @@ export interface Prices {
   /** Tokens of the reply. */
   readonly output: number;
   /** Tokens that the provider had at hand. @default the input price */
-  readonly cacheRead?: number;
+  readonly cache_read?: number;
   /** For entries kept a short time (Anthropic: five minutes). @default the input price */
-  readonly cacheWrite?: number;
+  readonly cache_write?: number;
   /** For entries kept an hour. @default the price of short ones */
-  readonly cacheWriteLong?: number;
+  readonly cache_write_long?: number;
 }
 
 /** Prices for the time from one day to the next entry of the list. */

@@ -95,13 +95,11 @@ function period({ from, above, ...prices }: PricePeriod): string {
   return `${since}${dollars(prices)}${step}`;
 }
 
-function dollars({ input, output, cacheRead, cacheWrite, cacheWriteLong }: Prices): string {
-  const write = cacheWrite === undefined
-    ? "–"
-    : cacheWriteLong === undefined
-    ? cacheWrite
-    : `${cacheWrite} (hour ${cacheWriteLong})`;
-  return [input, output, cacheRead ?? "–", write].join(" / ");
+function dollars(
+  { input, output, cache_read: read, cache_write: short, cache_write_long: long }: Prices,
+): string {
+  const write = short === undefined ? "–" : long === undefined ? short : `${short} (hour ${long})`;
+  return [input, output, read ?? "–", write].join(" / ");
 }
 
 function thinking({ thinking: { kind, unasked, words, defaultEffort } }: Model): string {

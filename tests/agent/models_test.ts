@@ -209,7 +209,7 @@ Deno.test("settings tell of a model like another one, with facts of its own", ()
   const found = (name: string) => findModel("anthropic", name, settings)!;
   assert.equal(found("claude-next-6").id, "claude-next-6");
   assert.equal(found("claude-next-6").thinking.unasked, "always");
-  assert.deepEqual(found("claude-next-6").prices, [{ input: 5, output: 25, cacheWriteLong: 9 }]);
+  assert.deepEqual(found("claude-next-6").prices, [{ input: 5, output: 25, cache_write_long: 9 }]);
   assert.equal(found("claude-bare").thinking.kind, "adaptive");
   assert.equal(found("claude-bare").refuses.prefill, "always");
   assert.deepEqual([found("gateway/llama").thinking.kind, found("gateway/llama").maxOutput], [

@@ -6,7 +6,7 @@ import { expectedCost, expectedTokens, fillOf } from "../../cycle/usage/fill.ts"
 import type { UsageRecord } from "../../cycle/types.ts";
 
 const CONTEXT = { warn_at: 0.8, stop_at: 0.95, compact_model: null, prune_over: 4096 };
-const PRICES = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+const PRICES = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
 const NEXT: Upcoming = {
   provider: "p",
   model: "m",

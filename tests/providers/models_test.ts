@@ -57,8 +57,8 @@ Deno.test("a model is found by each of its names, and only at its provider", () 
 
 Deno.test("a price is that of the day of the request", () => {
   const rows = [
-    ["anthropic", "claude-sonnet-5-5", "2026-10-06", "cacheRead", 0.2],
-    ["anthropic", "claude-sonnet-5-5", "2026-10-07", "cacheRead", 0.1],
+    ["anthropic", "claude-sonnet-5-5", "2026-10-06", "cache_read", 0.2],
+    ["anthropic", "claude-sonnet-5-5", "2026-10-07", "cache_read", 0.1],
     ["gemini", "gemini-4-argon", "2026-11-30", "input", 2],
     ["gemini", "gemini-4-argon", "2026-12-01", "input", 4],
     ["vertex", "gemini-3.8-flash", "2026-12-31", "output", 3.75],
@@ -73,10 +73,10 @@ Deno.test("a price is that of the day of the request", () => {
 Deno.test("a prompt over the step costs more as a whole", () => {
   const haiku = findModel("anthropic", "claude-haiku-5-5")!;
   assert.equal(pricesAt(haiku, TODAY, 100_000)?.output, 0.5);
-  const raised = { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWriteLong: 1 };
+  const raised = { input: 0.5, output: 2.5, cache_read: 0.05, cache_write: 0.625, cache_write_long: 1 };
   assert.deepEqual(pricesAt(haiku, TODAY, 100_001), raised);
   const sol = findModel("openai", "gpt-6.1-sol")!;
-  assert.deepEqual(pricesAt(sol, TODAY, 272_001), { input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 });
+  assert.deepEqual(pricesAt(sol, TODAY, 272_001), { input: 4, output: 15, cache_read: 0.2, cache_write: 5 });
 });
 
 Deno.test("a model that is unknown, gone or about to end is told of, with the one to use instead", () => {

@@ -141,7 +141,7 @@ function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts
   if (tokens < least) return null;
   const more = prices === null
     ? null
-    : tokens * ((prices.cacheWrite ?? prices.input) - (prices.cacheRead ?? prices.input)) / 1e6;
+    : tokens * ((prices.cache_write ?? prices.input) - (prices.cache_read ?? prices.input)) / 1e6;
   const dollars = more === null ? "" : more < 0.005 ? " (less than a cent)" : ` (about $${more.toFixed(2)})`;
   const rounded = tokens < 1000 ? tokens : Math.round(tokens / 100) * 100;
   return `about ${rounded.toLocaleString("en-US")} tokens from there on are read anew${dollars}`;
