@@ -60,7 +60,7 @@ export function runtimeRefusal(thrown: unknown): Problem | null {
     const [what = ""] = thrown.message.split(", run again");
     return {
       code: "permission-lacking",
-      message: `flemma was started without the permission ${flag}: ${what.replace(/^R/, "r")}.`,
+      message: `This program was started without the permission ${flag}: ${what.replace(/^R/, "r")}.`,
       next: `Start it with ${flag}, or with -A for all that its commands need.`,
     };
   }

@@ -75,7 +75,7 @@ export async function main(words: readonly string[]): Promise<number> {
 async function start(given: Arguments): Promise<number> {
   const { command, positionals } = given;
   if (!isAtLeast(Deno.version.deno, OLDEST_DENO)) {
-    const message = `flemma needs Deno ${OLDEST_DENO} or later; this is ${Deno.version.deno}.`;
+    const message = `Deno ${OLDEST_DENO} or later is needed; this is ${Deno.version.deno}.`;
     return await refuse({ message, command, positionals }, Exit.failure);
   }
   const environment = environmentHere();

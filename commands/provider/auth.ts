@@ -3,7 +3,7 @@
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
-import { sourceOf } from "../../providers/keys/sources.ts";
+import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
 import type { KeyKind } from "../../providers/keys/types.ts";
 import type { KnownProvider } from "../../providers/known.ts";
 import { knownProvider, providerNames, unknownProvider } from "../../providers/registry.ts";
@@ -59,22 +59,17 @@ async function remove(invocation: Invocation, provider: KnownProvider, keyring: 
 /** Tells where keys come from, by names only. */
 async function show(invocation: Invocation, settings: Settings, name: string | undefined): Promise<number> {
   const names = name === undefined ? providerNames(settings) : [name];
-  const found: Record<string, { readonly found: boolean; readonly detail: string }> = {};
+  const found: Record<string, KeyReport> = {};
   for (const each of names) {
     const provider = providerNamed(each, settings);
     if (!provider.ok) return refuse(invocation, provider.problem);
     const { environment } = invocation;
-    const source = await sourceOf({ provider: provider.value, environment, settings });
-    found[each] = source.ok
-      ? { found: true, detail: source.value }
-      : { found: false, detail: source.problem.message };
+    found[each] = await keyReport({ provider: provider.value, environment, settings });
   }
   if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(found)}\n`);
   else {
     const width = Math.max(...names.map((each) => each.length));
-    const lines = Object.entries(found).map(([each, { found, detail }]) =>
-      `${each.padEnd(width)}  ${found ? `from ${detail}` : detail}`
-    );
+    const lines = Object.entries(found).map(([each, report]) => `${each.padEnd(width)}  ${keyWords(report)}`);
     writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
   }
   return name === undefined || found[name]!.found ? Exit.ok : Exit.failure;

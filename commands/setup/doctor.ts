@@ -6,7 +6,7 @@ import { parentOf } from "../../base/paths.ts";
 import { type Outcome, thrownText } from "../../base/problem.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
-import { sourceOf } from "../../providers/keys/sources.ts";
+import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
 import { modelInForce } from "../../providers/models/find.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
@@ -36,7 +36,7 @@ interface Report {
   /** How much of its window the document takes; null without a document. */
   readonly context: Fill | null;
   /** Provider → the variable its key comes from, or why there is none. Never a key. */
-  readonly credentials: Readonly<Record<string, { readonly found: boolean; readonly detail: string }>>;
+  readonly credentials: Readonly<Record<string, KeyReport>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
   readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
   /** Runtime files for editors that are installed. */
@@ -69,15 +69,12 @@ async function examine(
 ): Promise<Report> {
   const { environment } = invocation;
   const files = await layerFiles(invocation, path);
-  const credentials: Record<string, { found: boolean; detail: string }> = {};
+  const credentials: Record<string, KeyReport> = {};
   const settings = evaluated.ok ? evaluated.value.settings : undefined;
   for (const name of providerNames(settings)) {
     const provider = knownProvider(name, settings);
     if (provider === null) continue;
-    const answer = await sourceOf({ provider, environment, settings });
-    credentials[name] = answer.ok
-      ? { found: true, detail: answer.value }
-      : { found: false, detail: answer.problem.message };
+    credentials[name] = await keyReport({ provider, environment, settings });
   }
   const { problem } = evaluated.ok ? { problem: null } : evaluated;
   const blocks = evaluated.ok ? evaluated.value.diagnostics.map(({ message }) => message) : [];
@@ -158,10 +155,8 @@ function textOf(report: Report): string {
   };
   const { versions, settings, provider, model, context, credentials, state, tools, editors, sandbox } =
     report;
-  const key = (name: string, { found, detail }: Report["credentials"][string]) => {
-    const mark = name === provider && lacksKey(report) ? "! " : "";
-    return found ? `from ${detail}` : `${mark}${detail}`;
-  };
+  const key = (name: string, found: KeyReport) =>
+    `${name === provider && lacksKey(report) ? "! " : ""}${keyWords(found)}`;
   const lines = [
     "versions",
     ...rows(Object.entries(versions)),

@@ -1,14 +1,14 @@
 // Finds the secret of a provider by asking one place after the other (providers section 15).
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { Credential, CredentialQuery, CredentialResolver } from "./types.ts";
+import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 
 /** What a provider that can do without a key is sent when none was found. */
-const KEYLESS: Credential = { secret: "", source: "nowhere, and needs none" };
+const KEYLESS: Credential = { secret: "", source: null };
 
 /** Stands in requests to a provider that takes no key. */
-const NO_KEY: Credential = { secret: "none", source: "the provider, which takes no key" };
+const NO_KEY: Credential = { secret: "none", source: null };
 
 /**
  * The first credential that a place has, or a stand-in where no key is needed; the failure names every place and its reason.
@@ -53,7 +53,7 @@ function isSendable(secret: string): boolean {
   return /^[\x21-\x7e]+$/.test(secret);
 }
 
-function unsendable({ source }: Credential): Outcome<never> {
+function unsendable({ source }: FoundCredential): Outcome<never> {
   return failure(
     "credential-invalid",
     `The key from ${source} holds blanks or characters that no key has.`,

@@ -1,6 +1,5 @@
 // Where the key of a provider would come from, for reports: nothing is asked that could ask the person in turn.
 
-import { failure, type Outcome, success } from "../../base/problem.ts";
 import { resolveCredential } from "./credentials.ts";
 import { keyringResolver } from "./resolvers.ts";
 import type { CredentialQuery, CredentialResolver } from "./types.ts";
@@ -35,13 +34,28 @@ const gcloudThere: CredentialResolver = {
   },
 };
 
-/** The place that has a key, by name; fails like `resolveCredential`. Commands of the person are named and not run. */
-export async function sourceOf(
+/** What a report says of a provider's key. */
+export interface KeyReport {
+  /** Whether requests can be made as far as the key goes. */
+  readonly found: boolean;
+  /** The place that has the key, by name; that none is needed; or why there is none. */
+  readonly detail: string;
+}
+
+const NONE_NEEDED = "none, and none is needed";
+
+/** Looks for the key of a provider where `resolveCredential` does. Commands of the person are named and not run. */
+export async function keyReport(
   query: CredentialQuery,
   keyring: CredentialResolver = keyringResolver(),
-): Promise<Outcome<string>> {
+): Promise<KeyReport> {
   const found = await resolveCredential(query, [environmentResolver, commandNamed, keyring, gcloudThere]);
   return found.ok
-    ? success(found.value.source)
-    : failure(found.problem.code, found.problem.message, found.problem.next);
+    ? { found: true, detail: found.value.source ?? NONE_NEEDED }
+    : { found: false, detail: found.problem.message };
+}
+
+/** The same as a line behind the name of the provider. */
+export function keyWords({ found, detail }: KeyReport): string {
+  return found && detail !== NONE_NEEDED ? `from ${detail}` : detail;
 }

@@ -20,15 +20,20 @@ export type KeyKind = "api_key" | "access_token" | "service_account";
 
 export interface Credential {
   readonly secret: string;
-  /** Where it came from, for messages: a variable's name, never the value. */
-  readonly source: string;
+  /** Where it came from, for messages: a variable's name, never the value; null where there is none and none is needed. */
+  readonly source: string | null;
   /** Seconds for which it holds; absent for one that holds until somebody takes it back. */
   readonly lifetime?: number;
 }
 
+/** A credential that a place has. */
+export interface FoundCredential extends Credential {
+  readonly source: string;
+}
+
 /** What a place answers: the credential, the reason why it has none, or null where it is not meant for this provider. */
 export type CredentialAnswer =
-  | Credential
+  | FoundCredential
   /** `keeps`: a key could be kept there. */
   | { readonly reason: string; readonly keeps?: boolean }
   | null;

@@ -62,7 +62,7 @@ Deno.test("a Deno that is too old is told of with both versions, and a piped doc
       .finished;
     assert.equal(code, 1);
     assert.equal(stdout, "@You:\nHello\n");
-    assert.match(stderr, /flemma needs Deno \d+\.\d+\.\d+ or later; this is 2\.3\.9\./);
+    assert.match(stderr, /^flemma: Deno \d+\.\d+\.\d+ or later is needed; this is 2\.3\.9\.$/m);
   }));
 
 Deno.test("an older Deno without the program flock says what to install, and the document stays as it is", () =>

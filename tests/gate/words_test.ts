@@ -14,6 +14,11 @@ Deno.test("no message holds a word of the system or of the code", async () => {
   assert.deepEqual((await sentences()).filter((line) => bad.test(line)), []);
 });
 
+Deno.test("no message begins with the name of the program, which stands before each of them", async () => {
+  const twice = /^- flemma (?:is|was|needs|has|cannot|could|did)\b/;
+  assert.deepEqual((await sentences()).filter((line) => twice.test(line)), []);
+});
+
 Deno.test("messages call the first block, the settings file and this login by one name each", async () => {
   const other =
     /\bsettings block\b|\bfront matter\b|\bconfig file\b|\bconfiguration file\b|\bsession override/i;

@@ -9,7 +9,7 @@ import { askHelper, findHelper } from "../../providers/keys/key_program.ts";
 import { systemKeyring } from "../../providers/keys/keyring.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { keyringResolver } from "../../providers/keys/resolvers.ts";
-import { sourceOf } from "../../providers/keys/sources.ts";
+import { keyReport, keyWords } from "../../providers/keys/sources.ts";
 import type { CredentialAnswer, CredentialResolver, KeyOwner } from "../../providers/keys/types.ts";
 import { freshFolder, writeProgram } from "../folder.ts";
 import { GCLOUD, SECRET_TOOL, SECURITY } from "./key_helpers.ts";
@@ -216,18 +216,20 @@ Deno.test("a report names the place of a key and runs no command of the person",
   await withHelpers({ "secret-tool": SECRET_TOOL, gcloud: GCLOUD }, async (place) => {
     const { environment, ring } = place;
     const source = async (provider: KeyOwner, providers: Settings["providers"] = {}) => {
-      const answer = await sourceOf(
+      const answer = await keyReport(
         { provider, environment, settings: place.settings(providers) },
         keyringResolver(() => systemKeyring(environment, "linux")),
       );
-      return answer.ok ? answer.value : answer.problem.code;
+      return keyWords(answer);
     };
-    assert.equal(await source(CLAUDE), "credential-missing");
+    assert.match(await source(CLAUDE), /^No key for Anthropic was found/);
+    assert.equal(await source({ ...CLAUDE, keyOptional: true }), "none, and none is needed");
+    assert.equal(await source({ ...CLAUDE, keyVariables: [] }), "none, and none is needed");
     assert.equal(
       await source(CLAUDE, { anthropic: { key_command: `touch ${ring}/ran` } }),
-      "the command of providers.anthropic.key_command",
+      "from the command of providers.anthropic.key_command",
     );
-    assert.equal(await source(VERTEX), "gcloud");
+    assert.equal(await source(VERTEX), "from gcloud");
     assert.throws(() => Deno.statSync(`${ring}/ran`), Deno.errors.NotFound);
     assert.doesNotMatch(await Deno.readTextFile(`${ring}/calls`), /print-access-token/);
   });
