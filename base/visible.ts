@@ -24,10 +24,19 @@ export interface VisibleOptions {
  * Idempotent.
  */
 export function visible(text: string, options: VisibleOptions = {}): string {
+  return withoutHidden(text, escapeCharacter, options);
+}
+
+/** The text with each of these characters as `written` has it, for a form with escapes of its own. */
+export function withoutHidden(
+  text: string,
+  written: (character: string) => string,
+  options: VisibleOptions = {},
+): string {
   if ((options.lines ? PLAIN_LINES : PLAIN).test(text)) return text;
   return text.replace(hidden(), (found) => {
     if (options.lines && (found === "\n" || found === "\t")) return found;
-    return isPicture(found) ? found : escapeCharacter(found);
+    return isPicture(found) ? found : written(found);
   });
 }
 

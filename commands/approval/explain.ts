@@ -1,12 +1,11 @@
 // `flemma approval explain`: why the calls of a document are decided as they are.
 
-import { visible } from "../../base/visible.ts";
 import { openForReport } from "../document/open.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { explanationJson, explanationLines } from "../../agent/views/explanation.ts";
 
@@ -23,6 +22,6 @@ export async function run(invocation: Invocation): Promise<number> {
   const texts = explained.value.map((call) => explanationLines(call).join("\n"));
   if (texts.length === 0) texts.push("No call is open.");
   for (const doubt of session.doubts) texts.push(`trust: ${doubt}`);
-  writeOutput(visible(`${texts.join("\n\n")}\n`, { lines: true }));
+  writeLines(`${texts.join("\n\n")}\n`);
   return Exit.ok;
 }

@@ -8,7 +8,7 @@ import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 import { type Arguments, numberOption, switchOption } from "../line/options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -25,7 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.ok;
   }
   const printed = texts.map((lines) => `${lines.join("\n")}\n`);
-  writeOutput(printed.length === 0 ? "No call is open.\n" : printed.join("\n"));
+  writeLines(printed.length === 0 ? "No call is open.\n" : printed.join("\n"));
   return Exit.ok;
 }
 

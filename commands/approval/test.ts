@@ -2,14 +2,13 @@
 
 import type { ExplainedCall } from "../../agent/types.ts";
 import { commandJudge } from "../../agent/views/judge_commands.ts";
-import { visible } from "../../base/visible.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
 import { hostOptions } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 import { listOption, switchOption, textOption } from "../line/options.ts";
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import { explanationJson } from "../../agent/views/explanation.ts";
@@ -51,7 +50,7 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const command of commands) {
     const explained = await judge.value(command);
     found.push(explained);
-    if (!asJson) writeOutput(visible(`${lineOf(command, explained)}\n`, { lines: true }));
+    if (!asJson) writeLines(`${lineOf(command, explained)}\n`);
   }
   if (asJson) {
     writeOutput(

@@ -1,6 +1,5 @@
 // `flemma models list`: the models of a provider, with limits, prices and which one is asked.
 
-import { visible } from "../../base/visible.ts";
 import { modelList, type ModelRow, refreshModels } from "../../agent/views/models.ts";
 import { nearest } from "../../base/names.ts";
 import { providerNames } from "../../providers/registry.ts";
@@ -10,7 +9,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages, arguments: given } = invocation;
@@ -41,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const lines = list.models.length === 0
       ? [`  Nothing is known of its models. Ask it: flemma models list ${provider} --refresh`]
       : rows(list.models);
-    writeOutput(visible(`${[heading, ...lines].join("\n")}\n`, { lines: true }));
+    writeLines(`${[heading, ...lines].join("\n")}\n`);
   }
   return Exit.ok;
 }

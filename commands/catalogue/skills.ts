@@ -5,14 +5,13 @@ import { blocksOf } from "../../agent/settings.ts";
 import { nearest } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
-import { visible } from "../../base/visible.ts";
 import { readForReport, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 
 type Skills = Extract<Awaited<ReturnType<typeof skillsOf>>, { readonly ok: true }>["value"];
 type Skill = Skills[number];
@@ -53,7 +52,7 @@ function list({ arguments: given, messages }: Invocation, skills: Skills): numbe
     `${STATES[skill.state].padEnd(10)} ${nameOf(skill).padEnd(width)}  ${skill.folder}`,
     `           ${" ".repeat(width)}  ${remark(skill)}`,
   ]);
-  writeOutput(visible(lines.map((line) => `${line}\n`).join(""), { lines: true }));
+  writeLines(lines.map((line) => `${line}\n`).join(""));
   if (skills.length === 0) messages.note("There are no skills for this folder.");
   return Exit.ok;
 }
@@ -67,7 +66,7 @@ function show(invocation: Invocation, name: string, skills: Skills): number {
     return Exit.ok;
   }
   invocation.messages.note(`${STATES[skill.state]}: ${skill.file}`);
-  writeOutput(visible(skill.text.endsWith("\n") ? skill.text : `${skill.text}\n`, { lines: true }));
+  writeLines(skill.text.endsWith("\n") ? skill.text : `${skill.text}\n`);
   return Exit.ok;
 }
 

@@ -4,13 +4,12 @@ import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type ToolView, toolViews } from "../../agent/views/tools.ts";
 import { nearest } from "../../base/names.ts";
 import type { Outcome } from "../../base/problem.ts";
-import { visible } from "../../base/visible.ts";
 import { readSubject, settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { tellDiagnostics } from "../settings/config.ts";
 
@@ -23,9 +22,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!views.ok) return refuse(invocation, views.problem);
   const asJson = switchOption(given, "json") === true;
   if (!shows) {
-    writeOutput(
-      asJson ? `${safeJson(views.value.map(rowJson))}\n` : visible(listText(views.value), { lines: true }),
-    );
+    if (asJson) writeOutput(`${safeJson(views.value.map(rowJson))}\n`);
+    else writeLines(listText(views.value));
     return views.complete ? Exit.ok : Exit.failure;
   }
   const view = views.value.find((each) => each.name === name);
@@ -37,7 +35,8 @@ export async function run(invocation: Invocation): Promise<number> {
       next: near === null ? "All of them: flemma tools list" : `Did you mean ${near}?`,
     });
   }
-  writeOutput(asJson ? `${safeJson(wholeJson(view))}\n` : visible(wholeText(view), { lines: true }));
+  if (asJson) writeOutput(`${safeJson(wholeJson(view))}\n`);
+  else writeLines(wholeText(view));
   return Exit.ok;
 }
 

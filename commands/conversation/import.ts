@@ -7,7 +7,7 @@ import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { inputKind, writeOutput } from "../io/streams.ts";
+import { inputKind, writeData, writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { documentOf } from "./conversation.ts";
 import { LiteralFault, readLiteral } from "./literal.ts";
@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
     writeOutput(`${safeJson({ document: text, left_out: leftOut })}\n`);
     return Exit.ok;
   }
-  writeOutput(text);
+  writeData(text);
   for (const sentence of leftOut) invocation.messages.note(`flemma: ${sentence}`);
   return Exit.ok;
 }

@@ -9,7 +9,7 @@ import { readForReport } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeData, writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { wayOn } from "../line/way_on.ts";
 
@@ -48,7 +48,7 @@ async function show(invocation: Invocation): Promise<number> {
   } else if (diff === null) {
     messages.note(`flemma: ${read.label}: nothing in it is written in an older form.`);
   } else {
-    writeOutput(Deno.stdout.isTerminal() ? visible(diff, { lines: true }) : diff);
+    writeData(diff);
   }
   return Exit.ok;
 }

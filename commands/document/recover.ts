@@ -4,7 +4,7 @@ import { type Kept, keptTexts } from "../../cycle/storage/in_hand.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeData, writeLines, writeOutput } from "../io/streams.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 
@@ -13,7 +13,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const kept = keptTexts(environment);
   if (switchOption(given, "list") === true) {
     if (switchOption(given, "json") === true) writeOutput(`${safeJson(kept)}\n`);
-    else writeOutput(kept.map(listed).join("") || "Nothing is kept.\n");
+    else writeLines(kept.map(listed).join("") || "Nothing is kept.\n");
     return Exit.ok;
   }
   const [id] = given.positionals;
@@ -26,7 +26,7 @@ export async function run(invocation: Invocation): Promise<number> {
       next: kept.length === 0 ? undefined : "See what is kept: flemma recover --list",
     });
   }
-  writeOutput(await Deno.readFile(found.path));
+  writeData(await Deno.readFile(found.path));
   return Exit.ok;
 }
 

@@ -4,7 +4,7 @@ import type { Invocation } from "../invocation.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeData } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { drive, goesOn } from "./run/drive.ts";
 import { openForReport, withDocument } from "./open.ts";
@@ -38,8 +38,8 @@ async function showRequest(invocation: Invocation): Promise<number> {
   for (const warning of prepared.warnings) messages.note(`flemma: ${warning}`);
   if (switchOption(invocation.arguments, "headers") === true) {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    writeOutput([`${method} ${url}`, ...lines, "", ""].join("\n"));
+    writeData([`${method} ${url}`, ...lines, "", ""].join("\n"));
   }
-  writeOutput(body);
+  writeData(body);
   return Exit.ok;
 }

@@ -2,6 +2,7 @@
 
 import { concat, MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";
+import { visible } from "../../base/visible.ts";
 import { Exit } from "./exit.ts";
 
 /** Milliseconds between two tries on a stream that somebody set to non-blocking. */
@@ -132,6 +133,20 @@ export function writeOutput(data: Uint8Array | string): void {
   } catch (thrown) {
     throw new OutputError(thrown);
   }
+}
+
+/** Writes lines that a person reads: whatever a model or a stranger put into them, nothing acts on the terminal (S5). */
+export function writeLines(text: string): void {
+  writeOutput(visible(text, { lines: true }));
+}
+
+/**
+ * Writes what a file or another program takes as it is, byte for byte. At a terminal, where it only is looked at, nothing
+ * in it acts on that.
+ */
+export function writeData(data: Uint8Array | string): void {
+  if (!Deno.stdout.isTerminal()) writeOutput(data);
+  else writeLines(typeof data === "string" ? data : new TextDecoder().decode(data));
 }
 
 /** Writes to standard error. When that fails nobody is left to be told, and a run must not end for lack of listeners. */

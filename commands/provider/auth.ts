@@ -12,10 +12,9 @@ import { Exit } from "../io/exit.ts";
 import { readHidden } from "../io/hidden_line.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { settingsOf } from "../line/overrides.ts";
-import { visible } from "../../base/visible.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment } = invocation;
@@ -70,7 +69,7 @@ async function show(invocation: Invocation, settings: Settings, name: string | u
   else {
     const width = Math.max(...names.map((each) => each.length));
     const lines = Object.entries(found).map(([each, report]) => `${each.padEnd(width)}  ${keyWords(report)}`);
-    writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+    writeLines(`${lines.join("\n")}\n`);
   }
   return name === undefined || found[name]!.found ? Exit.ok : Exit.failure;
 }

@@ -1,6 +1,5 @@
 // `flemma usage`: tokens and money, of one document by model, or of all.
 
-import { visible } from "../../base/visible.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import { allRecords, recordsOf } from "../../cycle/usage/log.ts";
@@ -11,7 +10,7 @@ import { costWords, counted, percent } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 import { usageJson } from "../io/usage_json.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
@@ -38,7 +37,7 @@ export async function run(invocation: Invocation): Promise<number> {
       .sort((a, b) => totalOf(b.records).cost - totalOf(a.records).cost || (a.name < b.name ? -1 : 1));
     if (asJson) writeOutput(`${safeJson(allJson(rows))}\n`);
     else if (rows.length === 0) messages.note("flemma: Nothing was used so far.");
-    else writeOutput(visible(table("document", rows), { lines: true }));
+    else writeLines(table("document", rows));
     return Exit.ok;
   }
   const path = await knownPath(environment, file);
@@ -50,7 +49,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   if (asJson) return Exit.ok;
   if (records.length === 0) messages.note(`flemma: ${file} has used nothing so far.`);
-  else writeOutput(visible(table("model", byModel(records)), { lines: true }));
+  else writeLines(table("model", byModel(records)));
   return Exit.ok;
 }
 

@@ -1,7 +1,6 @@
 // `flemma sandbox status`: whether and how tools are confined here.
 
 import { statusExitCode } from "../../sandbox/mod.ts";
-import { visible } from "../../base/visible.ts";
 import { confinement } from "../../agent/views/confinement.ts";
 import { renderConfinement } from "./confinement.ts";
 import { readSubject, settingsFor } from "../document/read.ts";
@@ -9,7 +8,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const subject = await readSubject(invocation, invocation.arguments.positionals[0]);
@@ -23,6 +22,6 @@ export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "json") === true) {
     const auto_approval = { bash: obstacle === null, because: obstacle };
     writeOutput(`${safeJson({ ...status, withheld, enabled_by: enabledBy, auto_approval })}\n`);
-  } else writeOutput(visible(renderConfinement(found), { lines: true }));
+  } else writeLines(renderConfinement(found));
   return statusExitCode(status);
 }

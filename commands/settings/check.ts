@@ -3,14 +3,13 @@
 import { inOneLine } from "../../base/problem.ts";
 import { blocksOf } from "../../agent/settings.ts";
 import { settingsFindings } from "../../agent/views/settings_findings.ts";
-import { visible } from "../../base/visible.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { documentPath, readForReport, settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines } from "../io/streams.ts";
 import { settingsOf } from "../line/overrides.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -21,7 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const loaded = await settingsOf(invocation.arguments, environment, document.value);
   if (!loaded.ok) {
     if (loaded.problem.code !== "config-invalid") return refuse(invocation, loaded.problem);
-    writeOutput(visible(`${loaded.problem.message}\n`, { lines: true }));
+    writeLines(`${loaded.problem.message}\n`);
     return Exit.usage;
   }
   let { lines, exit } = fileLines(loaded.value, { environment, document: document.value });
@@ -35,7 +34,7 @@ export async function run(invocation: Invocation): Promise<number> {
     if (isBlocked && exit === Exit.ok) exit = Exit.diagnostics;
   }
   if (lines.length === 0) lines = [praise(loaded.value)];
-  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  writeLines(`${lines.join("\n")}\n`);
   return exit;
 }
 

@@ -14,7 +14,7 @@ import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "./layer_files.ts";
 import { switchOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   switch (invocation.arguments.command.name) {
@@ -61,7 +61,7 @@ async function show(invocation: Invocation): Promise<number> {
   else if (rows.length === 0) writeOutput("No setting differs from its default.\n");
   else {
     const legend = renderLegend(rows.flatMap((row) => row.layers));
-    writeOutput(visible(`${renderRows(rows)}\n${legend}\n`, { lines: true }));
+    writeLines(`${renderRows(rows)}\n${legend}\n`);
   }
   return Exit.ok;
 }
@@ -85,7 +85,7 @@ async function get(invocation: Invocation): Promise<number> {
     writeOutput(
       value === null ? "" : `${typeof value === "string" ? visible(value) : visible(valueText(value))}\n`,
     );
-  } else writeOutput(visible(renderRows(rows), { lines: true }));
+  } else writeLines(renderRows(rows));
   return Exit.ok;
 }
 
@@ -94,7 +94,7 @@ async function path(invocation: Invocation): Promise<number> {
   if (!document.ok) return refuse(invocation, document.problem);
   const lines = await layerFiles(invocation, document.value);
   if (!lines.ok) return refuse(invocation, lines.problem);
-  writeOutput(visible(`${lines.value.join("\n")}\n`, { lines: true }));
+  writeLines(`${lines.value.join("\n")}\n`);
   return Exit.ok;
 }
 

@@ -8,7 +8,6 @@ import { failed, failure, type Outcome, success } from "../../base/problem.ts";
 import { valueText } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
 import { addToSession, readSession, resetSession } from "../../config/sources/session_overrides.ts";
-import { visible } from "../../base/visible.ts";
 import { dearModel } from "../../agent/views/settings_findings.ts";
 import { dayOf } from "../../providers/models/find.ts";
 import { documentPath } from "../document/read.ts";
@@ -16,7 +15,7 @@ import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { settingsOf } from "../line/overrides.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { command, positionals } = invocation.arguments;
@@ -98,7 +97,7 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
     `${path}\n`,
     ...operations.map((operation) => `  ${sentence(operation)}\n`),
   ]);
-  writeOutput(visible(lines.join(""), { lines: true }));
+  writeLines(lines.join(""));
   if (lines.length === 0) invocation.messages.note("Nothing is set until logout.");
   return Exit.ok;
 }

@@ -10,7 +10,6 @@ import { type KeyReport, keyReport, keyWords } from "../../providers/keys/source
 import { modelInForce } from "../../providers/models/find.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
-import { visible } from "../../base/visible.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
@@ -24,7 +23,7 @@ import { layerFiles } from "../settings/layer_files.ts";
 import { switchOption } from "../line/options.ts";
 import { fillWords } from "../io/amounts.ts";
 import { safeJson } from "../io/safe_json.ts";
-import { writeOutput } from "../io/streams.ts";
+import { writeLines, writeOutput } from "../io/streams.ts";
 
 interface Report {
   readonly versions: Readonly<Record<string, string>>;
@@ -50,7 +49,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const evaluated = await settingsFor(invocation, subject);
   const report = await examine(invocation, subject.path, evaluated);
   if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(jsonOf(report))}\n`);
-  else writeOutput(visible(textOf(report), { lines: true }));
+  else writeLines(textOf(report));
   if (!evaluated.ok) return Exit.usage;
   const { settings, state } = report;
   const unhealthy = settings.problems.length > 0 || state.problem !== null || lacksKey(report);

@@ -1,5 +1,6 @@
 // What a person may type as a command in a client: it is answered here and never sent to a model.
 
+import { codeSpan, plainWords } from "../rpc/markdown.ts";
 import { listed } from "../../base/names.ts";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
@@ -42,7 +43,7 @@ async function status({ look }: SlashHost): Promise<string> {
   await using session = looked.value;
   const calls = await session.calls();
   const lines = calls.map(({ status, preview, line, id }) =>
-    `- ${status}: \`${preview.replaceAll("`", "'")}\` (${id}, line ${line})`
+    `- ${status}: ${codeSpan(preview)} (${plainWords(id)}, line ${line})`
   );
   return [`The document is ${session.path}.`, ...(lines.length === 0 ? ["Nothing waits."] : lines)].join(
     "\n",

@@ -1,5 +1,6 @@
 // The editor as the server knows it: what it said it can do, and everything the server asks of it or tells it.
 
+import { visible } from "../../base/visible.ts";
 import type { Diagnostic, Position, Range, TextEdit, WorkspaceEdit } from "vscode-languageserver-types";
 import { isObject } from "../../base/is_object.ts";
 import { inOneLine, type Problem } from "../../base/problem.ts";
@@ -100,7 +101,7 @@ export class Client {
 
   /** Says something to the person. */
   say(level: number, message: string): void {
-    this.#peer.notify("window/showMessage", { type: level, message });
+    this.#peer.notify("window/showMessage", { type: level, message: visible(message, { lines: true }) });
   }
 
   /** Says what went wrong, with what to do about it. */
@@ -110,7 +111,7 @@ export class Client {
 
   /** Notes something that nobody has to see. */
   log(message: string): void {
-    this.#peer.notify("window/logMessage", { type: Level.info, message });
+    this.#peer.notify("window/logMessage", { type: Level.info, message: visible(message, { lines: true }) });
   }
 
   /** Shows a place without taking the focus. */

@@ -1,5 +1,6 @@
 // What the editor can have done: everything that runs or writes, asked for by name with the document and its version.
 
+import { visible } from "../../base/visible.ts";
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
 import { explanationJson, explanationLines } from "../../agent/views/explanation.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
@@ -286,7 +287,7 @@ export class Commands {
 async function takeText(session: ChatSession, id: string): Promise<Outcome<unknown>> {
   const result = session.chat.result(id);
   const problem = result === undefined
-    ? { code: "no-result-block", message: `The call ${id} has no result block yet.` }
+    ? { code: "no-result-block", message: `The call ${visible(id)} has no result block yet.` }
     : await session.edit(stripStatus(session.chat, result));
   return problem === null ? { ok: true, value: null } : { ok: false, problem };
 }

@@ -8,7 +8,7 @@ import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
 import { safeJson } from "../../io/safe_json.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 
 /** The line of the attributes. */
@@ -75,7 +75,7 @@ export async function run(invocation: Invocation): Promise<number> {
     ...CONFIGURATION.map(([key, value]) => `git config ${scope}${key} ${shellWord(value)}`),
     "",
   ];
-  writeOutput(lines.join("\n"));
+  writeLines(lines.join("\n"));
   messages.note(`Nothing is changed yet. With --write flemma does both.`);
   return Exit.ok;
 }

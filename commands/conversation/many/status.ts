@@ -1,13 +1,12 @@
 // `flemma status`: of one document as it ever was, of several one after the other, and what waits in any of them.
 
 import type { OpenCall } from "../../../agent/types.ts";
-import { visible } from "../../../base/visible.ts";
 import { readForReport } from "../../document/read.ts";
 import { run as statusOf } from "../../document/status/status.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, worstExit } from "../../io/exit.ts";
 import { safeJson } from "../../io/safe_json.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -17,7 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const codes: number[] = [];
   for (const [at, file] of given.positionals.entries()) {
     if (switchOption(given, "json") !== true) {
-      writeOutput(visible(`${at > 0 ? "\n" : ""}${file}:\n`, { lines: true }));
+      writeLines(`${at > 0 ? "\n" : ""}${file}:\n`);
     }
     codes.push(await statusOf(about(invocation, file)));
   }
@@ -43,7 +42,7 @@ async function showPending(invocation: Invocation): Promise<number> {
       for (const { id, number, name, line, preview, verdict: { source } } of waiting) {
         all.push({ document, id, number, name, line, preview, source });
         if (!asJson) {
-          writeOutput(visible(`${document}:${line}: ${preview}   #${number} ${id}\n`, { lines: true }));
+          writeLines(`${document}:${line}: ${preview}   #${number} ${id}\n`);
         }
       }
     }

@@ -1,6 +1,7 @@
 // `flemma replay record`: a conversation as a replay script, with what each request must hold.
 
 import { thrownText } from "../../../base/problem.ts";
+import { visible, withoutHidden } from "../../../base/visible.ts";
 import type { Expectation, ResultExpectation, ScriptedReply } from "../../../providers/replay/script.ts";
 import { secretMask } from "../../../render/secrets.ts";
 import { readForReport } from "../../document/read.ts";
@@ -23,10 +24,9 @@ export async function run(invocation: Invocation): Promise<number> {
       next: "Have the conversation first.",
     });
   }
-  const { stringify } = await import("npm:yaml@2.9.1");
   let text: string;
   try {
-    text = stringify({ replies: scriptOf(steps) }, { lineWidth: 0 });
+    text = await yamlOf({ replies: scriptOf(steps) });
   } catch (thrown) {
     return refuse(invocation, {
       code: "replay-script",
@@ -40,10 +40,32 @@ export async function run(invocation: Invocation): Promise<number> {
       `flemma: Left out, as they look like secrets: ${[...new Set(masked)].join(", ")}.`,
     );
   }
-  writeOutput(
-    `# The model's words of ${file.replace(/[\r\n]/g, " ")}; docs/replay.md says how to play them.\n${clean}`,
-  );
+  writeOutput(`# The model's words of ${visible(file)}; docs/replay.md says how to play them.\n${clean}`);
   return Exit.ok;
+}
+
+/**
+ * A value as YAML. What hides, reorders or acts on a terminal is an escape in it: the script is read and reviewed by
+ * people, and other readers of YAML refuse control characters that stand for themselves. Throws what `yaml` throws.
+ */
+async function yamlOf(value: unknown): Promise<string> {
+  const { Document, visit } = await import("npm:yaml@2.9.1");
+  const document = new Document(value);
+  visit(document, {
+    Scalar(_, node) {
+      // Only between double quotes is an escape one.
+      if (typeof node.value === "string" && hidesSomething(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return withoutHidden(document.toString({ lineWidth: 0 }), escaped, { lines: true });
+}
+
+function hidesSomething(text: string): boolean {
+  return visible(text, { lines: true }) !== text;
+}
+
+function escaped(character: string): string {
+  return `\\U${character.codePointAt(0)!.toString(16).padStart(8, "0")}`;
 }
 
 /** Each reply with what its request must hold: the person's last words and the results of the calls before it. */

@@ -12,7 +12,7 @@ import { Exit, exitOf, worstExit } from "../../io/exit.ts";
 import { Interrupts } from "../../io/interrupt.ts";
 import { refuse } from "../../io/refuse.ts";
 import { safeJson } from "../../io/safe_json.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
 import { play, type Played } from "./play.ts";
 import { holds, junit, plainLines, type Replayed, tap } from "./report.ts";
@@ -134,7 +134,7 @@ async function update(
 }
 
 function tell({ arguments: given, messages }: Invocation, replayed: readonly Replayed[]): void {
-  if (switchOption(given, "tap") === true) return writeOutput(tap(replayed));
+  if (switchOption(given, "tap") === true) return writeLines(tap(replayed));
   if (switchOption(given, "json") === true) {
     const value = replayed.map(({ file, played, problem }) => ({
       document: file,

@@ -20,7 +20,7 @@ import { type Display, displayKind } from "../../io/display.ts";
 import { Exit, exitOfStop } from "../../io/exit.ts";
 import type { Interrupts } from "../../io/interrupt.ts";
 import { PlainLines } from "../../io/plain_lines.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines } from "../../io/streams.ts";
 import { Terminal } from "../../io/terminal.ts";
 import { switchOption } from "../../line/options.ts";
 import type { DocumentOptions, OpenDocument } from "../open.ts";
@@ -244,7 +244,7 @@ function showCursor(invocation: Invocation, document: OpenDocument, line: number
   const place = `${document.label}:${line}`;
   // In filter mode standard output carries the document and nothing else.
   if (document.mode === "file" && switchOption(invocation.arguments, "json") !== true) {
-    writeOutput(`${place}\n`);
+    writeLines(`${place}\n`);
   } else invocation.messages.say(place);
 }
 

@@ -3,7 +3,6 @@
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
 import type { ChatSession, OpenCall } from "../../../agent/types.ts";
 import { reasonJson } from "../../../agent/views/explanation.ts";
-import { visible } from "../../../base/visible.ts";
 import { recordsOf } from "../../../cycle/usage/log.ts";
 import { modelInForce } from "../../../providers/models/find.ts";
 import { fileChangeSentence, type RunSandbox } from "../../../sandbox/mod.ts";
@@ -12,7 +11,7 @@ import { diagnosticJson } from "../../io/diagnostics.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
 import { safeJson } from "../../io/safe_json.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
 import { usageJson } from "../../io/usage_json.ts";
 import { switchOption } from "../../line/options.ts";
 import { openForReport } from "../open.ts";
@@ -80,7 +79,7 @@ export async function run(invocation: Invocation): Promise<number> {
     used,
     fill,
   });
-  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  writeLines(`${lines.join("\n")}\n`);
   return Exit.ok;
 }
 

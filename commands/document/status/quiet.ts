@@ -9,7 +9,6 @@ import type { Environment } from "../../../base/environment.ts";
 import { isThere } from "../../../base/files.ts";
 import { sessionFolder } from "../../../base/folders.ts";
 import { type Outcome, success } from "../../../base/problem.ts";
-import { visible } from "../../../base/visible.ts";
 import { holderOf } from "../../../cycle/storage/lock.ts";
 import { readDocument } from "../../../cycle/storage/read.ts";
 import { recordsOf } from "../../../cycle/usage/log.ts";
@@ -19,7 +18,7 @@ import { leftRunning } from "../../../sandbox/process/left_behind.ts";
 import { hostOptions } from "../../host.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 import { nextStep, reportLines } from "./report.ts";
 
@@ -59,7 +58,7 @@ export async function quietStatus(invocation: Invocation): Promise<number | null
     fill: contextFill(settings, chat.byteLength, used),
   });
   for (const notice of notices) messages.notice(notice);
-  writeOutput(visible(`${lines.join("\n")}\n`, { lines: true }));
+  writeLines(`${lines.join("\n")}\n`);
   return Exit.ok;
 }
 

@@ -7,7 +7,7 @@ import { parse } from "../../../parser/mod.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { pipedBeside } from "../../io/piped_document.ts";
-import { writeOutput } from "../../io/streams.ts";
+import { writeLines } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
 import { quietStatus } from "./quiet.ts";
 
@@ -29,7 +29,7 @@ async function showLast({ arguments: given, environment, messages, input }: Invo
     ? null
     : await messagesKey(parse(piped.bytes), null);
   const text = await lastMessages(environment, key);
-  writeOutput(text ?? "");
+  writeLines(text ?? "");
   if (text === null) {
     messages.note(`flemma: No filter run${key === null ? "" : " of this document"} said anything.`);
   }

@@ -1,5 +1,6 @@
 // What a person can do where the cursor is: approve and reject as plain edits, everything that runs as a command.
 
+import { visible } from "../../../base/visible.ts";
 import type { CodeAction } from "vscode-languageserver-types";
 import {
   isPlaceholder,
@@ -63,27 +64,29 @@ class Actions {
     if (result === undefined) {
       return running
         ? []
-        : [this.#command(`Run ${id} now`, "refactor.flemma.execute", "flemma.execute", { id })];
+        : [this.#command(`Run ${visible(id)} now`, "refactor.flemma.execute", "flemma.execute", { id })];
     }
     if (!isPlaceholder(result)) return [];
-    const name = chat.call(id)?.name ?? id;
+    const which = visible(`${chat.call(id)?.name ?? id} (${id})`);
     const actions: CodeAction[] = [];
-    if (result.status !== "approved") actions.push(this.#approve(result, `Approve ${name} (${id})`));
+    if (result.status !== "approved") actions.push(this.#approve(result, `Approve ${which}`));
     if (result.status !== "rejected") {
       actions.push(
-        this.#edit(`Reject ${name} (${id})`, "quickfix", this.#status(result, "rejected")),
-        this.#rejectWithReason(result, `Reject ${name} (${id}) with a reason…`),
+        this.#edit(`Reject ${which}`, "quickfix", this.#status(result, "rejected")),
+        this.#rejectWithReason(result, `Reject ${which} with a reason…`),
       );
     }
     if (result.status !== "pending") {
-      actions.push(this.#edit(`Let ${name} (${id}) wait`, "quickfix", this.#status(result, "pending")));
+      actions.push(this.#edit(`Let ${which} wait`, "quickfix", this.#status(result, "pending")));
     }
     if (result.content !== "") {
-      const title = `Take the text as the result of ${id}`;
+      const title = `Take the text as the result of ${visible(id)}`;
       actions.push(this.#edit(title, "refactor.rewrite.flemma.takeAsResult", stripStatus(chat, result)));
     }
     if (!running) {
-      actions.push(this.#command(`Run ${id} now`, "refactor.flemma.execute", "flemma.execute", { id }));
+      actions.push(
+        this.#command(`Run ${visible(id)} now`, "refactor.flemma.execute", "flemma.execute", { id }),
+      );
     }
     return actions;
   }

@@ -1,6 +1,7 @@
 // What `flemma check` says of a document, as the editor shows it: a call that waits for the person says what it asks for.
 
 import { inOneLine } from "../../../base/problem.ts";
+import { visible } from "../../../base/visible.ts";
 import type { Diagnostic as Shown } from "vscode-languageserver-types";
 import type { OpenCall } from "../../../agent/types.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
@@ -77,7 +78,7 @@ function shown(
     severity: call === undefined ? SEVERITY[severity] : SEVERITY.info,
     code,
     source: "flemma",
-    message: call === undefined ? message : `waits for you: ${call.preview}`,
+    message: visible(call === undefined ? message : `waits for you: ${call.preview}`),
     ...(IGNORED.has(code) ? { tags: [UNNECESSARY] } : {}),
     ...(related.length === 0 || chat.byteLength === 0 ? {} : { relatedInformation: related }),
   };
@@ -104,7 +105,7 @@ function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string
   if (call === undefined || result === undefined) return [];
   const atResult = start !== undefined && start >= result.place.start;
   const line = (atResult ? call.place : result.header).start;
-  const message = atResult ? `the call ${id} of ${call.name}` : `the block of ${id}`;
+  const message = visible(atResult ? `the call ${id} of ${call.name}` : `the block of ${id}`);
   return [{ location: { uri, range: linesRange(counted, line, line) }, message }];
 }
 

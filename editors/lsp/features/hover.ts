@@ -6,6 +6,7 @@ import { decidedBy } from "../../../agent/review/decided_by.ts";
 import { visible } from "../../../base/visible.ts";
 import { fenceFor } from "../../../parser/edits/result_block.ts";
 import type { Call } from "../../../parser/types.ts";
+import { codeSpan, plainWords } from "../../rpc/markdown.ts";
 import type { OpenDocument } from "../document.ts";
 import { type Counted, linesRange, toOffset } from "../positions.ts";
 import { idAt } from "./references.ts";
@@ -25,7 +26,7 @@ export async function hover(document: OpenDocument, position: Position): Promise
   const open = session.ok ? (await session.value.calls()).find((each) => each.id === id) : undefined;
   const shown = session.ok && open !== undefined ? await session.value.show(id) : null;
   const parts = [
-    `**${visible(call.name)}** \`${id}\``,
+    `**${codeSpan(call.name)}** ${codeSpan(id)}`,
     ...(shown?.ok ? shownParts(shown.value) : inputParts(call)),
     // While the first block is wrong, nobody decides anything.
     ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.verdict)]),
@@ -42,20 +43,25 @@ function shownParts({ parts, warnings }: ShownCall): string[] {
   const language = { command: "sh", diff: "diff", path: "", member: "", label: "" } as const;
   return [
     ...parts.map(({ kind, name, text }) =>
-      `${kind === "diff" ? "change" : visible(name)}:\n\n${fenced(language[kind], text)}`
+      `${kind === "diff" ? "change" : nameOf(name)}:\n\n${fenced(language[kind], text)}`
     ),
-    ...warnings,
+    ...warnings.map(plainWords),
   ];
 }
 
 /** The input of a call, each text with its own lines. */
 function inputParts({ input, inputText, flaw }: Call): string[] {
-  if (flaw !== null) return [`It cannot run: ${flaw}.`, fenced("json", inputText)];
+  if (flaw !== null) return [`It cannot run: ${plainWords(flaw)}.`, fenced("json", inputText)];
   return Object.entries(input).map(([name, value]) => {
-    if (typeof value !== "string") return `${visible(name)}: \`${visible(JSON.stringify(value))}\``;
+    if (typeof value !== "string") return `${nameOf(name)}: ${codeSpan(JSON.stringify(value))}`;
     const language = name === "command" ? "sh" : "";
-    return `${visible(name)}:\n\n${fenced(language, value)}`;
+    return `${nameOf(name)}:\n\n${fenced(language, value)}`;
   });
+}
+
+/** The name of a member, which the model chose. */
+function nameOf(name: string): string {
+  return /^\w+$/.test(name) ? name : codeSpan(name);
 }
 
 function fate({ decision, source, detail, rule }: {
@@ -70,7 +76,7 @@ function fate({ decision, source, detail, rule }: {
     : decision === "deny"
     ? "Would be denied"
     : "Waits for you";
-  return `${words} (${who})${detail === undefined ? "" : `: ${visible(detail)}`}`;
+  return `${words} (${plainWords(who)})${detail === undefined ? "" : `: ${plainWords(detail)}`}`;
 }
 
 function fenced(language: string, text: string): string {

@@ -306,3 +306,81 @@ Deno.test("a text that stands in a block is taken as the result by a plain edit 
       assert.match(editor.textOf(uri), /```\nmine\n```/);
     },
   ));
+
+/** What a terminal acts on, what turns the reading order round, and what cannot be seen. */
+const HIDING = "\u001b[31m\u009b2J\u202e\u200b";
+
+Deno.test("names and words of a model stay words in what editors show, and no picture is fetched by looking", async () => {
+  const picture = "![x](https://tracker.example/a.png)";
+  const document = [
+    "@You:",
+    "Build.",
+    "",
+    "@Assistant:",
+    `**Tool Use:** \`${picture}\` (\`c1${HIDING}**\`)`,
+    "",
+    "```json",
+    JSON.stringify({ [picture]: `\`${picture}\``, list: [`\`${picture}`], [`*b*${HIDING}`]: 1 }),
+    "```",
+    "",
+    "**Tool Use:** `write` (`c2`)",
+    "",
+    "```json",
+    JSON.stringify({ path: `${picture}<b>${HIDING}`, content: "new", label: `_x_ ${picture}` }),
+    "```",
+    "",
+    "@You:",
+    "",
+    `**Tool Result:** \`c1${HIDING}**\``,
+    "",
+    "```flemma:tool status=pending",
+    "```",
+    "",
+    "**Tool Result:** `c2`",
+    "",
+    "```flemma:tool status=pending",
+    "```",
+    "",
+  ].join("\n");
+  await withEditor(document, async (editor, uri) => {
+    const lineOf = (start: string) => document.split("\n").findIndex((text) => text.startsWith(start));
+    const ask = (kind: string, line: number, more: Json = {}) =>
+      editor.request(`textDocument/${kind}`, {
+        textDocument: { uri },
+        position: { line, character: 0 },
+        range: { start: { line, character: 0 }, end: { line, character: 1 } },
+        ...more,
+      });
+    const starts = ["**Tool Use:** `!", "**Tool Use:** `write"].map(lineOf);
+    for (const line of starts) {
+      const { contents } = await ask("hover", line);
+      const outside = (contents.value as string)
+        .replace(/^(`{3,})[^\n]*\n[\s\S]*?\n\1$/gm, "")
+        .replace(/(?<!`)(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, "");
+      assert.doesNotMatch(outside, /(?<!\\)[[<]|(?<!\\)_x_/, contents.value);
+      assert.match(contents.value, /tracker\.example/);
+    }
+    const answers = [
+      await ask("hover", starts[0]!),
+      await ask("codeAction", lineOf("**Tool Result:** `c1"), { context: { diagnostics: [] } }),
+      await editor.request("textDocument/documentSymbol", { textDocument: { uri } }),
+      await editor.request("textDocument/codeLens", { textDocument: { uri } }),
+      await editor.request("textDocument/diagnostic", { textDocument: { uri } }),
+      await ask("inlayHint", 0, {
+        range: { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } },
+      }),
+    ];
+    const shown: string[] = [];
+    const visit = (value: Json, key: string) => {
+      if (typeof value === "string" && /^(?:title|message|name|detail|label|value)$/.test(key)) {
+        shown.push(value);
+      } else if (typeof value === "object" && value !== null) {
+        for (const [inner, each] of Object.entries(value)) visit(each, inner);
+      }
+    };
+    visit(answers, "");
+    assert.ok(shown.some((text) => text.includes("c1")), "the names are told");
+    // deno-lint-ignore no-control-regex
+    for (const text of shown) assert.doesNotMatch(text, /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]/, text);
+  });
+});
