@@ -12,7 +12,16 @@ import { MODULES } from "./load.ts";
 import { Messages, placeOf } from "./io/messages.ts";
 import { VERSION } from "./line/version.ts";
 import { type Arguments, switchOption, textOption } from "./line/options.ts";
-import { asOutputError, type Input, inputKind, passRestThrough, printPage, StandardInput, writeError, writeOutput } from "./io/streams.ts";
+import {
+  asOutputError,
+  type Input,
+  inputKind,
+  passRestThrough,
+  printPage,
+  StandardInput,
+  writeError,
+  writeOutput,
+} from "./io/streams.ts";
 
 /** Makes a compiled program the helper of a run; nobody but the program itself says it (tools/files/file_helper.ts). */
 export const HELPER_WORD = "--file-helper";
