@@ -104,7 +104,8 @@ function look(path: string): Kept[] {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
     const { size, mtime } = file.statSync();
-    const running = !file.tryLockSync(true);
+    // Shared: of two who look none takes the other for a run.
+    const running = !file.tryLockSync(false);
     return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
   } catch (thrown) {
     if (isMissing(thrown)) return [];

@@ -47,7 +47,7 @@ export interface LockOptions {
 
 const POLL_MILLISECONDS = 50;
 
-/** A holder without a name is one that looks (status), or that is about to write its name: worth a moment. */
+/** A holder without a name is one that looks, or that is about to write its name: worth a moment. */
 const NAMELESS_MILLISECONDS = 500;
 
 /**
@@ -152,7 +152,7 @@ async function lockFile(
         file.close();
         continue;
       }
-      const holder = await readHolder(file);
+      const holder = await holderOfLocked(file);
       file.close();
       const patience = Math.max(options.wait * 1000, holder === null ? NAMELESS_MILLISECONDS : 0);
       if (performance.now() - begun >= patience) {
@@ -205,11 +205,19 @@ export async function holderOf(
 async function holderIn(lockPath: string): Promise<Holder | null> {
   try {
     using file = await Deno.open(lockPath, { read: true, write: true });
-    return await file.tryLock(true) ? null : await readHolder(file);
+    return await holderOfLocked(file);
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;
   }
+}
+
+/**
+ * Who has the lock of a file alone, as runs have it; null where nobody does, or has not said its name. Whoever looks shares
+ * the lock for a moment: that is no run, whatever name of a dead one still stands in the file.
+ */
+async function holderOfLocked(file: Deno.FsFile): Promise<Holder | null> {
+  return await file.tryLock(false) ? null : await readHolder(file);
 }
 
 async function take(file: Deno.FsFile, lockPath: string, realPath: string): Promise<DocumentLock> {

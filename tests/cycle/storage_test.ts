@@ -2,7 +2,7 @@ import { contentOf } from "../../cycle/storage/disk/content.ts";
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { lockDocument } from "../../cycle/storage/lock.ts";
+import { holderOf, lockDocument } from "../../cycle/storage/lock.ts";
 import { InHand, keptTexts } from "../../cycle/storage/in_hand.ts";
 import { keepMessages, lastMessages } from "../../cycle/storage/kept_messages.ts";
 import { runtimeFolder } from "../../base/folders.ts";
@@ -146,6 +146,32 @@ Deno.test("a lock whose holder has not said its name yet is waited for a moment,
       assert.equal(looks, 2, "a named one is told at once");
     } finally {
       Deno.open = open;
+    }
+  }));
+
+Deno.test("who looks at the lock that a dead run left holds nobody up, and is not taken for the dead run", () =>
+  withFolder(async (folder, environment) => {
+    const locks = `${folder}/state/flemma/locks`;
+    await Deno.mkdir(locks, { recursive: true });
+    const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
+    Deno.writeTextFileSync(path, JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` }));
+    const looking = await Deno.open(path, { read: true, write: true });
+    await looking.lock(false);
+    assert.equal(await holderOf(`${folder}/a`, environment), null);
+    const { tryLock } = Deno.FsFile.prototype;
+    Deno.FsFile.prototype.tryLock = async function (exclusive) {
+      const taken = await tryLock.call(this, exclusive);
+      // The look is over once it was in the way.
+      if (exclusive === true && !taken) looking.close();
+      return taken;
+    };
+    try {
+      const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+      assert.ok(lock.ok, JSON.stringify(lock));
+      assert.match(lock.value.notice!.message, /4242 on elsewhere/);
+      await lock.value.release();
+    } finally {
+      Deno.FsFile.prototype.tryLock = tryLock;
     }
   }));
 
