@@ -15,6 +15,11 @@ const ENDING: readonly Deno.Signal[] = [
   "SIGALRM",
 ];
 
+/**
+ * Who signals a process and also its group, as timeout(1) and Vim do, means one thing by both; no person presses a key again
+ * this fast.
+ */
+const TOGETHER_MILLISECONDS = 100;
 const TWICE_MILLISECONDS = 2000;
 /** Whoever ends a program from outside will not wait for ever; what can be saved is saved well before. */
 const TERMINATE_GRACE_MILLISECONDS = 4000;
@@ -24,6 +29,12 @@ const TERMINATE_GRACE_MILLISECONDS = 4000;
  * would end. Answers the code it ends with.
  */
 export type LastWords = (fault: string | null, exit: number) => number;
+
+/** What a signal means that comes so many milliseconds after the last one that counted. */
+export function meaningOf(since: number): "first" | "same" | "second" {
+  if (since < TOGETHER_MILLISECONDS) return "same";
+  return since < TWICE_MILLISECONDS ? "second" : "first";
+}
 
 export class Interrupts {
   readonly #controller = new AbortController();
@@ -58,12 +69,14 @@ export class Interrupts {
 
   #receive(name: Deno.Signal): void {
     const now = performance.now();
-    if (now - this.#last < TWICE_MILLISECONDS) this.#end(Exit.interrupted);
-    this.#last = now;
+    const meaning = meaningOf(now - this.#last);
+    if (meaning === "second") this.#end(Exit.interrupted);
     // A person who pressed Ctrl-C watches and can press it again; nobody does that with the others.
     if (name !== "SIGINT") {
       this.#endGrace ??= after(TERMINATE_GRACE_MILLISECONDS, () => this.#end(Exit.interrupted));
     }
+    if (meaning === "same") return;
+    this.#last = now;
     this.#controller.abort();
   }
 

@@ -42,8 +42,11 @@ endfunction
 function! flemma#job#interrupt(job) abort
   if has('nvim')
     call luaeval('vim.loop.kill(_A, "sigint")', jobpid(a:job.id))
-  else
+  elseif !has('unix')
     call job_stop(a:job.id, 'int')
+  elseif job_status(a:job.id) ==# 'run'
+    " Vim's own way signals the group and then the process: whoever is quick is asked twice by that, and ends at once.
+    let a:job.asking = job_start(['/bin/sh', '-c', 'kill -s INT -- -' . job_info(a:job.id).process])
   endif
 endfunction
 

@@ -165,7 +165,7 @@ function! s:sum_up(run, code) abort
     call s:decided(a:run)
   else
     let said = filter(copy(a:run.said), {_, line -> line !~# '^\s\|flemma recover'})
-    let last = get(said, -1, code == 0 ? '' : 'ended with code ' . code)
+    let last = get(said, -1, code == 0 ? s:SENTENCES.ended : 'ended with code ' . code)
     call flemma#say(substitute(last, '^flemma: ', '', ''), highlight)
   endif
 endfunction
@@ -174,6 +174,7 @@ endfunction
 let s:SENTENCES = {
       \ 'done': 'the reply is complete',
       \ 'cut': 'the reply is not complete: :Flemma advance --continue lets it go on',
+      \ 'ended': 'it ended at once: :Flemma status says what comes next',
       \ 'cancelled': 'stopped: write below a line @You:, or :Flemma advance --continue',
       \ 'last-word': "the last word is the model's: write below a line @You:, or :Flemma advance --continue"}
 
