@@ -227,22 +227,12 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
       messages.say(`flemma: ${thrownText(thrown)}`);
     }
   }
-  messages.say(`flemma: ${mistake.message}${await suggestion(mistake)}`);
+  const { suggestion } = await import("./line/suggestion.ts");
+  messages.say(`flemma: ${mistake.message}${suggestion(mistake)}`);
   if (exit === Exit.usage) {
     messages.say(`  flemma ${mistake.command === null ? "" : `${mistake.command.name} `}--help tells more.`);
   }
   return closed(messages, exit);
-}
-
-async function suggestion({ unknown }: UsageMistake): Promise<string> {
-  if (unknown === undefined) return "";
-  const { nearest } = await import("../base/names.ts");
-  // Dashes are no part of the name: with them every short option looks like every other.
-  const bare = (word: string) => word.replace(/^-+/, "");
-  const word = bare(unknown.word);
-  const near = nearest(word, unknown.known.map(bare), Math.min(3, Math.floor(word.length / 2)));
-  const found = unknown.known.find((word) => bare(word) === near);
-  return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
 /** Whether a document from standard input is all that is missing. */
@@ -261,6 +251,7 @@ function looksLikeFile(word: string): boolean {
   return looksLikePath(word) || mayBeThere(word);
 }
 
+/** A dot or a slash makes a path, except in a sentence: words that end in a mark that names hardly end in. */
 function looksLikePath(word: string): boolean {
-  return /[./]/.test(word);
+  return /[./]/.test(word) && !/\s.*[?!]$/s.test(word);
 }

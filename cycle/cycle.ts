@@ -453,7 +453,7 @@ export class Cycle {
         this.#announcements.waiting(ids);
         return false;
       case "last-word":
-        this.#stop(stoppedBy(lastWord(), { line: this.#chat.lineCount }));
+        this.#stop(stoppedBy(lastWord(this.#chat), { line: this.#chat.lineCount }));
         return false;
       case "answered":
         this.#stop(stopped("answered", { line: this.#chat.lineCount }));

@@ -1,6 +1,7 @@
 // Why the cycle does not do what it was asked to, each with what to do next.
 
 import type { Problem } from "../base/problem.ts";
+import { markerMeantFirst, markerMeantLast, noMarkerSentence } from "../parser/view/near_marker.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 
@@ -42,20 +43,26 @@ export function busySending(): Problem {
 }
 
 /** There is nothing to send; what stands there instead, such as a marker with its text on the same line, is told. */
-export function noMessages({ diagnostics }: Chat): Problem {
+export function noMessages(chat: Chat): Problem {
+  const near = markerMeantFirst(chat);
   return {
     code: "no-messages",
     message: "The document holds no message.",
-    details: diagnostics.map(({ start, message }) => `Line ${start ?? 1}: ${message}`),
+    details: [
+      ...chat.diagnostics.map(({ start, message }) => `Line ${start ?? 1}: ${message}`),
+      ...near === null ? [] : [noMarkerSentence(near)],
+    ],
     next: "Write one: a line @You: and your text below it.",
   };
 }
 
 /** The model spoke last, and no current model goes on from a turn of its own. */
-export function lastWord(): Problem {
+export function lastWord(chat: Chat): Problem {
+  const near = markerMeantLast(chat);
   return {
     code: "last-word",
     message: "The last word is the model's.",
+    ...near === null ? {} : { details: [noMarkerSentence(near)] },
     next: "Write below a line @You:, or let it go on with --continue.",
   };
 }

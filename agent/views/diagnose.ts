@@ -3,6 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { lastWordIsModels } from "../../cycle/plan/open_calls.ts";
+import { markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import type { SubjectSettings } from "../settings.ts";
@@ -31,12 +32,14 @@ export async function diagnose(
 /** That the model spoke last, which no request could follow. */
 function lastWord(chat: Chat): Diagnostic[] {
   if (!lastWordIsModels(chat)) return [];
+  const near = markerMeantLast(chat);
   const line = chat.turns.findLast(({ role }) => role === "Assistant")?.place.start;
   return [{
     code: "last_word",
     type: "parse",
     severity: "warning",
-    message: "The last word is the model's: write below a line @You:, or let it go on with --continue.",
+    message: "The last word is the model's: write below a line @You:, or let it go on with --continue." +
+      (near === null ? "" : ` ${noMarkerSentence(near)}`),
     ...(line === undefined ? {} : { start: line, end: line }),
   }];
 }

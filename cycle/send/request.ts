@@ -122,7 +122,7 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   const ending = endOf(prompt);
   const prefill = options.resumes === true || (settings.prefill && provider.takesPrefill(settings));
   if (ending === "model" && !prefill && lastWordIsModels(chat)) {
-    return { kind: "failed", problem: lastWord() };
+    return { kind: "failed", problem: lastWord(chat) };
   }
   const obstacle = prompt.history.length === 0
     ? EMPTY

@@ -18,7 +18,15 @@ interface Graph {
 
 /** The files of the command line behind the first one. Which modules stand in them follows from the graph. */
 const PIECES: readonly Piece[] = [
-  { name: "main", roots: ["commands/main.ts", "commands/start/older_runtime.ts", "base/names.ts"] },
+  {
+    name: "main",
+    roots: [
+      "commands/main.ts",
+      "commands/start/older_runtime.ts",
+      "commands/line/suggestion.ts",
+      "base/names.ts",
+    ],
+  },
   // What every command does that reads a document.
   { name: "reading", roots: ["commands/document/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {

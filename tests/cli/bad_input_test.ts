@@ -1,6 +1,8 @@
 // cli section 9, line by line, with real processes.
 
 import assert from "node:assert/strict";
+import { OTHER_NAMES } from "../../commands/line/suggestion.ts";
+import { COMMANDS } from "../../commands/line/table.ts";
 import { callsDocument, type Finished, type Scene, withScene } from "./harness.ts";
 
 const ONE_LINE = /^flemma: [^\n]+\n( {2}[^\n]+\n)*$/;
@@ -22,6 +24,60 @@ Deno.test("an unknown command or option is a usage error with the nearest name",
     refused(command, 2, /Did you mean advance\?/);
     refused(option, 2, /Did you mean --json\?/);
     refused(none, 2, /no command or file qqqqqqqq\.\n/);
+  }));
+
+Deno.test("a question in the place of a command, and commands by their names in other programs, lead to what is there", () =>
+  withScene(async (place) => {
+    const rows: readonly (readonly [string, RegExp])[] = [
+      ["What's 2+2?", /\. To ask that: flemma ask 'What'\\''s 2\+2\?'\n/],
+      ["What is Node.js?", /To ask that: flemma ask 'What is Node\.js\?'\n/],
+      ["run", /Did you mean advance\?/],
+      ["chat", /Did you mean new\?/],
+      ["login", /Did you mean auth set\?/],
+      ["init", /Did you mean new\?/],
+      ["constructor", /no command or file constructor\.\n/],
+    ];
+    await Promise.all(rows.map(async ([word, pattern]) => refused(await place.run([word]), 2, pattern)));
+    for (const name of Object.values(OTHER_NAMES)) {
+      assert.ok(COMMANDS.some((command) => command.name === name), `${name} is a command`);
+    }
+  }));
+
+Deno.test("a line that looks like a marker and is none is told where it keeps the document from going on", () =>
+  withScene(async (place) => {
+    const answered = "@You:\nTell me.\n\n@Assistant:\nSo be it.\n\n";
+    for (
+      const written of [
+        "@You",
+        "@ You:",
+        "  @You:",
+        "**@You:**",
+        "## @You:",
+        "@You：",
+        "@you",
+        "You:",
+        "@user:",
+        "@Yuo",
+      ]
+    ) {
+      const told = `"${written}", begins no message: write @You: alone on the line, at its beginning.\n`;
+      place.write("a.chat", `${answered}${written}\nAnd now?\n`);
+      const [run, check] = await Promise.all([
+        place.run(["advance", "a.chat"]),
+        place.run(["check", "a.chat"]),
+      ]);
+      assert.equal(run.code, 3, written);
+      assert.ok(run.stderr.includes(`\n  Line 7, ${told}`), run.stderr);
+      assert.ok(check.stdout.includes(` Line 7, ${told}`), check.stdout);
+      place.write("b.chat", `\n${written}\nAnd now?\n`);
+      const none = await place.run(["advance", "b.chat"]);
+      if (written !== "@user:") assert.ok(none.stderr.includes(`\n  Line 2, ${told}`), none.stderr);
+    }
+    for (const said of ["@alice", "Note:", "\\@You:", "You: are here", "@You:\\", "@You\n\n"]) {
+      place.write("a.chat", `${answered}${said}${said.endsWith("\n") ? "" : "\nAnd now?"}\n`);
+      const { stderr } = await place.run(["advance", "a.chat"]);
+      assert.doesNotMatch(stderr, /begins no message: write/, said);
+    }
   }));
 
 Deno.test("a document that cannot be read is refused in one line that names it, and stays as it is", () =>

@@ -49,7 +49,10 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
     // Whoever asked for a request has to hear that there was none.
     return [run.command === "send" ? { say: words } : { note: words }];
   },
-  "last-word": ({ file }) => [{ say: `flemma: ${lastWordSentence(file)}` }],
+  "last-word": ({ file, stop }) => [
+    { say: `flemma: ${lastWordSentence(file)}` },
+    ...(stop.problem?.details ?? []).map((detail) => ({ say: `  ${detail}` })),
+  ],
   "stepped": ({ chat, stop, file }) => [
     ...outcomes(chat, stop.ids).map((note) => ({ note })),
     { note: wayOn(chat, file) },

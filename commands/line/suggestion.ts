@@ -1,0 +1,49 @@
+// What somebody probably meant who wrote a command or an option that there is not. Loaded once that has happened.
+
+import { nearest } from "../../base/names.ts";
+import { shellWord } from "../../base/shell_word.ts";
+import type { UsageMistake } from "./arguments.ts";
+
+/** Commands under the names that programs of this kind have for them. */
+export const OTHER_NAMES: Readonly<Record<string, string>> = {
+  chat: "new",
+  continue: "advance",
+  create: "new",
+  exec: "execute",
+  export: "show",
+  init: "new",
+  kill: "cancel",
+  lint: "check",
+  login: "auth set",
+  model: "models list",
+  permissions: "approval explain",
+  prompt: "ask",
+  query: "ask",
+  run: "advance",
+  settings: "config show",
+  setup: "doctor",
+  start: "advance",
+  stop: "cancel",
+  validate: "check",
+};
+
+/** The sentence to say beside the mistake, with a blank before it; empty when nothing comes near. */
+export function suggestion({ unknown, command }: UsageMistake): string {
+  if (unknown === undefined) return "";
+  if (command === null && /\s/.test(unknown.word)) {
+    return ` To ask that: flemma ask ${shellWord(unknown.word)}`;
+  }
+  const other = command === null && Object.hasOwn(OTHER_NAMES, unknown.word)
+    ? OTHER_NAMES[unknown.word]
+    : null;
+  const found = other ?? near(unknown);
+  return found === undefined ? "" : ` Did you mean ${found}?`;
+}
+
+function near({ word, known }: NonNullable<UsageMistake["unknown"]>): string | undefined {
+  // Dashes are no part of the name: with them every short option looks like every other.
+  const bare = (word: string) => word.replace(/^-+/, "");
+  const meant = bare(word);
+  const found = nearest(meant, known.map(bare), Math.min(3, Math.floor(meant.length / 2)));
+  return known.find((word) => bare(word) === found);
+}
