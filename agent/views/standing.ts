@@ -7,28 +7,25 @@ import { plan } from "../../cycle/plan/plan.ts";
 import type { Step } from "../../cycle/plan/types.ts";
 import { gatherPlanInputs, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import type { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { mayHaveSkills } from "../extensions/skills.ts";
-import { blocksOf, type SettingsHost, subjectSettings } from "../settings.ts";
+import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";
 
 /** What a session would say of such a document. */
 export interface Standing {
-  readonly settings: Settings;
-  /** What a person is told of the settings. */
-  readonly notices: readonly Problem[];
+  readonly subject: SubjectSettings;
   readonly blockers: readonly Diagnostic[];
   /** What the next advance would do. */
   readonly steps: readonly Step[];
 }
 
-/** A document in a file, as it was read. */
+/** A document as it was read. */
 export interface ReadChat {
-  /** The real path. */
-  readonly path: string;
+  /** The real path; null when the text has none. */
+  readonly path: string | null;
   /** The absolute path it was named by, links kept. */
-  readonly named: string;
+  readonly named: string | null;
   readonly chat: Chat;
 }
 
@@ -60,7 +57,7 @@ export async function standing(host: SettingsHost, document: ReadChat): Promise<
   const steps = blockers.length > 0 || chat.turns.length === 0
     ? []
     : plan(chat, await gatherPlanInputs(chat, sources, NOTHING_RUNS, true));
-  return { settings, notices: loaded.notices, blockers, steps };
+  return { subject: subject.value, blockers, steps };
 }
 
 /** Whether every call has its final result. */

@@ -67,7 +67,7 @@ const PIECES: readonly Piece[] = [
     ],
     on: ["check", "layers"],
   },
-  { name: "sandbox", roots: ["sandbox/mod.ts"], on: ["reading"] },
+  { name: "sandbox", roots: ["sandbox/mod.ts", "commands/document/status/json.ts"], on: ["status"] },
   {
     name: "session",
     roots: [

@@ -2,7 +2,7 @@
 // session is asked.
 
 import assert from "node:assert/strict";
-import { openChat } from "../../agent/open.ts";
+import { chatInMemory, openChat } from "../../agent/open.ts";
 import { standing } from "../../agent/views/standing.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
@@ -50,11 +50,21 @@ Deno.test("a document in which no call is open stands as its session says", asyn
       assert.deepEqual(await session.calls(), [], name);
       assert.deepEqual(found?.steps, await session.plan(), name);
       assert.deepEqual(found?.blockers, blockers, name);
-      assert.deepEqual(found?.settings, settings, name);
+      assert.deepEqual(found?.subject.settings, settings, name);
       assert.deepEqual(session.doubts, [], name);
     });
   }
 });
+
+Deno.test("a text without a file stands as its session says", () =>
+  inPlace(async (place) => {
+    place.settings("model: claude-sonnet-5-5\n");
+    const { environment } = place;
+    const found = await standing({ environment }, { path: null, named: null, chat: parse(bytesOf(DONE)) });
+    await using session = sessionOf(await chatInMemory(bytesOf(DONE), { environment }));
+    assert.deepEqual(found?.steps, await session.plan());
+    assert.deepEqual([found?.subject.settings, found?.blockers], [session.settings, session.blockers]);
+  }));
 
 Deno.test("whatever a session could see otherwise is left to it", async () => {
   const rows: Readonly<Record<string, (place: Place) => string | void | Promise<string | void>>> = {

@@ -1,4 +1,4 @@
-// What `flemma status` prints about one document.
+// What `flemma status` prints about one document for a person.
 
 import { listed } from "../../../base/names.ts";
 import { operands } from "../../../base/shell_word.ts";
@@ -13,6 +13,7 @@ import type { Fill } from "../../../cycle/usage/fill.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
 import { modelInForce } from "../../../providers/models/find.ts";
+import type { FileChange } from "../../../sandbox/mod.ts";
 import { counted, fillWords, usageWords, windowWords } from "../../io/amounts.ts";
 import { advised, compactAdvice } from "../../line/advice.ts";
 import { decisionAdvice, lastWordSentence } from "../../line/way_on.ts";
@@ -32,17 +33,18 @@ export interface Report {
   readonly holder: Holder | null;
   /** Sentences. */
   readonly leftRunning: readonly string[];
-  /** Sentences. */
-  readonly fileChanges: readonly string[];
-  readonly sandbox: string;
+  readonly fileChanges: readonly FileChange[];
   readonly doubts: readonly string[];
   readonly rules: readonly ProposedRule[];
   readonly used: readonly UsageRecord[];
   readonly fill: Fill;
 }
 
-/** The lines for a person. */
-export function reportLines(report: Report): string[] {
+/** The lines for a person. `sandbox` says in words what becomes of commands, and `changes` what they changed. */
+export function reportLines(
+  report: Report,
+  { sandbox, changes }: { readonly sandbox: string; readonly changes: readonly string[] },
+): string[] {
   const { file, chat, settings, calls, steps, next, blockers, holder, rules, used, fill } = report;
   const lines = calls.map((call) => {
     const { status, preview, line, number, id } = call;
@@ -53,10 +55,10 @@ export function reportLines(report: Report): string[] {
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
   for (const left of report.leftRunning) lines.push(`left running: ${left}`);
-  lines.push(...report.fileChanges);
+  lines.push(...changes);
   lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
   lines.push(`model: ${settings.provider} ${modelInForce(settings) ?? "(none named)"}`);
-  lines.push(`sandbox: ${report.sandbox}`);
+  lines.push(`sandbox: ${sandbox}`);
   for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);
   lines.push(...ruleLines(rules, file));
   lines.push(...usageLines(used, settings.ui.pricing.enabled));

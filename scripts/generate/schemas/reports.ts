@@ -36,7 +36,7 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "skills check": { module: "commands/catalogue/check_skills.ts" },
   "skills list": { module: "commands/catalogue/skills.ts" },
   "skills show": { module: "commands/catalogue/skills.ts", call: 1 },
-  "status": { module: "commands/document/status/opened.ts" },
+  "status": { module: "commands/document/status/json.ts" },
   "status --pending": { module: "commands/conversation/many/status.ts" },
   "tools list": { module: "commands/catalogue/tools.ts" },
   "tools show": { module: "commands/catalogue/tools.ts", call: 1 },

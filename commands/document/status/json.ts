@@ -1,0 +1,82 @@
+// What `flemma status --json` prints about one document: what a person is told, and how its sandbox stands.
+
+import type { OpenCall } from "../../../agent/types.ts";
+import type { reasonJson } from "../../../agent/views/explanation.ts";
+import type { Settings } from "../../../config/settings.ts";
+import { modelInForce } from "../../../providers/models/find.ts";
+import type { RunSandbox } from "../../../sandbox/mod.ts";
+import { diagnosticJson } from "../../io/diagnostics.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { usageJson } from "../../io/usage_json.ts";
+import { nextSentence, type Report } from "./report.ts";
+
+export { sandboxOf } from "../../../agent/sandbox.ts";
+
+/** The sandbox of a document, as JSON has it. */
+interface SandboxSummary {
+  readonly enabled: boolean;
+  readonly backend: string | null;
+  readonly available: boolean;
+  readonly network: "allowed" | "blocked" | "list";
+  readonly error: string | null;
+}
+
+/** A call with the reasons of what becomes of it, where they are known. */
+export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
+  const { id, number, name, status, line, preview, verdict: { decision, source } } = call;
+  return { id, number, name, status, line, preview, decision, source, ...reason };
+}
+
+/** All that is told of a document, for a program. */
+export function reportJson(
+  report: Report,
+  { document, calls, sandbox }: {
+    /** Its real path, or what it is called. */
+    readonly document: string;
+    readonly calls: readonly ReturnType<typeof callJson>[];
+    readonly sandbox: SandboxSummary;
+  },
+): string {
+  const { chat, settings, steps, next, blockers, holder, leftRunning, doubts, rules, used, fill } = report;
+  return safeJson({
+    document,
+    provider: settings.provider,
+    model: modelInForce(settings),
+    calls,
+    next,
+    next_step: nextSentence(next, { chat, calls: report.calls, document: report.file, steps, blockers }),
+    problems: blockers.map(diagnosticJson),
+    in_use_by: holder,
+    left_running: leftRunning,
+    files_changed: report.fileChanges.map(({ path, change, obeyedBy }) => ({
+      path,
+      change,
+      obeyed_by: obeyedBy,
+    })),
+    sandbox,
+    doubts,
+    login_rules: rules.map(({ written }) => written),
+    usage: usageJson(used),
+    context: fill,
+  });
+}
+
+/** Looks at the sandbox, which takes longer than all the rest. */
+export async function sandboxSummary(
+  sandbox: RunSandbox,
+  { sandbox: { policy: { network } } }: Settings,
+): Promise<SandboxSummary> {
+  const available = await sandbox.available();
+  const backend = sandbox.enabled ? await sandbox.backend() : null;
+  return {
+    enabled: sandbox.enabled,
+    backend: backend?.ok ? backend.value.name : null,
+    available: available.ok,
+    network: network === true
+      ? "allowed"
+      : network === false || network.allow.length === 0
+      ? "blocked"
+      : "list",
+    error: available.ok ? null : available.problem.message,
+  };
+}

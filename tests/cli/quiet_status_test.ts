@@ -1,0 +1,75 @@
+// `flemma status` without a session says what it says with one, of a file as of a text that is piped in.
+
+import assert from "node:assert/strict";
+import { type Scene, withScene } from "./harness.ts";
+
+const SETTLED = `@You:
+Go.
+
+@Assistant:
+**Tool Use:** \`bash\` (\`c1\`)
+
+\`\`\`json
+{"command":"true"}
+\`\`\`
+
+@You:
+
+**Tool Result:** \`c1\`
+
+\`\`\`
+out
+\`\`\`
+
+@Assistant:
+Done.
+
+@You:
+Thanks.
+`;
+
+/** What each way of asking gets: of the file, and of its text. */
+async function told(place: Scene, rows: readonly Row[]): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (const { words, stdin } of rows) {
+    const { code, stdout, stderr } = await place.run(["status", ...words], { stdin });
+    all.push({ words, code, said: words.includes("--json") ? JSON.parse(stdout) : stdout, stderr });
+  }
+  return all;
+}
+
+interface Row {
+  readonly words: readonly string[];
+  readonly stdin?: string;
+}
+
+const ROWS: readonly Row[] = [
+  { words: ["a.chat"] },
+  { words: ["a.chat", "--json"] },
+  { words: ["-", "--json", "--name", "a.chat"], stdin: `${SETTLED}And more.\n` },
+  { words: ["-", "--json"], stdin: SETTLED },
+  { words: ["--name", "new.chat"], stdin: SETTLED },
+];
+
+Deno.test("a status that needs no session says what a session says, of a file and of what is piped in", () =>
+  withScene(async (place) => {
+    place.settings("model: claude-sonnet-5-5\nsandbox: { policy: { network: { allow: [example.org] } } }\n");
+    place.write("a.chat", SETTLED);
+    const quiet = await told(place, ROWS);
+    // A place for skills leaves it to the session, and has nothing to say by itself.
+    Deno.mkdirSync(place.path(".agents/skills"), { recursive: true });
+    assert.deepEqual(quiet, await told(place, ROWS));
+    const { document, sandbox } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
+    assert.equal(document, place.path("a.chat"));
+    assert.deepEqual([sandbox.enabled, sandbox.network], [true, "list"]);
+  }));
+
+Deno.test("a text that is no document is refused, once", () =>
+  withScene(async (place) => {
+    for (const words of [["status", "-"], ["status", "-", "--json"]]) {
+      const { code, stdout, stderr } = await place.run(words, { stdin: new Uint8Array([0xff, 0xfe, 0, 1]) });
+      assert.ok(code !== 0);
+      assert.equal(stdout, "");
+      assert.equal(stderr.match(/is not valid UTF-8/g)?.length, 1, stderr);
+    }
+  }));
