@@ -53,7 +53,7 @@ export class FileChanges {
 export async function fileChangesOf(environment: Environment, path: string): Promise<FileChange[]> {
   let text: string;
   try {
-    text = await Deno.readTextFile(await fileOf(environment, path));
+    text = Deno.readTextFileSync(await fileOf(environment, path));
   } catch (thrown) {
     if (isMissing(thrown)) return [];
     throw thrown;

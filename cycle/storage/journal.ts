@@ -63,7 +63,7 @@ export async function openJournal(options: {
   const key = await documentKey(path);
   const file = `${folder}/${key}.jsonl`;
   try {
-    const text = await readIfThere(file);
+    const text = readIfThere(file);
     return success(new RunJournal(environment, key, file, readEntries(text), text.length > COMPACT_BYTES));
   } catch (thrown) {
     return failure(
@@ -208,7 +208,7 @@ class RunJournal implements DocumentMemory {
     for (const entry of entries) this.#apply(entry);
     if (this.#file === null) return;
     // Read again: a filter of the same document may have recorded something since.
-    if (this.#overgrown) await compact(this.#file, readEntries(await readIfThere(this.#file)));
+    if (this.#overgrown) await compact(this.#file, readEntries(readIfThere(this.#file)));
     this.#overgrown = false;
     const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
     using file = await openToAppend(this.#file);
@@ -383,9 +383,9 @@ async function compact(file: string, entries: readonly Entry[]): Promise<void> {
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });
 }
 
-async function readIfThere(path: string): Promise<string> {
+function readIfThere(path: string): string {
   try {
-    return await Deno.readTextFile(path);
+    return Deno.readTextFileSync(path);
   } catch (thrown) {
     if (isMissing(thrown)) return "";
     throw thrown;

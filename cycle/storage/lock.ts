@@ -128,7 +128,7 @@ export function lockBeside(realPath: string): string {
 /** Names the file itself where it has several names (hard links): all of them share one more lock. */
 async function sharedKey(realPath: string): Promise<string | null> {
   try {
-    const { dev, ino, nlink } = await Deno.stat(realPath);
+    const { dev, ino, nlink } = Deno.statSync(realPath);
     return (nlink ?? 1) > 1 ? await documentKey(`file ${dev}:${ino}`) : null;
   } catch (thrown) {
     // Whoever opens it next says that it is gone.
@@ -204,7 +204,7 @@ export async function holderOf(
 
 async function holderIn(lockPath: string): Promise<Holder | null> {
   try {
-    using file = await Deno.open(lockPath, { read: true, write: true });
+    using file = Deno.openSync(lockPath, { read: true, write: true });
     return await holderOfLocked(file);
   } catch (thrown) {
     if (isMissing(thrown)) return null;
@@ -222,7 +222,7 @@ async function holderOfLocked(file: Deno.FsFile): Promise<Holder | null> {
 
 async function take(file: Deno.FsFile, lockPath: string, realPath: string): Promise<DocumentLock> {
   const before = await readHolder(file);
-  const boot = await bootId();
+  const boot = bootId();
   const holder: Holder = {
     pid: Deno.pid,
     host: Deno.hostname(),
@@ -260,10 +260,10 @@ async function take(file: Deno.FsFile, lockPath: string, realPath: string): Prom
 }
 
 /** Which start of this machine this is; null where the system does not say. */
-async function bootId(): Promise<string | null> {
+function bootId(): string | null {
   if (Deno.build.os !== "linux") return null;
   try {
-    return (await Deno.readTextFile("/proc/sys/kernel/random/boot_id")).trim();
+    return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
   } catch {
     // No /proc in this place: the lock holds all the same.
     return null;

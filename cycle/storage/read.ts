@@ -35,8 +35,8 @@ export interface ReadDocument {
 /** Reads the document at `path`. Every refusal is one sentence naming the file and the reason. */
 export async function readDocument(path: string, environment: Environment): Promise<Outcome<ReadDocument>> {
   try {
-    const realPath = await Deno.realPath(absolutePath(environment, path));
-    const found = await Deno.stat(realPath);
+    const realPath = Deno.realPathSync(absolutePath(environment, path));
+    const found = Deno.statSync(realPath);
     if (found.isDirectory) return failure("document-is-folder", `${path} is a folder, not a document.`);
     if (!found.isFile) return failure("document-not-a-file", `${path} is not a regular file.`);
     if (found.size > MOST_TEXT_BYTES) {
@@ -48,10 +48,10 @@ export async function readDocument(path: string, environment: Environment): Prom
         next,
       );
     }
-    using file = await Deno.open(realPath);
-    const before = await file.stat();
+    using file = Deno.openSync(realPath);
+    const before = file.statSync();
     const bytes = await readAll(file, before.size);
-    const after = stampOf(await file.stat());
+    const after = stampOf(file.statSync());
     const bad = checkText(bytes, path);
     return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
   } catch (thrown) {
@@ -199,12 +199,19 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
     a.ctime === b.ctime;
 }
 
+/**
+ * The most bytes that are waited for in place: handing a small read to another thread takes longer than the read, while one of
+ * many megabytes would hold up whatever else this process serves.
+ */
+const READ_AT_ONCE = 1024 * 1024;
+
 /** Reads to the end; the size is only a hint, since the file may grow meanwhile. */
 async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array> {
   let buffer = new Uint8Array(sizeHint + 1);
   let length = 0;
   while (true) {
-    const got = await file.read(buffer.subarray(length));
+    const free = buffer.subarray(length);
+    const got = free.length > READ_AT_ONCE ? await file.read(free) : file.readSync(free);
     if (got === null) return buffer.subarray(0, length);
     length += got;
     if (length === buffer.length) {

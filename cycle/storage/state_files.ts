@@ -6,9 +6,15 @@ import { sha256 } from "../../base/hash.ts";
 export { stateFolder };
 
 /** Names one document in the state folder: 32 hexadecimal digits of the SHA-256 of its real path. */
-export async function documentKey(realPath: string): Promise<string> {
-  return (await sha256(realPath)).slice(0, 32);
+export function documentKey(realPath: string): Promise<string> {
+  if (last?.realPath !== realPath) {
+    last = { realPath, key: sha256(realPath).then((digest) => digest.slice(0, 32)) };
+  }
+  return last.key;
 }
+
+/** The last answer: a run asks for the name of its one document many times over. */
+let last: { readonly realPath: string; readonly key: Promise<string> } | undefined;
 
 /** A moment as it stands in file names: sortable, without characters a shell minds. */
 export function timestamp(moment: Date): string {
