@@ -1,10 +1,8 @@
-// What every room does with files: looking whether one is there, reading one that somebody else writes, writing one
-// whole, taking one away.
+// What every room does with files: looking whether one is there, reading one, writing one whole, taking one away.
 
-import { sameBytes } from "./bytes.ts";
 import { cutName, nameOf, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
-import { EXCHANGE, NO_REPLACE, renameBy, type RenameWith } from "./system/libc.ts";
+import { isSameFile, takePlace } from "./system/take_place.ts";
 
 /** Whether an error says that there is nothing at a path, be it that a file stands where one of its folders should be. */
 export function isMissing(thrown: unknown): boolean {
@@ -251,50 +249,6 @@ export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Milliseconds for which a file must stay the same to count as whole. */
-const STILL = 20;
-/** Milliseconds where it looks as if more were to come: emptied, cut short, or renamed away. */
-export const STILL_UNFINISHED = 400;
-/** Milliseconds where there is nothing at all: nobody saves nothing, and a busy machine lets a writer wait. */
-const STILL_EMPTY = 4000;
-/** Milliseconds after which a file that never rests is taken as it is. */
-const LONGEST = 5000;
-
-/**
- * What `read` gives once it no longer changes; null when there is nothing to read. A text that looks as if more were to
- * come, and a file that vanished, get a longer time: editors empty or rename a file before they write it. So does every
- * text with `patient`.
- */
-export async function settled(
-  read: () => Promise<Uint8Array | null>,
-  before: Uint8Array,
-  { patient = false }: { readonly patient?: boolean } = {},
-): Promise<Uint8Array | null> {
-  const begun = performance.now();
-  let text = await read();
-  let since = begun;
-  for (;;) {
-    const empty = text !== null && text.length === 0 && before.length > 0;
-    const unfinished = patient || isUnfinished(text, before);
-    const wanted = empty ? STILL_EMPTY : unfinished ? STILL_UNFINISHED : STILL;
-    const now = performance.now();
-    if (now - since >= wanted || now - begun >= LONGEST) return text;
-    await new Promise((done) => setTimeout(done, STILL));
-    const next = await read();
-    const same = text === null ? next === null : next !== null && sameBytes(text, next);
-    if (!same) since = performance.now();
-    text = next;
-  }
-}
-
-/** Gone, much shorter than before, or cut inside a line. */
-function isUnfinished(text: Uint8Array | null, before: Uint8Array): boolean {
-  if (text === null) return true;
-  return text.length < before.length * 0.75 || (before.at(-1) === LF && text.at(-1) !== LF);
-}
-
-const LF = 0x0a;
-
 /** More than any file of code or settings has. */
 const MOST_OF_REGULAR = 64 * 1024 * 1024;
 
@@ -316,102 +270,5 @@ export async function readOrNull(path: string): Promise<Uint8Array | null> {
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;
-  }
-}
-
-/** What of a file tells it from another one. */
-export type FileNumber = Pick<Deno.FileInfo, "dev" | "ino">;
-
-/** Exchanges after which the newest file of somebody who renames all the time is simply put on the path. */
-const MOST_EXCHANGES = 8;
-
-/**
- * Puts the file `temporary` in place of the file `old`, which stands at `path`; null wants nothing to stand there. False when
- * something else stands there at that very moment: then it stays, and `temporary` is to be removed if it is still there. Both
- * paths are absolute and in one folder. Throws as renaming does.
- *
- * The two files change places in one step, and only then is looked at what came off the path, so there is no moment in which
- * another one's save could get lost. Where the system cannot do that, what stands at the path right before gets a second name.
- *
- * @param options for tests: how files are renamed, and what happens before each step
- */
-export function takePlace(
-  temporary: string,
-  path: string,
-  old: FileNumber | null,
-  options: { readonly rename?: RenameWith; readonly between?: () => void } = {},
-): boolean {
-  const { rename = renameBy, between = () => {} } = options;
-  between();
-  if (old === null) return takeFreePlace(temporary, path, rename);
-  const own = Deno.lstatSync(temporary);
-  if (!rename(temporary, path, EXCHANGE)) return renameOver(temporary, path, old, between);
-  // What we left on the path, and what came off it.
-  let left: FileNumber = own;
-  let came: FileNumber = Deno.lstatSync(temporary);
-  if (isSameFile(came, old)) {
-    Deno.removeSync(temporary);
-    return true;
-  }
-  // Somebody renamed a file of theirs onto the path: it goes back, and ours comes off, unless another one of theirs does.
-  for (let turn = 0; turn < MOST_EXCHANGES; turn++) {
-    between();
-    if (!rename(temporary, path, EXCHANGE)) break;
-    const next = Deno.lstatSync(temporary);
-    if (isSameFile(next, left)) return false;
-    [left, came] = [came, next];
-  }
-  Deno.renameSync(temporary, path);
-  return false;
-}
-
-function takeFreePlace(temporary: string, path: string, rename: RenameWith): boolean {
-  if (rename(temporary, path, NO_REPLACE)) return true;
-  switch (secondName(temporary, path)) {
-    case "linked":
-      Deno.removeSync(temporary);
-      return true;
-    case "taken":
-      return false;
-    case "gone":
-    case "impossible":
-      Deno.renameSync(temporary, path);
-      return true;
-  }
-}
-
-/**
- * Renames a file over another, which must be `old` up to the last system call but one: what stands at the path right before
- * gets a second name, and comes back when it was somebody's new file.
- */
-function renameOver(temporary: string, path: string, old: FileNumber, between: () => void): boolean {
-  const second = `${temporary.slice(0, -".tmp".length).slice(0, -8)}${crypto.randomUUID().slice(0, 8)}.tmp`;
-  const linked = secondName(path, second);
-  // An editor has just renamed it away and is about to write it anew.
-  if (linked === "gone") return false;
-  between();
-  Deno.renameSync(temporary, path);
-  if (linked !== "linked") return true;
-  if (!isSameFile(Deno.lstatSync(second), old)) {
-    Deno.renameSync(second, path);
-    return false;
-  }
-  Deno.removeSync(second);
-  return true;
-}
-
-function isSameFile(one: FileNumber, other: FileNumber): boolean {
-  return one.ino === other.ino && one.dev === other.dev;
-}
-
-/** Gives a file a second name, where its file system and its owner allow that. */
-function secondName(path: string, second: string): "linked" | "gone" | "taken" | "impossible" {
-  try {
-    Deno.linkSync(path, second);
-    return "linked";
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return "gone";
-    // Elsewhere the rename itself is all the care there can be.
-    return thrown instanceof Deno.errors.AlreadyExists ? "taken" : "impossible";
   }
 }

@@ -2,7 +2,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
-import { removeIfThere, takePlace } from "../../base/files.ts";
+import { removeIfThere } from "../../base/files.ts";
+import { takePlace } from "../../base/system/take_place.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import { realPath } from "../../sandbox/paths/real_path.ts";

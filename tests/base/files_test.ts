@@ -7,9 +7,9 @@ import {
   removeIfThere,
   replaceSmallFile,
   rewriteFile,
-  takePlace,
   writeAll,
 } from "../../base/files.ts";
+import { takePlace } from "../../base/system/take_place.ts";
 import type { RenameWith } from "../../base/system/libc.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,6 @@
 // What write and edit do to a file, from its content to its new content (tools 8.3, 8.4).
 
-import { settled, STILL_UNFINISHED } from "../../base/files.ts";
+import { settled, STILL_UNFINISHED } from "../../base/system/settled.ts";
 import { sha256 } from "../../base/hash.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text_fault.ts";

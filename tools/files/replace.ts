@@ -2,7 +2,9 @@
 // from the first look to the last act.
 
 import { sameBytes } from "../../base/bytes.ts";
-import { readAllSync, settled, takePlace } from "../../base/files.ts";
+import { readAllSync } from "../../base/files.ts";
+import { settled } from "../../base/system/settled.ts";
+import { takePlace } from "../../base/system/take_place.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { Exchanged, FileFailure, folderSentence, systemSentence } from "./failures.ts";
 import { type Ground, OWN_STANDING, type Standing } from "./ground.ts";

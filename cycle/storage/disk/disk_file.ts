@@ -3,7 +3,8 @@
 import { sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { Environment } from "../../../base/environment.ts";
-import { readAllSync, readOrNull, settled } from "../../../base/files.ts";
+import { readAllSync, readOrNull } from "../../../base/files.ts";
+import { settled } from "../../../base/system/settled.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
 import { extensionOf, type GrownText } from "./extension.ts";
 import { OverwriteGuard } from "./rescue.ts";

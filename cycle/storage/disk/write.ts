@@ -4,7 +4,8 @@
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { Extension } from "./extension.ts";
-import { readAllSync, removeIfThere, takePlace, temporaryPrefix, writeAll } from "../../../base/files.ts";
+import { readAllSync, removeIfThere, temporaryPrefix, writeAll } from "../../../base/files.ts";
+import { takePlace } from "../../../base/system/take_place.ts";
 import { parentOf } from "../../../base/paths.ts";
 import { mayHaveAttributes } from "../../../base/system/libc.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
