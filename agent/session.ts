@@ -6,10 +6,9 @@ import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
-import type { Cancelled, Cycle } from "../cycle/mod.ts";
+import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/types.ts";
 import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
-import { busySending, busyStarting } from "../cycle/refusals.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
 import { stopped } from "../cycle/stop.ts";
@@ -24,10 +23,12 @@ import type { RunSandbox } from "../sandbox/mod.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { Verdict } from "../tools/approval/types.ts";
-import { compose, type Runtime, type RuntimeOptions, saySame } from "./runtime.ts";
+import { compose } from "./runtime/compose.ts";
+import { HeldRuntime } from "./runtime/held.ts";
+import type { Runtime, RuntimeOptions } from "./runtime/types.ts";
+import { Work } from "./runtime/work.ts";
 import { requestParts } from "./conversation/request_parts.ts";
 import { sendOnly } from "./send_only.ts";
-import { blocksOf } from "./settings.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
 import { ruleFor } from "./trust/proposed_rule.ts";
 import type {
@@ -40,7 +41,6 @@ import type {
   OpenCall,
   ShownCall,
 } from "./types.ts";
-import type { Cancellable } from "./review/cancel/answer.ts";
 import { openCalls } from "./views/calls.ts";
 import { explainCalls } from "./views/explain.ts";
 
@@ -68,23 +68,19 @@ export async function startSession(opened: Opened, options: RuntimeOptions): Pro
 export class Session implements ChatSession {
   readonly #opened: Opened;
   readonly #options: RuntimeOptions;
-  #runtime: Runtime;
-  /** The runtime being brought up to date. */
-  #composing: Promise<Outcome<Runtime>> | null = null;
-  /** The runtime is to be made anew although the first block is the same. */
-  #stale = false;
-  /** What is under way. */
-  readonly #work = new Set<Promise<unknown>>();
-  /** The request of `send`, of which the cycle does not know. */
-  #sending: AbortController | null = null;
-  /** Hears what other processes want cancelled; null while nothing is under way that can be. */
-  #listening: Promise<() => Promise<void>> | null = null;
+  readonly #held: HeldRuntime;
+  readonly #work: Work;
   #closing: Promise<void> | null = null;
 
   constructor(opened: Opened, options: RuntimeOptions, runtime: Runtime) {
     this.#opened = opened;
     this.#options = options;
-    this.#runtime = runtime;
+    this.#held = new HeldRuntime(opened.store, options, runtime);
+    this.#work = new Work(opened.store, options, () => this.#runtime);
+  }
+
+  get #runtime(): Runtime {
+    return this.#held.value;
   }
 
   get path(): string | null {
@@ -144,20 +140,13 @@ export class Session implements ChatSession {
   }
 
   send(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
-    return this.#act(async ({ send, blockers }) => {
-      const sending = new AbortController();
-      this.#sending = sending;
-      const { signal } = this.#options;
-      try {
-        return await sendOnly(
-          { store: this.#opened.store, send, blockers },
-          signal === undefined ? sending.signal : AbortSignal.any([signal, sending.signal]),
-          options,
-        );
-      } finally {
-        this.#sending = null;
-      }
-    }, { alone: true });
+    return this.#act(
+      ({ send, blockers }) =>
+        this.#work.sending((signal) =>
+          sendOnly({ store: this.#opened.store, send, blockers }, signal, options)
+        ),
+      { alone: true },
+    );
   }
 
   approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>> {
@@ -170,13 +159,7 @@ export class Session implements ChatSession {
   }
 
   cancel(): boolean {
-    return this.#cancelFirst() !== null;
-  }
-
-  #cancelFirst(): Cancelled | null {
-    if (this.#sending === null) return this.#runtime.cycle.cancel();
-    this.#sending.abort();
-    return { what: "request" };
+    return this.#work.cancelFirst() !== null;
   }
 
   cancelCall(id: string): boolean {
@@ -242,7 +225,7 @@ export class Session implements ChatSession {
     const refused = this.#refusal();
     if (refused !== null) return { ok: false, problem: refused };
     const { addLoginRule } = await import("./review/login_rules.ts");
-    this.#stale = true;
+    this.#held.markStale();
     return await addLoginRule(this.#loginRules, rule);
   }
 
@@ -250,7 +233,7 @@ export class Session implements ChatSession {
     const refused = this.#refusal();
     if (refused !== null) return { ok: false, problem: refused };
     const { takeLoginRule } = await import("./review/login_rules.ts");
-    this.#stale = true;
+    this.#held.markStale();
     return await takeLoginRule(this.#loginRules, rule);
   }
 
@@ -304,7 +287,7 @@ export class Session implements ChatSession {
     if (!agreed.ok) return agreed;
     const problem = await this.#runtime.guard.confirm();
     if (problem !== null) return { ok: false, problem };
-    this.#stale = true;
+    this.#held.markStale();
     return success({ lines: authority.lines, agreed: true });
   }
 
@@ -327,12 +310,7 @@ export class Session implements ChatSession {
   }
 
   async #close(): Promise<void> {
-    if (this.#work.size > 0) {
-      this.#sending?.abort();
-      this.#runtime.cycle.cancelAll();
-    }
-    // How each of them ended is told to whoever asked for it.
-    await Promise.allSettled(this.#work);
+    await this.#work.cancelAll();
     this.#runtime.forgetTools();
     await this.#runtime.servers.close();
     await this.#opened.close();
@@ -403,15 +381,10 @@ export class Session implements ChatSession {
   async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<Stop> {
     const runtime = await this.#changing();
     if (!runtime.ok) return stopped("failed", { problem: runtime.problem });
-    // The cycle keeps its own works apart from each other.
-    const busy = this.#sending !== null
-      ? busySending()
-      : alone && this.#work.size > 0
-      ? busyStarting()
-      : null;
+    const busy = this.#work.obstacle(alone);
     if (busy !== null) return stopped("failed", { problem: busy });
-    this.#listen();
-    const stop = await this.#during(
+    this.#work.listen();
+    const stop = await this.#work.during(
       this.#recovered(runtime.value).then((recovered) => {
         recovered.limits.begin();
         return work(recovered);
@@ -420,43 +393,6 @@ export class Session implements ChatSession {
     await runtime.value.changes.done();
     await this.#tellHook(stop);
     return stop;
-  }
-
-  /** Lets other processes cancel what is under way; nothing waits for it. */
-  #listen(): void {
-    const { environment, emit } = this.#options;
-    const { path } = this;
-    if (path === null || this.#listening !== null) return;
-    const tell = ({ code, message }: Problem) => emit?.({ event: "notice", code, message });
-    this.#listening = import("./review/cancel/hear.ts").then(({ hear }) =>
-      hear({ environment, path, tell, run: this.#cancellable })
-    );
-  }
-
-  async #unlisten(): Promise<void> {
-    const listening = this.#listening;
-    this.#listening = null;
-    await (await listening)?.();
-  }
-
-  /** What goes on, and the ways to end it. */
-  get #cancellable(): Cancellable {
-    const cycle = () => this.#runtime.cycle;
-    const sending = () => this.#sending !== null;
-    const chat = () => this.chat;
-    return {
-      get chat() {
-        return chat();
-      },
-      get running() {
-        return cycle().running;
-      },
-      get requesting() {
-        return sending() || cycle().requesting;
-      },
-      cancel: () => this.#cancelFirst(),
-      cancelCall: (id) => this.cancelCall(id),
-    };
   }
 
   /** Lets a command of the person's tell of the end of a run, where they name one. */
@@ -495,7 +431,7 @@ export class Session implements ChatSession {
       const problem = explicit.has(id) ? null : guard(id);
       if (problem !== null) return { ok: false, problem };
     }
-    const problem = await this.#during(mark(runtime.value.cycle, ids));
+    const problem = await this.#work.during(mark(runtime.value.cycle, ids));
     return problem === null ? success(ids) : { ok: false, problem };
   }
 
@@ -509,17 +445,6 @@ export class Session implements ChatSession {
     return after === null ? runtime : { ok: false, problem: after };
   }
 
-  /** Keeps work in sight of closing. */
-  async #during<T>(work: Promise<T>): Promise<T> {
-    this.#work.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#work.delete(work);
-      if (this.#work.size === 0) await Promise.all([this.#runtime.rest(), this.#unlisten()]);
-    }
-  }
-
   /** Who approves a call by its preview must have seen all of it (S5). */
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
@@ -529,20 +454,7 @@ export class Session implements ChatSession {
 
   /** The runtime by the first block as it is now. While something is under way it stays what it is. */
   #current(): Promise<Outcome<Runtime>> {
-    return this.#composing ??= this.#compose().finally(() => this.#composing = null);
-  }
-
-  async #compose(): Promise<Outcome<Runtime>> {
-    const { store } = this.#opened;
-    const stale = this.#stale || !saySame(this.#runtime.blocks, blocksOf(store.chat));
-    if (!stale || this.#work.size > 0) return success(this.#runtime);
-    const made = await compose(store, this.#options);
-    if (made.ok) {
-      await this.#runtime.servers.close();
-      this.#runtime = made.value;
-      this.#stale = false;
-    }
-    return made;
+    return this.#held.current(() => this.#work.isUnderWay);
   }
 }
 

@@ -42,6 +42,12 @@ export function blocksOf(chat: Pick<Chat, "frontmatter" | "preamble"> | null): B
   return { frontmatter: chat?.frontmatter ?? null, preamble: chat?.preamble ?? null };
 }
 
+/** Whether two versions of a document say the same about settings. */
+export function saySame(a: Blocks, b: Blocks): boolean {
+  return a.frontmatter?.language === b.frontmatter?.language && a.frontmatter?.code === b.frontmatter?.code &&
+    a.preamble?.text === b.preamble?.text;
+}
+
 export interface SubjectSettings extends DocumentSettings {
   /** The settings without the document: what the person and the project said. */
   readonly loaded: Loaded;

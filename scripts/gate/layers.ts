@@ -137,7 +137,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["mod.ts"],
     ["open.ts"],
     ["session.ts"],
-    ["runtime.ts", "send_only.ts", "views", "conversation"],
+    ["runtime", "send_only.ts", "views", "conversation"],
     ["tools.ts", "sender.ts", "notices.ts", "trust"],
     ["extensions"],
     ["review"],

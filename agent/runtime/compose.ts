@@ -1,0 +1,156 @@
+// Puts the rooms together for one document as its first block is now: sandbox, tools, approval, provider, cycle.
+
+import { type Outcome, success } from "../../base/problem.ts";
+import { Cycle } from "../../cycle/mod.ts";
+import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
+import type { DocumentStore, Emit } from "../../cycle/types.ts";
+import type { Call, Diagnostic } from "../../parser/types.ts";
+import { type CallReasons, reasonsOf } from "../../tools/approval/mod.ts";
+import { previewCall, previewIsCut } from "../../tools/preview.ts";
+import { checkInput } from "../../tools/validate.ts";
+import { waitForTool } from "../extensions/waiting.ts";
+import { noticing } from "../notices.ts";
+import { FileChanges } from "../review/file_changes.ts";
+import { WrittenFiles } from "../review/written_files.ts";
+import { sandboxOf } from "../sandbox.ts";
+import { providerOf } from "../sender.ts";
+import { blocksOf, saySame, subjectSettings } from "../settings.ts";
+import { runnerOf, type ToolsSubject } from "../tools.ts";
+import { guardOf } from "../trust/open_guard.ts";
+import type { Decide } from "../trust/stranger.ts";
+import { judging } from "./judging.ts";
+import { requesting } from "./requesting.ts";
+import { tellAll, tooling } from "./tooling.ts";
+import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
+
+/** Builds the runtime of a document. Nothing runs and nothing is probed yet. */
+export async function compose(store: DocumentStore, options: RuntimeOptions): Promise<Outcome<Runtime>> {
+  const { environment, emit: tell = () => {} } = options;
+  const { path } = store;
+  const blocks = blocksOf(store.chat);
+  const subject = await subjectSettings(options, { path, ...blocks });
+  if (!subject.ok) return subject;
+  tellAll(subject.value.loaded.notices, tell);
+  const guarded = await guardOf(store, options, subject.value);
+  if (!guarded.ok) return guarded;
+  const { memory, guard } = guarded.value;
+  const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
+  const composed = { store, blocks, subject: subject.value, memory };
+  const equipped = await tooling({ ...composed, sandbox }, options, tell);
+  if (!equipped.ok) return equipped;
+  const { tools, ruled, servers, end } = equipped.value;
+  const judged = await judging({ ...composed, tools, guard }, options);
+  if (!judged.ok) return judged;
+  const { decide, journal, distrusted, doubts } = judged.value;
+  const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
+  const blockers = () => [...errors, ...conflictMarks(store.chat)];
+  const previews = previewing(tools);
+  const reasons = new Map<string, CallReasons>();
+  const changes = new FileChanges(environment, path, tell);
+  const { emit, tellNews } = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
+  const requests = requesting({ ...composed, tools: tools.tools, servers }, options, emit);
+  const cycle = cycleOf(
+    { ...composed, tools, journal, ...previews, send: requests.send, blockers },
+    { decide: keepingReasons(decide, tools, reasons), emit, options },
+  );
+  return success({
+    servers,
+    changes,
+    forgetTools: () => tools.tools.clear(),
+    endTools: async () => {
+      await end();
+      tellNews();
+    },
+    blocks,
+    subject: subject.value,
+    sandbox,
+    journal,
+    files: memory,
+    thinking: memory,
+    cycle,
+    ...requests,
+    get blockers() {
+      return blockers();
+    },
+    decide,
+    rules: tools.rules,
+    ruled,
+    ...previews,
+    distrusted,
+    doubts,
+    guard,
+    rest: () => sandbox.endCompanion(),
+  });
+}
+
+/** How calls are shown, with what they would make of files. */
+function previewing(
+  { tools, ...subject }: ToolsSubject,
+): Pick<Runtime, "written" | "preview" | "previewIsCut"> {
+  const written = new WrittenFiles({ ...subject, tool: (name) => tools.get(name) });
+  return {
+    written,
+    preview: (call) =>
+      previewCall(tools.get(call.name), call.name, call.input, undefined, written.note(call)),
+    previewIsCut: (call) =>
+      previewIsCut(tools.get(call.name), call.name, call.input, undefined, written.note(call)),
+  };
+}
+
+/** Decides, and keeps of each call that waits why it does, to be told with it. */
+function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<string, CallReasons>): Decide {
+  return async (call) => {
+    const verdict = await decide(call, { explain: "waiting" });
+    if (verdict.decision === "require_approval") reasons.set(call.id, await reasonsOf(verdict, call, rules));
+    return verdict;
+  };
+}
+
+/** The cycle of the document, which stops as soon as its first block is another one. */
+function cycleOf(
+  { store, blocks, subject: { settings }, tools, journal, written, preview, send, blockers }:
+    & Composed
+    & Pick<Runtime, "journal" | "written" | "preview" | "send">
+    & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
+  { decide, emit, options }: {
+    readonly decide: Decide;
+    readonly emit: Emit;
+    readonly options: RuntimeOptions;
+  },
+): Cycle {
+  const registry = tools.tools;
+  return new Cycle({
+    store,
+    journal,
+    settings,
+    tools: registry,
+    awaitTool: (name, signal) => waitForTool(name, registry, emit, signal),
+    decide,
+    run: runnerOf(tools, emit),
+    checkInput,
+    preview,
+    diff: (call: Call) => written.diff(call),
+    prefill: async () => {
+      if (!settings.prefill) return false;
+      // A provider that nobody knows is told of when it comes to sending.
+      const provider = await providerOf({ provider: options.provider, settings });
+      return provider.ok && provider.value.takesPrefill(settings);
+    },
+    send,
+    emit,
+    blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)],
+    signal: options.signal,
+  });
+}
+
+/** Stops a run whose first block was changed beneath it: what it allows and forbids is not known any more. */
+function changedBlock({ chat: { frontmatter } }: DocumentStore): Diagnostic {
+  return {
+    code: "frontmatter_changed",
+    type: "frontmatter",
+    severity: "error",
+    message: "The first block was changed during this run; advance again to go by the new one.",
+    start: frontmatter?.start ?? 1,
+    end: frontmatter?.end ?? 1,
+  };
+}

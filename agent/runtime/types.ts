@@ -1,0 +1,92 @@
+// What holds for a document while its first block stays the same.
+
+import type { Environment } from "../../base/environment.ts";
+import type { Cycle } from "../../cycle/mod.ts";
+import type { RunLimits } from "../../cycle/send/limits.ts";
+import type { DocumentMemory } from "../../cycle/storage/journal.ts";
+import type { ThinkingMemory } from "../../cycle/thinking_memory.ts";
+import type { DocumentStore, FileMemory, Journal, Send } from "../../cycle/types.ts";
+import type { Call, Diagnostic } from "../../parser/types.ts";
+import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import type { RunSandbox } from "../../sandbox/mod.ts";
+import type { RuleJudge } from "../../tools/approval/mod.ts";
+import type { RuleSubject } from "../../tools/approval/rules_of.ts";
+import type { ToolDefinition } from "../../tools/definition.ts";
+import type { ToolServers } from "../extensions/mcp.ts";
+import type { FileChanges } from "../review/file_changes.ts";
+import type { WrittenFiles } from "../review/written_files.ts";
+import type { Blocks, SubjectSettings } from "../settings.ts";
+import type { DocumentGuard } from "../trust/guard.ts";
+import type { Decide, Distrust } from "../trust/stranger.ts";
+import type { ChatOptions } from "../types.ts";
+
+/** What holds for a document until its first block changes. */
+export interface Runtime {
+  /** What of the document all this is made from. */
+  readonly blocks: Blocks;
+  readonly subject: SubjectSettings;
+  readonly sandbox: RunSandbox;
+  readonly journal: Journal;
+  /** What the document's other files were like when they were sent last. */
+  readonly files: FileMemory;
+  /** What the thinking of earlier replies belongs to. */
+  readonly thinking: ThinkingMemory;
+  /** Servers of tools. */
+  readonly servers: ToolServers;
+  /** What commands did to watched files. */
+  readonly changes: FileChanges;
+  readonly cycle: Cycle;
+  readonly send: Send;
+  /** What the requests of a run may use. */
+  readonly limits: RunLimits;
+  /** Ends the processes of tools, and tells what came of them; they start anew when they are needed. */
+  endTools(): Promise<void>;
+  /** Hears sources of tools no more: what is still waited for keeps nothing alive. */
+  forgetTools(): void;
+  /** Findings that keep the cycle and every request from starting. */
+  readonly blockers: SubjectSettings["diagnostics"];
+  /** The tools a request offers, by name, of those that are there now. */
+  offered(): readonly ToolDefinition[];
+  /** What sending needs of the first block. */
+  evaluated(): Promise<EvaluatedFrontmatter>;
+  /**
+   * Waits until every source of tools has answered; gives what then keeps a request from being made.
+   *
+   * @param signal ends the waiting
+   */
+  toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
+  /** What is known to be wrong with the list of tools, without asking any source. */
+  unknownTools(): readonly Diagnostic[];
+  decide: Decide;
+  /** The rules over inputs; null when there are none. */
+  readonly rules: RuleJudge | null;
+  /** Whose rules they are. */
+  readonly ruled: RuleSubject;
+  /** Files as calls would change them. */
+  readonly written: WrittenFiles;
+  /** Why policy may not approve what the document asks for; null when it may. */
+  readonly distrusted: Distrust | null;
+  /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
+  readonly doubts: readonly string[];
+  readonly guard: DocumentGuard;
+  /** Ends what was started for calls and kept for the next one; another call starts it anew. */
+  rest(): Promise<void>;
+  /** One line that shows a call. */
+  preview(call: Call): string;
+  /** Whether the preview leaves something of the call out. */
+  previewIsCut(call: Call): boolean;
+}
+
+/** The options of a host, with the environment settled. */
+export type RuntimeOptions = ChatOptions & {
+  readonly environment: Environment;
+  readonly readOnly: boolean;
+};
+
+/** What a document is composed from, and who remembers it. */
+export interface Composed {
+  readonly store: DocumentStore;
+  readonly blocks: Blocks;
+  readonly subject: SubjectSettings;
+  readonly memory: DocumentMemory;
+}
