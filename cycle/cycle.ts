@@ -3,37 +3,21 @@
 import { type Problem, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Call, Chat, Diagnostic } from "../parser/types.ts";
-import type { Verdict } from "../tools/approval/types.ts";
 import type { ExecutionResult } from "../tools/definition.ts";
-import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "./plan/autopilot.ts";
-import {
-  type Course,
-  type CourseEvent,
-  endOf,
-  mayPress,
-  mayStart,
-  next,
-  phaseOf,
-  RESTING,
-} from "./plan/course.ts";
-import { conclude } from "./press_outcome.ts";
-import { REPLY_STOPS, stopped, stoppedBy } from "./stop.ts";
+import { startAutopilot } from "./plan/autopilot.ts";
+import { endOf, mayPress, mayStart, phaseOf } from "./plan/course.ts";
+import { stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "./plan/go_on.ts";
-import {
-  changedSince,
-  gatherPlanInputs,
-  inputProblems,
-  kindIn,
-  type PlanSources,
-  toolKind,
-  type Tools,
-} from "./plan/plan_inputs.ts";
+import { gatherPlanInputs, inputProblems, kindIn, type PlanSources, type Tools } from "./plan/plan_inputs.ts";
 import { markApproved, markRejected } from "./execute/status_edits.ts";
-import { HARMLESS } from "./plan/harmless.ts";
 import { planOne } from "./plan/one_call.ts";
 import { plan } from "./plan/plan.ts";
 import { callsToCheck } from "./plan/questions.ts";
-import type { PlanInputs, Rest, Step } from "./plan/types.ts";
+import type { PlanInputs, Step } from "./plan/types.ts";
+import { FollowUp } from "./press/follow_up.ts";
+import { conclude } from "./press/outcome.ts";
+import { Starts } from "./press/starts.ts";
+import { CycleState } from "./press/state.ts";
 import {
   alreadyRunning,
   blockedBy,
@@ -41,28 +25,16 @@ import {
   busyStarting,
   deniedByPolicy,
   goesInCircles,
-  lastWord,
   noMessages,
   reusedIds,
   unknownCall,
 } from "./refusals.ts";
 import { Runs } from "./execute/runs.ts";
-import { firstLine, survey } from "./plan/open_calls.ts";
-import { DENIED } from "./sentences.ts";
 import { repeats } from "./plan/repeats.ts";
 import { Announcements } from "./execute/announcements.ts";
 import { Background } from "./execute/background.ts";
 import { takeSteps } from "./execute/take_steps.ts";
-import type {
-  AutopilotState,
-  CompletedReply,
-  DocumentStore,
-  Emit,
-  Journal,
-  Send,
-  SendOutcome,
-  Stop,
-} from "./types.ts";
+import type { AutopilotState, DocumentStore, Emit, Journal, Send, Stop } from "./types.ts";
 import { Writer } from "./execute/writer.ts";
 
 /** Everything a cycle works with; all effects go through these. */
@@ -109,17 +81,17 @@ export class Cycle {
   readonly #writer: Writer;
   readonly #runs: Runs;
   readonly #announcements: Announcements;
-  #autopilot: Autopilot;
-  #course: Course = RESTING;
+  readonly #state: CycleState;
+  readonly #starts: Starts;
+  readonly #followUp: FollowUp;
   /** Ends what a press waits for when it is cancelled. */
   #waiting = new AbortController();
-  /** Calls whose tools asked for the person since the last press. */
-  #yielded: string[] = [];
   readonly #background = new Background();
 
   constructor(parts: CycleParts) {
     this.#parts = parts;
-    this.#autopilot = startAutopilot(parts.settings.tools.autopilot);
+    const { tools: settings } = parts.settings;
+    const state = this.#state = new CycleState(startAutopilot(settings.autopilot));
     this.#writer = new Writer(parts.store, parts.journal, parts.emit);
     this.#announcements = new Announcements(parts.store, parts);
     this.#runs = new Runs({
@@ -127,15 +99,27 @@ export class Cycle {
       run: parts.run,
       preview: parts.preview,
       emit: parts.emit,
-      mayStart: () => mayStart(this.#course),
+      mayStart: () => mayStart(state.course),
       spawn: (work) => this.#background.spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
+    const { store, journal, tools } = parts;
+    const [runs, announcements] = [this.#runs, this.#announcements];
+    this.#starts = new Starts({
+      store,
+      journal,
+      tools,
+      runs,
+      state,
+      decide: (call) => parts.decide(call),
+      write: (steps) => this.#write(steps),
+    });
+    this.#followUp = new FollowUp({ store, settings, runs, state, announcements });
     parts.signal?.addEventListener("abort", () => this.cancelAll(), { once: true });
   }
 
   get autopilot(): AutopilotState {
-    return this.#autopilot.state;
+    return this.#state.autopilot.state;
   }
 
   get #chat(): Chat {
@@ -186,11 +170,11 @@ export class Cycle {
     const obstacle = this.#obstacle();
     if (obstacle !== null) return obstacle;
     this.#begin();
-    const resumed = this.#autopilot.state === "paused";
+    const resumed = this.#state.autopilot.state === "paused";
     const problem = await this.#executeOne(call);
     if (problem !== null) return stopped("failed", { ids: [id], problem });
     await this.quiet();
-    const asked = resumed || endOf(this.#course) !== null || this.#yielded.length > 0;
+    const asked = resumed || endOf(this.#state.course) !== null || this.#state.yielded.length > 0;
     return asked ? this.#conclude() : stopped("stepped", { ids: [id] });
   }
 
@@ -221,7 +205,7 @@ export class Cycle {
 
   /** Whether a request runs now. */
   get requesting(): boolean {
-    return this.#course.at === "sending";
+    return this.#state.course.at === "sending";
   }
 
   /**
@@ -229,7 +213,7 @@ export class Cycle {
    * started anything yet. Answers what it was; null when there is nothing to cancel.
    */
   cancel(): Cancelled | null {
-    const course = this.#course;
+    const course = this.#state.course;
     if (course.at === "sending") {
       course.request.abort();
       this.#cancelled([]);
@@ -251,7 +235,7 @@ export class Cycle {
 
   /** Cancels the request and every running call, and starts nothing more. */
   cancelAll(): void {
-    if (this.#course.at === "sending") this.#course.request.abort();
+    if (this.#state.course.at === "sending") this.#state.course.request.abort();
     this.#cancelled(this.#runs.cancelAll());
   }
 
@@ -266,41 +250,45 @@ export class Cycle {
     try {
       end = await this.#carryOut(byPerson);
     } finally {
-      if (end?.do !== "send") this.#move({ kind: "settle" });
+      if (end?.do !== "send") this.#state.move({ kind: "settle" });
     }
     if (end?.do === "send") this.#background.spawn(this.#send(byPerson));
-    return end?.do === "rest" && this.#course.at === "resting" ? this.#rest(end.at, end.ids) : false;
+    return end?.do === "rest" && this.#state.course.at === "resting"
+      ? this.#followUp.rest(end.at, end.ids)
+      : false;
   }
 
   /** Says in the person's place that the model shall go on, where that is the next thing to be said. */
   async #goOn(): Promise<void> {
-    if (!this.#starting || this.#obstacle() !== null) return;
+    if (!this.#state.starting || this.#obstacle() !== null) return;
     const problem = await this.#writer.commit((chat) => success(goOn(chat)));
-    if (problem !== null) this.#fail(problem);
+    if (problem !== null) this.#state.fail(problem);
   }
 
   /** Plans a press and does all of it but the last step, which is the answer; null when the course ended meanwhile. */
   async #carryOut(byPerson: boolean): Promise<Step | null> {
-    const course = this.#course;
+    const course = this.#state.course;
     if (course.at !== "starting") return null;
     const obstacle = this.#obstacle();
-    if (obstacle !== null) return this.#stop(obstacle);
+    if (obstacle !== null) return this.#state.stop(obstacle);
     const inputs = await this.#inputs(byPerson);
-    if (!this.#starting) return null;
+    if (!this.#state.starting) return null;
     const steps = plan(this.#chat, inputs);
     const end = steps.at(-1);
     const nothingNew = end?.do === "send" || (end?.do === "rest" && end.at === "answered");
-    if (course.mustFindWork && nothingNew) return this.#fail(reusedIds());
+    if (course.mustFindWork && nothingNew) return this.#state.fail(reusedIds());
     if (!await this.#write(steps)) return null;
     await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
     // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
-    if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) this.#react({ kind: "worked" });
-    for (const step of steps) {
-      if (!this.#starting) break;
-      if (step.do === "run") await this.#runApproved(step.id);
+    if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) {
+      this.#state.react({ kind: "worked" });
     }
-    return this.#starting ? end ?? null : null;
+    for (const step of steps) {
+      if (!this.#state.starting) break;
+      if (step.do === "run") await this.#starts.startApproved(step.id);
+    }
+    return this.#state.starting ? end ?? null : null;
   }
 
   /** Ends the course where going on by itself would only bring the same again. */
@@ -309,21 +297,16 @@ export class Cycle {
     const ids = repeats(this.#chat, rounds);
     if (ids === null) return false;
     const names = ids.map((id) => this.#chat.call(id)?.name ?? id);
-    this.#stop(stoppedBy(goesInCircles(names, rounds), { ids, line: this.#chat.lineCount }));
+    this.#state.stop(stoppedBy(goesInCircles(names, rounds), { ids, line: this.#chat.lineCount }));
     return true;
-  }
-
-  /** Whether the press under way goes on; asked after everything that was waited for. */
-  get #starting(): boolean {
-    return this.#course.at === "starting";
   }
 
   /** Further presses in the background, as long as the autopilot wants them. */
   #follow(mustFindWork = false): void {
-    this.#move({ kind: "follow", mustFindWork });
-    if (!this.#starting) return;
+    this.#state.move({ kind: "follow", mustFindWork });
+    if (!this.#state.starting) return;
     this.#background.spawn((async () => {
-      while (await this.#press(false)) this.#move({ kind: "follow", mustFindWork: false });
+      while (await this.#press(false)) this.#state.move({ kind: "follow", mustFindWork: false });
     })());
   }
 
@@ -355,7 +338,7 @@ export class Cycle {
   async #write(steps: readonly Step[]): Promise<boolean> {
     const { store, settings } = this.#parts;
     const problem = await takeSteps(steps, { store, writer: this.#writer, settings: settings.tools });
-    if (problem !== null) return this.#failed(problem);
+    if (problem !== null) return this.#state.failed(problem);
     this.#announcements.steps(steps);
     return true;
   }
@@ -367,51 +350,15 @@ export class Cycle {
     }
   }
 
-  /** Starts an approved call; a tool that answers at once is waited for, which frees its slot (5.3). */
-  async #runApproved(id: string): Promise<void> {
-    // Writing a result shows what somebody changed meanwhile. For a call that changes nothing that need not be waited for.
-    if (!HARMLESS.has(this.#chat.call(id)?.name ?? "")) await this.#runs.written();
-    const asked = this.#chat.call(id);
-    const denial = asked === undefined ? null : await this.#denialOf(asked);
-    // Somebody may have edited the call since the plan was made, or since policy was asked; the next press decides anew.
-    const call = this.#chat.call(id);
-    const result = this.#chat.result(id);
-    if (!this.#starting || call === undefined || result?.status !== "approved" || result.content !== "") {
-      return;
-    }
-    if (call.name !== asked?.name || call.inputText !== asked.inputText) return;
-    if (await changedSince(this.#parts.journal, call) !== null) return;
-    if (denial === null) return await this.#start(call);
-    const text = denial.forModel ?? DENIED;
-    await this.#write([{ do: "resolve", id, because: "denied", text, verdict: denial }]);
-  }
-
-  /**
-   * What policy says of a call that it did not approve itself; null unless it denies it. A denial holds whoever wrote the word
-   * approved: it may have come with the document, or stand there from before the rule.
-   */
-  async #denialOf(call: Call): Promise<Verdict | null> {
-    const approval = this.#parts.journal.approval(call.id);
-    if (approval?.by === "policy" && approval.asked !== true) return null;
-    const verdict = await this.#parts.decide(call);
-    return verdict.decision === "deny" ? verdict : null;
-  }
-
-  async #start(call: Call): Promise<void> {
-    const started = await this.#runs.start(call);
-    if (!started.ok) this.#fail(started.problem);
-    else if (toolKind(this.#parts.tools.get(call.name)) === "sync") await started.value.answered;
-  }
-
   /** Runs or resolves the call of a press that has begun. */
   async #executeOne(call: Call): Promise<Problem | null> {
     try {
       const problem = await this.#oneStep(call);
       if (problem !== null) return problem;
     } finally {
-      this.#move({ kind: "settle" });
+      this.#state.move({ kind: "settle" });
     }
-    if (this.#runs.size === 0 && this.#check()) this.#follow();
+    if (this.#followUp.check()) this.#follow();
     return null;
   }
 
@@ -425,7 +372,7 @@ export class Cycle {
       inputProblems: await inputProblems(call, this.#parts),
     });
     const verdict = step.do === "run" ? await this.#parts.decide(call) : null;
-    if (!this.#starting) return null;
+    if (!this.#state.starting) return null;
     const refusal = verdict?.decision === "deny"
       ? deniedByPolicy(call, verdict)
       : step.do === "refuse"
@@ -433,177 +380,57 @@ export class Cycle {
       : null;
     if (refusal !== null) this.#announcements.notice(refusal.code, refusal.message, call.id);
     if (refusal !== null || step.do === "refuse") return refusal;
-    this.#react({ kind: "executed-one" });
-    if (step.do === "run") await this.#start(call);
+    this.#state.react({ kind: "executed-one" });
+    if (step.do === "run") await this.#starts.start(call);
     else await this.#write([step]);
     return null;
   }
 
-  /** The end of a press that does not send (section 4). True when the next press is due. */
-  #rest(at: Rest, ids: readonly string[]): boolean {
-    switch (at) {
-      case "ran":
-      case "resolved":
-        return this.#runs.size === 0 && this.#check();
-      case "protected":
-        this.#react({ kind: "protected" });
-        this.#announcements.cursorTo(ids);
-        return false;
-      case "pending":
-        this.#announcements.waiting(ids);
-        return false;
-      case "last-word":
-        this.#stop(stoppedBy(lastWord(this.#chat), { line: this.#chat.lineCount }));
-        return false;
-      case "answered":
-        this.#stop(stopped("answered", { line: this.#chat.lineCount }));
-        return false;
-      case "running":
-        this.#announcements.notice("busy", "Tools are still running; advance again when they are done.");
-        return false;
-    }
-  }
-
-  /** The completion check of the autopilot (section 7). True when the next press is due. */
-  #check(): boolean {
-    if (this.#course.at !== "resting") return false;
-    const found = survey(this.#chat);
-    const effect = this.#react({
-      kind: "check",
-      check: {
-        open: found.open.length > 0,
-        actionable: found.approved.length + found.resolvable.length > 0,
-        blocked: found.pending.length + found.protected.length > 0,
-        yielded: this.#yielded.length > 0,
-      },
-    });
-    if (effect === "pause") {
-      if (found.pending.length > 0) this.#announcements.waiting(found.pending);
-      else this.#announcements.cursorTo(found.protected);
-    }
-    return effect === "advance";
-  }
-
   #callEnded(id: string, yielded: boolean, problem: Problem | null): void {
-    if (yielded) this.#yielded.push(id);
+    if (yielded) this.#state.noteYield(id);
     if (problem !== null) {
-      this.#fail(problem);
+      this.#state.fail(problem);
       this.#runs.cancelAll();
-    } else if (this.#autopilot.state !== "armed") {
-      this.#showResult(id);
+    } else {
+      this.#followUp.showResult(id);
     }
-    if (this.#runs.size === 0 && this.#check()) this.#follow();
-  }
-
-  /** The cursor request after a result (section 10). */
-  #showResult(id: string): void {
-    const result = this.#chat.result(id);
-    const where = this.#parts.settings.tools.cursor_after_result;
-    if (result === undefined || where === "stay") return;
-    this.#announcements.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
+    if (this.#followUp.check()) this.#follow();
   }
 
   async #send(byPerson: boolean): Promise<void> {
     const request = new AbortController();
-    this.#move({ kind: "send", request });
+    this.#state.move({ kind: "send", request });
     let more = false;
     try {
-      more = this.#afterSend(await this.#parts.send(request.signal, { byPerson }));
+      const outcome = await this.#parts.send(request.signal, { byPerson });
+      if (outcome.kind === "cancelled") this.#cancelled([]);
+      else more = this.#followUp.sent(outcome);
     } finally {
-      this.#move({ kind: "replied" });
+      this.#state.move({ kind: "replied" });
     }
     if (more) this.#follow(true);
-  }
-
-  /** True when the reply has calls and the autopilot takes them up. */
-  #afterSend(outcome: SendOutcome): boolean {
-    switch (outcome.kind) {
-      case "completed":
-        for (const warning of outcome.warnings) this.#announcements.notice("request-warning", warning);
-        return this.#afterReply(outcome.reply);
-      case "blocked":
-        this.#stop(stopped("diagnostics", {
-          line: outcome.diagnostics[0]?.start ?? null,
-          problem: blockedBy(outcome.diagnostics),
-        }));
-        return false;
-      case "cancelled":
-        this.#cancelled([]);
-        return false;
-      case "failed":
-        return this.#failed(outcome.problem);
-    }
-  }
-
-  #afterReply(reply: CompletedReply): boolean {
-    this.#announcements.cursor(this.#chat.lineCount);
-    // A reply that brought nothing leaves the last one's calls where they are.
-    const calls = reply === "empty"
-      ? []
-      : this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];
-    const ids = calls.map(({ id }) => id);
-    const effect = this.#react({ kind: "response", hasCalls: calls.length > 0 });
-    if (effect === "advance") return true;
-    if (effect === "limit") {
-      const { maxTurns } = this.#autopilot;
-      const message =
-        `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
-      this.#announcements.notice("turn-limit", message);
-      this.#stop(stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) }));
-    } else {
-      const reason = calls.length > 0 ? "stepped" : REPLY_STOPS[reply];
-      this.#stop(stopped(reason, { ids, line: this.#chat.lineCount }));
-    }
-    return false;
-  }
-
-  #react(event: AutopilotEvent): ReturnType<typeof react>["effect"] {
-    const { autopilot, effect } = react(this.#autopilot, event);
-    this.#autopilot = autopilot;
-    return effect;
-  }
-
-  #move(event: CourseEvent): void {
-    this.#course = next(this.#course, event);
   }
 
   #cancelled(ids: readonly string[]): void {
     this.#waiting.abort();
     this.#waiting = new AbortController();
-    this.#react({ kind: "cancel" });
-    this.#move({ kind: "cancel", ids });
-  }
-
-  /** Ends the course. Always null, for `return this.#stop(…)`. */
-  #stop(stop: Stop): null {
-    this.#move({ kind: "stop", stop });
-    return null;
-  }
-
-  #fail(problem: Problem): null {
-    return this.#stop(stoppedBy(problem));
-  }
-
-  /** Ends the course with a problem. Always false, for `return this.#failed(…)`. */
-  #failed(problem: Problem): false {
-    this.#fail(problem);
-    return false;
+    this.#state.react({ kind: "cancel" });
+    this.#state.move({ kind: "cancel", ids });
   }
 
   /** Begins a press, which nothing stands in the way of. */
   #begin(): void {
-    this.#move({ kind: "press" });
-    this.#yielded = [];
-    if (this.#parts.signal?.aborted === true) this.#move({ kind: "cancel", ids: [] });
+    this.#state.begin();
+    if (this.#parts.signal?.aborted === true) this.#state.move({ kind: "cancel", ids: [] });
     this.#announcements.startOver();
   }
 
   #conclude(): Stop {
-    return conclude(this.#chat, endOf(this.#course), this.#yielded);
+    return conclude(this.#chat, endOf(this.#state.course), this.#state.yielded);
   }
 
   #busy(): Problem | null {
-    if (mayPress(this.#course)) return null;
-    return phaseOf(this.#course) === "sending" ? busySending() : busyStarting();
+    if (mayPress(this.#state.course)) return null;
+    return phaseOf(this.#state.course) === "sending" ? busySending() : busyStarting();
   }
 }

@@ -125,7 +125,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   cycle: [
     ["mod.ts"],
     ["cycle.ts"],
-    ["press_outcome.ts"],
+    ["press"],
     ["execute", "send"],
     ["plan", "usage"],
     ["storage"],

@@ -1,9 +1,9 @@
 // What a press by a person, and all that follows from it, came to.
 
-import type { Chat } from "../parser/types.ts";
-import { firstLine, survey } from "./plan/open_calls.ts";
-import { stopped } from "./stop.ts";
-import type { Stop, StopReason } from "./types.ts";
+import type { Chat } from "../../parser/types.ts";
+import { firstLine, survey } from "../plan/open_calls.ts";
+import { stopped } from "../stop.ts";
+import type { Stop, StopReason } from "../types.ts";
 
 /**
  * How a press ended, once everything is quiet: by `end` if something ended it, else by what the document waits for.
