@@ -167,14 +167,7 @@ export function createSandboxApi<Document>(
         ? { name: found.value.name, diagnostic: null }
         : { name: null, diagnostic: inOneLine(found.problem) };
     },
-    register: (name, backend) => registry.register(name, backend),
-    unregister: (name) => registry.unregister(name),
-    get: (name) => registry.get(name),
-    has: (name) => registry.has(name),
-    getAll: () => registry.getAll(),
-    count: () => registry.count(),
-    clear: () => registry.clear(),
-    setup: () => registerBuiltinBackends(registry),
+    ...backendsOf(registry),
     setEnabled(enabled) {
       override = enabled;
     },
@@ -183,8 +176,30 @@ export function createSandboxApi<Document>(
     },
     getOverride: () => override,
   };
+  return { ...api, ...aliasesOf(api) };
+}
+
+/** The functions that are about backends, whatever the document. */
+function backendsOf(
+  registry: BackendRegistry,
+): Pick<
+  SandboxApi<never>,
+  "register" | "unregister" | "get" | "has" | "getAll" | "count" | "clear" | "setup"
+> {
   return {
-    ...api,
+    register: (name, backend) => registry.register(name, backend),
+    unregister: (name) => registry.unregister(name),
+    get: (name) => registry.get(name),
+    has: (name) => registry.has(name),
+    getAll: () => registry.getAll(),
+    count: () => registry.count(),
+    clear: () => registry.clear(),
+    setup: () => registerBuiltinBackends(registry),
+  };
+}
+
+function aliasesOf<Document>(api: SandboxApi<Document>): SandboxApiAliases<Document> {
+  return {
     resolve_config: api.resolveConfig,
     is_enabled: api.isEnabled,
     get_policy: api.getPolicy,

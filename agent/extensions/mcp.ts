@@ -64,10 +64,9 @@ export async function openServers(
   const own = new Own(tools, tell);
   const servers: Server[] = [];
   for (const [name, settings] of named) {
-    const source = sourceOf(name);
     const reason = unusable(name, settings);
     if (reason !== null) {
-      tools.leaveOut(source, reason.why);
+      tools.leaveOut(sourceOf(name), reason.why);
       if (reason.problem !== undefined) tell(reason.problem);
       continue;
     }
@@ -75,19 +74,21 @@ export async function openServers(
     servers.push(server);
     const known = await server.known();
     if (known !== null) own.take(server, known);
-    else {
-      tools.register({
-        ...source,
-        // It ends its waiting itself; this only has to be longer.
-        timeout: Math.max(FIRST_START, settings.start_timeout ?? 0) + (settings.timeout ?? 0) + 10,
-        resolve: async (_register, done) => {
-          const asked = await server.ask();
-          if (asked.ok) own.take(server, asked.value);
-          done(asked.ok ? undefined : inOneLine(asked.problem).replace(`The server ${name} `, "it "));
-        },
-      });
-    }
+    // It ends its waiting itself; this only has to be longer.
+    else {own.expect(
+        server,
+        Math.max(FIRST_START, settings.start_timeout ?? 0) + (settings.timeout ?? 0) + 10,
+      );}
   }
+  return toolServers(servers, own, tell);
+}
+
+/** The servers as a session has them. */
+function toolServers(
+  servers: readonly Server[],
+  own: Own,
+  tell: (problem: Problem) => void,
+): ToolServers {
   const forEach = async (work: (server: Server) => Promise<void>) =>
     void await Promise.all(servers.map(work));
   return {
@@ -146,6 +147,19 @@ class Own {
   constructor(tools: ToolRegistry, tell: (problem: Problem) => void) {
     this.#tools = tools;
     this.#tell = tell;
+  }
+
+  /** Has a server asked that nobody asked yet, when its tools are needed; the registry waits so many seconds. */
+  expect(server: Server, timeout: number): void {
+    this.#tools.register({
+      ...sourceOf(server.name),
+      timeout,
+      resolve: async (_register, done) => {
+        const asked = await server.ask();
+        if (asked.ok) this.take(server, asked.value);
+        done(asked.ok ? undefined : inOneLine(asked.problem).replace(`The server ${server.name} `, "it "));
+      },
+    });
   }
 
   /** Puts the tools of a server in place of those it had. */

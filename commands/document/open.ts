@@ -4,7 +4,6 @@ import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
 import { sameBytes } from "../../base/bytes.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
-import { InHand } from "../../cycle/storage/in_hand.ts";
 import { messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { parse } from "../../parser/mod.ts";
@@ -13,9 +12,8 @@ import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
-import { FilterOutput } from "../io/filter_output.ts";
-import { passRestThrough } from "../io/streams.ts";
 import { numberOption, switchOption } from "../line/options.ts";
+import { Delivery } from "./delivery.ts";
 import { asFragment } from "./fragment.ts";
 import { inputOf, labelOf, namedPath, nameOf, refusalOf, reportInput } from "./read.ts";
 
@@ -93,31 +91,15 @@ async function filter(
   options: DocumentOptions,
   body: (document: OpenDocument) => Promise<number>,
 ): Promise<number> {
-  const { messages, environment } = invocation;
+  const { messages } = invocation;
   const input = inputOf(invocation);
   if (input === null) return Exit.failure;
-  const inHand = new InHand(environment, (problem) => messages.notice(problem));
-  const output = new FilterOutput();
-  if (input.complete) output.begin(input.bytes);
-  let current = () => input.bytes;
-  let delivered: boolean | null = null;
-  const finish = (wanted: boolean) => {
-    if (delivered !== null) return;
-    delivered = false;
-    try {
-      output.finish(current());
-      if (!input.complete) passRestThrough();
-      delivered = wanted;
-    } finally {
-      const kept = inHand.close(delivered);
-      if (kept !== null) messages.note(`flemma: What this run had in hand: flemma recover ${kept}`);
-    }
-  };
+  const delivery = new Delivery(invocation, input);
   const strict = switchOption(invocation.arguments, "exit-code") === true;
-  const exitFor = (exit: number) => strict ? exit : filterExit(exit, current(), input.bytes);
+  const exitFor = (exit: number) => strict ? exit : filterExit(exit, delivery.current(), input.bytes);
   const interrupts = new Interrupts((fault, exit) => {
     tellFault(invocation, fault);
-    finish(false);
+    delivery.finish(false);
     const code = exitFor(exit);
     messages.close(code);
     return code;
@@ -126,39 +108,27 @@ async function filter(
     const refused = refusalOf(input);
     if (refused !== null) return refuse(invocation, refused);
     const fragment = options.fragments === true ? asFragment(input.bytes) : null;
-    let before = input.bytes;
-    const take = (text: Uint8Array, asCut: () => Uint8Array) => {
-      inHand.update(asCut());
-      options.changed?.(before, text);
-      before = text;
-    };
     const store = new MemoryStore(
       fragment?.bytes ?? input.bytes,
       await namedPath(invocation),
-      fragment === null ? take : () => {},
+      fragment === null ? delivery.taking(options.changed) : () => {},
       nameOf(invocation),
     );
     messages.about(await messagesKey(store.chat, store.path));
     const opened = await inMemory(invocation, store, { emit: options.emit, signal: interrupts.signal });
     if (!opened.ok) return refuse(invocation, opened.problem);
     await using session = opened.value;
-    current = () =>
+    delivery.current = () =>
       fragment === null ? session.chat.bytes : fragment.unwrap(session.chat.bytes) ?? input.bytes;
-    const exit = await body({
-      mode: "filter",
-      label: labelOf(invocation),
-      file: null,
-      targets,
-      interrupts,
-      session,
-    });
+    const label = labelOf(invocation);
+    const exit = await body({ mode: "filter", label, file: null, targets, interrupts, session });
     const lost = fragment !== null && fragment.unwrap(session.chat.bytes) === null;
     const code = lost ? refuse(invocation, HEADER_OUTSIDE) : exitFor(exit);
     // Editors throw away what a failing or an interrupted filter gives them.
-    finish(code === Exit.ok && !interrupts.received);
+    delivery.finish(code === Exit.ok && !interrupts.received);
     return code;
   } finally {
-    finish(false);
+    delivery.finish(false);
     interrupts.dispose();
   }
 }

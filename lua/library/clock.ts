@@ -1,23 +1,8 @@
 // The clock functions of Lua's `os`: dates as text or tables, and seconds. Reading the clock changes nothing.
 
+import { formatted, type Moment } from "./date_format.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
-
-const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
 
 /** Seconds since the cell's program began, as a stand-in for processor time. */
 export const clock: HostFunction = (cell) => {
@@ -62,28 +47,10 @@ export const date: HostFunction = (cell) => {
   if (format.startsWith("*t")) pushTable(cell, moment);
   else {
     cell.spend(format.length);
-    cell.pushText(
-      format.replace(/%(.?)/gs, (_, letter: string) => conversion(letter, moment) ?? `%${letter}`),
-    );
+    cell.pushText(formatted(format, moment));
   }
   return 1;
 };
-
-interface Moment {
-  readonly year: number;
-  /** 0 to 11. */
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-  /** 0 = Sunday. */
-  readonly weekday: number;
-  /** 0 = the first of January. */
-  readonly yearday: number;
-  /** Minutes east of Greenwich. */
-  readonly offset: number;
-}
 
 function momentOf(seconds: number, utc: boolean): Moment | null {
   const date = new Date(Math.floor(seconds) * 1000);
@@ -122,84 +89,4 @@ function pushTable(cell: Cell, moment: Moment): void {
   }
   cell.pushBoolean(false);
   cell.setMember(-2, "isdst");
-}
-
-/** The text of one conversion letter, or null for a letter without meaning. */
-function conversion(letter: string, moment: Moment): string | null {
-  const { year, month, day, hour, minute, second, weekday, yearday } = moment;
-  const two = (value: number, fill = "0") => String(value).padStart(2, fill);
-  const twelve = hour % 12 === 0 ? 12 : hour % 12;
-  const again = (format: string) =>
-    format.replace(/[A-Za-z]/g, (inner) => conversion(inner, moment) ?? inner);
-  switch (letter) {
-    case "a":
-      return DAYS[weekday]!.slice(0, 3);
-    case "A":
-      return DAYS[weekday]!;
-    case "b":
-    case "h":
-      return MONTHS[month]!.slice(0, 3);
-    case "B":
-      return MONTHS[month]!;
-    case "c":
-      return `${again("a b")} ${two(day, " ")} ${again("T Y")}`;
-    case "C":
-      return two(Math.floor(year / 100));
-    case "d":
-      return two(day);
-    case "D":
-    case "x":
-      return again("m/d/y");
-    case "e":
-      return two(day, " ");
-    case "F":
-      return again("Y-m-d");
-    case "H":
-      return two(hour);
-    case "I":
-      return two(twelve);
-    case "j":
-      return String(yearday + 1).padStart(3, "0");
-    case "m":
-      return two(month + 1);
-    case "M":
-      return two(minute);
-    case "n":
-      return "\n";
-    case "p":
-      return hour < 12 ? "AM" : "PM";
-    case "r":
-      return again("I:M:S p");
-    case "R":
-      return again("H:M");
-    case "S":
-      return two(second);
-    case "t":
-      return "\t";
-    case "T":
-    case "X":
-      return again("H:M:S");
-    case "u":
-      return String(weekday === 0 ? 7 : weekday);
-    case "U":
-      return two(Math.floor((yearday + 7 - weekday) / 7));
-    case "w":
-      return String(weekday);
-    case "W":
-      return two(Math.floor((yearday + 7 - ((weekday + 6) % 7)) / 7));
-    case "y":
-      return two(((year % 100) + 100) % 100);
-    case "Y":
-      return String(year);
-    case "z":
-      return `${moment.offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(moment.offset) / 60))}${
-        two(Math.abs(moment.offset) % 60)
-      }`;
-    case "Z":
-      return moment.offset === 0 ? "UTC" : "";
-    case "%":
-      return "%";
-    default:
-      return null;
-  }
 }

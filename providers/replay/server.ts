@@ -4,18 +4,14 @@
 // the script expects, is refused with an error in the provider's own shape, so that the reason is seen wherever
 // provider errors are seen.
 
-import { isObject } from "../../base/is_object.ts";
 import { chatCompletions } from "./chat/dialect.ts";
-import type { Dialect } from "./dialect.ts";
-import { type RequestView, unmet, viewRequest } from "./expect.ts";
-import { replyFrames } from "./frames.ts";
+import type { Asked, Dialect } from "./dialect.ts";
+import { type RequestView, unmet } from "./expect.ts";
 import { generateContent } from "./google/dialect.ts";
-import { retired } from "./model_rules.ts";
+import { MessagesPlayer, type Refused } from "./messages.ts";
 import { responses } from "./openai/dialect.ts";
-import { Replies } from "./replies.ts";
-import { refusals } from "./rules.ts";
-import { type Account, judgeThinking, seal } from "./seal.ts";
-import type { ReplayScript, ReplyBlock, ScriptedReply } from "./script.ts";
+import type { ReplayScript, ScriptedReply } from "./script.ts";
+import type { Account } from "./seal.ts";
 import { answerWith } from "./wire.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
@@ -64,7 +60,7 @@ export interface ReplayOptions {
  * @returns the running server; `await using` or `close` ends it
  */
 export function startReplay(script: ReplayScript, options: ReplayOptions = {}): Promise<Replay> {
-  return new Promise((resolve) => resolve(serveScript(script, options)));
+  return new Promise((resolve) => resolve(new ReplayServer(script, options)));
 }
 
 /** The APIs that are played besides Anthropic's. */
@@ -72,103 +68,102 @@ const DIALECTS: readonly Dialect[] = [responses, chatCompletions, generateConten
 
 const NEW_ACCOUNT: Account = { id: "replay" };
 
-function serveScript(
-  script: ReplayScript,
-  { port = 0, account = NEW_ACCOUNT, withoutBetas = false }: ReplayOptions,
-): Replay {
-  const replies = new Replies();
-  const requests: ReplayedRequest[] = [];
-  const problems: string[] = [];
-  let next = 0;
-  const refuseWith = (status: number, message: string, body: object): Response => {
-    problems.push(message);
-    return Response.json(body, { status });
-  };
-  const refuse = (status: number, message: string, type = "invalid_request_error"): Response =>
-    refuseWith(status, message, { type: "error", error: { type, message } });
-  /** The next reply of the script for a request that holds what it expects, or why it is not given. */
-  const take = (view: RequestView): ScriptedReply | string => {
-    const scripted = script.replies[next];
-    if (scripted === undefined) {
-      return `replay: the script has ${script.replies.length} replies and no more for this request`;
+class ReplayServer implements Replay {
+  readonly requests: ReplayedRequest[] = [];
+  readonly problems: string[] = [];
+  readonly #script: ReplayScript;
+  readonly #messages: MessagesPlayer;
+  readonly #abort = new AbortController();
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  /** Replies that were given. */
+  #given = 0;
+
+  constructor(
+    script: ReplayScript,
+    { port = 0, account = NEW_ACCOUNT, withoutBetas = false }: ReplayOptions,
+  ) {
+    this.#script = script;
+    this.#messages = new MessagesPlayer(account, withoutBetas);
+    this.#server = Deno.serve({
+      hostname: "127.0.0.1",
+      port,
+      signal: this.#abort.signal,
+      onListen: () => {},
+      // Only a connection cut on purpose ends here, and its answer is never seen.
+      onError: () => new Response(null, { status: 500 }),
+    }, (request) => this.#answer(request));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  get remaining(): number {
+    return this.#script.replies.length - this.#given;
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#server.finished;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { method, headers } = request;
+    const text = await request.text();
+    const { pathname: path } = new URL(request.url);
+    this.requests.push({ path, headers: Object.fromEntries(headers), body: text });
+    const dialect = DIALECTS.find((each) => method === "POST" && each.serves(path));
+    if (dialect === undefined && (method !== "POST" || path !== "/v1/messages")) {
+      return this.#refuse({ status: 404, message: `replay: there is nothing at ${method} ${path}` });
     }
-    const missing = unmet(scripted.expect ?? {}, view);
-    if (missing.length > 0) return `replay: reply ${next + 1} is not given, because ${missing.join("; ")}`;
-    next++;
-    return scripted;
-  };
-  const answerAs = (dialect: Dialect, path: string, text: string, headers: Headers): Response => {
-    const turnDown = (message: string): Response => refuseWith(400, message, dialect.errorBody(400, message));
     const body = decodeBody(text);
-    if (body === null) return turnDown("replay: the body of the request is no JSON object");
-    const asked = { path, text, body, headers };
+    const asked = body === null ? null : { path, text, body, headers };
+    if (dialect !== undefined) return this.#play(dialect, asked);
+    if (asked === null) return this.#refuse({ status: 400, message: NO_OBJECT });
+    const answer = await this.#messages.answer(asked, (view) => this.#take(view));
+    return answer instanceof Response ? answer : this.#refuse(answer);
+  }
+
+  #play(dialect: Dialect, asked: Asked | null): Response {
+    const turnDown = (message: string) => this.#refuseWith(400, message, dialect.errorBody(400, message));
+    if (asked === null) return turnDown(NO_OBJECT);
     const broken = dialect.refusals(asked);
     if (broken.length > 0) return turnDown(broken.join("; "));
-    const scripted = take(dialect.view(body));
+    const scripted = this.#take(dialect.view(asked.body));
     if (typeof scripted === "string") return turnDown(scripted);
-    return answerWith(scripted, () => dialect.frames(scripted, dialect.modelOf(asked), next));
-  };
-  const answer = async (request: Request): Promise<Response> => {
-    const body = await request.text();
-    const { pathname } = new URL(request.url);
-    requests.push({ path: pathname, headers: Object.fromEntries(request.headers), body });
-    const dialect = DIALECTS.find((each) => request.method === "POST" && each.serves(pathname));
-    if (dialect !== undefined) return answerAs(dialect, pathname, body, request.headers);
-    if (request.method !== "POST" || pathname !== "/v1/messages") {
-      return refuse(404, `replay: there is nothing at ${request.method} ${pathname}`);
+    return answerWith(scripted, () => dialect.frames(scripted, dialect.modelOf(asked), this.#given));
+  }
+
+  /** The next reply of the script for a request that holds what it expects, or why it is not given. */
+  #take(view: RequestView): ScriptedReply | string {
+    const { replies } = this.#script;
+    const scripted = replies[this.#given];
+    if (scripted === undefined) {
+      return `replay: the script has ${replies.length} replies and no more for this request`;
     }
-    const decoded = decodeBody(body);
-    if (decoded === null) return refuse(400, "replay: the body of the request is no JSON object");
-    const betas = betasOf(request.headers);
-    const unknown = withoutBetas ? [...betas] : [...betas].filter((beta) => !BETAS.has(beta));
-    if (unknown.length > 0) {
-      return refuse(
-        400,
-        `Unexpected value(s) \`${unknown.join("\`, \`")}\` for the \`anthropic-beta\` header.`,
-      );
+    const missing = unmet(scripted.expect ?? {}, view);
+    if (missing.length > 0) {
+      return `replay: reply ${this.#given + 1} is not given, because ${missing.join("; ")}`;
     }
-    const gone = retired(decoded.model);
-    if (gone !== null) return refuse(404, gone, "not_found_error");
-    if (!request.headers.has("anthropic-version")) {
-      return refuse(400, "anthropic-version: header is required");
-    }
-    const broken = refusals(body, decoded, { betas, resumes: replies.resumes(messagesOf(decoded)) });
-    if (broken.length > 0) return refuse(400, broken.join("; "));
-    const changed = replies.problems(messagesOf(decoded));
-    if (changed.length > 0) return refuse(400, changed.join("; "));
-    const verdict = await judgeThinking(decoded, account, betas.size > 0);
-    if (verdict.refusal !== null) return refuse(400, verdict.refusal);
-    const scripted = take(viewRequest(decoded));
-    if (typeof scripted === "string") return refuse(400, scripted);
-    const blocks = await sealed(scripted.reply ?? [], decoded, account, verdict.last);
-    replies.add(blocks.map(wireBlock), scripted.stop_reason);
-    const told = betas.size > 0 ? { input_transformations: verdict.transformations } : {};
-    return reply({ ...scripted, reply: blocks }, String(decoded.model ?? "replay"), account.id, told);
-  };
-  const abort = new AbortController();
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port,
-    signal: abort.signal,
-    onListen: () => {},
-    // Only a connection cut on purpose ends here, and its answer is never seen.
-    onError: () => new Response(null, { status: 500 }),
-  }, answer);
-  const close = async () => {
-    abort.abort();
-    await server.finished;
-  };
-  return {
-    url: `http://127.0.0.1:${server.addr.port}`,
-    requests,
-    problems,
-    get remaining() {
-      return script.replies.length - next;
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+    this.#given++;
+    return scripted;
+  }
+
+  #refuse({ status, message, type = "invalid_request_error" }: Refused): Response {
+    return this.#refuseWith(status, message, { type: "error", error: { type, message } });
+  }
+
+  #refuseWith(status: number, message: string, body: object): Response {
+    this.problems.push(message);
+    return Response.json(body, { status });
+  }
 }
+
+const NO_OBJECT = "replay: the body of the request is no JSON object";
 
 function decodeBody(body: string): Readonly<Record<string, unknown>> | null {
   try {
@@ -177,55 +172,4 @@ function decodeBody(body: string): Readonly<Record<string, unknown>> | null {
   } catch {
     return null;
   }
-}
-
-/** The betas that the API knows and this server plays. */
-const BETAS: ReadonlySet<string> = new Set(["thinking-binding-controls-2026-08-01"]);
-
-function betasOf(headers: Headers): ReadonlySet<string> {
-  const named = (headers.get("anthropic-beta") ?? "").split(",").map((beta) => beta.trim());
-  return new Set(named.filter((beta) => beta !== ""));
-}
-
-function messagesOf(body: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
-}
-
-/** The blocks of a reply with the thinking signed that the script has given no signature. */
-async function sealed(
-  blocks: readonly ReplyBlock[],
-  body: Readonly<Record<string, unknown>>,
-  account: Account,
-  last: string | null,
-): Promise<readonly ReplyBlock[]> {
-  const out: ReplyBlock[] = [];
-  let before = last;
-  for (const block of blocks) {
-    if (!("thinking" in block) || block.signature !== undefined) {
-      out.push(block);
-      continue;
-    }
-    const made = await seal(body, account, block.thinking, before);
-    before = made.digest;
-    out.push({ ...block, signature: made.signature });
-  }
-  return out;
-}
-
-/** A block of a script as it stands in a conversation. */
-function wireBlock(block: ReplyBlock): Readonly<Record<string, unknown>> {
-  if ("text" in block) return { type: "text", text: block.text };
-  if ("thinking" in block) return { type: "thinking", signature: block.signature };
-  if ("redacted" in block) return { type: "redacted_thinking", data: block.redacted };
-  return { type: "tool_use", id: block.tool_use.id };
-}
-
-function reply(
-  scripted: ScriptedReply,
-  model: string,
-  account: string,
-  told: Readonly<Record<string, unknown>>,
-): Response {
-  const headers = { "anthropic-organization-id": account };
-  return answerWith(scripted, () => replyFrames(scripted, model, told), headers);
 }

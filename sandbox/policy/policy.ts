@@ -1,39 +1,21 @@
-// From the settings of a person to a finished policy: which paths are writable, and which entry said so.
+// From the settings of a person to a finished policy.
 
 import { isSeen, WHOLE_VIEW } from "./view.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../../config/defaults.ts";
-import type { ResourceLimits, RwPath, SandboxSettings } from "../../config/settings/sandbox.ts";
+import { DEFAULT_PROTECT } from "../../config/defaults.ts";
+import type { ResourceLimits, SandboxSettings } from "../../config/settings/sandbox.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
-import { FsSnapshot, type Trace } from "../paths/fs_snapshot.ts";
-import { realPath, traceLinks } from "../paths/real_path.ts";
-import { linkInside } from "../paths/stray_link.ts";
-import { isInside } from "../../base/paths.ts";
+import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { realPath } from "../paths/real_path.ts";
 import { runtimeFolders } from "../process/runtime_folders.ts";
 import { SECRET_PATHS } from "./secrets.ts";
 import { SOCKET_GROUPS } from "./sockets.ts";
+import { mistakenEntry, unknownUrn } from "./entries.ts";
+import { broadPaths, type DroppedEntry, type WritablePath, writablePaths } from "./writable.ts";
 import type { Policy } from "../types.ts";
-
-/** One writable path and where it came from. */
-export interface WritablePath {
-  /** Absolute and real; need not exist. */
-  readonly path: string;
-  /** The first entry that led to it, as it was written. */
-  readonly entry: string;
-  /** Whether that entry belongs to the default policy; such a path may be missing without a word. */
-  readonly byDefault: boolean;
-}
-
-/** An entry that gave no writable path of its own. */
-export interface DroppedEntry {
-  /** The entry as it was written. */
-  readonly entry: string;
-  /** Completes the sentence "it was left out because …". */
-  readonly reason: string;
-}
 
 /** A policy that remembers its origins. `rw_paths` holds the paths of `writable`, in the same order. */
 export interface ResolvedPolicy extends Required<Policy> {
@@ -72,39 +54,10 @@ export function resolvePolicy(
 ): Outcome<ResolvedPolicy> {
   const snapshot = new FsSnapshot();
   const { rw_paths, network, allow_privileged, limits } = settings.policy;
-  const { cwd, home } = context.environment;
-  const traced: TracedPath[] = [];
-  const dropped: DroppedEntry[] = [];
-  const notices: Problem[] = [];
-
-  for (const item of rw_paths) {
-    const { path: entry, create: wanted } = entryOf(item);
-    const expansion = expandPath(entry, context);
-    if (expansion.kind === "unknown-urn") return unknownUrn(entry);
-    if (expansion.kind === "dropped") {
-      dropped.push({ entry, reason: expansion.reason });
-      if (expansion.mistake) notices.push(mistakenEntry(entry, expansion.reason));
-      continue;
-    }
-    const trace = traceLinks(expansion.path, cwd, snapshot);
-    if (trace === null) {
-      const reason = "it leads through too many links, or holds a NUL character";
-      dropped.push({ entry, reason });
-      notices.push(mistakenEntry(entry, reason));
-      continue;
-    }
-    const writable = { path: trace.path, entry, byDefault: DEFAULT_RW_PATHS.includes(entry) };
-    traced.push({ writable, wanted, trace });
-  }
-
-  const { kept, astray } = withoutAstray(traced);
-  for (const { writable: { entry }, reason } of astray) {
-    dropped.push({ entry, reason });
-    notices.push(mistakenEntry(entry, reason));
-  }
-  const create = kept.filter(({ wanted }) => wanted).map(({ trace }) => trace.path);
-  const found = kept.map(({ writable }) => writable);
-  const writable = withoutCovered(found, dropped);
+  const { cwd } = context.environment;
+  const found = writablePaths(rw_paths, context, snapshot);
+  if (!found.ok) return found;
+  const { writable, dropped, covered, create } = found.value;
   const hidden = expandList(
     "deny_read",
     settings.policy.deny_read ?? [],
@@ -127,16 +80,6 @@ export function resolvePolicy(
   if (!rules.ok) return rules;
   const checked = checkedLimits(limits ?? {});
   if (!checked.ok) return checked;
-  notices.push(...hidden.value.notices, ...sockets.value.notices, ...protect.value.notices);
-
-  const realHome = realPath(home, cwd, snapshot);
-  for (const { path, entry } of writable) {
-    if (path === "/") notices.push(broadPath(entry, "the whole file system"));
-    else if (path === realHome) notices.push(broadPath(entry, "your whole home folder"));
-    else if (realHome !== null && isInside(realHome, path)) {
-      notices.push(broadPath(entry, `${path}, which holds your home folder,`));
-    }
-  }
   return success({
     rw_paths: writable.map(({ path }) => path),
     network: network === true,
@@ -150,13 +93,17 @@ export function resolvePolicy(
     limits: checked.value,
     socketGroups,
     ...protect.value.lists,
-    covered: [...new Set(found.map(({ path }) => path))].filter((path) =>
-      !writable.some((kept) => kept.path === path)
-    ),
+    covered,
     writable,
     dropped,
     create,
-    notices,
+    notices: [
+      ...found.value.notices,
+      ...hidden.value.notices,
+      ...sockets.value.notices,
+      ...protect.value.notices,
+      ...broadPaths(writable, context, snapshot),
+    ],
   });
 }
 
@@ -255,92 +202,6 @@ function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
     }
   }
   return success({ ...limits });
-}
-
-function entryOf(item: RwPath): { path: string; create: boolean } {
-  return typeof item === "string"
-    ? { path: item, create: false }
-    : { path: item.path, create: item.create === true };
-}
-
-/** Sorts by bytes and keeps only what no kept path covers; what falls out is added to `dropped`. */
-function withoutCovered(found: readonly WritablePath[], dropped: DroppedEntry[]): WritablePath[] {
-  const encoder = new TextEncoder();
-  const kept: WritablePath[] = [];
-  const sorted = found
-    .map((writable, index) => ({ writable, index, bytes: encoder.encode(writable.path) }))
-    .sort((a, b) => compareBytes(a.bytes, b.bytes) || a.index - b.index);
-  for (const { writable } of sorted) {
-    const cover = kept.find((other) => isInside(writable.path, other.path));
-    if (cover === undefined) kept.push(writable);
-    else dropped.push({ entry: writable.entry, reason: `${cover.entry} already covers ${writable.path}` });
-  }
-  return kept;
-}
-
-interface TracedPath {
-  readonly writable: WritablePath;
-  readonly wanted: boolean;
-  readonly trace: Trace;
-}
-
-/**
- * Leaves out entries that lead, by a link inside a writable path, to where no other entry leads by itself: a command of an
- * earlier run could have made that link, and the next would write where nobody meant it to.
- */
-function withoutAstray(
-  traced: readonly TracedPath[],
-): { kept: TracedPath[]; astray: { writable: WritablePath; reason: string }[] } {
-  const roots = traced.map(({ trace }) => trace.path);
-  const direct = traced.filter(({ trace }) => linkInside(trace, roots) === null)
-    .map(({ trace }) => trace.path);
-  const kept: TracedPath[] = [];
-  const astray: { writable: WritablePath; reason: string }[] = [];
-  for (const each of traced) {
-    const link = linkInside(each.trace, roots);
-    if (link === null || direct.some((path) => isInside(each.trace.path, path))) kept.push(each);
-    else {
-      const { writable, trace } = each;
-      const reason = `it leads through the link ${link}, which commands could have made, to ${trace.path}; ` +
-        "name that path itself";
-      astray.push({ writable, reason });
-    }
-  }
-  return { kept, astray };
-}
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  const shared = Math.min(a.length, b.length);
-  for (let at = 0; at < shared; at++) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
-}
-
-function unknownUrn(entry: string, setting = "rw_paths"): Outcome<never> {
-  return failure(
-    "unknown-urn",
-    `The sandbox policy names ${entry}, which this program does not know; nothing is writable until that is mended.`,
-    `Use urn:flemma:cwd or urn:flemma:buffer:path in sandbox.policy.${setting}.`,
-  );
-}
-
-function mistakenEntry(entry: string, reason: string, setting = "rw_paths"): Problem {
-  const writable = setting === "rw_paths";
-  return {
-    code: writable ? "writable-path-dropped" : "policy-path-dropped",
-    message: `The ${writable ? "writable path" : "entry"} "${entry}" was left out because ${reason}.`,
-    next: `Correct it in sandbox.policy.${setting}.`,
-  };
-}
-
-function broadPath(entry: string, what: string): Problem {
-  return {
-    code: "broad-writable-path",
-    message: `The entry "${entry}" makes ${what} writable inside the sandbox.`,
-    next: "Start in the folder of the project, or list narrower paths in sandbox.policy.rw_paths.",
-  };
 }
 
 /** Whether no hidden path, or a longer writable one, lies around a real path (12.1). */

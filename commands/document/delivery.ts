@@ -1,0 +1,50 @@
+// How a piped document is given back: exactly once, however its command ends, with what may get lost on the way kept.
+
+import { InHand } from "../../cycle/storage/in_hand.ts";
+import type { Invocation } from "../invocation.ts";
+import { FilterOutput } from "../io/filter_output.ts";
+import { type Input, passRestThrough } from "../io/streams.ts";
+
+export class Delivery {
+  readonly #input: Input;
+  readonly #messages: Invocation["messages"];
+  readonly #inHand: InHand;
+  readonly #output = new FilterOutput();
+  #delivered: boolean | null = null;
+  /** The whole text that is given back: at first as it came. */
+  current: () => Uint8Array;
+
+  constructor({ environment, messages }: Invocation, input: Input) {
+    this.#input = input;
+    this.#messages = messages;
+    this.#inHand = new InHand(environment, (problem) => messages.notice(problem));
+    this.current = () => input.bytes;
+    if (input.complete) this.#output.begin(input.bytes);
+  }
+
+  /** Keeps each text of the document in hand, and passes on what changed. */
+  taking(
+    changed?: (before: Uint8Array, after: Uint8Array) => void,
+  ): (text: Uint8Array, asCut: () => Uint8Array) => void {
+    let before = this.#input.bytes;
+    return (text, asCut) => {
+      this.#inHand.update(asCut());
+      changed?.(before, text);
+      before = text;
+    };
+  }
+
+  /** `wanted` is whether the reader takes what comes. */
+  finish(wanted: boolean): void {
+    if (this.#delivered !== null) return;
+    this.#delivered = false;
+    try {
+      this.#output.finish(this.current());
+      if (!this.#input.complete) passRestThrough();
+      this.#delivered = wanted;
+    } finally {
+      const kept = this.#inHand.close(this.#delivered);
+      if (kept !== null) this.#messages.note(`flemma: What this run had in hand: flemma recover ${kept}`);
+    }
+  }
+}

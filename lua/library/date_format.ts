@@ -1,0 +1,95 @@
+// Dates as `strftime` of C writes them, in the C locale.
+
+import { own } from "../../base/is_object.ts";
+
+/** A moment as clocks and calendars of one place show it. */
+export interface Moment {
+  readonly year: number;
+  /** 0 to 11. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  /** 0 = Sunday. */
+  readonly weekday: number;
+  /** 0 = the first of January. */
+  readonly yearday: number;
+  /** Minutes east of Greenwich. */
+  readonly offset: number;
+}
+
+const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+
+/** The text of a format; a letter without meaning stays as it is, with its `%`. */
+export function formatted(format: string, moment: Moment): string {
+  return format.replace(/%(.?)/gs, (whole, letter: string) => own(CONVERSIONS, letter)?.(moment) ?? whole);
+}
+
+function padded(value: number, { width = 2, fill = "0" } = {}): string {
+  return String(value).padStart(width, fill);
+}
+
+/** The week of the year, the first of which begins on its first day with the number `first`: 0 for Sunday. */
+function week({ yearday, weekday }: Moment, first: number): string {
+  return padded(Math.floor((yearday + 7 - ((weekday + 7 - first) % 7)) / 7));
+}
+
+/** A conversion that is a format of others. */
+function as(format: string): (moment: Moment) => string {
+  return (moment) => formatted(format, moment);
+}
+
+const CONVERSIONS: Readonly<Record<string, (moment: Moment) => string>> = {
+  a: ({ weekday }) => DAYS[weekday]!.slice(0, 3),
+  A: ({ weekday }) => DAYS[weekday]!,
+  b: ({ month }) => MONTHS[month]!.slice(0, 3),
+  B: ({ month }) => MONTHS[month]!,
+  c: as("%a %b %e %T %Y"),
+  C: ({ year }) => padded(Math.floor(year / 100)),
+  d: ({ day }) => padded(day),
+  D: as("%m/%d/%y"),
+  e: ({ day }) => padded(day, { fill: " " }),
+  F: as("%Y-%m-%d"),
+  h: as("%b"),
+  H: ({ hour }) => padded(hour),
+  I: ({ hour }) => padded(hour % 12 === 0 ? 12 : hour % 12),
+  j: ({ yearday }) => padded(yearday + 1, { width: 3 }),
+  m: ({ month }) => padded(month + 1),
+  M: ({ minute }) => padded(minute),
+  n: () => "\n",
+  p: ({ hour }) => hour < 12 ? "AM" : "PM",
+  r: as("%I:%M:%S %p"),
+  R: as("%H:%M"),
+  S: ({ second }) => padded(second),
+  t: () => "\t",
+  T: as("%H:%M:%S"),
+  u: ({ weekday }) => String(weekday === 0 ? 7 : weekday),
+  U: (moment) => week(moment, 0),
+  w: ({ weekday }) => String(weekday),
+  W: (moment) => week(moment, 1),
+  x: as("%m/%d/%y"),
+  X: as("%H:%M:%S"),
+  y: ({ year }) => padded(((year % 100) + 100) % 100),
+  Y: ({ year }) => String(year),
+  z: ({ offset }) => {
+    const minutes = Math.abs(offset);
+    return `${offset < 0 ? "-" : "+"}${padded(Math.floor(minutes / 60))}${padded(minutes % 60)}`;
+  },
+  Z: ({ offset }) => offset === 0 ? "UTC" : "",
+  "%": () => "%",
+};

@@ -1,0 +1,22 @@
+// What is said of entries of a policy that cannot be taken as they are.
+
+import { failure, type Outcome, type Problem } from "../../base/problem.ts";
+
+/** The refusal of an entry that begins like a word of ours and is none. */
+export function unknownUrn(entry: string, setting = "rw_paths"): Outcome<never> {
+  return failure(
+    "unknown-urn",
+    `The sandbox policy names ${entry}, which this program does not know; nothing is writable until that is mended.`,
+    `Use urn:flemma:cwd or urn:flemma:buffer:path in sandbox.policy.${setting}.`,
+  );
+}
+
+/** Tells a person of an entry that was left out. */
+export function mistakenEntry(entry: string, reason: string, setting = "rw_paths"): Problem {
+  const writable = setting === "rw_paths";
+  return {
+    code: writable ? "writable-path-dropped" : "policy-path-dropped",
+    message: `The ${writable ? "writable path" : "entry"} "${entry}" was left out because ${reason}.`,
+    next: `Correct it in sandbox.policy.${setting}.`,
+  };
+}

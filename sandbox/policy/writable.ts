@@ -1,0 +1,176 @@
+// Which paths are writable: entries of a policy expanded, without what leads astray and what another one covers.
+
+import { isInside } from "../../base/paths.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
+import type { RwPath } from "../../config/settings/sandbox.ts";
+import { expandPath, type PathContext } from "../paths/expand.ts";
+import type { FsSnapshot, Trace } from "../paths/fs_snapshot.ts";
+import { realPath, traceLinks } from "../paths/real_path.ts";
+import { linkInside } from "../paths/stray_link.ts";
+import { mistakenEntry, unknownUrn } from "./entries.ts";
+
+/** One writable path and where it came from. */
+export interface WritablePath {
+  /** Absolute and real; need not exist. */
+  readonly path: string;
+  /** The first entry that led to it, as it was written. */
+  readonly entry: string;
+  /** Whether that entry belongs to the default policy; such a path may be missing without a word. */
+  readonly byDefault: boolean;
+}
+
+/** An entry that gave no writable path of its own. */
+export interface DroppedEntry {
+  /** The entry as it was written. */
+  readonly entry: string;
+  /** Completes the sentence "it was left out because …". */
+  readonly reason: string;
+}
+
+/** What the entries for writable paths come to. */
+export interface WritablePaths {
+  /** The paths that stay, sorted by their bytes. */
+  readonly writable: readonly WritablePath[];
+  /** Entries without effect. */
+  readonly dropped: readonly DroppedEntry[];
+  /** Real paths of entries that another writable path covers. */
+  readonly covered: readonly string[];
+  /** Real paths that are to be made as folders before a command runs (`create: true`). */
+  readonly create: readonly string[];
+  /** Entries that look like mistakes. */
+  readonly notices: readonly Problem[];
+}
+
+/**
+ * Expands, resolves, sorts and de-duplicates the entries. Fails with `unknown-urn`.
+ *
+ * @param snapshot where paths lead, looked at once
+ */
+export function writablePaths(
+  entries: readonly RwPath[],
+  context: PathContext,
+  snapshot: FsSnapshot,
+): Outcome<WritablePaths> {
+  const traced: TracedPath[] = [];
+  const dropped: DroppedEntry[] = [];
+  const notices: Problem[] = [];
+  const leaveOut = (entry: string, reason: string, mistake = true) => {
+    dropped.push({ entry, reason });
+    if (mistake) notices.push(mistakenEntry(entry, reason));
+  };
+  for (const item of entries) {
+    const { path: entry, create: wanted } = entryOf(item);
+    const expansion = expandPath(entry, context);
+    if (expansion.kind === "unknown-urn") return unknownUrn(entry);
+    if (expansion.kind === "dropped") {
+      leaveOut(entry, expansion.reason, expansion.mistake);
+      continue;
+    }
+    const trace = traceLinks(expansion.path, context.environment.cwd, snapshot);
+    if (trace === null) {
+      leaveOut(entry, "it leads through too many links, or holds a NUL character");
+      continue;
+    }
+    const writable = { path: trace.path, entry, byDefault: DEFAULT_RW_PATHS.includes(entry) };
+    traced.push({ writable, wanted, trace });
+  }
+  const { kept, astray } = withoutAstray(traced);
+  for (const { writable: { entry }, reason } of astray) leaveOut(entry, reason);
+  const found = kept.map(({ writable }) => writable);
+  const writable = withoutCovered(found, dropped);
+  return success({
+    writable,
+    dropped,
+    covered: [...new Set(found.map(({ path }) => path))].filter((path) =>
+      !writable.some((kept) => kept.path === path)
+    ),
+    create: kept.filter(({ wanted }) => wanted).map(({ trace }) => trace.path),
+    notices,
+  });
+}
+
+/** Tells of writable paths that hold more than anybody may have meant. */
+export function broadPaths(
+  writable: readonly WritablePath[],
+  { environment: { home, cwd } }: PathContext,
+  snapshot: FsSnapshot,
+): Problem[] {
+  const realHome = realPath(home, cwd, snapshot);
+  return writable.flatMap(({ path, entry }) => {
+    if (path === "/") return [broadPath(entry, "the whole file system")];
+    if (path === realHome) return [broadPath(entry, "your whole home folder")];
+    return realHome !== null && isInside(realHome, path)
+      ? [broadPath(entry, `${path}, which holds your home folder,`)]
+      : [];
+  });
+}
+
+function broadPath(entry: string, what: string): Problem {
+  return {
+    code: "broad-writable-path",
+    message: `The entry "${entry}" makes ${what} writable inside the sandbox.`,
+    next: "Start in the folder of the project, or list narrower paths in sandbox.policy.rw_paths.",
+  };
+}
+
+function entryOf(item: RwPath): { path: string; create: boolean } {
+  return typeof item === "string"
+    ? { path: item, create: false }
+    : { path: item.path, create: item.create === true };
+}
+
+/** Sorts by bytes and keeps only what no kept path covers; what falls out is added to `dropped`. */
+function withoutCovered(found: readonly WritablePath[], dropped: DroppedEntry[]): WritablePath[] {
+  const encoder = new TextEncoder();
+  const kept: WritablePath[] = [];
+  const sorted = found
+    .map((writable, index) => ({ writable, index, bytes: encoder.encode(writable.path) }))
+    .sort((a, b) => compareBytes(a.bytes, b.bytes) || a.index - b.index);
+  for (const { writable } of sorted) {
+    const cover = kept.find((other) => isInside(writable.path, other.path));
+    if (cover === undefined) kept.push(writable);
+    else dropped.push({ entry: writable.entry, reason: `${cover.entry} already covers ${writable.path}` });
+  }
+  return kept;
+}
+
+interface TracedPath {
+  readonly writable: WritablePath;
+  readonly wanted: boolean;
+  readonly trace: Trace;
+}
+
+/**
+ * Leaves out entries that lead, by a link inside a writable path, to where no other entry leads by itself: a command of an
+ * earlier run could have made that link, and the next would write where nobody meant it to.
+ */
+function withoutAstray(
+  traced: readonly TracedPath[],
+): { kept: TracedPath[]; astray: { writable: WritablePath; reason: string }[] } {
+  const roots = traced.map(({ trace }) => trace.path);
+  const direct = traced.filter(({ trace }) => linkInside(trace, roots) === null)
+    .map(({ trace }) => trace.path);
+  const kept: TracedPath[] = [];
+  const astray: { writable: WritablePath; reason: string }[] = [];
+  for (const each of traced) {
+    const link = linkInside(each.trace, roots);
+    if (link === null || direct.some((path) => isInside(each.trace.path, path))) kept.push(each);
+    else {
+      const { writable, trace } = each;
+      const reason = `it leads through the link ${link}, which commands could have made, to ${trace.path}; ` +
+        "name that path itself";
+      astray.push({ writable, reason });
+    }
+  }
+  return { kept, astray };
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length);
+  for (let at = 0; at < shared; at++) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
