@@ -144,7 +144,7 @@ export {
   toolEnvironment,
 } from "./sandbox/mod.ts";
 export type { PathContext } from "./sandbox/paths/expand.ts";
-export type { DroppedEntry, WritablePath } from "./sandbox/policy/writable.ts";
+export type { DroppedEntry, WritablePath, WritablePaths } from "./sandbox/policy/writable.ts";
 export type { FoundSockets } from "./sandbox/policy/sockets.ts";
 export type { BackendConfig, BackendPreparation, HiddenPath, Host } from "./sandbox/types.ts";
 export {

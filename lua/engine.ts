@@ -7,7 +7,8 @@ import { fromBase64 } from "../base/bytes.ts";
 import { DEFAULT_LIMITS, type Limits } from "./vm/budget.ts";
 import { Cell } from "./vm/cell.ts";
 import type { Interpreter } from "./vm/machine.ts";
-import { type CellWorld, Library } from "./library/library.ts";
+import type { CellWorld } from "./library/host.ts";
+import { Library } from "./library/library.ts";
 
 /** A started cell with its library. */
 export interface Engine {

@@ -1,6 +1,8 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
-import { type ExitStatus, fileChangeSentence, toolEnvironment } from "../../sandbox/mod.ts";
+import type { Settings } from "../../config/settings.ts";
+import { type ExitStatus, fileChangeSentence, type RunSandbox, toolEnvironment } from "../../sandbox/mod.ts";
+import type { Prepared } from "../../sandbox/types.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
 import { authorityIn } from "../../agent/trust/agreement.ts";
@@ -49,29 +51,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   if (!prepared.ok) return refuse(invocation, prepared.problem);
   try {
-    const env = toolEnvironment(environment.variables, settings.tools.env, {
-      sandboxed: prepared.value.wrapped,
-      kept: sandbox.keptVariables(),
-      added: sandbox.addedVariables(),
-    });
-    // Inside nothing is there that is not there outside, and the backend's own words would be about itself.
-    const hindered = unstartable(rest[0] ?? "", environment.cwd, env.PATH);
-    if (hindered !== null) {
-      messages.problem(hindered.problem);
-      return hindered.exit;
-    }
-    const handedOut = prepared.value.handOut();
-    if (!handedOut.ok) return refuse(invocation, handedOut.problem);
-    const { code, signal } = await attend(prepared.value.argv, { env, cwd: environment.cwd });
-    // The person's own stream got what the backend had to say, so it cannot be read again here.
-    const failed = await prepared.value.setupFailure("", signal);
-    if (failed === null) return code;
-    messages.problem({
-      code: failed.code,
-      message: `The sandbox did not start ${rest[0]}; what it said about that stands above.`,
-      next: "flemma sandbox status tries it without a command.",
-    });
-    return code || Exit.failure;
+    return await confined(invocation, { sandbox, settings, prepared: prepared.value });
   } catch (thrown) {
     messages.say(`flemma: ${rest[0]} cannot be run: ${thrownText(thrown)}.`);
     return exitOfThrown(thrown) ?? Exit.failure;
@@ -83,6 +63,41 @@ export async function run(invocation: Invocation): Promise<number> {
       if (notice.code !== "sandbox-setup-failed") messages.notice(notice);
     }
   }
+}
+
+/** Runs the command that was prepared, and answers with its exit code. */
+async function confined(
+  invocation: Invocation,
+  { sandbox, settings, prepared }: {
+    readonly sandbox: RunSandbox;
+    readonly settings: Settings;
+    readonly prepared: Prepared;
+  },
+): Promise<number> {
+  const { environment, messages, arguments: { rest: [program = ""] } } = invocation;
+  const env = toolEnvironment(environment.variables, settings.tools.env, {
+    sandboxed: prepared.wrapped,
+    kept: sandbox.keptVariables(),
+    added: sandbox.addedVariables(),
+  });
+  // Inside nothing is there that is not there outside, and the backend's own words would be about itself.
+  const hindered = unstartable(program, environment.cwd, env.PATH);
+  if (hindered !== null) {
+    messages.problem(hindered.problem);
+    return hindered.exit;
+  }
+  const handedOut = prepared.handOut();
+  if (!handedOut.ok) return refuse(invocation, handedOut.problem);
+  const { code, signal } = await attend(prepared.argv, { env, cwd: environment.cwd });
+  // The person's own stream got what the backend had to say, so it cannot be read again here.
+  const failed = await prepared.setupFailure("", signal);
+  if (failed === null) return code;
+  messages.problem({
+    code: failed.code,
+    message: `The sandbox did not start ${program}; what it said about that stands above.`,
+    next: "flemma sandbox status tries it without a command.",
+  });
+  return code || Exit.failure;
 }
 
 /** Runs a command with the person's own streams; interrupts are the command's business, not ours. */

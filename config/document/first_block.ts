@@ -1,17 +1,15 @@
 // Evaluates a document's first block: JSON and YAML here, Lua by the engine that is handed in.
 
 import { isObject } from "../../base/is_object.ts";
-import type { Frontmatter, Preamble } from "../../parser/types.ts";
+import type { Diagnostic, Frontmatter, Preamble } from "../../parser/types.ts";
 import { kindOf } from "../schema/check.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
 import type { LayerLog } from "../layers/log.ts";
 import type { Loaded } from "../sources/find.ts";
-import type { RunChunk } from "../types.ts";
 import type { Settings } from "../settings.ts";
-import type { Diagnostic } from "../../parser/types.ts";
 import { nearest } from "../../base/names.ts";
-import type { ChunkProblem, Fault, LayerDraft } from "../types.ts";
+import type { ChunkProblem, Fault, LayerDraft, RunChunk } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
 import { MOST_FINDINGS } from "../types.ts";
@@ -70,20 +68,20 @@ const LONGEST_MESSAGE = 1000;
 
 const LANGUAGES = ["lua", "json", "yaml", "yml"];
 
-export async function evaluate(
-  options: FrontmatterOptions & { readonly frontmatter: Frontmatter },
-): Promise<DocumentSettings> {
-  const { loaded, frontmatter, runLua } = options;
+type BlockOptions = FrontmatterOptions & { readonly frontmatter: Frontmatter };
+
+export async function evaluate(options: BlockOptions): Promise<DocumentSettings> {
+  const { loaded, frontmatter } = options;
   const { catalog } = loaded;
-  const language = frontmatter.language.toLowerCase();
-  const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua: language === "lua" });
-  const result = await run();
+  const lua = frontmatter.language.toLowerCase() === "lua";
+  const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua });
+  const result = await resultOf(options, draft);
   const logs = draft.operations.length === 0 ? loaded.logs : placed(loaded.logs, draft.log);
   const { denied, approved, untrusted_servers: untrusted } = loaded.settings.tools;
   const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved });
   const problems: ChunkProblem[] = [
     ...result.problems,
-    ...idleVariables(result.variables ?? {}),
+    ...idleVariables(result.variables ?? {}, frontmatter),
     ...[...draft.finish(), ...draft.warnings].map((fault) => located(fault, result.lineOf)),
     // What the other layers got wrong was told when they were loaded.
     ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
@@ -95,44 +93,50 @@ export async function evaluate(
     diagnostics: [...unique.values()].map((problem) => diagnosticOf(frontmatter, problem)),
     logs,
   };
+}
 
-  /** Variables that are named as if they were settings: they set nothing, whatever they were meant to. */
-  function idleVariables(variables: Readonly<Record<string, unknown>>): ChunkProblem[] {
-    return idleSettings(variables, frontmatter.code, language === "lua").map((problem) => ({
-      ...problem,
-      ...(problem.line === undefined ? {} : { line: problem.line + 1 }),
-    }));
-  }
+/** Variables that are named as if they were settings: they set nothing, whatever they were meant to. */
+function idleVariables(
+  variables: Readonly<Record<string, unknown>>,
+  { code, language }: Frontmatter,
+): ChunkProblem[] {
+  return idleSettings(variables, code, language.toLowerCase() === "lua").map((problem) => ({
+    ...problem,
+    ...(problem.line === undefined ? {} : { line: problem.line + 1 }),
+  }));
+}
 
-  async function run(): Promise<BlockResult> {
-    switch (language) {
-      case "lua":
-        if (runLua !== undefined) return await runLua(frontmatter.code, draft);
-        return {
-          variables: null,
-          problems: [{
-            code: "frontmatter_lua_unavailable",
-            severity: "error",
-            message: "the first block is Lua, which is not evaluated here",
-          }],
-        };
-      case "json":
-        return runJson(frontmatter.code, draft, options);
-      case "yaml":
-      case "yml":
-        return await runYaml(frontmatter, draft, options);
-    }
-    const near = nearest(language, LANGUAGES);
-    return {
-      variables: {},
-      problems: [{
-        code: "frontmatter_unknown_language",
-        severity: "error",
-        message: `the first block is in "${frontmatter.language}"; it can be lua, json or yaml`,
-        ...(near === null ? {} : { suggestion: near }),
-      }],
-    };
+/** Reads or runs the block as its language wants it. */
+async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<BlockResult> {
+  const { frontmatter, runLua } = options;
+  const language = frontmatter.language.toLowerCase();
+  switch (language) {
+    case "lua":
+      if (runLua !== undefined) return await runLua(frontmatter.code, draft);
+      return {
+        variables: null,
+        problems: [{
+          code: "frontmatter_lua_unavailable",
+          severity: "error",
+          message: "the first block is Lua, which is not evaluated here",
+        }],
+      };
+    case "json":
+      return runJson(frontmatter.code, draft, options);
+    case "yaml":
+    case "yml":
+      return await runYaml(frontmatter, draft, options);
   }
+  const near = nearest(language, LANGUAGES);
+  return {
+    variables: {},
+    problems: [{
+      code: "frontmatter_unknown_language",
+      severity: "error",
+      message: `the first block is in "${frontmatter.language}"; it can be lua, json or yaml`,
+      ...(near === null ? {} : { suggestion: near }),
+    }],
+  };
 }
 
 /** What stands before the first message as if it were settings, and is in no first block. */

@@ -5,7 +5,7 @@ import type { ChunkOutcome, LayerDraft } from "../types.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
 import type { HostFunction } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
-import type { CellWorld } from "../../lua/library/library.ts";
+import type { CellWorld } from "../../lua/library/host.ts";
 
 /** Makes the `include` function of a file: paths are relative to its folder. */
 export type IncludeMaker = (engine: Engine, filename: string | null) => HostFunction;

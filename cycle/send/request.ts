@@ -124,15 +124,9 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   if (ending === "model" && !prefill && lastWordIsModels(chat)) {
     return { kind: "failed", problem: lastWord(chat) };
   }
-  const obstacle = prompt.history.length === 0
-    ? EMPTY
-    // A message that is blocked comes to nothing because of what is told already.
-    : nothingToSend(chat) || (!prompt.blocked && (ending === "nothing" || (ending === "model" && !prefill)))
-    ? unsaid(chat)
-    : null;
   const diagnostics = [
     ...prompt.diagnostics,
-    ...(obstacle === null ? [] : [obstacle]),
+    ...nothingNew(chat, prompt, ending === "nothing" || (ending === "model" && !prefill)),
     ...(options.files === undefined ? [] : fileDrift(options.files, prompt.files)),
   ];
   if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
@@ -177,6 +171,13 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
       (concession !== "earlier-thinking" || outline?.mismatch !== "error") &&
       !sameBody(build(new Set([...conceded, concession])).request, request),
   };
+}
+
+/** What keeps a request from being made that would say nothing new; `silent`: nothing of the person's comes last. */
+function nothingNew(chat: Chat, prompt: Prompt, silent: boolean): readonly Diagnostic[] {
+  if (prompt.history.length === 0) return [EMPTY];
+  // A message that is blocked comes to nothing because of what is told already.
+  return nothingToSend(chat) || (!prompt.blocked && silent) ? [unsaid(chat)] : [];
 }
 
 /** Tokens below which no provider keeps a prompt at hand. */

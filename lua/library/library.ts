@@ -5,15 +5,8 @@ import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
 import { clock, date, time } from "./clock.ts";
 import { UndefinedName } from "./fault.ts";
-import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";
+import { type CellWorld, guardFunctions, pathFunctions, textFunctions } from "./host.ts";
 import { PRELUDE } from "./prelude.ts";
-import { find, formatWith, gmatchStep, gsub, match } from "./strings.ts";
-
-/** What the cell may see of the world besides included files. */
-export interface CellWorld extends PathBase {
-  /** Whether a file can be read (`vim.fn.filereadable`). */
-  isReadable(path: string): boolean;
-}
 
 /** One environment of a chunk. */
 export interface EnvironmentSpec {
@@ -176,70 +169,26 @@ export class Library {
     const cell = this.#cell;
     cell.pushTable();
     const table = cell.top();
-    const add = (name: string, run: HostFunction) => {
-      cell.pushFunction(run);
-      cell.setMember(table, name);
-    };
     cell.pushMember(table - 1, "string");
     cell.pushMember(-1, "format");
-    const raw = cell.keep();
+    const rawFormat = cell.keep();
     cell.pop(1);
-    const path = (change: (path: string, inner: Cell) => string): HostFunction => (inner) => {
-      const given = inner.text(1) ?? inner.raise("bad argument #1 (a path expected)");
-      inner.pushText(change(given, inner));
-      return 1;
+    const functions: Readonly<Record<string, HostFunction>> = {
+      ...textFunctions(rawFormat),
+      clock,
+      date,
+      time,
+      ...guardFunctions,
+      ...pathFunctions(world),
+      settings_value: (inner) => {
+        if (!this.settingsValue(inner, 1)) inner.pushNil();
+        return 1;
+      },
     };
-    add("format", formatWith(raw));
-    add("find", find);
-    add("match", match);
-    add("gmatch_step", gmatchStep);
-    add("gsub", gsub);
-    add("clock", clock);
-    add("date", date);
-    add("time", time);
-    add("exceeded", (inner) => {
-      inner.pushBoolean(inner.isOver());
-      return 1;
-    });
-    add("rethrow", (inner) => {
-      inner.pushNil();
-      return inner.raiseTop();
-    });
-    add("spend", (inner) => {
-      inner.spend(Math.max(0, inner.number(1)));
-      return 0;
-    });
-    add("string_methods", (inner) => {
-      // Every text has one metatable; through it only the listed functions may be reached.
-      inner.pushText("");
-      inner.pushMetatable(-1);
-      inner.pushCopy(1);
-      inner.setMember(-2, "__index");
-      return 0;
-    });
-    add("settings_value", (inner) => {
-      if (!this.settingsValue(inner, 1)) inner.pushNil();
-      return 1;
-    });
-    add(
-      "fnamemodify",
-      path((given, inner) =>
-        modify(given, inner.text(2) ?? "", world) ??
-          inner.raise(`the modifiers "${inner.text(2)}" are not known here`)
-      ),
-    );
-    add("simplify", path(simplify));
-    add("normalize", path((given) => normalize(given, world)));
-    add("abspath", path((given) => absolute(given, world)));
-    add("getcwd", (inner) => {
-      inner.pushText(world.cwd);
-      return 1;
-    });
-    add("filereadable", (inner) => {
-      const given = inner.text(1);
-      inner.pushNumber(given !== null && world.isReadable(absolute(given, world)) ? 1 : 0);
-      return 1;
-    });
+    for (const [name, run] of Object.entries(functions)) {
+      cell.pushFunction(run);
+      cell.setMember(table, name);
+    }
   }
 }
 

@@ -14,17 +14,11 @@ import { runtimeFolders } from "../process/runtime_folders.ts";
 import { SECRET_PATHS } from "./secrets.ts";
 import { SOCKET_GROUPS } from "./sockets.ts";
 import { mistakenEntry, unknownUrn } from "./entries.ts";
-import { broadPaths, type DroppedEntry, type WritablePath, writablePaths } from "./writable.ts";
+import { broadPaths, type WritablePaths, writablePaths } from "./writable.ts";
 import type { Policy } from "../types.ts";
 
 /** A policy that remembers its origins. `rw_paths` holds the paths of `writable`, in the same order. */
-export interface ResolvedPolicy extends Required<Policy> {
-  /** The writable paths and the entries they come from. */
-  readonly writable: readonly WritablePath[];
-  /** Entries without effect. */
-  readonly dropped: readonly DroppedEntry[];
-  /** Real paths of entries that another writable path covers. */
-  readonly covered: readonly string[];
+export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
   /** Names of the groups of sockets that stay reachable, beside the paths in `sockets`. */
   readonly socketGroups: readonly string[];
   /** Hidden paths as they were expanded, links kept: a link that leads there must not be taken away. */
@@ -35,10 +29,6 @@ export interface ResolvedPolicy extends Required<Policy> {
   readonly protectAsked: readonly string[];
   /** The same of the words that stand for paths in the home folder. */
   readonly protectHome: readonly string[];
-  /** Real paths that are to be made as folders before a command runs (`create: true`). */
-  readonly create: readonly string[];
-  /** Things to tell a person. */
-  readonly notices: readonly Problem[];
 }
 
 /**
@@ -57,7 +47,7 @@ export function resolvePolicy(
   const { cwd } = context.environment;
   const found = writablePaths(rw_paths, context, snapshot);
   if (!found.ok) return found;
-  const { writable, dropped, covered, create } = found.value;
+  const { writable } = found.value;
   const hidden = expandList(
     "deny_read",
     settings.policy.deny_read ?? [],
@@ -81,6 +71,7 @@ export function resolvePolicy(
   const checked = checkedLimits(limits ?? {});
   if (!checked.ok) return checked;
   return success({
+    ...found.value,
     rw_paths: writable.map(({ path }) => path),
     network: network === true,
     network_allow: allow,
@@ -93,10 +84,6 @@ export function resolvePolicy(
     limits: checked.value,
     socketGroups,
     ...protect.value.lists,
-    covered,
-    writable,
-    dropped,
-    create,
     notices: [
       ...found.value.notices,
       ...hidden.value.notices,

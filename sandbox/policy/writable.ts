@@ -30,7 +30,7 @@ export interface DroppedEntry {
 
 /** What the entries for writable paths come to. */
 export interface WritablePaths {
-  /** The paths that stay, sorted by their bytes. */
+  /** The writable paths and the entries they come from, sorted by their bytes. */
   readonly writable: readonly WritablePath[];
   /** Entries without effect. */
   readonly dropped: readonly DroppedEntry[];
@@ -38,7 +38,7 @@ export interface WritablePaths {
   readonly covered: readonly string[];
   /** Real paths that are to be made as folders before a command runs (`create: true`). */
   readonly create: readonly string[];
-  /** Entries that look like mistakes. */
+  /** Things to tell a person. */
   readonly notices: readonly Problem[];
 }
 
